@@ -1,0 +1,57 @@
+//! Errors, collected and flushed.
+//!
+//! A phase of the compiler pushes every mistake that it finds, each at the user's own token, and the driver flushes at
+//! the phase's end: all mistakes of a phase are shown together, and no later phase reports their second-hand effects.
+
+use proc_macro2::Span;
+
+/// Collects mistakes. Dropping it unflushed is a bug of the compiler and panics.
+#[derive(Debug, Default)]
+pub struct Errors {
+    errors: Vec<syn::Error>,
+    flushed: bool,
+}
+
+impl Errors {
+    /// No mistakes yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Records a mistake at `span`.
+    pub fn push(&mut self, span: Span, message: impl std::fmt::Display) {
+        self.errors.push(syn::Error::new(span, message));
+    }
+
+    /// Records a mistake at all of `tokens`.
+    pub fn push_spanned(&mut self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) {
+        self.errors.push(syn::Error::new_spanned(tokens, message));
+    }
+
+    /// Records mistakes that a parser found.
+    pub fn absorb(&mut self, error: syn::Error) {
+        self.errors.extend(error);
+    }
+
+    /// Whether nothing was recorded.
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// Ends the collection: `Err` with every mistake, in the order in which they were found.
+    pub fn flush(mut self) -> Result<(), syn::Error> {
+        self.flushed = true;
+        let mut errors = std::mem::take(&mut self.errors).into_iter();
+        let Some(mut all) = errors.next() else { return Ok(()) };
+        all.extend(errors);
+        Err(all)
+    }
+}
+
+impl Drop for Errors {
+    fn drop(&mut self) {
+        if !self.flushed && !std::thread::panicking() {
+            panic!("errors were collected and never flushed");
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! Scalar expressions as plain data: what a declaration says, and what the algebra answers.
+//!
+//! An [`Expression`] is a tree over exact rational numbers and [`Symbol`]s. It holds no span and no handle of the
+//! computer-algebra system, so it may cross the border of `symbolic` in both directions and be lowered to code afterwards.
+//! Constructors fold constants exactly and drop neutral elements; everything deeper (derivatives, normal forms, zero
+//! tests) is Symbolica's business.
+
+use std::collections::BTreeSet;
+use std::ops::{Add, Mul, Neg, Sub};
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+/// A scalar unknown of a model: an entry of the state or of a parameter. The index orders symbols everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symbol(pub u32);
+
+/// An elementary function with its own name in Rust. Square roots are powers with exponent 1/2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Function {
+    /// |x|
+    Abs,
+    /// sine
+    Sin,
+    /// cosine
+    Cos,
+    /// tangent
+    Tan,
+    /// arcsine
+    Asin,
+    /// arccosine
+    Acos,
+    /// arctangent
+    Atan,
+    /// hyperbolic sine
+    Sinh,
+    /// hyperbolic cosine
+    Cosh,
+    /// hyperbolic tangent
+    Tanh,
+    /// exponential
+    Exp,
+    /// natural logarithm
+    Ln,
+    /// `atan2(y, x)`, the angle of the point (x, y)
+    Atan2,
+    /// `powf(base, exponent)` with an exponent that is no number
+    Powf,
+}
+
+impl Function {
+    /// Every function, in the order of the enumeration.
+    pub const ALL: [Self; 14] = [
+        Self::Abs,
+        Self::Sin,
+        Self::Cos,
+        Self::Tan,
+        Self::Asin,
+        Self::Acos,
+        Self::Atan,
+        Self::Sinh,
+        Self::Cosh,
+        Self::Tanh,
+        Self::Exp,
+        Self::Ln,
+        Self::Atan2,
+        Self::Powf,
+    ];
+
+    /// The method's name on `f64`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Abs => "abs",
+            Self::Sin => "sin",
+            Self::Cos => "cos",
+            Self::Tan => "tan",
+            Self::Asin => "asin",
+            Self::Acos => "acos",
+            Self::Atan => "atan",
+            Self::Sinh => "sinh",
+            Self::Cosh => "cosh",
+            Self::Tanh => "tanh",
+            Self::Exp => "exp",
+            Self::Ln => "ln",
+            Self::Atan2 => "atan2",
+            Self::Powf => "powf",
+        }
+    }
+
+    /// The value in double precision; `arguments` has as many entries as the function takes.
+    pub fn evaluate(self, arguments: &[f64]) -> f64 {
+        let x = arguments[0];
+        match self {
+            Self::Abs => x.abs(),
+            Self::Sin => x.sin(),
+            Self::Cos => x.cos(),
+            Self::Tan => x.tan(),
+            Self::Asin => x.asin(),
+            Self::Acos => x.acos(),
+            Self::Atan => x.atan(),
+            Self::Sinh => x.sinh(),
+            Self::Cosh => x.cosh(),
+            Self::Tanh => x.tanh(),
+            Self::Exp => x.exp(),
+            Self::Ln => x.ln(),
+            Self::Atan2 => x.atan2(arguments[1]),
+            Self::Powf => x.powf(arguments[1]),
+        }
+    }
+}
+
+/// A real scalar expression.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expression {
+    /// An exact number.
+    Number(BigRational),
+    /// The circle constant.
+    Pi,
+    /// An unknown.
+    Symbol(Symbol),
+    /// A sum of at least two terms.
+    Sum(Arc<[Expression]>),
+    /// A product of at least two factors.
+    Product(Arc<[Expression]>),
+    /// A power with a numeric exponent; 1/2 is the square root, -1 the reciprocal.
+    Power(Arc<Expression>, BigRational),
+    /// An elementary function of one or two arguments.
+    Call(Function, Arc<[Expression]>),
+}
+
+/// The exact value of an expression does not exist: a zero was divided by, or raised to a negative power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DivisionByZero;
+
+impl Expression {
+    /// The number 0.
+    pub fn zero() -> Self {
+        Self::Number(BigRational::zero())
+    }
+
+    /// The number 1.
+    pub fn one() -> Self {
+        Self::Number(BigRational::one())
+    }
+
+    /// An integer.
+    pub fn integer(value: i64) -> Self {
+        Self::Number(BigRational::from_integer(BigInt::from(value)))
+    }
+
+    /// The exact number, if the expression is one.
+    pub fn as_number(&self) -> Option<&BigRational> {
+        match self {
+            Self::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether the expression is the number 0. A sum that merely cancels is not.
+    pub fn is_zero(&self) -> bool {
+        self.as_number().is_some_and(Zero::is_zero)
+    }
+
+    /// The sum of `terms`: flattened, numbers added up.
+    pub fn sum(terms: impl IntoIterator<Item = Self>) -> Self {
+        let mut constant = BigRational::zero();
+        let mut rest = Vec::new();
+        for term in terms {
+            match term {
+                Self::Number(number) => constant += number,
+                Self::Sum(inner) => {
+                    for term in inner.iter() {
+                        match term {
+                            Self::Number(number) => constant += number,
+                            other => rest.push(other.clone()),
+                        }
+                    }
+                }
+                other => rest.push(other),
+            }
+        }
+        if !constant.is_zero() {
+            rest.push(Self::Number(constant));
+        }
+        match rest.len() {
+            0 => Self::zero(),
+            1 => rest.remove(0),
+            _ => Self::Sum(rest.into()),
+        }
+    }
+
+    /// The product of `factors`: flattened, numbers multiplied out, 0 absorbing.
+    pub fn product(factors: impl IntoIterator<Item = Self>) -> Self {
+        let mut constant = BigRational::one();
+        let mut rest = Vec::new();
+        for factor in factors {
+            match factor {
+                Self::Number(number) => constant *= number,
+                Self::Product(inner) => {
+                    for factor in inner.iter() {
+                        match factor {
+                            Self::Number(number) => constant *= number,
+                            other => rest.push(other.clone()),
+                        }
+                    }
+                }
+                other => rest.push(other),
+            }
+        }
+        if constant.is_zero() {
+            return Self::zero();
+        }
+        if !constant.is_one() {
+            rest.insert(0, Self::Number(constant));
+        }
+        match rest.len() {
+            0 => Self::one(),
+            1 => rest.remove(0),
+            _ => Self::Product(rest.into()),
+        }
+    }
+
+    /// `self / divisor`.
+    pub fn divide(self, divisor: Self) -> Result<Self, DivisionByZero> {
+        Ok(self * divisor.power(-BigRational::one())?)
+    }
+
+    /// `self` to the power `exponent`; numbers are raised exactly where the result is rational and small.
+    pub fn power(self, exponent: BigRational) -> Result<Self, DivisionByZero> {
+        if exponent.is_zero() {
+            return Ok(Self::one());
+        }
+        if exponent.is_one() {
+            return Ok(self);
+        }
+        if let Self::Number(base) = &self {
+            if base.is_zero() {
+                return if exponent.is_negative() { Err(DivisionByZero) } else { Ok(Self::zero()) };
+            }
+            if base.is_one() {
+                return Ok(Self::one());
+            }
+            let integer = exponent.is_integer().then(|| exponent.to_integer().to_i32()).flatten();
+            if let Some(power) = integer.filter(|power| power.abs() <= 1024) {
+                return Ok(Self::Number(base.pow(power)));
+            }
+        }
+        Ok(Self::Power(Arc::new(self), exponent))
+    }
+
+    /// The square root.
+    pub fn sqrt(self) -> Self {
+        let half = BigRational::new(BigInt::one(), BigInt::from(2));
+        self.power(half).expect("a positive exponent never divides")
+    }
+
+    /// `function` of `arguments`.
+    pub fn call(function: Function, arguments: impl IntoIterator<Item = Self>) -> Self {
+        Self::Call(function, arguments.into_iter().collect())
+    }
+
+    /// The number of nodes, counted with repetition and saturating.
+    pub fn size(&self) -> usize {
+        self.children().fold(1, |size, child| size.saturating_add(child.size()))
+    }
+
+    /// The symbols that occur, in their order.
+    pub fn symbols(&self) -> BTreeSet<Symbol> {
+        let mut found = BTreeSet::new();
+        self.collect_symbols(&mut found);
+        found
+    }
+
+    fn collect_symbols(&self, found: &mut BTreeSet<Symbol>) {
+        if let Self::Symbol(symbol) = self {
+            found.insert(*symbol);
+        }
+        for child in self.children() {
+            child.collect_symbols(found);
+        }
+    }
+
+    /// The direct sub-expressions, in order.
+    pub fn children(&self) -> impl Iterator<Item = &Self> {
+        let children: &[Self] = match self {
+            Self::Number(_) | Self::Pi | Self::Symbol(_) => &[],
+            Self::Sum(children) | Self::Product(children) | Self::Call(_, children) => children,
+            Self::Power(base, _) => std::slice::from_ref(base),
+        };
+        children.iter()
+    }
+
+    /// The value in double precision, `value` giving that of each symbol.
+    pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
+        match self {
+            Self::Number(number) => to_f64(number),
+            Self::Pi => std::f64::consts::PI,
+            Self::Symbol(symbol) => value(*symbol),
+            Self::Sum(terms) => terms.iter().map(|term| term.evaluate(value)).sum(),
+            Self::Product(factors) => factors.iter().map(|factor| factor.evaluate(value)).product(),
+            Self::Power(base, exponent) => power_f64(base.evaluate(value), exponent),
+            Self::Call(function, arguments) => {
+                let arguments: Vec<f64> = arguments.iter().map(|argument| argument.evaluate(value)).collect();
+                function.evaluate(&arguments)
+            }
+        }
+    }
+}
+
+/// The nearest double; infinite where the number is out of range.
+pub fn to_f64(number: &BigRational) -> f64 {
+    number.to_f64().unwrap_or(f64::NAN)
+}
+
+fn power_f64(base: f64, exponent: &BigRational) -> f64 {
+    match exponent.is_integer().then(|| exponent.to_integer().to_i32()).flatten() {
+        Some(integer) => base.powi(integer),
+        None if *exponent.denom() == BigInt::from(2) => base.sqrt().powi(exponent.numer().to_i32().unwrap_or(i32::MAX)),
+        None => base.powf(to_f64(exponent)),
+    }
+}
+
+impl Add for Expression {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self::sum([self, other])
+    }
+}
+
+impl Sub for Expression {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self::sum([self, -other])
+    }
+}
+
+impl Mul for Expression {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        Self::product([self, other])
+    }
+}
+
+impl Neg for Expression {
+    type Output = Self;
+    fn neg(self) -> Self {
+        Self::product([Self::integer(-1), self])
+    }
+}
+
+impl From<Symbol> for Expression {
+    fn from(symbol: Symbol) -> Self {
+        Self::Symbol(symbol)
+    }
+}

@@ -1,0 +1,4 @@
+//! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
+
+pub mod diagnostics;
+pub mod expression;

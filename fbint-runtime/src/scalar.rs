@@ -1,0 +1,94 @@
+//! The one trait that generated code asks of its numbers.
+//!
+//! Emitted functions are generic over [`Scalar`], so that one derivation serves `f64`, `f32`, SIMD lanes and dual
+//! numbers. The blanket implementation covers everything that is nalgebra's [`SimdRealField`] and `Copy`; a type of lanes
+//! that is not can implement the trait itself.
+
+use core::ops::{Add, Div, Mul, Neg, Sub};
+
+use nalgebra::SimdRealField;
+
+/// A real number, or several side by side, that generated code can compute with.
+pub trait Scalar:
+    Copy + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
+{
+    /// The number nearest to `value`, in every lane.
+    fn from_f64(value: f64) -> Self;
+    /// `1 / self`.
+    fn recip(self) -> Self;
+    /// `self * factor + summand`: fused where the target has the instruction, two roundings elsewhere.
+    ///
+    /// Without the instruction a fused product is a library call that costs as much as ten additions.
+    fn mul_add(self, factor: Self, summand: Self) -> Self;
+    /// The non-negative square root.
+    fn sqrt(self) -> Self;
+    /// The absolute value.
+    fn abs(self) -> Self;
+    /// `self` to an integer power.
+    fn powi(self, exponent: i32) -> Self;
+    /// `self` to a real power.
+    fn powf(self, exponent: Self) -> Self;
+    /// The sine of `self` radians.
+    fn sin(self) -> Self;
+    /// The cosine of `self` radians.
+    fn cos(self) -> Self;
+    /// The tangent of `self` radians.
+    fn tan(self) -> Self;
+    /// The arcsine, in radians.
+    fn asin(self) -> Self;
+    /// The arccosine, in radians.
+    fn acos(self) -> Self;
+    /// The arctangent, in radians.
+    fn atan(self) -> Self;
+    /// The angle of the point (`x`, `self`), in radians.
+    fn atan2(self, x: Self) -> Self;
+    /// The hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// The hyperbolic cosine.
+    fn cosh(self) -> Self;
+    /// The hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// e to the power `self`.
+    fn exp(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
+}
+
+/// Forwards each function of [`Scalar`] to nalgebra's lane-wise one.
+macro_rules! forward {
+    ($($name:ident($($argument:ident: $type:ty),*) => $target:ident;)*) => {
+        $(#[inline] fn $name(self, $($argument: $type),*) -> Self { self.$target($($argument),*) })*
+    };
+}
+
+impl<T: SimdRealField + Copy> Scalar for T {
+    #[inline]
+    fn from_f64(value: f64) -> Self {
+        nalgebra::convert(value)
+    }
+
+    #[inline]
+    fn mul_add(self, factor: Self, summand: Self) -> Self {
+        if cfg!(target_feature = "fma") { self.simd_mul_add(factor, summand) } else { self * factor + summand }
+    }
+
+    forward! {
+        recip() => simd_recip;
+        sqrt() => simd_sqrt;
+        abs() => simd_abs;
+        powi(exponent: i32) => simd_powi;
+        powf(exponent: Self) => simd_powf;
+        sin() => simd_sin;
+        cos() => simd_cos;
+        tan() => simd_tan;
+        asin() => simd_asin;
+        acos() => simd_acos;
+        atan() => simd_atan;
+        atan2(x: Self) => simd_atan2;
+        sinh() => simd_sinh;
+        cosh() => simd_cosh;
+        tanh() => simd_tanh;
+        exp() => simd_exp;
+        ln() => simd_ln;
+    }
+}

@@ -1,0 +1,117 @@
+//! What `#[feedback_system]` generates: the trait that every model implements.
+//!
+//! A system has a flat state x in R^N (coordinates, then momenta, each in declaration order, matrices column by column) and
+//! M integrals F = (constraints and their rates, energy, invariants). The functions are the ones of CPV22 eq. (4) and (6).
+
+use core::fmt;
+
+use nalgebra::{SMatrix, SVector};
+
+use crate::Scalar;
+
+/// A mechanical system whose equations were derived at compile time.
+///
+/// Implemented by `#[feedback_system]`, not by hand. `N` is the dimension of the state, `M` the number of integrals.
+pub trait FeedbackSystem<const N: usize, const M: usize> {
+    /// The state with its declared names and shapes, e.g. `SphericalPendulumState { q, p }`.
+    type State: Clone + fmt::Debug + From<SVector<f64, N>> + Into<SVector<f64, N>>;
+
+    /// The name of the declared struct.
+    const NAME: &'static str;
+    /// A name for each entry of the state: `angle`, `q[0]`, `q[(0, 1)]`.
+    const STATE_NAMES: [&'static str; N];
+    /// A name for each integral: `length`, `length_rate`, `link[3]`, `energy`.
+    const INTEGRAL_NAMES: [&'static str; M];
+    /// What each integral is, which decides its target.
+    const INTEGRAL_KINDS: [IntegralKind; M];
+    /// How often each integral occurs in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
+    const INTEGRAL_WEIGHTS: [f64; M];
+    /// A name for each parameter: `m`, `inertia[0]`.
+    const PARAMETER_NAMES: &'static [&'static str];
+    /// Operations of [`vector_field`](Self::vector_field).
+    const VECTOR_FIELD_OPERATIONS: Operations;
+    /// Operations of [`feedback_field`](Self::feedback_field), less those of the [`FeedbackLaw`].
+    const FEEDBACK_FIELD_OPERATIONS: Operations;
+    /// The generated Rust, pretty-printed.
+    const SOURCE: &'static str;
+    /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
+    const DERIVATION: &'static str;
+    /// The derivation as plain text, one equation a line.
+    const EQUATIONS: &'static str;
+
+    /// The parameter named `PARAMETER_NAMES[index]`, or `None` past the end.
+    fn parameter(&self, index: usize) -> Option<f64>;
+    /// The parameter named `PARAMETER_NAMES[index]`, to be changed, or `None` past the end.
+    fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
+
+    /// The Dirac-extended vector field X(x) = J (grad H - Df^T c), CPV22 eq. (4).
+    fn vector_field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N>;
+    /// The integrals F(x).
+    fn integrals<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
+    /// The Jacobian DF(x): row i is the gradient of integral i.
+    fn integrals_jacobian<T: Scalar>(&self, x: &SVector<T, N>) -> SMatrix<T, M, N>;
+    /// The gradient of the feedback potential, grad V = DF^T K (F - F_target).
+    fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
+    fn feedback_field<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    /// One step of the explicit Euler method on [`feedback_field`](Self::feedback_field).
+    fn euler_step<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &mut SVector<T, N>, h: T, law: &G);
+    /// One step of the classical Runge-Kutta method of order 4 on [`feedback_field`](Self::feedback_field).
+    fn rk4_step<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &mut SVector<T, N>, h: T, law: &G);
+}
+
+/// What the feedback adds to a system: F_target, K and L of CPV22 eq. (6), as the generated code calls them.
+pub trait FeedbackLaw<T: Scalar, const N: usize, const M: usize> {
+    /// y = K (F - F_target), from the integrals F.
+    fn weigh(&self, integrals: [T; M]) -> [T; M];
+    /// L v, from v = grad V.
+    fn precondition(&self, gradient: [T; N]) -> [T; N];
+}
+
+/// What an integral is, which decides its target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntegralKind {
+    /// Vanishes on the constraint set: a declared constraint or its derived rate. Its target is 0.
+    Constraint,
+    /// The Hamiltonian. Its target is its value at the start.
+    Energy,
+    /// A declared first integral. Its target is its value at the start.
+    Invariant,
+}
+
+/// How many operations a generated function performs, counted in the emitted code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// Additions, subtractions and negations.
+    pub additions: u32,
+    /// Multiplications.
+    pub multiplications: u32,
+    /// Fused multiply-adds, each of which is also worth one addition and one multiplication.
+    pub fused: u32,
+    /// Divisions and reciprocals.
+    pub divisions: u32,
+    /// Square roots and elementary functions.
+    pub functions: u32,
+}
+
+impl Operations {
+    /// The number of floating-point operations, a fused multiply-add counted as two.
+    pub const fn total(&self) -> u32 {
+        self.additions + self.multiplications + 2 * self.fused + self.divisions + self.functions
+    }
+}
+
+impl fmt::Display for Operations {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "{} (additions {}, multiplications {}, fused {}, divisions {}, functions {})",
+            self.total(),
+            self.additions,
+            self.multiplications,
+            self.fused,
+            self.divisions,
+            self.functions,
+        )
+    }
+}
