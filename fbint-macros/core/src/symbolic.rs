@@ -1,0 +1,307 @@
+//! The border to Symbolica: the only file that names it.
+//!
+//! Symbolica is used through its public interface, for what it does best: derivatives, expansion, zero tests. Without a
+//! licence key it aborts the process when a second thread of the same user computes with it, so all algebra happens in a
+//! [`session`]: one short-lived thread with a large stack, while a lock on a file shared by every process of the machine
+//! is held. The thread ends before the lock is released. Only plain data ([`Expression`]) goes in and comes out; an
+//! [`Expr`] lives and dies on the session's thread.
+//!
+//! Symbolica orders terms by the order in which symbols were first registered in the process. All symbols are therefore
+//! called `v0`, `v1`, ... and registered in this order, whatever the model calls them, so that the same declaration
+//! gives the same terms in the same order no matter what was compiled before it in the same process.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::ops::{Add, Mul, Neg, Sub};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use symbolica::GLOBAL_SETTINGS;
+use symbolica::atom::{Atom, AtomCore, AtomView, Indeterminate};
+use symbolica::coefficient::Coefficient;
+use symbolica::domains::integer::Integer;
+use symbolica::domains::rational::Rational;
+use symbolica::utils::Settable;
+
+use crate::expression::{Expression, Function, Symbol};
+
+/// How long a session waits for another process's session before it gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
+const STACK: usize = 256 << 20;
+
+/// Why the algebra gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionError {
+    /// Another process held the lock for longer than a session waits.
+    Busy,
+    /// The lock file or the thread could not be had.
+    Unavailable(String),
+    /// The algebra panicked.
+    Panicked(String),
+}
+
+impl std::fmt::Display for SessionError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Busy => write!(
+                out,
+                "another process has kept the computer-algebra system busy for {} s (lock file {}); end it and build again",
+                PATIENCE.as_secs(),
+                lock_path().display(),
+            ),
+            Self::Unavailable(reason) => write!(out, "the computer-algebra system cannot be started: {reason}"),
+            Self::Panicked(reason) => write!(
+                out,
+                "the computer-algebra system failed on this model: {reason}; this is a bug of fbint, please report it"
+            ),
+        }
+    }
+}
+
+/// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time on this machine.
+pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
+    let lock = lock()?;
+    let result = std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("fbint-algebra".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(scope, || {
+                GLOBAL_SETTINGS.initialize_tracing.store(false, Ordering::Relaxed);
+                function_symbol(Function::Abs); // registers all functions, before any model's symbols
+                work()
+            })
+            .map_err(|error| SessionError::Unavailable(format!("no thread: {error}")))?;
+        thread.join().map_err(|panic| SessionError::Panicked(panic_message(&*panic)))
+    });
+    drop(lock);
+    result
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason given".to_owned())
+}
+
+/// One path for the whole machine: a per-user or per-build folder would let two processes compute at once.
+fn lock_path() -> PathBuf {
+    let folder = if cfg!(unix) { PathBuf::from("/tmp") } else { std::env::temp_dir() };
+    folder.join("fbint-algebra.lock")
+}
+
+fn lock() -> Result<File, SessionError> {
+    let path = lock_path();
+    // Opened for reading where it exists: it may belong to another user, and a lock needs no more.
+    let file = File::open(&path)
+        .or_else(|_| OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path))
+        .map_err(|error| SessionError::Unavailable(format!("lock file {}: {error}", path.display())))?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(TryLockError::WouldBlock) => return Err(SessionError::Busy),
+            Err(TryLockError::Error(error)) => {
+                return Err(SessionError::Unavailable(format!("lock file {}: {error}", path.display())));
+            }
+        }
+    }
+}
+
+/// An expression in the hands of the algebra. Lives only within a [`session`].
+#[derive(Clone, Debug)]
+pub struct Expr(Atom);
+
+/// The algebra produced something that is no finite real expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotReal;
+
+impl Expr {
+    /// The number 0.
+    pub fn zero() -> Self {
+        Self(Atom::zero())
+    }
+
+    /// Takes an expression in.
+    pub fn read(expression: &Expression) -> Self {
+        Self(match expression {
+            Expression::Number(number) => Atom::num(rational(number)),
+            Expression::Pi => Atom::var(symbolica::atom::Symbol::PI),
+            Expression::Symbol(symbol) => Atom::var(state_symbol(*symbol)),
+            Expression::Sum(terms) => Atom::add_many(terms.iter().map(|term| Self::read(term).0)),
+            Expression::Product(factors) => Atom::mul_many(factors.iter().map(|factor| Self::read(factor).0)),
+            Expression::Power(base, exponent) => Self::read(base).0.pow(Atom::num(rational(exponent))),
+            Expression::Call(Function::Powf, arguments) => {
+                Self::read(&arguments[0]).0.pow(Self::read(&arguments[1]).0)
+            }
+            Expression::Call(function, arguments) => {
+                function_symbol(*function).call_args(arguments.iter().map(|argument| Self::read(argument).0))
+            }
+        })
+    }
+
+    /// Gives the expression out as plain data.
+    pub fn write(&self) -> Result<Expression, NotReal> {
+        write(self.0.as_view())
+    }
+
+    /// The partial derivative.
+    pub fn derivative(&self, symbol: Symbol) -> Self {
+        Self(self.0.derivative(Indeterminate::from(state_symbol(symbol))))
+    }
+
+    /// Whether the expression is identically zero: exactly decided for rational expressions, after expansion and
+    /// cancellation; for others `false` may only mean that no cancellation was found.
+    pub fn is_zero(&self) -> bool {
+        self.0.is_zero() || self.0.expand().is_zero() || self.0.together().cancel().expand().is_zero()
+    }
+
+    /// The form with fewer operations among the present one and the expanded one.
+    pub fn simplest(&self) -> Self {
+        let expanded = self.0.expand();
+        if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
+    }
+}
+
+/// Operations of a naive evaluation, the measure by which forms are compared.
+fn operations(view: AtomView<'_>) -> usize {
+    match view {
+        AtomView::Num(_) | AtomView::Var(_) => 0,
+        AtomView::Add(sum) => sum.get_nargs() - 1 + sum.iter().map(operations).sum::<usize>(),
+        AtomView::Mul(product) => product.get_nargs() - 1 + product.iter().map(operations).sum::<usize>(),
+        AtomView::Pow(power) => 1 + operations(power.get_base()) + operations(power.get_exp()),
+        AtomView::Fun(function) => 1 + function.iter().map(operations).sum::<usize>(),
+    }
+}
+
+fn write(view: AtomView<'_>) -> Result<Expression, NotReal> {
+    Ok(match view {
+        AtomView::Num(number) => Expression::Number(real(&number.get_coeff_view().to_owned())?),
+        AtomView::Var(variable) => {
+            let symbol = variable.get_symbol();
+            if symbol == symbolica::atom::Symbol::PI {
+                return Ok(Expression::Pi);
+            }
+            let index = symbol.get_stripped_name().strip_prefix('v').and_then(|index| index.parse().ok());
+            Expression::Symbol(Symbol(index.ok_or(NotReal)?))
+        }
+        AtomView::Add(sum) => Expression::sum(sum.iter().map(write).collect::<Result<Vec<_>, _>>()?),
+        AtomView::Mul(product) => Expression::product(product.iter().map(write).collect::<Result<Vec<_>, _>>()?),
+        AtomView::Pow(power) => {
+            let (base, exponent) = (write(power.get_base())?, write(power.get_exp())?);
+            match exponent.as_number() {
+                Some(number) => base.power(number.clone()).map_err(|_| NotReal)?,
+                None => Expression::call(Function::Powf, [base, exponent]),
+            }
+        }
+        AtomView::Fun(call) => {
+            let symbol = call.get_symbol();
+            let arguments = call.iter().map(write).collect::<Result<Vec<_>, _>>()?;
+            if symbol == symbolica::atom::Symbol::LOG {
+                return Ok(Expression::call(Function::Ln, arguments));
+            }
+            let function = Function::ALL.into_iter().find(|function| function_symbol(*function) == symbol);
+            Expression::call(function.ok_or(NotReal)?, arguments)
+        }
+    })
+}
+
+fn real(coefficient: &Coefficient) -> Result<BigRational, NotReal> {
+    match coefficient {
+        Coefficient::Complex(number) if number.im.is_zero() => {
+            let integer = |part: &Integer| part.to_string().parse::<BigInt>().map_err(|_| NotReal);
+            Ok(BigRational::new(integer(number.re.numerator_ref())?, integer(number.re.denominator_ref())?))
+        }
+        _ => Err(NotReal),
+    }
+}
+
+fn rational(number: &BigRational) -> Rational {
+    let integer =
+        |part: &BigInt| part.to_string().parse::<Integer>().expect("decimal digits are an integer");
+    Rational::from((integer(number.numer()), integer(number.denom())))
+}
+
+/// The symbol `v{index}`, registered after all smaller ones: registration order is Symbolica's order of terms.
+fn state_symbol(symbol: Symbol) -> symbolica::atom::Symbol {
+    static REGISTERED: Mutex<Vec<symbolica::atom::Symbol>> = Mutex::new(Vec::new());
+    let mut registered = REGISTERED.lock().unwrap_or_else(PoisonError::into_inner);
+    while registered.len() <= symbol.0 as usize {
+        let name = format!("fbint::v{}", registered.len());
+        registered.push(symbolica::symbol!(name.as_str()));
+    }
+    registered[symbol.0 as usize]
+}
+
+/// Our own symbol for each function, so that derivatives stay within the functions that generated code can call.
+fn function_symbol(function: Function) -> symbolica::atom::Symbol {
+    static REGISTERED: OnceLock<[symbolica::atom::Symbol; Function::ALL.len()]> = OnceLock::new();
+    let registered = REGISTERED.get_or_init(|| {
+        Function::ALL.map(|function| {
+            let name = format!("fbint::{}", function.name());
+            let differentiate = move |call: AtomView<'_>, argument: usize, out: &mut Settable<'_, Atom>| {
+                if let AtomView::Fun(view) = call {
+                    let arguments: Vec<Atom> = view.iter().map(|argument| argument.to_owned()).collect();
+                    **out = partial_derivative(function, &arguments, argument);
+                }
+            };
+            symbolica::symbol!(name.as_str(), der = differentiate)
+        })
+    });
+    registered[function as usize]
+}
+
+/// The derivative of `function` by its argument number `argument`.
+fn partial_derivative(function: Function, arguments: &[Atom], argument: usize) -> Atom {
+    let x = &arguments[0];
+    let call = |function: Function| function_symbol(function).call_args([x]);
+    let one = Atom::one();
+    let half = Atom::num((1, 2));
+    match function {
+        Function::Abs => x / call(Function::Abs),
+        Function::Sin => call(Function::Cos),
+        Function::Cos => -call(Function::Sin),
+        Function::Tan => one + call(Function::Tan).pow(2),
+        Function::Asin => (one - x.pow(2)).pow(-half),
+        Function::Acos => -(one - x.pow(2)).pow(-half),
+        Function::Atan => (one + x.pow(2)).pow(-1),
+        Function::Sinh => call(Function::Cosh),
+        Function::Cosh => call(Function::Sinh),
+        Function::Tanh => one - call(Function::Tanh).pow(2),
+        Function::Exp => call(Function::Exp),
+        Function::Ln => x.pow(-1),
+        Function::Atan2 => {
+            let (y, x) = (&arguments[0], &arguments[1]);
+            let inverse = (x.pow(2) + y.pow(2)).pow(-1);
+            if argument == 0 { x * inverse } else { -(y * inverse) }
+        }
+        Function::Powf => unreachable!("powers are Symbolica's own"),
+    }
+}
+
+/// Forwards an operator to atoms.
+macro_rules! operator {
+    ($trait:ident, $method:ident, $operator:tt) => {
+        impl $trait for &Expr {
+            type Output = Expr;
+            fn $method(self, other: &Expr) -> Expr {
+                Expr(&self.0 $operator &other.0)
+            }
+        }
+    };
+}
+operator!(Add, add, +);
+operator!(Sub, sub, -);
+operator!(Mul, mul, *);
+
+impl Neg for &Expr {
+    type Output = Expr;
+    fn neg(self) -> Expr {
+        Expr(-&self.0)
+    }
+}
