@@ -136,9 +136,7 @@ impl Expr {
             Expression::Sum(terms) => Atom::add_many(terms.iter().map(|term| Self::read(term).0)),
             Expression::Product(factors) => Atom::mul_many(factors.iter().map(|factor| Self::read(factor).0)),
             Expression::Power(base, exponent) => Self::read(base).0.pow(Atom::num(rational(exponent))),
-            Expression::Call(Function::Powf, arguments) => {
-                Self::read(&arguments[0]).0.pow(Self::read(&arguments[1]).0)
-            }
+            Expression::Call(Function::Powf, arguments) => Self::read(&arguments[0]).0.pow(Self::read(&arguments[1]).0),
             Expression::Call(function, arguments) => {
                 function_symbol(*function).call_args(arguments.iter().map(|argument| Self::read(argument).0))
             }
@@ -222,8 +220,7 @@ fn real(coefficient: &Coefficient) -> Result<BigRational, NotReal> {
 }
 
 fn rational(number: &BigRational) -> Rational {
-    let integer =
-        |part: &BigInt| part.to_string().parse::<Integer>().expect("decimal digits are an integer");
+    let integer = |part: &BigInt| part.to_string().parse::<Integer>().expect("decimal digits are an integer");
     Rational::from((integer(number.numer()), integer(number.denom())))
 }
 

@@ -41,7 +41,8 @@ fn derivatives_agree_with_central_differences() {
     for (sample, derivatives) in samples.iter().zip(&derivatives) {
         for (axis, derivative) in derivatives.iter().enumerate() {
             let value = |shift: f64| {
-                sample.evaluate(&|symbol| point[symbol.0 as usize] + if symbol.0 as usize == axis { shift } else { 0.0 })
+                sample
+                    .evaluate(&|symbol| point[symbol.0 as usize] + if symbol.0 as usize == axis { shift } else { 0.0 })
             };
             let h = 1e-5;
             let expected = (value(h) - value(-h)) / (2.0 * h);
@@ -62,7 +63,8 @@ fn what_goes_in_comes_out() {
 
 #[test]
 fn large_numbers_stay_exact() {
-    let number: BigRational = "123456789012345678901234567890123456789/987654321098765432109876543210987".parse().unwrap();
+    let number: BigRational =
+        "123456789012345678901234567890123456789/987654321098765432109876543210987".parse().unwrap();
     let expression = Expression::Number(number) * v(0);
     assert_eq!(session(|| Expr::read(&expression).write().unwrap()).unwrap(), expression);
 }

@@ -1,0 +1,208 @@
+//! The generated functions of one model, from its derivation.
+//!
+//! With c from C^T c = b (or the holonomic blocks) and y = K (F - F_target), every function is a row-by-row sum over the
+//! integrals r of a scalar times an entry of a gradient:
+//!
+//!   X         = J sum_r w_r dF_r          w_H = 1, w_f = -c_f, w_I = 0       (CPV22 eq. 4)
+//!   grad V    =   sum_r y_r dF_r
+//!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I)
+
+use super::factor::{Ldl, Matrix, solve_antisymmetric};
+use super::lower::{Lowering, Monomial};
+use super::optimise::optimise;
+use super::{Instruction, Program, Value};
+use crate::derivation::{Constraints, Derivation};
+use crate::expression::Expression;
+
+/// The programs of the generated functions.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// X
+    pub vector_field: Program,
+    /// F
+    pub integrals: Program,
+    /// DF, row by row.
+    pub jacobian: Program,
+    /// grad V, through the feedback law.
+    pub potential_gradient: Program,
+    /// X - grad V, through the feedback law.
+    pub feedback_field: Program,
+}
+
+/// Assembles and optimises every program.
+pub fn assemble(derivation: &Derivation) -> Programs {
+    Programs {
+        vector_field: optimise(field(derivation, true, false)),
+        integrals: optimise(integrals(derivation)),
+        jacobian: optimise(jacobian(derivation)),
+        potential_gradient: optimise(field(derivation, false, true)),
+        feedback_field: optimise(field(derivation, true, true)),
+    }
+}
+
+fn integrals(derivation: &Derivation) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension());
+    let outputs = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
+    lowering.builder.finish(Vec::new(), outputs)
+}
+
+fn jacobian(derivation: &Derivation) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension());
+    let zero = lowering.builder.constant(0.0);
+    let mut outputs = vec![zero; derivation.integrals.len() * derivation.dimension()];
+    for (row, gradient) in derivation.gradients.iter().enumerate() {
+        for (column, entry) in gradient {
+            outputs[row * derivation.dimension() + column] = lowering.lower(entry);
+        }
+    }
+    lowering.builder.finish(Vec::new(), outputs)
+}
+
+/// X, grad V, or X - grad V.
+fn field(derivation: &Derivation, with_dynamics: bool, with_feedback: bool) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension());
+    let integrals: Vec<Value> = if with_feedback {
+        derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect()
+    } else {
+        Vec::new()
+    };
+    let dynamics = if with_dynamics { dynamic_weights(derivation, &mut lowering) } else { Vec::new() };
+    let feedback: Vec<Monomial> = (0..integrals.len()).map(|index| Monomial::value(lowering.weighted(index))).collect();
+
+    let n = derivation.degrees_of_freedom;
+    let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); 2 * n];
+    for (row, gradient) in derivation.gradients.iter().enumerate() {
+        for (column, entry) in gradient {
+            let entry = lowering.monomial(entry);
+            if let Some(weight) = dynamics.get(row).cloned().flatten() {
+                let term = entry.clone().times(&weight);
+                // J = [[0, I], [-I, 0]]
+                if *column < n { rows[column + n].push(term.negated()) } else { rows[column - n].push(term) }
+            }
+            if let Some(weight) = feedback.get(row) {
+                let term = entry.times(weight);
+                rows[*column].push(if with_dynamics { term.negated() } else { term });
+            }
+        }
+    }
+    let outputs = rows
+        .into_iter()
+        .map(|row| {
+            let sum = lowering.sum(row);
+            lowering.materialise(&sum)
+        })
+        .collect();
+    lowering.builder.finish(integrals, outputs)
+}
+
+/// w_r for each integral; `None` where it vanishes.
+fn dynamic_weights(derivation: &Derivation, lowering: &mut Lowering) -> Vec<Option<Monomial>> {
+    let coefficients = match &derivation.constraints {
+        Constraints::Holonomic { a, b, energy_brackets } => {
+            let rates = &derivation.integrals[a.len()..2 * a.len()];
+            solve_holonomic(lowering, a, b, rates, energy_brackets)
+        }
+        Constraints::Phase { c, energy_brackets } => {
+            let right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
+            let matrix = lower_matrix(lowering, c);
+            solve_antisymmetric(lowering, &matrix, &right)
+        }
+    };
+    let mut weights: Vec<_> = coefficients
+        .into_iter()
+        .map(|coefficient| coefficient.map(|value| scalar(lowering, value).negated()))
+        .collect();
+    weights.push(Some(Monomial::value(lowering.builder.constant(1.0))));
+    weights
+}
+
+fn scalar(lowering: &mut Lowering, value: Value) -> Monomial {
+    match lowering.builder.instruction(value) {
+        Instruction::Neg(inner) => {
+            lowering.mark_scalar(inner);
+            Monomial::value(inner).negated()
+        }
+        _ => {
+            lowering.mark_scalar(value);
+            Monomial::value(value)
+        }
+    }
+}
+
+/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2.
+fn solve_holonomic(
+    lowering: &mut Lowering,
+    a: &[Vec<Expression>],
+    b: &[Vec<Expression>],
+    rates: &[Expression],
+    energy_brackets: &[Expression],
+) -> Vec<Option<Value>> {
+    let matrix = lower_matrix(lowering, a);
+    let ldl = Ldl::factor(&mut lowering.builder, &matrix);
+    let rates: Vec<_> = rates.iter().map(|rate| lower_entry(lowering, rate)).collect();
+    let second = ldl.solve(&mut lowering.builder, &rates);
+    let mut right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
+    let b = lower_matrix(lowering, b);
+    for (sum, row) in right.iter_mut().zip(&b) {
+        for (entry, value) in row.iter().zip(&second) {
+            if let (Some(entry), Some(value)) = (entry, value) {
+                let product = lowering.builder.mul(*entry, *value);
+                *sum = Some(sum.map_or(product, |sum| lowering.builder.add(sum, product)));
+            }
+        }
+    }
+    let first = ldl.solve(&mut lowering.builder, &right);
+    first.into_iter().chain(second).collect()
+}
+
+fn lower_entry(lowering: &mut Lowering, entry: &Expression) -> Option<Value> {
+    (!entry.is_zero()).then(|| lowering.lower(entry))
+}
+
+fn lower_matrix(lowering: &mut Lowering, matrix: &[Vec<Expression>]) -> Matrix {
+    matrix.iter().map(|row| row.iter().map(|entry| lower_entry(lowering, entry)).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Solves C^T c = b by the emitted instructions, for random antisymmetric C, and puts the solution back.
+    #[test]
+    fn antisymmetric_solves_satisfy_their_equation() {
+        for (m, zeros) in [(2, 0), (4, 0), (4, 1), (6, 0), (6, 4), (8, 3)] {
+            let entry = |i: usize, j: usize| -> f64 {
+                let (low, high) = (i.min(j), i.max(j));
+                let raw = ((low * 37 + high * 101 + 13) as f64 * 12.9898).sin();
+                let kept = (low + high) % (m - 1) >= zeros || high == low + 1;
+                let value = if i == j || !kept { 0.0 } else { raw + raw.signum() };
+                if i < j { value } else { -value }
+            };
+            let mut lowering = Lowering::new(0);
+            let mut constant = |x: f64| {
+                let symbol = lowering.builder.constant(x);
+                (x != 0.0).then_some(symbol)
+            };
+            let c: Matrix = (0..m).map(|i| (0..m).map(|j| constant(entry(i, j))).collect()).collect();
+            let b: Vec<_> = (0..m).map(|i| constant(0.3 + i as f64)).collect();
+            let solution = solve_antisymmetric(&mut lowering, &c, &b);
+            let outputs: Vec<Value> = solution.into_iter().map(|value| value.expect("no zero entry")).collect();
+            let program = lowering.builder.finish(Vec::new(), outputs);
+            let x = super::super::interpret::interpret(&program, &|_| 0.0, &|_| Vec::new());
+            for i in 0..m {
+                let left: f64 = (0..m).map(|j| entry(j, i) * x[j]).sum();
+                assert!((left - (0.3 + i as f64)).abs() < 1e-12, "m = {m}, zeros = {zeros}, row {i}: {left}");
+            }
+        }
+    }
+
+    #[test]
+    fn value_numbering_makes_equal_instructions_one() {
+        let mut builder = super::super::Builder::default();
+        let (a, b) = (builder.constant(2.5), builder.input(super::super::Input::Weighted(0)));
+        assert_eq!(builder.mul(a, b), builder.mul(b, a));
+        let difference = builder.sub(a, b);
+        let opposite = builder.sub(b, a);
+        assert_eq!(builder.neg(difference), opposite);
+    }
+}

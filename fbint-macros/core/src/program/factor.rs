@@ -1,0 +1,249 @@
+//! Unrolled solves of the small linear systems behind c. No symbolic inverse, no allocation, no branch at run time.
+//!
+//! A (symmetric, positive definite where the constraints are independent and H_pp is positive definite) is factored as
+//! L D L^T in a fill-reducing order that is chosen here, from its pattern of zeros; a chain of k links costs O(k).
+//! C (antisymmetric, zero diagonal) has no such factorisation: it falls into blocks that do not touch; a block of two is
+//! one division, a block of four has a closed inverse through its Pfaffian, and a larger one is solved by the normal
+//! equations C C^T c = C b with one step of iterative refinement, which needs no pivot.
+
+use super::lower::Lowering;
+use super::{Builder, Value};
+
+/// A matrix with `None` for entries that vanish identically.
+pub(super) type Matrix = Vec<Vec<Option<Value>>>;
+
+/// A = L D L^T in the order of elimination.
+pub(super) struct Ldl {
+    order: Vec<usize>,
+    /// Strictly lower triangle, in the order of elimination.
+    lower: Matrix,
+    inverse_diagonal: Vec<Value>,
+}
+
+impl Ldl {
+    pub(super) fn factor(builder: &mut Builder, a: &Matrix) -> Self {
+        let order = minimum_degree_order(a);
+        let k = order.len();
+        let mut lower: Matrix = vec![vec![None; k]; k];
+        let mut inverse_diagonal: Vec<Value> = Vec::with_capacity(k);
+        let mut work: Matrix = order.iter().map(|&i| order.iter().map(|&j| a[i][j]).collect()).collect();
+        for j in 0..k {
+            let diagonal = work[j][j].unwrap_or_else(|| builder.constant(0.0));
+            let inverse = builder.recip(diagonal);
+            inverse_diagonal.push(inverse);
+            for i in j + 1..k {
+                lower[i][j] = work[i][j].map(|entry| builder.mul(entry, inverse));
+            }
+            for i in j + 1..k {
+                for l in j + 1..=i {
+                    if let (Some(x), Some(y)) = (work[i][j], lower[l][j]) {
+                        let update = builder.mul(x, y);
+                        work[i][l] = Some(subtract(builder, work[i][l], update));
+                    }
+                }
+            }
+        }
+        Self { order, lower, inverse_diagonal }
+    }
+
+    /// The solution of A x = b.
+    pub(super) fn solve(&self, builder: &mut Builder, b: &[Option<Value>]) -> Vec<Option<Value>> {
+        let k = self.order.len();
+        let mut x: Vec<Option<Value>> = self.order.iter().map(|&i| b[i]).collect();
+        for i in 0..k {
+            for j in 0..i {
+                if let (Some(factor), Some(value)) = (self.lower[i][j], x[j]) {
+                    let update = builder.mul(factor, value);
+                    x[i] = Some(subtract(builder, x[i], update));
+                }
+            }
+        }
+        for (entry, inverse) in x.iter_mut().zip(&self.inverse_diagonal) {
+            *entry = entry.map(|value| builder.mul(value, *inverse));
+        }
+        for i in (0..k).rev() {
+            for j in i + 1..k {
+                if let (Some(factor), Some(value)) = (self.lower[j][i], x[j]) {
+                    let update = builder.mul(factor, value);
+                    x[i] = Some(subtract(builder, x[i], update));
+                }
+            }
+        }
+        let mut solution = vec![None; k];
+        for (position, &index) in self.order.iter().enumerate() {
+            solution[index] = x[position];
+        }
+        solution
+    }
+}
+
+fn subtract(builder: &mut Builder, a: Option<Value>, b: Value) -> Value {
+    match a {
+        Some(a) => builder.sub(a, b),
+        None => builder.neg(b),
+    }
+}
+
+/// Eliminates the row with the fewest neighbours first; ties by index, so that the order is reproducible.
+fn minimum_degree_order(a: &Matrix) -> Vec<usize> {
+    let k = a.len();
+    let mut adjacent: Vec<Vec<bool>> = a.iter().map(|row| row.iter().map(Option::is_some).collect()).collect();
+    let mut remaining: Vec<usize> = (0..k).collect();
+    let mut order = Vec::with_capacity(k);
+    while let Some(position) = (0..remaining.len()).min_by_key(|&position| {
+        let i = remaining[position];
+        remaining.iter().filter(|&&j| j != i && adjacent[i][j]).count()
+    }) {
+        let pivot = remaining.remove(position);
+        for &i in &remaining {
+            for &j in &remaining {
+                if adjacent[pivot][i] && adjacent[pivot][j] {
+                    adjacent[i][j] = true;
+                }
+            }
+        }
+        order.push(pivot);
+    }
+    order
+}
+
+/// The solution of C^T c = b for an antisymmetric C.
+pub(super) fn solve_antisymmetric(lowering: &mut Lowering, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
+    let mut solution = vec![None; b.len()];
+    for block in blocks(c) {
+        let sub_matrix: Matrix = block.iter().map(|&i| block.iter().map(|&j| c[i][j]).collect()).collect();
+        let sub_vector: Vec<_> = block.iter().map(|&i| b[i]).collect();
+        let builder = &mut lowering.builder;
+        let x = match block.len() {
+            2 => solve_two(builder, &sub_matrix, &sub_vector),
+            4 => solve_four(builder, &sub_matrix, &sub_vector),
+            _ => solve_normal_equations(builder, &sub_matrix, &sub_vector),
+        };
+        for (&index, value) in block.iter().zip(x) {
+            solution[index] = value;
+        }
+    }
+    solution
+}
+
+/// The connected components of the pattern of non-zeros, each in increasing order.
+fn blocks(c: &Matrix) -> Vec<Vec<usize>> {
+    let mut seen = vec![false; c.len()];
+    let mut blocks = Vec::new();
+    for start in 0..c.len() {
+        if seen[start] {
+            continue;
+        }
+        seen[start] = true;
+        let mut block = vec![start];
+        let mut next = 0;
+        while next < block.len() {
+            let i = block[next];
+            for j in 0..c.len() {
+                if c[i][j].is_some() && !seen[j] {
+                    seen[j] = true;
+                    block.push(j);
+                }
+            }
+            next += 1;
+        }
+        block.sort_unstable();
+        blocks.push(block);
+    }
+    blocks
+}
+
+/// C = [[0, c], [-c, 0]]: c_1 = b_2 / c, c_2 = -b_1 / c.
+fn solve_two(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
+    let inverse = reciprocal(builder, c[0][1]);
+    let first = b[1].map(|b| builder.mul(b, inverse));
+    let second = b[0].map(|b| builder.mul(b, inverse)).map(|product| builder.neg(product));
+    vec![first, second]
+}
+
+/// With Pf = c_12 c_34 - c_13 c_24 + c_14 c_23, row i of the inverse of C holds +- the entry of C that has neither index.
+fn solve_four(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
+    let plus = dot(builder, &[(c[0][1], c[2][3]), (c[0][3], c[1][2])]);
+    let minus = builder_product(builder, c[0][2], c[1][3]);
+    let pfaffian = match (plus, minus) {
+        (Some(plus), Some(minus)) => Some(builder.sub(plus, minus)),
+        (Some(plus), None) => Some(plus),
+        (None, minus) => minus.map(|minus| builder.neg(minus)),
+    };
+    let inverse = reciprocal(builder, pfaffian);
+    let mut negated = |entry: Option<Value>| entry.map(|entry| builder.neg(entry));
+    // C^-1 times Pf, row by row; c = -C^-1 b because C^T = -C, so every sign is turned.
+    let rows = [
+        [None, c[2][3], negated(c[1][3]), c[1][2]],
+        [negated(c[2][3]), None, c[0][3], negated(c[0][2])],
+        [c[1][3], negated(c[0][3]), None, c[0][1]],
+        [negated(c[1][2]), c[0][2], negated(c[0][1]), None],
+    ];
+    rows.into_iter()
+        .map(|row| {
+            let terms: Vec<_> = row.into_iter().zip(b.iter().copied()).collect();
+            dot(builder, &terms).map(|sum| builder.mul(sum, inverse))
+        })
+        .collect()
+}
+
+fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
+    let m = c.len();
+    let mut gram: Matrix = vec![vec![None; m]; m];
+    for i in 0..m {
+        for j in 0..=i {
+            let terms: Vec<_> = (0..m).map(|l| (c[i][l], c[j][l])).collect();
+            gram[i][j] = dot(builder, &terms);
+            gram[j][i] = gram[i][j];
+        }
+    }
+    let ldl = Ldl::factor(builder, &gram);
+    let apply = |builder: &mut Builder, residual: &[Option<Value>]| {
+        let right: Vec<_> = c
+            .iter()
+            .map(|row| {
+                let terms: Vec<_> = row.iter().copied().zip(residual.iter().copied()).collect();
+                dot(builder, &terms)
+            })
+            .collect();
+        ldl.solve(builder, &right)
+    };
+    let first = apply(builder, b);
+    // b - C^T c = b + C c
+    let residual: Vec<_> = c
+        .iter()
+        .zip(b)
+        .map(|(row, &b)| {
+            let terms: Vec<_> = row.iter().copied().zip(first.iter().copied()).collect();
+            let product = dot(builder, &terms);
+            add(builder, b, product)
+        })
+        .collect();
+    let correction = apply(builder, &residual);
+    first.into_iter().zip(correction).map(|(x, dx)| add(builder, x, dx)).collect()
+}
+
+fn add(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(builder.add(a, b)),
+        (a, b) => a.or(b),
+    }
+}
+
+fn builder_product(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+    Some(builder.mul(a?, b?))
+}
+
+fn dot(builder: &mut Builder, terms: &[(Option<Value>, Option<Value>)]) -> Option<Value> {
+    let mut sum = None;
+    for &(a, b) in terms {
+        let product = builder_product(builder, a, b);
+        sum = add(builder, sum, product);
+    }
+    sum
+}
+
+fn reciprocal(builder: &mut Builder, value: Option<Value>) -> Value {
+    let value = value.unwrap_or_else(|| builder.constant(0.0));
+    builder.recip(value)
+}

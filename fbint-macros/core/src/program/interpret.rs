@@ -1,0 +1,144 @@
+//! Programs evaluated without compiling them, and held against the mathematics that they came from.
+
+use super::{Input, Instruction, Program, Programs};
+use crate::derivation::Derivation;
+use crate::sample::{Point, sample_points};
+
+/// Relative difference up to which rounding explains a disagreement.
+const TOLERANCE: f64 = 1e-8;
+
+/// The results of `program`, where `weigh` is the feedback law.
+pub(super) fn interpret(
+    program: &Program,
+    input: &impl Fn(Input) -> f64,
+    weigh: &impl Fn(&[f64]) -> Vec<f64>,
+) -> Vec<f64> {
+    let mut values = vec![f64::NAN; program.instructions.len()];
+    let mut weighted: Option<Vec<f64>> = None;
+    for (index, instruction) in program.instructions.iter().enumerate() {
+        values[index] = match *instruction {
+            Instruction::Input(Input::Weighted(row)) => {
+                let integrals = || program.integrals.iter().map(|value| values[value.index()]).collect::<Vec<_>>();
+                weighted.get_or_insert_with(|| weigh(&integrals()))[row]
+            }
+            Instruction::Input(symbol) => input(symbol),
+            other => apply(other, &|value| values[value.index()]),
+        };
+    }
+    program.outputs.iter().map(|value| values[value.index()]).collect()
+}
+
+fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
+    match instruction {
+        Instruction::Constant(bits) => f64::from_bits(bits),
+        Instruction::Input(_) => f64::NAN,
+        Instruction::Add(a, b) => of(a) + of(b),
+        Instruction::Sub(a, b) => of(a) - of(b),
+        Instruction::Mul(a, b) => of(a) * of(b),
+        Instruction::Div(a, b) => of(a) / of(b),
+        Instruction::Neg(a) => -of(a),
+        Instruction::Recip(a) => 1.0 / of(a),
+        Instruction::Sqrt(a) => of(a).sqrt(),
+        Instruction::MulAdd(a, b, c) => of(a) * of(b) + of(c),
+        Instruction::NegMulAdd(a, b, c) => of(c) - of(a) * of(b),
+        Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
+        Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
+    }
+}
+
+/// Evaluates every program and the derivation's expressions at points in general position; `Err` names the first function
+/// whose results differ by more than rounding, which is a bug of the compiler.
+pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String> {
+    for point in sample_points() {
+        let expected = Expected::at(derivation, &point);
+        let input = |input: Input| match input {
+            Input::Symbol(symbol) => point.symbol(symbol),
+            Input::Weighted(_) => f64::NAN,
+        };
+        let law = |integrals: &[f64]| weigh(&point, integrals);
+        let checks = [
+            ("vector_field", &programs.vector_field, &expected.vector_field),
+            ("integrals", &programs.integrals, &expected.integrals),
+            ("jacobian", &programs.jacobian, &expected.jacobian),
+            ("potential_gradient", &programs.potential_gradient, &expected.potential_gradient),
+            ("feedback_field", &programs.feedback_field, &expected.feedback_field),
+        ];
+        for (name, program, expected) in checks {
+            let obtained = interpret(program, &input, &law);
+            let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
+            let defined = expected.iter().all(|value| value.is_finite()) && scale < 1e6;
+            let agree = obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale);
+            if defined && !(agree && obtained.len() == expected.len()) {
+                return Err(name.to_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A feedback law in general position: y_i = k_i (F_i - t_i).
+fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
+    let law = |(i, integral): (usize, &f64)| point.value(1000 + i as u64) * (integral - point.value(2000 + i as u64));
+    integrals.iter().enumerate().map(law).collect()
+}
+
+/// What the programs should return, from the derivation's expressions and a dense solve: no lowering, no sharing.
+struct Expected {
+    vector_field: Vec<f64>,
+    integrals: Vec<f64>,
+    jacobian: Vec<f64>,
+    potential_gradient: Vec<f64>,
+    feedback_field: Vec<f64>,
+}
+
+impl Expected {
+    fn at(derivation: &Derivation, point: &Point) -> Self {
+        let (n, dimension) = (derivation.degrees_of_freedom, derivation.dimension());
+        let value = |expression: &_| point.evaluate(expression);
+        let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
+        let rows: Vec<Vec<f64>> = derivation
+            .gradients
+            .iter()
+            .map(|gradient| {
+                let mut row = vec![0.0; dimension];
+                gradient.iter().for_each(|(column, entry)| row[*column] = value(entry));
+                row
+            })
+            .collect();
+        let c = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
+        let covector = |column: usize| {
+            let reaction: f64 = c.iter().zip(&rows).map(|(c, row)| c * row[column]).sum();
+            rows[derivation.energy][column] - reaction
+        };
+        let vector_field: Vec<f64> =
+            (0..dimension).map(|i| if i < n { covector(i + n) } else { -covector(i - n) }).collect();
+        let y = weigh(point, &integrals);
+        let potential_gradient: Vec<f64> =
+            (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
+        let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
+        Self { vector_field, integrals, jacobian: rows.concat(), potential_gradient, feedback_field }
+    }
+}
+
+/// The solution of C^T c = b by Gaussian elimination with partial pivoting.
+fn solve_transposed(c: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let m = b.len();
+    let mut a: Vec<Vec<f64>> = (0..m).map(|i| (0..m).map(|j| c[j][i]).collect()).collect();
+    for step in 0..m {
+        let pivot = (step..m).max_by(|&i, &j| a[i][step].abs().total_cmp(&a[j][step].abs())).unwrap_or(step);
+        a.swap(step, pivot);
+        b.swap(step, pivot);
+        for i in step + 1..m {
+            let factor = a[i][step] / a[step][step];
+            for j in step..m {
+                a[i][j] -= factor * a[step][j];
+            }
+            b[i] -= factor * b[step];
+        }
+    }
+    for i in (0..m).rev() {
+        let sum: f64 = (i + 1..m).map(|j| a[i][j] * b[j]).sum();
+        b[i] = (b[i] - sum) / a[i][i];
+    }
+    b
+}

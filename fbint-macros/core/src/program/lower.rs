@@ -1,0 +1,338 @@
+//! Expressions to instructions.
+//!
+//! A sum is lowered as a list of [`Monomial`]s over values that are already computed: like terms are merged, what all
+//! terms share is taken out, then the factor that most terms share is taken out again, and so on (Horner's scheme, greedy
+//! and deterministic). Signs are normalised so that a - b and b - a are one value. In the rows of the field this *collects*
+//! by itself: the terms c_1 dg_1/dq_j and y_2 dg'_2/dp_j that multiply the same vector entry become (c_1 + y_2) times
+//! that entry, and the sum of scalars is the same value for every j.
+
+use std::collections::{BTreeMap, HashMap};
+
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+use super::{Builder, Input, Instruction, Value};
+use crate::expression::{Expression, Function, Symbol, to_f64};
+
+/// An exact coefficient times integer powers of values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Monomial {
+    coefficient: BigRational,
+    factors: BTreeMap<Value, i32>,
+}
+
+/// What a value depends on, in the order in which factors are taken out of sums and terms are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// The state: entries of vectors.
+    State,
+    /// Parameters and numbers alone.
+    Parameter,
+    /// A scalar that multiplies whole gradients: an entry of c or y.
+    Scalar,
+}
+
+/// Lowers expressions into one builder.
+#[derive(Debug)]
+pub(super) struct Lowering {
+    pub(super) builder: Builder,
+    first_parameter: u32,
+    kinds: Vec<Kind>,
+    /// Sums that were lowered before, for look-up alone.
+    sums: HashMap<Vec<(Vec<(Value, i32)>, BigRational)>, Monomial>,
+}
+
+impl Monomial {
+    fn number(coefficient: BigRational) -> Self {
+        Self { coefficient, factors: BTreeMap::new() }
+    }
+
+    pub(super) fn value(value: Value) -> Self {
+        Self { coefficient: BigRational::one(), factors: BTreeMap::from([(value, 1)]) }
+    }
+
+    pub(super) fn times(mut self, other: &Self) -> Self {
+        self.coefficient *= &other.coefficient;
+        for (&value, &exponent) in &other.factors {
+            *self.factors.entry(value).or_insert(0) += exponent;
+        }
+        self.factors.retain(|_, exponent| *exponent != 0);
+        self
+    }
+
+    pub(super) fn negated(mut self) -> Self {
+        self.coefficient = -self.coefficient;
+        self
+    }
+
+    fn to_power(&self, exponent: i32) -> Self {
+        Self {
+            coefficient: self.coefficient.pow(exponent),
+            factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
+        }
+    }
+
+    fn key(&self) -> Vec<(Value, i32)> {
+        self.factors.iter().map(|(&value, &exponent)| (value, exponent)).collect()
+    }
+}
+
+impl Lowering {
+    /// `first_parameter` is the dimension of the state: symbols from there on are parameters.
+    pub(super) fn new(first_parameter: usize) -> Self {
+        Self {
+            builder: Builder::default(),
+            first_parameter: first_parameter as u32,
+            kinds: Vec::new(),
+            sums: HashMap::new(),
+        }
+    }
+
+    /// The value of an expression.
+    pub(super) fn lower(&mut self, expression: &Expression) -> Value {
+        let monomial = self.monomial(expression);
+        self.materialise(&monomial)
+    }
+
+    /// Declares a value to be a scalar that multiplies whole gradients.
+    pub(super) fn mark_scalar(&mut self, value: Value) {
+        self.kind(value);
+        if self.kinds[value.index()] != Kind::Parameter {
+            self.kinds[value.index()] = Kind::Scalar;
+        }
+    }
+
+    /// y_i
+    pub(super) fn weighted(&mut self, index: usize) -> Value {
+        let value = self.builder.input(Input::Weighted(index));
+        self.mark_scalar(value);
+        value
+    }
+
+    /// The expression as one monomial: a sum becomes what its terms share, times a value.
+    pub(super) fn monomial(&mut self, expression: &Expression) -> Monomial {
+        match expression {
+            Expression::Number(number) => Monomial::number(number.clone()),
+            Expression::Pi => Monomial::value(self.builder.constant(std::f64::consts::PI)),
+            Expression::Symbol(symbol) => Monomial::value(self.symbol(*symbol)),
+            Expression::Sum(terms) => {
+                let terms = terms.iter().map(|term| self.monomial(term)).collect();
+                self.sum(terms)
+            }
+            Expression::Product(factors) => {
+                factors.iter().fold(Monomial::number(BigRational::one()), |product, factor| {
+                    let factor = self.monomial(factor);
+                    product.times(&factor)
+                })
+            }
+            Expression::Power(base, exponent) => self.power(base, exponent),
+            Expression::Call(function, arguments) => {
+                let arguments: Vec<Value> = arguments.iter().map(|argument| self.lower(argument)).collect();
+                Monomial::value(self.builder.push(match arguments[..] {
+                    [a, b] => Instruction::Binary(*function, a, b),
+                    _ => Instruction::Unary(*function, arguments[0]),
+                }))
+            }
+        }
+    }
+
+    fn symbol(&mut self, symbol: Symbol) -> Value {
+        self.builder.input(Input::Symbol(symbol))
+    }
+
+    /// Integer powers stay powers, half-integer ones become powers of a square root.
+    fn power(&mut self, base: &Expression, exponent: &BigRational) -> Monomial {
+        let small = |number: &num_bigint::BigInt| number.to_i32().filter(|power| power.abs() <= 1024);
+        if let Some(power) = exponent.is_integer().then(|| small(exponent.numer())).flatten() {
+            let base = self.monomial(base);
+            if !base.coefficient.is_zero() || power > 0 {
+                return base.to_power(power);
+            }
+        }
+        let value = self.lower(base);
+        match small(exponent.numer()) {
+            Some(power) if *exponent.denom() == num_bigint::BigInt::from(2) => {
+                let root = self.builder.push(Instruction::Sqrt(value));
+                Monomial::value(root).to_power(power)
+            }
+            _ => {
+                let exponent = self.builder.constant(to_f64(exponent));
+                Monomial::value(self.builder.push(Instruction::Binary(Function::Powf, value, exponent)))
+            }
+        }
+    }
+
+    /// The sum of monomials: what they share, times a value.
+    pub(super) fn sum(&mut self, terms: Vec<Monomial>) -> Monomial {
+        let mut terms = merge_like_terms(terms);
+        if terms.len() <= 1 {
+            return terms.pop().unwrap_or_else(|| Monomial::number(BigRational::zero()));
+        }
+        self.arrange(&mut terms);
+        let key: Vec<_> = terms.iter().map(|term| (term.key(), term.coefficient.clone())).collect();
+        if let Some(known) = self.sums.get(&key) {
+            return known.clone();
+        }
+        let shared = take_shared(&mut terms);
+        while let Some(factor) = self.most_shared_factor(&terms) {
+            terms = self.take_out(terms, &factor);
+        }
+        let result = if terms.len() == 1 {
+            shared.times(&terms[0])
+        } else {
+            self.arrange(&mut terms);
+            let sign = if terms[0].coefficient.is_negative() { -BigRational::one() } else { BigRational::one() };
+            let value = self.add_up(&terms, &sign);
+            shared.times(&Monomial::value(value)).times(&Monomial::number(sign))
+        };
+        self.sums.insert(key, result.clone());
+        result
+    }
+
+    /// Terms of the state first, so that sums which differ in parameters alone begin alike.
+    fn arrange(&mut self, terms: &mut [Monomial]) {
+        terms.sort_by_cached_key(|term| {
+            let kinds = term.factors.keys().map(|&value| self.kind(value));
+            (kinds.min().unwrap_or(Kind::Parameter), term.key())
+        });
+    }
+
+    fn add_up(&mut self, terms: &[Monomial], sign: &BigRational) -> Value {
+        let mut sum: Option<Value> = None;
+        for term in terms {
+            let coefficient = &term.coefficient * sign;
+            let magnitude = Monomial { coefficient: coefficient.abs(), factors: term.factors.clone() };
+            let value = self.materialise(&magnitude);
+            sum = Some(match (sum, coefficient.is_negative()) {
+                (None, false) => value,
+                (None, true) => self.builder.neg(value),
+                (Some(sum), false) => self.builder.add(sum, value),
+                (Some(sum), true) => self.builder.sub(sum, value),
+            });
+        }
+        sum.unwrap_or_else(|| self.builder.constant(0.0))
+    }
+
+    /// The factor that most terms share, vectors' entries before parameters before scalars; `None` if no two share one.
+    fn most_shared_factor(&mut self, terms: &[Monomial]) -> Option<Monomial> {
+        let mut counts: BTreeMap<(Kind, Value, bool), usize> = BTreeMap::new();
+        let mut coefficients: BTreeMap<BigRational, usize> = BTreeMap::new();
+        for term in terms {
+            for (&value, &exponent) in &term.factors {
+                *counts.entry((self.kind(value), value, exponent < 0)).or_insert(0) += 1;
+            }
+            let magnitude = term.coefficient.abs();
+            if !magnitude.is_one() && !term.factors.is_empty() {
+                *coefficients.entry(magnitude).or_insert(0) += 1;
+            }
+        }
+        let best = counts
+            .into_iter()
+            .filter(|&(_, count)| count >= 2)
+            .min_by_key(|&((kind, value, _), count)| (kind, std::cmp::Reverse(count), value));
+        match best {
+            Some(((_, value, reciprocal), _)) => Some(Monomial {
+                coefficient: BigRational::one(),
+                factors: BTreeMap::from([(value, if reciprocal { -1 } else { 1 })]),
+            }),
+            None => {
+                let best = coefficients.into_iter().filter(|&(_, count)| count >= 2);
+                best.max_by_key(|&(_, count)| count).map(|(coefficient, _)| Monomial::number(coefficient))
+            }
+        }
+    }
+
+    /// Replaces the terms that contain `factor` by one: `factor` times the sum of what remains of them.
+    fn take_out(&mut self, terms: Vec<Monomial>, factor: &Monomial) -> Vec<Monomial> {
+        let contains = |term: &Monomial| match factor.factors.first_key_value() {
+            Some((value, &exponent)) => term.factors.get(value).is_some_and(|power| power.signum() == exponent),
+            None => term.coefficient.abs() == factor.coefficient && !term.factors.is_empty(),
+        };
+        let (with, mut rest): (Vec<_>, Vec<_>) = terms.into_iter().partition(contains);
+        let inverse = factor.to_power(-1);
+        let remainder = with.into_iter().map(|term| term.times(&inverse)).collect();
+        let remainder = self.sum(remainder);
+        // One opaque value, so that the same factor is not taken out of the product again.
+        let product = self.materialise(&remainder.times(factor));
+        rest.push(match self.builder.instruction(product) {
+            Instruction::Neg(inner) => Monomial::value(inner).negated(),
+            _ => Monomial::value(product),
+        });
+        rest
+    }
+
+    /// The value of a monomial: parameters and scalars are multiplied first, because they are shared by vectors' entries.
+    pub(super) fn materialise(&mut self, monomial: &Monomial) -> Value {
+        let negative = monomial.coefficient.is_negative();
+        let mut groups: [Option<Value>; 3] = [None; 3];
+        let magnitude = monomial.coefficient.abs();
+        if !magnitude.is_one() || monomial.factors.is_empty() {
+            groups[0] = Some(self.builder.constant(to_f64(&magnitude)));
+        }
+        for (&value, &exponent) in &monomial.factors {
+            let group = match self.kind(value) {
+                Kind::Parameter => 0,
+                Kind::Scalar => 1,
+                Kind::State => 2,
+            };
+            let power = self.builder.powi(value, exponent);
+            groups[group] = Some(groups[group].map_or(power, |product| self.builder.mul(product, power)));
+        }
+        let product = groups.into_iter().flatten().reduce(|product, factor| self.builder.mul(product, factor));
+        let product = product.unwrap_or_else(|| self.builder.constant(1.0));
+        if negative { self.builder.neg(product) } else { product }
+    }
+
+    fn kind(&mut self, value: Value) -> Kind {
+        while self.kinds.len() <= value.index() {
+            let instruction = self.builder.instruction(Value(self.kinds.len() as u32));
+            let kind = match instruction {
+                Instruction::Constant(_) => Kind::Parameter,
+                Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
+                Instruction::Input(Input::Symbol(_)) => Kind::State,
+                Instruction::Input(Input::Weighted(_)) => Kind::Scalar,
+                other => {
+                    other.operands().fold(Kind::Parameter, |kind, operand| match (kind, self.kinds[operand.index()]) {
+                        (Kind::State, _) | (_, Kind::State) => Kind::State,
+                        (Kind::Scalar, _) | (_, Kind::Scalar) => Kind::Scalar,
+                        _ => Kind::Parameter,
+                    })
+                }
+            };
+            self.kinds.push(kind);
+        }
+        self.kinds[value.index()]
+    }
+}
+
+fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
+    let mut merged: BTreeMap<Vec<(Value, i32)>, BigRational> = BTreeMap::new();
+    for term in &terms {
+        *merged.entry(term.key()).or_insert_with(BigRational::zero) += &term.coefficient;
+    }
+    let terms = merged.into_iter().filter(|(_, coefficient)| !coefficient.is_zero());
+    terms.map(|(key, coefficient)| Monomial { coefficient, factors: key.into_iter().collect() }).collect()
+}
+
+/// Divides the terms by what all of them share, and returns it.
+fn take_shared(terms: &mut [Monomial]) -> Monomial {
+    let mut shared = terms[0].clone();
+    for term in &terms[1..] {
+        if term.coefficient.abs() != shared.coefficient.abs() {
+            shared.coefficient = BigRational::one();
+        }
+        shared.factors = shared
+            .factors
+            .iter()
+            .filter_map(|(&value, &exponent)| {
+                let other = *term.factors.get(&value)?;
+                let smaller = if exponent.abs() < other.abs() { exponent } else { other };
+                (exponent.signum() == other.signum()).then_some((value, smaller))
+            })
+            .collect();
+    }
+    shared.coefficient = shared.coefficient.abs();
+    let inverse = shared.to_power(-1);
+    terms.iter_mut().for_each(|term| *term = term.clone().times(&inverse));
+    shared
+}
