@@ -88,6 +88,8 @@ where
     L: GainMatrix<N>,
     T: Scalar,
 {
+    const HAS_METRIC: bool = !L::IS_IDENTITY;
+
     #[inline]
     fn weigh(&self, integrals: [T; M]) -> [T; M] {
         self.gain.multiply(self.changes(integrals))

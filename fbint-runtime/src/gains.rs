@@ -72,6 +72,8 @@ pub struct Full<const D: usize>(SMatrix<f64, D, D>);
 
 /// A kind of D x D matrix that can be K or L.
 pub trait GainMatrix<const D: usize>: Copy + fmt::Debug {
+    /// Whether the matrix is the identity by its type.
+    const IS_IDENTITY: bool = false;
     /// The kind of W^1/2 A W^1/2.
     type Weighted: GainMatrix<D>;
 
@@ -84,6 +86,7 @@ pub trait GainMatrix<const D: usize>: Copy + fmt::Debug {
 }
 
 impl<const D: usize> GainMatrix<D> for Identity {
+    const IS_IDENTITY: bool = true;
     type Weighted = Diagonal<D>;
 
     fn check(&self, _: &'static str, _: &[&'static str; D]) -> Result<(), Error> {

@@ -45,6 +45,7 @@ pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "std")]
 pub use error::BlowUp;
 pub use error::Error;
+pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
 pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};

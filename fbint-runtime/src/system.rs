@@ -62,6 +62,8 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
 
 /// What the feedback adds to a system: F_target, K and L of CPV22 eq. (6), as the generated code calls them.
 pub trait FeedbackLaw<T: Scalar, const N: usize, const M: usize> {
+    /// Whether L is anything but the identity. Where it is not, field and gradient are computed as one sum.
+    const HAS_METRIC: bool;
     /// y = K (F - F_target), from the integrals F.
     fn weigh(&self, integrals: [T; M]) -> [T; M];
     /// L v, from v = grad V.

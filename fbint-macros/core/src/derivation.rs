@@ -63,6 +63,12 @@ impl Derivation {
         2 * self.degrees_of_freedom
     }
 
+    /// The entry of DF in row `integral` and column `state`, unless it vanishes.
+    pub fn entry(&self, integral: usize, state: usize) -> Option<&Expression> {
+        let gradient = &self.gradients[integral];
+        gradient.iter().find(|(column, _)| *column == state).map(|(_, entry)| entry)
+    }
+
     /// The full matrix C at a point, row by row, from the blocks.
     pub fn constraint_matrix(&self, value: &impl Fn(&Expression) -> f64) -> Vec<Vec<f64>> {
         let values = |matrix: &[Vec<Expression>]| -> Vec<Vec<f64>> {

@@ -1,9 +1,16 @@
 //! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
 
+pub mod compile;
 pub mod derivation;
 pub mod diagnostics;
+pub mod elaborate;
+pub mod emit;
 pub mod expression;
 pub mod mechanics;
+pub mod notation;
 pub mod program;
 pub mod sample;
 pub mod symbolic;
+pub mod syntax;
+
+pub use compile::feedback_system;

@@ -1,0 +1,289 @@
+//! One program as the body of a Rust function.
+//!
+//! A value that is read once is written where it is read, others get a `let`; inputs and temporaries get names that
+//! neither clash with one another nor with the function's own arguments. What the feedback law needs comes first:
+//!
+//! ```text
+//! let [[q_0, q_1, p_0, p_1]] = x.data.0;
+//! let m = T::from_f64(self.m);
+//! let t0 = q_0 * q_0 + q_1 * q_1;
+//! let [y_0, y_1] = law.weigh([t0, q_0 * p_0]);
+//! Matrix::from_array_storage(ArrayStorage([[..], ..]))
+//! ```
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+use crate::elaborate::{Entry, SymbolInfo};
+use crate::program::{Input, Instruction, Program, Value};
+use crate::syntax::plain;
+
+/// Operations beyond which an expression is cut into several `let`s, for readers.
+const LONGEST: usize = 8;
+
+/// What every body of one model has in common.
+pub(super) struct Scope<'a> {
+    runtime: &'a syn::Path,
+    symbols: &'a [SymbolInfo],
+    /// 2n; symbols from there on are parameters.
+    dimension: usize,
+    names: Vec<Ident>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize) -> Self {
+        let mut taken: BTreeSet<String> = ["x", "h", "law"].into_iter().map(str::to_owned).collect();
+        let names = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
+        Self { runtime, symbols, dimension, names }
+    }
+
+    /// The statements and the final expression: `columns` columns of equal length, as an nalgebra matrix.
+    pub(super) fn body(&self, program: &Program, columns: usize) -> TokenStream {
+        let mut body = Body::new(self, program);
+        let inputs = self.inputs(program);
+        body.bind_integrals();
+        body.bind_outputs();
+        let statements = &body.statements;
+        let rows = program.outputs.len() / columns.max(1);
+        let entries: Vec<TokenStream> = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
+        let columns = (0..columns).map(|column| {
+            // Outputs are listed row by row, nalgebra stores column by column.
+            let entries = (0..rows).map(|row| &entries[row * columns + column]);
+            quote!([#(#entries),*])
+        });
+        let runtime = self.runtime;
+        quote! {
+            #inputs
+            #(#statements)*
+            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([#(#columns),*]))
+        }
+    }
+
+    /// Binds the entries of the state and the parameters that the program reads.
+    fn inputs(&self, program: &Program) -> TokenStream {
+        let mut read = vec![false; self.symbols.len()];
+        for instruction in &program.instructions {
+            if let Instruction::Input(Input::Symbol(symbol)) = instruction {
+                read[symbol.0 as usize] = true;
+            }
+        }
+        let state = (0..self.dimension).map(|index| {
+            let name = &self.names[index];
+            if read[index] { quote!(#name) } else { quote!(_) }
+        });
+        let state = read[..self.dimension].contains(&true).then(|| quote!(let [[#(#state),*]] = x.data.0;));
+        let parameters = (self.dimension..self.symbols.len()).filter(|&index| read[index]).map(|index| {
+            let name = &self.names[index];
+            let place = place(&self.symbols[index]);
+            quote!(let #name = T::from_f64(self.#place);)
+        });
+        quote!(#state #(#parameters)*)
+    }
+}
+
+/// The field access of a parameter: `m`, `inertia[0]`, `a[(0, 1)]`.
+pub(super) fn place(symbol: &SymbolInfo) -> TokenStream {
+    let variable = &symbol.variable;
+    match symbol.entry {
+        Entry::Scalar => quote!(#variable),
+        Entry::Index(index) => {
+            let index = Literal::usize_unsuffixed(index);
+            quote!(#variable[#index])
+        }
+        Entry::RowColumn(row, column) => {
+            let (row, column) = (Literal::usize_unsuffixed(row), Literal::usize_unsuffixed(column));
+            quote!(#variable[(#row, #column)])
+        }
+    }
+}
+
+/// `q_0`, `q_0_1`, `m`; in lower case, because an upper-case name may be a constant of the user's module.
+fn variable_name(symbol: &SymbolInfo) -> String {
+    let name = plain(&symbol.variable);
+    let name = if name.chars().any(char::is_uppercase) { format!("_{}", name.to_lowercase()) } else { name };
+    match symbol.entry {
+        Entry::Scalar => name,
+        Entry::Index(index) => format!("{name}_{index}"),
+        Entry::RowColumn(row, column) => format!("{name}_{row}_{column}"),
+    }
+}
+
+/// Keywords, names that are taken, and names of temporaries get underscores appended.
+fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
+    let temporary = |name: &str| {
+        let digits = name.strip_prefix('t').or_else(|| name.strip_prefix("y_"));
+        digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    while temporary(&name) || taken.contains(&name) || syn::parse_str::<Ident>(&name).is_err() {
+        name.push('_');
+    }
+    taken.insert(name.clone());
+    Ident::new(&name, Span::mixed_site())
+}
+
+/// A Rust expression and how tightly its outermost operator binds.
+#[derive(Clone)]
+struct Piece {
+    tokens: TokenStream,
+    binding: Binding,
+    operations: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Sum,
+    Product,
+    Negation,
+    Postfix,
+}
+
+impl Piece {
+    fn atom(tokens: TokenStream) -> Self {
+        Self { tokens, binding: Binding::Postfix, operations: 0 }
+    }
+
+    /// The tokens, in parentheses if they bind less tightly than `least`.
+    fn at(&self, least: Binding) -> TokenStream {
+        let tokens = &self.tokens;
+        if self.binding < least { quote!((#tokens)) } else { tokens.clone() }
+    }
+}
+
+struct Body<'a> {
+    scope: &'a Scope<'a>,
+    program: &'a Program,
+    uses: Vec<u32>,
+    pieces: Vec<Option<Piece>>,
+    statements: Vec<TokenStream>,
+    temporaries: usize,
+}
+
+impl<'a> Body<'a> {
+    fn new(scope: &'a Scope<'a>, program: &'a Program) -> Self {
+        let pieces = vec![None; program.instructions.len()];
+        Self { scope, program, uses: program.uses(), pieces, statements: Vec::new(), temporaries: 0 }
+    }
+
+    /// Computes the integrals and hands them to the law.
+    fn bind_integrals(&mut self) {
+        if self.program.integrals.is_empty() {
+            return;
+        }
+        self.compute(&self.program.integrals);
+        let integrals: Vec<_> = self.program.integrals.iter().map(|&value| self.read(value).tokens).collect();
+        let read = |index: usize| {
+            let weighted = Instruction::Input(Input::Weighted(index));
+            self.program.instructions.contains(&weighted)
+        };
+        let results = (0..integrals.len()).map(|index| {
+            let name = weighted_name(index);
+            if read(index) { name.into_token_stream() } else { quote!(_) }
+        });
+        let statement = quote!(let [#(#results),*] = law.weigh([#(#integrals),*]););
+        self.statements.push(statement);
+    }
+
+    fn bind_outputs(&mut self) {
+        self.compute(&self.program.outputs);
+    }
+
+    /// Computes `values` and all that they need, in the program's order.
+    fn compute(&mut self, values: &[Value]) {
+        let mut needed = vec![false; self.program.instructions.len()];
+        values.iter().for_each(|value| needed[value.index()] = true);
+        for index in (0..needed.len()).rev() {
+            if needed[index] {
+                self.program.instructions[index].operands().for_each(|operand| needed[operand.index()] = true);
+            }
+        }
+        for index in 0..needed.len() {
+            if needed[index] && self.pieces[index].is_none() {
+                let piece = self.piece(self.program.instructions[index]);
+                self.pieces[index] = Some(self.bound(index, piece));
+            }
+        }
+    }
+
+    /// The piece itself if it is read once and short, else a name for it.
+    fn bound(&mut self, index: usize, piece: Piece) -> Piece {
+        let shared = self.uses[index] > 1 && piece.operations > 0;
+        if !shared && piece.operations <= LONGEST {
+            return piece;
+        }
+        let name = format_ident!("t{}", self.temporaries, span = Span::mixed_site());
+        self.temporaries += 1;
+        let tokens = piece.tokens;
+        self.statements.push(quote!(let #name = #tokens;));
+        Piece::atom(name.into_token_stream())
+    }
+
+    fn read(&self, value: Value) -> Piece {
+        self.pieces[value.index()].clone().expect("operands are computed before they are read")
+    }
+
+    fn piece(&self, instruction: Instruction) -> Piece {
+        let operations = 1 + instruction.operands().map(|operand| self.read(operand).operations).sum::<usize>();
+        let infix = |a: Value, left: Binding, operator: TokenStream, b: Value, right: Binding, binding: Binding| {
+            let (a, b) = (self.read(a).at(left), self.read(b).at(right));
+            Piece { tokens: quote!(#a #operator #b), binding, operations }
+        };
+        let method = |receiver: TokenStream, name: &str, arguments: &[Value]| {
+            let name = format_ident!("{name}");
+            let arguments = arguments.iter().map(|&argument| self.read(argument).tokens);
+            Piece { tokens: quote!(#receiver.#name(#(#arguments),*)), binding: Binding::Postfix, operations }
+        };
+        let receiver = |value: Value| self.read(value).at(Binding::Postfix);
+        match instruction {
+            Instruction::Constant(bits) => constant(f64::from_bits(bits)),
+            Instruction::Input(Input::Symbol(symbol)) => {
+                Piece::atom(self.scope.names[symbol.0 as usize].to_token_stream())
+            }
+            Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
+            Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
+            Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
+            Instruction::Mul(a, b) => {
+                let (a, b) = if self.as_constant(b).is_some() { (b, a) } else { (a, b) };
+                infix(a, Binding::Product, quote!(*), b, Binding::Negation, Binding::Product)
+            }
+            Instruction::Div(a, b) => infix(a, Binding::Product, quote!(/), b, Binding::Negation, Binding::Product),
+            Instruction::Neg(a) => {
+                let a = self.read(a).at(Binding::Negation);
+                Piece { tokens: quote!(-#a), binding: Binding::Negation, operations }
+            }
+            Instruction::Recip(a) => method(receiver(a), "recip", &[]),
+            Instruction::Sqrt(a) => method(receiver(a), "sqrt", &[]),
+            Instruction::MulAdd(a, b, c) => method(receiver(a), "mul_add", &[b, c]),
+            Instruction::NegMulAdd(a, b, c) => {
+                let (a, b) = if self.as_constant(b).is_some() { (b, a) } else { (a, b) };
+                let negated = match self.as_constant(a) {
+                    Some(number) => constant(-number).tokens,
+                    None => {
+                        let a = self.read(a).at(Binding::Negation);
+                        quote!((-#a))
+                    }
+                };
+                method(negated, "mul_add", &[b, c])
+            }
+            Instruction::Unary(function, a) => method(receiver(a), function.name(), &[]),
+            Instruction::Binary(function, a, b) => method(receiver(a), function.name(), &[b]),
+        }
+    }
+
+    fn as_constant(&self, value: Value) -> Option<f64> {
+        match self.program.instructions[value.index()] {
+            Instruction::Constant(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+}
+
+fn weighted_name(index: usize) -> Ident {
+    format_ident!("y_{index}", span = Span::mixed_site())
+}
+
+fn constant(number: f64) -> Piece {
+    let magnitude = Literal::f64_unsuffixed(number.abs());
+    Piece::atom(if number < 0.0 { quote!(T::from_f64(-#magnitude)) } else { quote!(T::from_f64(#magnitude)) })
+}

@@ -1,0 +1,362 @@
+//! From programs and names to tokens. Cannot fail: whatever could go wrong was refused before.
+//!
+//! The generated code is a guest in the user's crate: absolute paths, no prelude, no name but the state's type.
+
+mod body;
+mod stub;
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::derivation::Derivation;
+use crate::elaborate::SymbolInfo;
+use crate::program::{OperationCount, Program, Programs};
+use crate::syntax::{Declaration, Shape, Variable, plain};
+use body::{Scope, place};
+pub use stub::stub;
+
+/// An integral of the model, as users see it.
+#[derive(Clone, Debug)]
+pub struct Integral {
+    /// `length`, `length_rate`, `energy`.
+    pub name: String,
+    /// What it is.
+    pub kind: IntegralKind,
+    /// How often it occurs in the declaration.
+    pub weight: u32,
+}
+
+/// The runtime's `IntegralKind`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IntegralKind {
+    /// Vanishes on the constraint set.
+    Constraint,
+    /// The Hamiltonian.
+    Energy,
+    /// A declared first integral.
+    Invariant,
+}
+
+/// Everything that the generated items are made of.
+#[derive(Debug)]
+pub struct Compiled<'a> {
+    /// The declaration.
+    pub declaration: &'a Declaration,
+    /// The entries of the state, then those of the parameters.
+    pub symbols: &'a [SymbolInfo],
+    /// The integrals, in the derivation's order.
+    pub integrals: &'a [Integral],
+    /// The mathematics.
+    pub derivation: &'a Derivation,
+    /// The functions.
+    pub programs: &'a Programs,
+    /// The derivation in LaTeX.
+    pub latex: &'a str,
+    /// The derivation in plain text.
+    pub equations: &'a str,
+}
+
+/// The struct, the state's type and the implementation of the runtime's trait.
+pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
+    let item = &compiled.declaration.item;
+    let state = state_type(compiled.declaration);
+    let functions = functions(compiled);
+    let source = source(compiled, &functions);
+    let implementation = implementation(compiled, &functions, &source);
+    quote!(#item #state #implementation)
+}
+
+/// The functions, pretty-printed, as the body of their implementation.
+fn source(compiled: &Compiled<'_>, functions: &TokenStream) -> String {
+    let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
+    let (n, m) = (compiled.derivation.dimension(), compiled.integrals.len());
+    let (n, m) = (Literal::usize_unsuffixed(n), Literal::usize_unsuffixed(m));
+    let file = quote!(impl #runtime::FeedbackSystem<#n, #m> for #name { #functions });
+    match syn::parse2(file.clone()) {
+        Ok(file) => prettyplease::unparse(&file),
+        Err(_) => file.to_string(),
+    }
+}
+
+fn implementation(compiled: &Compiled<'_>, functions: &TokenStream, source: &str) -> TokenStream {
+    let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
+    let state = state_name(name);
+    let dimension = compiled.derivation.dimension();
+    let (n, m) = (Literal::usize_unsuffixed(dimension), Literal::usize_unsuffixed(compiled.integrals.len()));
+    let (states, parameters) = compiled.symbols.split_at(dimension);
+    let text_name = plain(name);
+    let state_names = states.iter().map(|symbol| &symbol.name);
+    let parameter_names = parameters.iter().map(|symbol| &symbol.name);
+    let integral_names = compiled.integrals.iter().map(|integral| &integral.name);
+    let kinds = compiled.integrals.iter().map(|integral| match integral.kind {
+        IntegralKind::Constraint => quote!(#runtime::IntegralKind::Constraint),
+        IntegralKind::Energy => quote!(#runtime::IntegralKind::Energy),
+        IntegralKind::Invariant => quote!(#runtime::IntegralKind::Invariant),
+    });
+    let weights = compiled.integrals.iter().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
+    let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
+    let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
+    let (latex, equations) = (compiled.latex, compiled.equations);
+    let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
+    let (read_indices, write_indices) = (indices(), indices());
+    let places: Vec<TokenStream> = parameters.iter().map(place).collect();
+    let index = if places.is_empty() { quote!(_) } else { quote!(index) };
+    quote! {
+        #[automatically_derived]
+        impl #runtime::FeedbackSystem<#n, #m> for #name {
+            type State = #state;
+            const NAME: &'static ::core::primitive::str = #text_name;
+            const STATE_NAMES: [&'static ::core::primitive::str; #n] = [#(#state_names),*];
+            const INTEGRAL_NAMES: [&'static ::core::primitive::str; #m] = [#(#integral_names),*];
+            const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#(#kinds),*];
+            const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [#(#weights),*];
+            const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
+            const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
+            const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
+            const SOURCE: &'static ::core::primitive::str = #source;
+            const DERIVATION: &'static ::core::primitive::str = #latex;
+            const EQUATIONS: &'static ::core::primitive::str = #equations;
+            fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
+                match #index {
+                    #(#read_indices => ::core::option::Option::Some(self.#places),)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+            fn parameter_mut(
+                &mut self,
+                #index: ::core::primitive::usize,
+            ) -> ::core::option::Option<&mut ::core::primitive::f64> {
+                match #index {
+                    #(#write_indices => ::core::option::Option::Some(&mut self.#places),)*
+                    _ => ::core::option::Option::None,
+                }
+            }
+            #functions
+        }
+    }
+}
+
+fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
+    let OperationCount { additions, multiplications, fused, divisions, functions } = *count;
+    let [additions, multiplications, fused, divisions, functions] =
+        [additions, multiplications, fused, divisions, functions].map(Literal::u32_unsuffixed);
+    quote! {
+        #runtime::Operations {
+            additions: #additions,
+            multiplications: #multiplications,
+            fused: #fused,
+            divisions: #divisions,
+            functions: #functions,
+        }
+    }
+}
+
+/// The functions of the trait that compute.
+fn functions(compiled: &Compiled<'_>) -> TokenStream {
+    let runtime = &compiled.declaration.runtime;
+    let dimension = compiled.derivation.dimension();
+    let scope = Scope::new(runtime, compiled.symbols, dimension);
+    let body = |program: &Program, columns: usize| scope.body(program, columns);
+    let programs = compiled.programs;
+    let vector_field = body(&programs.vector_field, 1);
+    let integrals = body(&programs.integrals, 1);
+    let jacobian = body(&programs.jacobian, dimension);
+    let potential_gradient = body(&programs.potential_gradient, 1);
+    let feedback_field = body(&programs.feedback_field, 1);
+    let (n, m) = (Literal::usize_unsuffixed(dimension), Literal::usize_unsuffixed(compiled.integrals.len()));
+    let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
+    let this = quote!(<Self as #runtime::FeedbackSystem<#n, #m>>);
+    let law = quote!(G: #runtime::FeedbackLaw<T, #n, #m>);
+    let with_metric = field_with_metric(runtime, &this, dimension);
+    let euler_step = euler_step(&this, dimension);
+    let rk4_step = rk4_step(runtime, &this, dimension);
+    quote! {
+        #[inline]
+        fn vector_field<T: #runtime::Scalar>(&self, x: &#vector) -> #vector {
+            #vector_field
+        }
+        #[inline]
+        fn integrals<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+            #integrals
+        }
+        #[inline]
+        fn integrals_jacobian<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SMatrix<T, #m, #n> {
+            #jacobian
+        }
+        #[inline]
+        fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
+            #potential_gradient
+        }
+        #[inline]
+        fn feedback_field<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
+            if G::HAS_METRIC {
+                #with_metric
+            }
+            #feedback_field
+        }
+        #[inline]
+        fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {
+            #euler_step
+        }
+        #[inline]
+        fn rk4_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {
+            #rk4_step
+        }
+    }
+}
+
+/// X - L grad V, from the two of them; where L is the identity they are one program, with sums that cross.
+fn field_with_metric(runtime: &syn::Path, this: &TokenStream, dimension: usize) -> TokenStream {
+    let (f, v) = (indexed("f", dimension), indexed("v", dimension));
+    quote! {
+        let [[#(#f),*]] = #this::vector_field(self, x).data.0;
+        let [gradient] = #this::potential_gradient(self, x, law).data.0;
+        let [#(#v),*] = law.precondition(gradient);
+        return #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#f - #v),*]]));
+    }
+}
+
+fn indexed(letter: &str, dimension: usize) -> Vec<Ident> {
+    (0..dimension).map(|index| format_ident!("{letter}_{index}", span = proc_macro2::Span::mixed_site())).collect()
+}
+
+/// x + h f(x)
+fn euler_step(this: &TokenStream, dimension: usize) -> TokenStream {
+    let (x, k) = (indexed("x", dimension), indexed("k", dimension));
+    quote! {
+        let [[#(#k),*]] = #this::feedback_field(self, x, law).data.0;
+        let [[#(#x),*]] = x.data.0;
+        x.data.0 = [[#(h.mul_add(#k, #x)),*]];
+    }
+}
+
+/// x + h/6 (k1 + 2 k2 + 2 k3 + k4)
+fn rk4_step(runtime: &syn::Path, this: &TokenStream, dimension: usize) -> TokenStream {
+    let n = Literal::usize_unsuffixed(dimension);
+    let x = indexed("x", dimension);
+    let [k1, k2, k3, k4] = ["k1", "k2", "k3", "k4"].map(|letter| indexed(letter, dimension));
+    quote! {
+        let field = |x: [T; #n]| {
+            let x = #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([x]));
+            #this::feedback_field(self, &x, law).data.0
+        };
+        let two = T::from_f64(2.0);
+        let half = h / two;
+        let sixth = h / T::from_f64(6.0);
+        let [[#(#x),*]] = x.data.0;
+        let [[#(#k1),*]] = field([#(#x),*]);
+        let [[#(#k2),*]] = field([#(half.mul_add(#k1, #x)),*]);
+        let [[#(#k3),*]] = field([#(half.mul_add(#k2, #x)),*]);
+        let [[#(#k4),*]] = field([#(h.mul_add(#k3, #x)),*]);
+        x.data.0 = [[#(sixth.mul_add(two.mul_add(#k2 + #k3, #k1 + #k4), #x)),*]];
+    }
+}
+
+fn state_name(model: &Ident) -> Ident {
+    format_ident!("{}State", plain(model), span = model.span())
+}
+
+/// The state with its declared names and shapes, and the way to the flat vector and back.
+///
+/// ```text
+/// pub struct PendulumState { pub q: SVector<f64, 2>, pub p: SVector<f64, 2> }
+/// impl From<SVector<f64, 4>> for PendulumState { .. }
+/// impl From<PendulumState> for SVector<f64, 4> { .. }
+/// ```
+fn state_type(declaration: &Declaration) -> TokenStream {
+    let (runtime, visibility, model) = (&declaration.runtime, &declaration.item.vis, &declaration.item.ident);
+    let state = state_name(model);
+    let variables: Vec<&Variable> = declaration.coordinates.iter().chain(&declaration.momenta).collect();
+    let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
+    let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
+    let n = Literal::usize_unsuffixed(dimension);
+    let types = variables.iter().map(|variable| state_field_type(runtime, variable.shape));
+    let field_docs = variables.iter().enumerate().map(|(index, variable)| {
+        let kind = if index < declaration.coordinates.len() { "coordinate" } else { "momentum" };
+        format!("The {kind} `{}`, {}.", plain(&variable.name), variable.shape)
+    });
+    let entries: Vec<Ident> = indexed("x", dimension);
+    let mut remaining = entries.iter();
+    let gathered: Vec<TokenStream> =
+        variables.iter().map(|variable| gather(runtime, variable.shape, &mut remaining)).collect();
+    let mut offset = 0;
+    let scattered: Vec<TokenStream> = variables
+        .iter()
+        .map(|variable| {
+            let pattern = scatter(runtime, variable.shape, &entries[offset..offset + variable.shape.entries()]);
+            offset += variable.shape.entries();
+            pattern
+        })
+        .collect();
+    let flat = quote!(#runtime::nalgebra::SVector<::core::primitive::f64, #n>);
+    let doc = format!("A state of [`{}`]: its coordinates and momenta.", plain(model));
+    quote! {
+        #[doc = #doc]
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #visibility struct #state {
+            #(#[doc = #field_docs] #visibility #names: #types,)*
+        }
+        #[automatically_derived]
+        impl ::core::convert::From<#flat> for #state {
+            fn from(x: #flat) -> Self {
+                let [[#(#entries),*]] = x.data.0;
+                Self { #(#names: #gathered),* }
+            }
+        }
+        #[automatically_derived]
+        impl ::core::convert::From<#state> for #flat {
+            fn from(state: #state) -> Self {
+                let #state { #(#names: #scattered),* } = state;
+                #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#entries),*]]))
+            }
+        }
+    }
+}
+
+fn state_field_type(runtime: &syn::Path, shape: Shape) -> TokenStream {
+    match shape {
+        Shape::Scalar => quote!(::core::primitive::f64),
+        Shape::Vector(length) => {
+            let length = Literal::usize_unsuffixed(length);
+            quote!(#runtime::nalgebra::SVector<::core::primitive::f64, #length>)
+        }
+        Shape::Matrix { rows, columns } => {
+            let (rows, columns) = (Literal::usize_unsuffixed(rows), Literal::usize_unsuffixed(columns));
+            quote!(#runtime::nalgebra::SMatrix<::core::primitive::f64, #rows, #columns>)
+        }
+    }
+}
+
+/// The next entries of the flat state as one variable.
+fn gather<'a>(runtime: &syn::Path, shape: Shape, entries: &mut impl Iterator<Item = &'a Ident>) -> TokenStream {
+    let (rows, columns) = shape.extent();
+    let columns: Vec<TokenStream> = (0..columns)
+        .map(|_| {
+            let column: Vec<&Ident> = entries.by_ref().take(rows).collect();
+            quote!([#(#column),*])
+        })
+        .collect();
+    match shape {
+        Shape::Scalar => quote!({ let [entry] = #(#columns)*; entry }),
+        _ => quote! {
+            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([#(#columns),*]))
+        },
+    }
+}
+
+/// A pattern that binds the entries of one variable.
+fn scatter(runtime: &syn::Path, shape: Shape, entries: &[Ident]) -> TokenStream {
+    let (rows, _) = shape.extent();
+    match shape {
+        Shape::Scalar => {
+            let entry = &entries[0];
+            quote!(#entry)
+        }
+        _ => {
+            let columns = entries.chunks(rows).map(|column| quote!([#(#column),*]));
+            quote! {
+                #runtime::nalgebra::Matrix { data: #runtime::nalgebra::ArrayStorage([#(#columns),*]), .. }
+            }
+        }
+    }
+}

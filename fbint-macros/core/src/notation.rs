@@ -1,0 +1,412 @@
+//! A derivation as people write it: plain text for a terminal, LaTeX for a paper.
+//!
+//! Both list the same things in the order of the paper: H, the constraints and their partners, the brackets that do not
+//! vanish, the linear system for c, the field X component by component, V and its gradient. c_i belongs to the i-th
+//! constraint f_i, y_r to the r-th integral F_r, both counted from 1.
+
+use num_rational::BigRational;
+use num_traits::{One, Signed};
+
+use crate::derivation::{Constraints, Derivation};
+use crate::expression::{Expression, Function};
+
+/// What the symbols and the integrals of a model are called.
+#[derive(Clone, Debug)]
+pub struct Names {
+    /// The model.
+    pub model: String,
+    /// Each symbol in plain text and in LaTeX.
+    pub symbols: Vec<(String, String)>,
+    /// Each integral, in the derivation's order.
+    pub integrals: Vec<String>,
+}
+
+/// The derivation as plain text, one equation a line.
+pub fn plain(derivation: &Derivation, names: &Names) -> String {
+    let mut text = String::new();
+    for (heading, equations) in sections(derivation, &Notation { style: Style::Plain, names }) {
+        text += &format!("{heading}\n");
+        for (left, right) in equations {
+            text += &format!("  {left} = {right}\n");
+        }
+    }
+    text
+}
+
+/// The derivation as LaTeX: one `align*` environment a section, headed by a `\paragraph`.
+pub fn latex(derivation: &Derivation, names: &Names) -> String {
+    let mut text = String::new();
+    for (heading, equations) in sections(derivation, &Notation { style: Style::Latex, names }) {
+        let lines: Vec<String> = equations.into_iter().map(|(left, right)| format!("  {left} &= {right}")).collect();
+        let heading = heading.replace('_', "\\_");
+        text += &format!("\\paragraph{{{heading}}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"));
+    }
+    text
+}
+
+type Section = (String, Vec<(String, String)>);
+
+fn sections(derivation: &Derivation, notation: &Notation<'_>) -> Vec<Section> {
+    let mut sections = vec![(format!("Energy of {}", notation.names.model), notation.hamiltonian(derivation))];
+    if derivation.energy > 0 {
+        sections.push(("Constraints".to_owned(), notation.constraints(derivation)));
+        sections.push(("Poisson brackets".to_owned(), notation.brackets(derivation)));
+        sections.push(("Multipliers".to_owned(), notation.multipliers(derivation)));
+    }
+    if derivation.integrals.len() > derivation.energy + 1 {
+        sections.push(("Invariants".to_owned(), notation.invariants(derivation)));
+    }
+    sections.push(("Vector field".to_owned(), notation.field(derivation)));
+    sections.push(("Feedback potential".to_owned(), notation.potential(derivation)));
+    sections.push(("Gradient of the feedback potential".to_owned(), notation.gradient(derivation)));
+    sections
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Plain,
+    Latex,
+}
+
+struct Notation<'a> {
+    style: Style,
+    names: &'a Names,
+}
+
+/// How tightly the outermost operation of a printed expression binds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Sum,
+    Product,
+    Power,
+    Atom,
+}
+
+impl Notation<'_> {
+    fn hamiltonian(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        vec![("H".to_owned(), self.expression(&derivation.integrals[derivation.energy]))]
+    }
+
+    fn constraints(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let rates_from = match &derivation.constraints {
+            Constraints::Holonomic { a, .. } => a.len(),
+            Constraints::Phase { .. } => derivation.energy,
+        };
+        let one = |index: usize| {
+            let mut left = format!("{} = {}", self.indexed("f", index + 1), self.integral(index));
+            if index >= rates_from {
+                left = format!("{left} = {}", self.bracket(&self.integral(index - rates_from), "H"));
+            }
+            (left, self.expression(&derivation.integrals[index]))
+        };
+        (0..derivation.energy).map(one).collect()
+    }
+
+    fn invariants(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let from = derivation.energy + 1;
+        (from..derivation.integrals.len())
+            .map(|i| (self.integral(i), self.expression(&derivation.integrals[i])))
+            .collect()
+    }
+
+    /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}.
+    fn brackets(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let mut equations = Vec::new();
+        let mut pair = |i: usize, j: usize, entry: &Expression| {
+            if !entry.is_zero() {
+                let f = |index: usize| self.indexed("f", index + 1);
+                equations.push((self.bracket(&f(i), &f(j)), self.expression(entry)));
+            }
+        };
+        let (energy_brackets, from) = match &derivation.constraints {
+            Constraints::Holonomic { a, b, energy_brackets } => {
+                let k = a.len();
+                (0..k).for_each(|i| (0..k).for_each(|j| pair(i, k + j, &a[i][j])));
+                (0..k).for_each(|i| (i + 1..k).for_each(|j| pair(k + i, k + j, &b[i][j])));
+                (energy_brackets, k)
+            }
+            Constraints::Phase { c, energy_brackets } => {
+                (0..c.len()).for_each(|i| (i + 1..c.len()).for_each(|j| pair(i, j, &c[i][j])));
+                (energy_brackets, 0)
+            }
+        };
+        for (index, entry) in energy_brackets.iter().enumerate() {
+            let left = self.bracket("H", &self.indexed("f", from + index + 1));
+            equations.push((left, self.expression(entry)));
+        }
+        equations
+    }
+
+    /// The equations that determine c, row by row: sum_j {f_j, f_i} c_j = {H, f_i}.
+    fn multipliers(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let f = |index: usize| self.indexed("f", index + 1);
+        let vanishes = |i: usize, j: usize| match &derivation.constraints {
+            Constraints::Phase { c, .. } => c[i][j].is_zero(),
+            Constraints::Holonomic { a, b, .. } => match (i < a.len(), j < a.len()) {
+                (true, true) => true,
+                (true, false) => a[i][j - a.len()].is_zero(),
+                (false, true) => a[i - a.len()][j].is_zero(),
+                (false, false) => b[i - a.len()][j - a.len()].is_zero(),
+            },
+        };
+        let row = |i: usize| {
+            let terms = (0..derivation.energy).filter(|&j| !vanishes(j, i));
+            let terms: Vec<String> =
+                terms.map(|j| format!("{} {}", self.bracket(&f(j), &f(i)), self.indexed("c", j + 1))).collect();
+            (terms.join(" + "), self.bracket("H", &f(i)))
+        };
+        (0..derivation.energy).map(row).collect()
+    }
+
+    /// X = J (grad H - Df^T c).
+    fn field(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let n = derivation.degrees_of_freedom;
+        let component = |i: usize| {
+            let (from, sign) = if i < n { (i + n, 1) } else { (i - n, -1) };
+            let mut terms = Vec::new();
+            if let Some(entry) = derivation.entry(derivation.energy, from) {
+                terms.push((sign, self.factor(entry)));
+            }
+            for row in 0..derivation.energy {
+                if let Some(entry) = derivation.entry(row, from) {
+                    terms.push((-sign, format!("{} {}", self.indexed("c", row + 1), self.factor(entry))));
+                }
+            }
+            (self.dotted(i), signed_sum(&terms))
+        };
+        (0..2 * n).map(component).collect()
+    }
+
+    fn potential(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let members: Vec<String> = (0..derivation.integrals.len()).map(|index| self.integral(index)).collect();
+        let (half, product, difference, weighted) = match self.style {
+            Style::Plain => ("1/2 dF^T K dF", ", ", "F - F_target", "K dF"),
+            Style::Latex => {
+                ("\\tfrac{1}{2}\\, \\Delta F^{T} K\\, \\Delta F", ",\\ ", "F - F_{\\mathrm{target}}", "K\\, \\Delta F")
+            }
+        };
+        let delta = if self.style == Style::Plain { "dF" } else { "\\Delta F" };
+        vec![
+            ("F".to_owned(), format!("({})", members.join(product))),
+            (delta.to_owned(), difference.to_owned()),
+            ("V".to_owned(), half.to_owned()),
+            ("y".to_owned(), weighted.to_owned()),
+        ]
+    }
+
+    /// grad V = DF^T y.
+    fn gradient(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let component = |i: usize| {
+            let entries = (0..derivation.integrals.len()).filter_map(|row| Some((row, derivation.entry(row, i)?)));
+            let terms: Vec<(i32, String)> = entries
+                .map(|(row, entry)| (1, format!("{} {}", self.indexed("y", row + 1), self.factor(entry))))
+                .collect();
+            (self.partial(i), signed_sum(&terms))
+        };
+        (0..derivation.dimension()).map(component).collect()
+    }
+
+    fn symbol(&self, index: usize) -> String {
+        match self.names.symbols.get(index) {
+            Some((plain, latex)) => if self.style == Style::Plain { plain } else { latex }.clone(),
+            None => format!("v{index}"),
+        }
+    }
+
+    fn integral(&self, index: usize) -> String {
+        let name = &self.names.integrals[index];
+        match self.style {
+            Style::Plain => name.clone(),
+            Style::Latex => format!("\\mathrm{{{}}}", name.replace('_', "\\_")),
+        }
+    }
+
+    fn indexed(&self, letter: &str, index: usize) -> String {
+        match self.style {
+            Style::Plain => format!("{letter}{index}"),
+            Style::Latex => format!("{letter}_{{{index}}}"),
+        }
+    }
+
+    fn bracket(&self, left: &str, right: &str) -> String {
+        match self.style {
+            Style::Plain => format!("{{{left}, {right}}}"),
+            Style::Latex => format!("\\{{{left}, {right}\\}}"),
+        }
+    }
+
+    fn dotted(&self, state: usize) -> String {
+        match self.style {
+            Style::Plain => format!("d {}/dt", self.symbol(state)),
+            Style::Latex => format!("\\dot {{{}}}", self.symbol(state)),
+        }
+    }
+
+    fn partial(&self, state: usize) -> String {
+        match self.style {
+            Style::Plain => format!("dV/d {}", self.symbol(state)),
+            Style::Latex => format!("\\partial V / \\partial {}", self.symbol(state)),
+        }
+    }
+
+    fn expression(&self, expression: &Expression) -> String {
+        self.print(expression).0
+    }
+
+    /// The expression, in parentheses where it could not stand as a factor.
+    fn factor(&self, expression: &Expression) -> String {
+        let (text, binding) = self.print(expression);
+        let negative = text.starts_with('-');
+        self.enclosed(text, binding < Binding::Product || negative)
+    }
+
+    fn enclosed(&self, text: String, enclose: bool) -> String {
+        match (enclose, self.style) {
+            (false, _) => text,
+            (true, Style::Plain) => format!("({text})"),
+            (true, Style::Latex) => format!("\\left({text}\\right)"),
+        }
+    }
+
+    fn print(&self, expression: &Expression) -> (String, Binding) {
+        match expression {
+            Expression::Number(number) => self.number(number),
+            Expression::Pi => (if self.style == Style::Plain { "pi" } else { "\\pi" }.to_owned(), Binding::Atom),
+            Expression::Symbol(symbol) => (self.symbol(symbol.0 as usize), Binding::Atom),
+            Expression::Sum(terms) => (self.sum(terms), Binding::Sum),
+            Expression::Product(factors) => self.product(factors),
+            Expression::Power(..) => self.product(std::slice::from_ref(expression)),
+            Expression::Call(function, arguments) => self.call(*function, arguments),
+        }
+    }
+
+    fn number(&self, number: &BigRational) -> (String, Binding) {
+        if number.is_integer() {
+            let binding = if number.is_negative() { Binding::Sum } else { Binding::Atom };
+            return (number.to_string(), binding);
+        }
+        match self.style {
+            Style::Plain => (number.to_string(), Binding::Product),
+            Style::Latex => {
+                let sign = if number.is_negative() { "-" } else { "" };
+                (format!("{sign}\\frac{{{}}}{{{}}}", number.numer().magnitude(), number.denom()), Binding::Product)
+            }
+        }
+    }
+
+    fn sum(&self, terms: &[Expression]) -> String {
+        let print = |term: &Expression| {
+            let (text, _) = self.print(term);
+            match text.strip_prefix('-') {
+                Some(rest) => (-1, rest.to_owned()),
+                None => (1, text),
+            }
+        };
+        signed_sum(&terms.iter().map(print).collect::<Vec<_>>())
+    }
+
+    /// Factors with negative exponents go below the line.
+    fn product(&self, factors: &[Expression]) -> (String, Binding) {
+        let (mut above, mut below) = (Vec::new(), Vec::new());
+        let mut negative = false;
+        for factor in factors {
+            match factor {
+                Expression::Number(number) => {
+                    negative ^= number.is_negative();
+                    if !number.numer().magnitude().is_one() {
+                        above.push((number.numer().magnitude().to_string(), Binding::Atom));
+                    }
+                    if !number.denom().is_one() {
+                        below.push((number.denom().to_string(), Binding::Atom));
+                    }
+                }
+                Expression::Power(base, exponent) if exponent.is_negative() => {
+                    below.push(self.power(base, &-exponent.clone()));
+                }
+                Expression::Power(base, exponent) => above.push(self.power(base, exponent)),
+                other => above.push(self.print(other)),
+            }
+        }
+        let sign = if negative { "-" } else { "" };
+        if above.is_empty() {
+            above.push(("1".to_owned(), Binding::Atom));
+        }
+        if below.is_empty() {
+            let binding = if above.len() == 1 && !negative { above[0].1 } else { Binding::Product };
+            return (format!("{sign}{}", self.times(&above)), binding);
+        }
+        let text = match self.style {
+            Style::Latex => format!("{sign}\\frac{{{}}}{{{}}}", self.times(&above), self.times(&below)),
+            Style::Plain => {
+                let several = below.len() > 1;
+                let below = self.enclosed(self.times(&below), several);
+                format!("{sign}{}/{below}", self.times(&above))
+            }
+        };
+        (text, Binding::Product)
+    }
+
+    fn times(&self, factors: &[(String, Binding)]) -> String {
+        let alone = factors.len() == 1 && self.style == Style::Latex;
+        let factors: Vec<String> = factors
+            .iter()
+            .map(|(text, binding)| self.enclosed(text.clone(), *binding < Binding::Power && !alone))
+            .collect();
+        factors.join(if self.style == Style::Plain { "*" } else { " " })
+    }
+
+    fn power(&self, base: &Expression, exponent: &BigRational) -> (String, Binding) {
+        if exponent.is_one() {
+            return self.print(base);
+        }
+        if *exponent == BigRational::new(1.into(), 2.into()) {
+            let (base, _) = self.print(base);
+            let text = if self.style == Style::Plain { format!("sqrt({base})") } else { format!("\\sqrt{{{base}}}") };
+            return (text, Binding::Atom);
+        }
+        let (base, binding) = self.print(base);
+        let base = self.enclosed(base, binding < Binding::Atom);
+        let text = match self.style {
+            Style::Latex => format!("{base}^{{{exponent}}}"),
+            Style::Plain if exponent.is_integer() => format!("{base}^{exponent}"),
+            Style::Plain => format!("{base}^({exponent})"),
+        };
+        (text, Binding::Power)
+    }
+
+    fn call(&self, function: Function, arguments: &[Expression]) -> (String, Binding) {
+        let arguments: Vec<String> = arguments.iter().map(|argument| self.expression(argument)).collect();
+        let name = match (self.style, function) {
+            (Style::Latex, Function::Abs) => return (format!("\\left|{}\\right|", arguments[0]), Binding::Atom),
+            (Style::Latex, Function::Powf) => {
+                return (format!("\\left({}\\right)^{{{}}}", arguments[0], arguments[1]), Binding::Power);
+            }
+            (Style::Latex, Function::Asin) => "\\arcsin".to_owned(),
+            (Style::Latex, Function::Acos) => "\\arccos".to_owned(),
+            (Style::Latex, Function::Atan) => "\\arctan".to_owned(),
+            (Style::Latex, Function::Atan2) => "\\operatorname{atan2}".to_owned(),
+            (Style::Latex, _) => format!("\\{}", function.name()),
+            (Style::Plain, _) => function.name().to_owned(),
+        };
+        let arguments = arguments.join(", ");
+        match self.style {
+            Style::Plain => (format!("{name}({arguments})"), Binding::Atom),
+            Style::Latex => (format!("{name}\\left({arguments}\\right)"), Binding::Atom),
+        }
+    }
+}
+
+/// `a + b - c`, from signs and magnitudes; 0 if there are no terms.
+fn signed_sum(terms: &[(i32, String)]) -> String {
+    let mut text = String::new();
+    for (index, (sign, term)) in terms.iter().enumerate() {
+        text += match (index, *sign < 0) {
+            (0, false) => "",
+            (0, true) => "-",
+            (_, false) => " + ",
+            (_, true) => " - ",
+        };
+        text += term;
+    }
+    if text.is_empty() { "0".to_owned() } else { text }
+}
