@@ -1,9 +1,55 @@
-//! Feedback integrators for mechanical systems.
+//! Feedback integrators for mechanical systems: the runtime that drives what `#[feedback_system]` generates.
+//!
+//! A declared system becomes a [`FeedbackSystem`]: straight-line code for the vector field X, the integrals F (constraints,
+//! energy, invariants) and the field with feedback, x' = X(x) - L DF^T K (F - F_target), whose solutions are drawn back to
+//! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K and L, [`Feedback`] is
+//! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
+//! integral, and [`ConsistentStart`] moves a guess onto the constraints.
+//!
+//! ```ignore
+//! let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
+//! let start = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] };
+//!
+//! let run = Simulation::new(&pendulum, start)?
+//!     .gains(Gains::uniform(50.0))
+//!     .method(Method::Euler { h: 1e-3 })
+//!     .until(100.0)
+//!     .run()?;
+//! println!("{}", run.drift());
+//!
+//! // The innermost loop, where nothing is allocated and nothing panics.
+//! let mut x = start.into();
+//! let feedback = Feedback::new(&pendulum, &x, Gains::uniform(50.0))?;
+//! for _ in 0..100_000 {
+//!     feedback.euler_step(&mut x, 1e-3);
+//! }
+//! ```
+//!
+//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature
+//! `libm` then supplies the elementary functions.
 #![cfg_attr(not(feature = "std"), no_std)]
 
+mod consistent_start;
+mod drift;
+mod error;
+mod feedback;
+mod field;
+mod gains;
 mod scalar;
+#[cfg(feature = "std")]
+mod simulation;
 mod system;
 
+pub use consistent_start::ConsistentStart;
+pub use drift::{Drift, IntegralDrift};
+#[cfg(feature = "std")]
+pub use error::BlowUp;
+pub use error::Error;
+pub use feedback::Feedback;
+pub use field::{Field, PlainField};
+pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};
 pub use nalgebra;
 pub use scalar::Scalar;
+#[cfg(feature = "std")]
+pub use simulation::{Method, Run, Sample, Simulation};
 pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, Operations};

@@ -1,0 +1,206 @@
+//! What can be wrong with what a caller hands in, and what can go wrong in a run.
+//!
+//! Every message names the culprit and its value, and says what would do instead. Names are those of the declaration, as in
+//! [`FeedbackSystem`](crate::FeedbackSystem)'s constants.
+
+/// Why a field, a start or a run was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A parameter is NaN or infinite.
+    #[error("parameter `{name}` is {value:?}: every parameter must be a finite number")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// An entry of the start is NaN or infinite.
+    #[error("the start has `{name}` = {value:?}: every entry must be a finite number")]
+    Start {
+        /// The entry of the state.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// An integral cannot be evaluated at the start.
+    #[error(
+        "`{name}` is {value:?} at the start: start where every constraint, the energy and every invariant are finite"
+    )]
+    Integral {
+        /// The integral.
+        name: &'static str,
+        /// Its value at the start.
+        value: f64,
+    },
+    /// The start is off the constraint set.
+    #[error(
+        "the start violates the constraint `{name}`: its value there is {value:?} where 0 is asked, give or take \
+         {tolerance:.1e}; correct the start, or let `ConsistentStart` find one near it"
+    )]
+    OffConstraint {
+        /// The constraint.
+        name: &'static str,
+        /// Its value at the start.
+        value: f64,
+        /// How far from 0 it may be.
+        tolerance: f64,
+    },
+    /// A name that is no entry of the state.
+    #[error("`{name}` is no entry of the state: the entries are {}", Listed(.known))]
+    UnknownEntry {
+        /// The name.
+        name: &'static str,
+        /// The names there are.
+        known: &'static [&'static str],
+    },
+    /// No consistent start was found near the guess.
+    #[error(
+        "no consistent start was found: the constraint `{name}` is still {value:?} after {iterations} iterations; guess \
+         nearer to the constraint set, or hold fewer entries"
+    )]
+    NoConsistentStart {
+        /// The constraint that is violated most.
+        name: &'static str,
+        /// Its value where the search ended.
+        value: f64,
+        /// How many iterations were made.
+        iterations: u32,
+    },
+    /// The number given to [`Gains::uniform`](crate::Gains::uniform) is not positive or not finite.
+    #[error("the uniform gain is {value:?}: it must be positive and finite")]
+    UniformGain {
+        /// The number.
+        value: f64,
+    },
+    /// An entry of K or L is NaN or infinite.
+    #[error("{matrix}[{row}, {column}] is {value:?}: every entry of a gain matrix must be a finite number")]
+    GainNotFinite {
+        /// `K` or `L`.
+        matrix: &'static str,
+        /// The name of its row.
+        row: &'static str,
+        /// The name of its column.
+        column: &'static str,
+        /// The entry.
+        value: f64,
+    },
+    /// A diagonal entry of K or L is not positive.
+    #[error("{matrix}[{entry}, {entry}] is {value:?}: the diagonal of a gain matrix must be positive")]
+    GainNotPositive {
+        /// `K` or `L`.
+        matrix: &'static str,
+        /// The name of its row and column.
+        entry: &'static str,
+        /// The entry.
+        value: f64,
+    },
+    /// K or L is not symmetric.
+    #[error(
+        "{matrix}[{row}, {column}] is {value:?} but {matrix}[{column}, {row}] is {mirrored:?}: {matrix} must be symmetric"
+    )]
+    GainAsymmetric {
+        /// `K` or `L`.
+        matrix: &'static str,
+        /// The name of the row.
+        row: &'static str,
+        /// The name of the column.
+        column: &'static str,
+        /// The entry.
+        value: f64,
+        /// The entry across the diagonal.
+        mirrored: f64,
+    },
+    /// K or L is symmetric with a positive diagonal, yet not positive definite.
+    #[error(
+        "{matrix} is not positive definite: the block of its rows and columns down to `{entry}` is the first that is not; \
+         make its off-diagonal entries smaller"
+    )]
+    GainIndefinite {
+        /// `K` or `L`.
+        matrix: &'static str,
+        /// The name of the last row and column of the smallest leading block that is not positive definite.
+        entry: &'static str,
+    },
+    /// A simulation was run before it was told something that has no default.
+    #[cfg(feature = "std")]
+    #[error("the simulation has no {what}: call `.{call}` before `.run()`")]
+    NotSet {
+        /// What is missing.
+        what: &'static str,
+        /// The call that sets it.
+        call: &'static str,
+    },
+    /// A step, an end or an interval that is not positive or not finite.
+    #[cfg(feature = "std")]
+    #[error("{what} is {value:?}: it must be positive and finite")]
+    Setting {
+        /// What was set.
+        what: &'static str,
+        /// To which value.
+        value: f64,
+    },
+    /// The step is so small against the end that times would no longer differ from step to step.
+    #[cfg(feature = "std")]
+    #[error("the step h = {h:?} is too small to reach t = {until:?}: take at most 1e15 steps")]
+    TooManySteps {
+        /// The step.
+        h: f64,
+        /// The end.
+        until: f64,
+    },
+    /// The solution left every bound.
+    #[cfg(feature = "std")]
+    #[error(transparent)]
+    BlowUp(#[from] Box<BlowUp>),
+}
+
+/// A solution that left every bound, and where it was before.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the solution blew up at t = {time:?}: the change of `{integral}` grew to {change:.2e}; take a smaller step or smaller \
+     gains. The last good state, at t = {last_time:?}, was {}",
+    Assigned(.names, .last_state)
+)]
+#[non_exhaustive]
+pub struct BlowUp {
+    /// The time after the step that failed.
+    pub time: f64,
+    /// The integral whose change was largest against its bound.
+    pub integral: &'static str,
+    /// That change, F - F_target: after the failed step, or before it where no integral could be evaluated after.
+    pub change: f64,
+    /// The time of the last good state.
+    pub last_time: f64,
+    /// The last state in which everything was finite and within its bound, flat.
+    pub last_state: Vec<f64>,
+    /// The names of its entries.
+    pub names: &'static [&'static str],
+}
+
+/// Names in a row: `a`, `b`, `c`.
+struct Listed<'a>(&'a [&'static str]);
+
+impl core::fmt::Display for Listed<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (index, name) in self.0.iter().enumerate() {
+            write!(out, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Names with values: a = 1.0, b = 2.0.
+#[cfg(feature = "std")]
+struct Assigned<'a>(&'a [&'static str], &'a [f64]);
+
+#[cfg(feature = "std")]
+impl core::fmt::Display for Assigned<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (index, (name, value)) in self.0.iter().zip(self.1).enumerate() {
+            write!(out, "{}{name} = {value:?}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}

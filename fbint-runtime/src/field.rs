@@ -1,0 +1,40 @@
+//! A right-hand side x' = f(x) and the explicit steps on it.
+//!
+//! [`PlainField`] is X alone, CPV22 eq. (4), for comparison and for drift that is nobody's doing but the method's; with
+//! feedback it is [`Feedback`](crate::Feedback), which replaces the steps by generated, fused ones.
+
+use nalgebra::SVector;
+
+use crate::FeedbackSystem;
+
+/// An autonomous ordinary differential equation x' = f(x) on R^N.
+pub trait Field<const N: usize> {
+    /// f(x).
+    fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N>;
+
+    /// One step of the explicit Euler method.
+    #[inline]
+    fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
+        *x += self.value(x) * h;
+    }
+
+    /// One step of the classical Runge-Kutta method of order 4.
+    #[inline]
+    fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
+        let k1 = self.value(x);
+        let k2 = self.value(&(*x + k1 * (h / 2.0)));
+        let k3 = self.value(&(*x + k2 * (h / 2.0)));
+        let k4 = self.value(&(*x + k3 * h));
+        *x += (k1 + (k2 + k3) * 2.0 + k4) * (h / 6.0);
+    }
+}
+
+/// The Dirac-extended field X of a system, without feedback.
+pub struct PlainField<'a, S, const M: usize>(pub &'a S);
+
+impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<'_, S, M> {
+    #[inline]
+    fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
+        self.0.vector_field(x)
+    }
+}

@@ -1,0 +1,219 @@
+//! The gains K and L of the feedback x' = X - L DF^T K (F - F_target), CPV22 eq. (6).
+//!
+//! K, M x M, weighs the integrals against one another; L, N x N, multiplies grad V, the gradient of the feedback potential
+//! V = 1/2 dF^T K dF. Both must be symmetric and positive definite, or V does not decrease; constructors take anything, and
+//! [`Feedback::new`](crate::Feedback::new) checks. The kind of matrix is a type, so that each compiles to its own code and
+//! the identity to none.
+//!
+//! An integral that stands for w identical entries of a declared matrix has weight w: K becomes W^1/2 K W^1/2, which keeps
+//! V the Frobenius norm of the declaration. That product is formed once, so that weights cost nothing in a step.
+
+use core::{array, fmt};
+
+use nalgebra::{Cholesky, SMatrix};
+
+use crate::{Error, Scalar};
+
+/// The gains K and L of a feedback.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gains<K, L = Identity> {
+    pub(crate) integrals: K,
+    pub(crate) metric: L,
+}
+
+impl Gains<Uniform> {
+    /// K = k I: the same gain for every integral.
+    pub const fn uniform(k: f64) -> Self {
+        Self { integrals: Uniform(k), metric: Identity }
+    }
+}
+
+impl<const M: usize> Gains<Diagonal<M>> {
+    /// K = diag(k): a gain for each integral, in the order of `INTEGRAL_NAMES`.
+    pub const fn diagonal(k: [f64; M]) -> Self {
+        Self { integrals: Diagonal(k), metric: Identity }
+    }
+}
+
+impl<const M: usize> Gains<Full<M>> {
+    /// Any symmetric positive definite K, its rows in the order of `INTEGRAL_NAMES`.
+    pub const fn full(k: SMatrix<f64, M, M>) -> Self {
+        Self { integrals: Full(k), metric: Identity }
+    }
+}
+
+impl<K, L> Gains<K, L> {
+    /// These gains with L = diag(l), in the order of `STATE_NAMES`.
+    pub fn with_diagonal_metric<const N: usize>(self, l: [f64; N]) -> Gains<K, Diagonal<N>> {
+        Gains { integrals: self.integrals, metric: Diagonal(l) }
+    }
+
+    /// These gains with any symmetric positive definite L, its rows in the order of `STATE_NAMES`.
+    pub fn with_full_metric<const N: usize>(self, l: SMatrix<f64, N, N>) -> Gains<K, Full<N>> {
+        Gains { integrals: self.integrals, metric: Full(l) }
+    }
+}
+
+/// The identity matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity;
+
+/// A multiple of the identity matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Uniform(f64);
+
+/// A diagonal matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Diagonal<const D: usize>([f64; D]);
+
+/// A symmetric matrix.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Full<const D: usize>(SMatrix<f64, D, D>);
+
+/// A kind of D x D matrix that can be K or L.
+pub trait GainMatrix<const D: usize>: Copy + fmt::Debug {
+    /// The kind of W^1/2 A W^1/2.
+    type Weighted: GainMatrix<D>;
+
+    /// Refuses what is not finite, symmetric and positive definite, in terms of `matrix` (K or L) and its rows' names.
+    fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error>;
+    /// W^1/2 A W^1/2 for W = diag(weights).
+    fn weighted(&self, weights: &[f64; D]) -> Self::Weighted;
+    /// A v.
+    fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D];
+}
+
+impl<const D: usize> GainMatrix<D> for Identity {
+    type Weighted = Diagonal<D>;
+
+    fn check(&self, _: &'static str, _: &[&'static str; D]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn weighted(&self, weights: &[f64; D]) -> Diagonal<D> {
+        Diagonal(*weights)
+    }
+
+    #[inline]
+    fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
+        v
+    }
+}
+
+impl<const D: usize> GainMatrix<D> for Uniform {
+    type Weighted = Diagonal<D>;
+
+    fn check(&self, _: &'static str, _: &[&'static str; D]) -> Result<(), Error> {
+        if self.0 > 0.0 && self.0.is_finite() { Ok(()) } else { Err(Error::UniformGain { value: self.0 }) }
+    }
+
+    fn weighted(&self, weights: &[f64; D]) -> Diagonal<D> {
+        Diagonal(weights.map(|weight| self.0 * weight))
+    }
+
+    #[inline]
+    fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
+        v.map(|entry| T::from_f64(self.0) * entry)
+    }
+}
+
+impl<const D: usize> GainMatrix<D> for Diagonal<D> {
+    type Weighted = Self;
+
+    fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error> {
+        for (&value, &entry) in self.0.iter().zip(names) {
+            if !value.is_finite() {
+                return Err(Error::GainNotFinite { matrix, row: entry, column: entry, value });
+            }
+            if value <= 0.0 {
+                return Err(Error::GainNotPositive { matrix, entry, value });
+            }
+        }
+        Ok(())
+    }
+
+    fn weighted(&self, weights: &[f64; D]) -> Self {
+        Self(array::from_fn(|i| self.0[i] * weights[i]))
+    }
+
+    #[inline]
+    fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
+        array::from_fn(|i| T::from_f64(self.0[i]) * v[i])
+    }
+}
+
+impl<const D: usize> GainMatrix<D> for Full<D> {
+    type Weighted = Self;
+
+    fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error> {
+        check_finite(&self.0, matrix, names)?;
+        check_symmetric(&self.0, matrix, names)?;
+        check_positive_definite(&self.0, matrix, names)
+    }
+
+    fn weighted(&self, weights: &[f64; D]) -> Self {
+        Self(SMatrix::from_fn(|i, j| self.0[(i, j)] * Scalar::sqrt(weights[i] * weights[j])))
+    }
+
+    #[inline]
+    fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
+        array::from_fn(|i| {
+            let first = T::from_f64(self.0[(i, 0)]) * v[0];
+            (1..D).fold(first, |sum, j| T::from_f64(self.0[(i, j)]).mul_add(v[j], sum))
+        })
+    }
+}
+
+fn check_finite<const D: usize>(
+    a: &SMatrix<f64, D, D>,
+    matrix: &'static str,
+    names: &[&'static str; D],
+) -> Result<(), Error> {
+    for i in 0..D {
+        for j in 0..D {
+            if !a[(i, j)].is_finite() {
+                return Err(Error::GainNotFinite { matrix, row: names[i], column: names[j], value: a[(i, j)] });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rounding is forgiven, so that a product like B^T B that was computed entry by entry passes.
+fn check_symmetric<const D: usize>(
+    a: &SMatrix<f64, D, D>,
+    matrix: &'static str,
+    names: &[&'static str; D],
+) -> Result<(), Error> {
+    let rounding = 1e-12 * a.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+    for i in 0..D {
+        for j in 0..i {
+            let (value, mirrored) = (a[(j, i)], a[(i, j)]);
+            if (value - mirrored).abs() > rounding {
+                return Err(Error::GainAsymmetric { matrix, row: names[j], column: names[i], value, mirrored });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_positive_definite<const D: usize>(
+    a: &SMatrix<f64, D, D>,
+    matrix: &'static str,
+    names: &[&'static str; D],
+) -> Result<(), Error> {
+    for i in 0..D {
+        if a[(i, i)] <= 0.0 {
+            return Err(Error::GainNotPositive { matrix, entry: names[i], value: a[(i, i)] });
+        }
+    }
+    if Cholesky::new(*a).is_some() {
+        return Ok(());
+    }
+    // The smallest leading block that fails names the culprit; the identity stands in for what lies beyond the block.
+    let block = |size: usize| -> SMatrix<f64, D, D> {
+        SMatrix::from_fn(|i, j| if i.max(j) < size { a[(i, j)] } else { f64::from(i == j) })
+    };
+    let size = (1..D).find(|&size| Cholesky::new(block(size)).is_none()).unwrap_or(D);
+    Err(Error::GainIndefinite { matrix, entry: names[size - 1] })
+}
