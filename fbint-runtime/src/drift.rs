@@ -91,11 +91,11 @@ impl<const M: usize> fmt::Display for Drift<M> {
         let width = self.names.iter().map(|name| name.chars().count()).fold("integral".len(), usize::max);
         write!(
             out,
-            "{:width$}  {:>10}  {:>12}  {:>12}  {:>12}",
-            "integral", "target", "max |change|", "final change", "slope"
+            "{:width$}  {:>10}  {:>12}  {:>12}  {:>13}",
+            "integral", "target", "max |change|", "final change", "secular slope"
         )?;
         for IntegralDrift { name, target, max, last, slope } in self.integrals() {
-            write!(out, "\n{name:width$}  {target:>10.2e}  {max:>12.2e}  {last:>12.2e}  {slope:>12.2e}")?;
+            write!(out, "\n{name:width$}  {target:>10.2e}  {max:>12.2e}  {last:>12.2e}  {slope:>13.2e}")?;
         }
         Ok(())
     }

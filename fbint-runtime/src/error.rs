@@ -159,8 +159,8 @@ pub enum Error {
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the solution blew up at t = {time:?}: the change of `{integral}` grew to {change:.2e}; take a smaller step or smaller \
-     gains. The last good state, at t = {last_time:?}, was {}",
+    "the solution blew up at t = {time:?}: of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step or \
+     smaller gains. The last good state, at t = {last_time:?}, was {}",
     Assigned(.names, .last_state)
 )]
 #[non_exhaustive]

@@ -4,6 +4,8 @@
 //! step the integrals are evaluated, recorded and compared with a generous bound: a run that leaves it, or whose state is no
 //! longer finite, has blown up and is an error, not a result.
 
+use core::fmt;
+
 use nalgebra::SVector;
 
 use crate::consistent_start::{check_start, scales};
@@ -13,7 +15,7 @@ use crate::{BlowUp, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, G
 const DEFAULT_INTERVALS: u64 = 1000;
 /// How many times progress is reported.
 const PROGRESS_REPORTS: u64 = 200;
-/// A remainder of this fraction of a step is rounding, not a step.
+/// A remainder of this fraction of a step is rounding, not a step; so is what `until / h` may be off by itself.
 const ROUNDING: f64 = 1e-9;
 /// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
 /// of an integral over a long run, stays far below.
@@ -136,31 +138,24 @@ where
         let bounds = (scales(self.system, &self.start) + self.targets.abs()) * BLOW_UP;
 
         let mut x = self.start;
-        let mut integrals = self.system.integrals(&x);
+        let integrals = self.system.integrals(&x);
         let mut drift = Drift::new(S::INTEGRAL_NAMES, self.targets);
         drift.record(0.0, &integrals);
-        let mut trajectory = vec![Sample { time: 0.0, state: x, change: integrals - self.targets }];
+        let mut sample = Sample { time: 0.0, state: x, change: integrals - self.targets };
+        let mut trajectory = vec![sample];
         for step in 1..=schedule.steps {
             let (time, h) = (schedule.time(step), schedule.step_size(step));
-            let (x_before, integrals_before) = (x, integrals);
+            let last_good = sample;
             method.step(&field, &mut x, h);
 
-            integrals = self.system.integrals(&x);
-            let change = integrals - self.targets;
-            if !is_good(&x, &change, &bounds) {
-                let (index, change) = fastest_growing(&change, &(integrals_before - self.targets), &bounds);
-                return Err(Error::BlowUp(Box::new(BlowUp {
-                    time,
-                    integral: S::INTEGRAL_NAMES[index],
-                    change,
-                    last_time: schedule.time(step - 1),
-                    last_state: x_before.as_slice().to_vec(),
-                    names: const { &S::STATE_NAMES },
-                })));
+            let integrals = self.system.integrals(&x);
+            sample = Sample { time, state: x, change: integrals - self.targets };
+            if !sample.is_good(&bounds) {
+                return Err(blow_up::<S, N, M>(&sample, &last_good, &bounds));
             }
             drift.record(time, &integrals);
             if schedule.is_sampled(step) {
-                trajectory.push(Sample { time, state: x, change });
+                trajectory.push(sample);
             }
             if schedule.is_reported(step) {
                 progress(time / schedule.until);
@@ -168,6 +163,21 @@ where
         }
         let evaluations = schedule.steps * method.evaluations_per_step();
         Ok(Run { time: schedule.until, state: x.into(), drift, trajectory, steps: schedule.steps, evaluations })
+    }
+}
+
+// By hand, because a derived one would ask that the system implement it too.
+impl<S, F, const N: usize, const M: usize> fmt::Debug for Simulation<'_, S, F, N, M>
+where
+    S: FeedbackSystem<N, M>,
+{
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Simulation")
+            .field("system", &S::NAME)
+            .field("start", &self.start)
+            .field("method", &self.method)
+            .field("until", &self.until)
+            .finish_non_exhaustive()
     }
 }
 
@@ -250,6 +260,13 @@ impl<X: Clone, const N: usize, const M: usize> Run<X, N, M> {
     }
 }
 
+impl<const N: usize, const M: usize> Sample<N, M> {
+    fn is_good(&self, bounds: &SVector<f64, M>) -> bool {
+        let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
+        self.state.iter().all(|entry| entry.is_finite()) && self.change.iter().zip(bounds).all(is_bounded)
+    }
+}
+
 /// When steps end, and which are sampled and reported.
 struct Schedule {
     h: f64,
@@ -270,7 +287,7 @@ impl Schedule {
             return Err(Error::TooManySteps { h, until });
         }
         let whole = ratio.round();
-        let (steps, last) = if (ratio - whole).abs() <= ROUNDING && whole > 0.0 {
+        let (steps, last) = if (ratio - whole).abs() <= ROUNDING + 2.0 * f64::EPSILON * ratio && whole > 0.0 {
             (whole as u64, None)
         } else {
             (ratio.ceil() as u64, Some(until - ratio.floor() * h))
@@ -304,12 +321,20 @@ fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::Setting { what, value }) }
 }
 
-fn is_good<const N: usize, const M: usize>(
-    x: &SVector<f64, N>,
-    change: &SVector<f64, M>,
+fn blow_up<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    failed: &Sample<N, M>,
+    last_good: &Sample<N, M>,
     bounds: &SVector<f64, M>,
-) -> bool {
-    x.iter().all(|entry| entry.is_finite()) && change.iter().zip(bounds).all(|(change, bound)| change.abs() <= *bound)
+) -> Error {
+    let (index, change) = fastest_growing(&failed.change, &last_good.change, bounds).unwrap_or((0, 0.0));
+    Error::BlowUp(Box::new(BlowUp {
+        time: failed.time,
+        integral: S::INTEGRAL_NAMES.get(index).copied().unwrap_or_default(),
+        change,
+        last_time: last_good.time,
+        last_state: last_good.state.as_slice().to_vec(),
+        names: const { &S::STATE_NAMES },
+    }))
 }
 
 /// The integral whose change is largest against its bound, and that change: after the step that failed, or before it where
@@ -318,7 +343,7 @@ fn fastest_growing<const M: usize>(
     after: &SVector<f64, M>,
     before: &SVector<f64, M>,
     bounds: &SVector<f64, M>,
-) -> (usize, f64) {
+) -> Option<(usize, f64)> {
     let largest = |change: &SVector<f64, M>| {
         (0..M).filter(|&i| !change[i].is_nan()).max_by(|&i, &j| {
             let against_bound = |i: usize| change[i].abs() / bounds[i];
@@ -326,7 +351,7 @@ fn fastest_growing<const M: usize>(
         })
     };
     match largest(after) {
-        Some(index) => (index, after[index]),
-        None => largest(before).map_or((0, f64::NAN), |index| (index, before[index])),
+        Some(index) => Some((index, after[index])),
+        None => largest(before).map(|index| (index, before[index])),
     }
 }

@@ -1,0 +1,83 @@
+//! The check of a start, and the search for one near a guess.
+
+mod common;
+
+use common::{PENDULUM, Pendulum, State, start};
+use fbint_runtime::nalgebra::Vector6;
+use fbint_runtime::{ConsistentStart, Error, Feedback, FeedbackSystem, Gains};
+
+fn check(start: State) -> Result<(), Error> {
+    Feedback::new(&PENDULUM, &start.into(), Gains::uniform(1.0)).map(drop)
+}
+
+#[test]
+fn a_start_off_the_constraint_set_is_refused_by_name() {
+    let off = State { q: [0.0, 1.5, 0.0], ..start() };
+    assert_eq!(check(off), Err(Error::OffConstraint { name: "length", value: 1.25, tolerance: 1e-8 * 5.5 }));
+    assert_eq!(
+        check(off).unwrap_err().to_string(),
+        "the start violates the constraint `length`: its value there is 1.25 where 0 is asked, give or take 5.5e-8; correct \
+         the start, or let `ConsistentStart` find one near it",
+    );
+    let off = State { p: [1.0, 1e-6, 1.0], ..start() };
+    assert!(matches!(check(off), Err(Error::OffConstraint { name: "tangency", .. })));
+}
+
+#[test]
+fn a_start_of_eight_digits_passes_whatever_its_size() {
+    assert_eq!(check(State { q: [0.0, 1.0 + 1e-8, 0.0], ..start() }), Ok(()));
+    let earth = Pendulum { l: 6.371e6, ..PENDULUM };
+    let x = Vector6::new(6.371e6 + 0.03, 0.0, 0.0, 0.0, 1.0, 0.0);
+    assert!(Feedback::new(&earth, &x, Gains::uniform(1.0)).is_ok());
+    let x = Vector6::new(6.371e6 + 3.0, 0.0, 0.0, 0.0, 1.0, 0.0);
+    assert!(Feedback::new(&earth, &x, Gains::uniform(1.0)).is_err());
+}
+
+#[test]
+fn a_guess_is_moved_onto_the_constraint_set() {
+    let guess = State { q: [0.4, 1.7, -0.6], p: [1.0, 0.5, 1.0] };
+    let found = ConsistentStart::new(&PENDULUM).solve(guess).unwrap();
+    let violations = PENDULUM.integrals(&found.into());
+    assert!(violations[0].abs() < 1e-15 && violations[1].abs() < 1e-15, "{violations}");
+    assert_eq!(check(found), Ok(()));
+}
+
+#[test]
+fn a_consistent_guess_stays_where_it_is() {
+    assert_eq!(ConsistentStart::new(&PENDULUM).solve(start()), Ok(start()));
+}
+
+#[test]
+fn held_entries_keep_their_values() {
+    let guess = State { q: [0.6, 0.7, 0.1], p: [1.0, 0.5, 1.0] };
+    let found = ConsistentStart::new(&PENDULUM).hold(&["q[0]", "q[2]", "p"]).unwrap().solve(guess);
+    // With p held, the tangency q.p asks for q[1] = -1.4, which is not on the sphere.
+    assert!(matches!(found, Err(Error::NoConsistentStart { .. })), "{found:?}");
+    let found = ConsistentStart::new(&PENDULUM).hold(&["q[0]", "q[2]", "p[0]", "p[2]"]).unwrap().solve(guess).unwrap();
+    assert_eq!((found.q[0], found.q[2], found.p[0], found.p[2]), (0.6, 0.1, 1.0, 1.0));
+    assert!((found.q[1] - 0.63_f64.sqrt()).abs() < 1e-15);
+    assert!((found.p[1] + 0.7 / 0.63_f64.sqrt()).abs() < 1e-14);
+}
+
+#[test]
+fn a_search_that_cannot_succeed_says_what_remains() {
+    let far = State { q: [0.0, 2.0, 0.0], p: [1.0, 0.0, 1.0] };
+    let error = ConsistentStart::new(&PENDULUM).hold(&["q"]).unwrap().solve(far).unwrap_err();
+    assert!(matches!(error, Error::NoConsistentStart { name: "length", value: 3.0, .. }), "{error:?}");
+    assert!(error.to_string().contains("the constraint `length` is still 3.0 after"), "{error}");
+    // At q = 0 the gradient of |q|^2 - 1 vanishes, and with it every hint where to go.
+    let error = ConsistentStart::new(&PENDULUM).solve(Vector6::zeros()).unwrap_err();
+    assert!(matches!(error, Error::NoConsistentStart { name: "length", value: -1.0, .. }), "{error:?}");
+}
+
+#[test]
+fn unknown_entries_and_guesses_that_are_no_numbers_are_refused() {
+    let error = ConsistentStart::new(&PENDULUM).hold(&["q[0]", "angle"]).map(drop).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`angle` is no entry of the state: the entries are `q[0]`, `q[1]`, `q[2]`, `p[0]`, `p[1]`, `p[2]`",
+    );
+    let guess = State { q: [f64::NAN, 0.0, 0.0], ..start() };
+    let error = ConsistentStart::new(&PENDULUM).solve(guess).unwrap_err();
+    assert!(matches!(error, Error::Start { name: "q[0]", .. }));
+}

@@ -1,0 +1,194 @@
+//! Runs: their figures for CPV22's spherical pendulum, orders of convergence, exact ends, drift, and what is refused.
+
+mod common;
+
+use common::{PENDULUM, State, start};
+use fbint_runtime::nalgebra::{Vector2, Vector6};
+use fbint_runtime::{Drift, Error, Feedback, Gains, Method, Run, Simulation};
+
+const EULER: Method = Method::Euler { h: 1e-3 };
+const RK4: Method = Method::Rk4 { h: 1e-3 };
+
+fn with_feedback(method: Method, until: f64) -> Run<State, 6, 4> {
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().gains(Gains::uniform(50.0));
+    simulation.method(method).until(until).run().unwrap()
+}
+
+fn plain(method: Method, until: f64) -> Run<State, 6, 4> {
+    Simulation::new(&PENDULUM, start()).unwrap().method(method).until(until).run().unwrap()
+}
+
+fn maxima(run: &Run<State, 6, 4>) -> [f64; 4] {
+    run.drift().integrals().map(|integral| integral.max)
+}
+
+fn assert_maxima(run: &Run<State, 6, 4>, expected: [f64; 4], relative: f64) {
+    for (max, expected) in maxima(run).into_iter().zip(expected) {
+        assert!((max - expected).abs() <= relative * expected, "{:?} against {expected:?}", maxima(run));
+    }
+}
+
+#[test]
+fn euler_with_feedback_has_the_maxima_of_the_paper() {
+    assert_maxima(&with_feedback(EULER, 100.0), [4.56e-5, 1.79e-5, 4.89e-5, 1.49e-5], 0.01);
+}
+
+#[test]
+fn plain_euler_loses_the_integrals() {
+    assert_maxima(&plain(EULER, 100.0), [0.268, 1.0e-3, 0.398, 0.285], 0.05);
+}
+
+#[test]
+fn rk4_is_better_without_than_with_a_stiff_gain() {
+    assert_maxima(&with_feedback(RK4, 100.0), [4.7e-9, 1.8e-9, 9.4e-9, 1.1e-8], 0.05);
+    assert!(maxima(&plain(RK4, 100.0)).iter().all(|&max| max < 1e-11));
+}
+
+/// log2 of the ratio by which halving the step lowers the error of the final state.
+fn order(run: impl Fn(f64) -> Run<State, 6, 4>, h: f64) -> f64 {
+    let [coarse, middle, fine] = [h, h / 2.0, h / 4.0].map(|h| Vector6::from(run(h).state()));
+    ((coarse - middle).norm() / (middle - fine).norm()).log2()
+}
+
+#[test]
+fn euler_has_order_1_and_rk4_order_4() {
+    type Runner = fn(Method, f64) -> Run<State, 6, 4>;
+    for run in [plain as Runner, with_feedback as Runner] {
+        let euler = order(|h| run(Method::Euler { h }, 1.0), 2e-3);
+        assert!((euler - 1.0).abs() < 0.05, "Euler: {euler}");
+        let rk4 = order(|h| run(Method::Rk4 { h }, 1.0), 2e-3);
+        assert!((rk4 - 4.0).abs() < 0.2, "RK4: {rk4}");
+    }
+}
+
+#[test]
+fn a_run_is_its_steps_one_after_the_other() {
+    let mut x = start().into();
+    let feedback = Feedback::new(&PENDULUM, &x, Gains::uniform(50.0)).unwrap();
+    for _ in 0..1000 {
+        feedback.rk4_step(&mut x, 1e-3);
+    }
+    let run = with_feedback(RK4, 1.0);
+    assert_eq!(run.state(), State::from(x));
+    assert_eq!((run.steps(), run.evaluations()), (1000, 4000));
+}
+
+#[test]
+fn a_run_ends_exactly_where_it_was_told() {
+    for (h, until, steps) in [(0.1, 0.3, 3), (0.1, 0.7, 7), (1e-3, 100.0, 100_000), (0.3, 1.0, 4), (2.0, 0.5, 1)] {
+        let run = plain(Method::Euler { h }, until);
+        assert_eq!((run.time(), run.steps()), (until, steps), "h = {h}");
+        assert_eq!(run.trajectory().last().unwrap().time, until);
+    }
+    // The shortened step is as long as what remains.
+    let mut x = start().into();
+    let feedback = Feedback::new(&PENDULUM, &x, Gains::uniform(50.0)).unwrap();
+    feedback.euler_step(&mut x, 0.01);
+    feedback.euler_step(&mut x, 0.01);
+    feedback.euler_step(&mut x, 0.025 - 2.0 * 0.01);
+    assert_eq!(with_feedback(Method::Euler { h: 0.01 }, 0.025).state(), State::from(x));
+}
+
+#[test]
+fn the_trajectory_is_sampled_as_asked_and_bounded_otherwise() {
+    let run = plain(EULER, 10.0);
+    assert_eq!(run.trajectory().len(), 1001);
+    let first = run.trajectory()[0];
+    assert_eq!((first.time, State::from(first.state)), (0.0, start()));
+    let last = run.trajectory()[1000];
+    assert_eq!(State::from(last.state), run.state());
+    assert_eq!(last.change[2], run.drift().get("energy").unwrap().last);
+
+    let run = Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(1.0).record_every(0.3).run().unwrap();
+    assert!(run.trajectory().iter().map(|sample| sample.time).eq([0.0, 0.3, 0.6, 0.9, 1.0]));
+}
+
+#[test]
+fn progress_rises_to_one() {
+    let mut reports = vec![];
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(10.0);
+    simulation.run_with(|fraction| reports.push(fraction)).unwrap();
+    assert_eq!(reports.len(), 200);
+    assert!(reports.is_sorted() && reports[0] > 0.0);
+    assert_eq!(reports.last(), Some(&1.0));
+}
+
+#[test]
+fn drift_finds_the_slope_under_an_oscillation() {
+    let mut drift = Drift::new(["sway", "constant"], Vector2::new(5.0, -1.0));
+    // Whole periods from a crest, which leave the slope as it is.
+    for step in 0..=100_000 {
+        let t = 0.002 * f64::from(step);
+        let sway = (std::f64::consts::PI * t).cos();
+        drift.record(t, &Vector2::new(5.0 + 1e-3 * t + sway, -1.0));
+    }
+    let [sway, constant] = drift.integrals();
+    assert!((sway.slope - 1e-3).abs() < 1e-8, "{}", sway.slope);
+    assert!((sway.last - 1.2).abs() < 1e-9 && (sway.max - 1.2).abs() < 1e-3);
+    assert_eq!((constant.max, constant.last, constant.slope), (0.0, 0.0, 0.0));
+    assert_eq!(drift.get("nothing"), None);
+    assert_eq!(
+        drift.to_string(),
+        "integral      target  max |change|  final change  secular slope\n\
+         sway          5.00e0        1.20e0        1.20e0        1.00e-3\n\
+         constant     -1.00e0        0.00e0        0.00e0         0.00e0",
+    );
+}
+
+#[test]
+fn a_blow_up_is_an_error_that_keeps_the_last_good_state() {
+    // A step of 0.5 against a decay rate of 50 times 4 and more.
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().gains(Gains::uniform(50.0));
+    let Err(Error::BlowUp(blow_up)) = simulation.method(Method::Euler { h: 0.5 }).until(100.0).run() else {
+        panic!("no blow-up");
+    };
+    assert!(blow_up.time > 0.5 && blow_up.time < 10.0, "{blow_up}");
+    assert_eq!(blow_up.last_time, blow_up.time - 0.5);
+    assert!(blow_up.last_state.iter().all(|entry| entry.is_finite()));
+    assert!(blow_up.change.abs() > 1e6, "{blow_up}");
+    let message = blow_up.to_string();
+    for part in ["blew up at t = ", &format!("`{}` grew most", blow_up.integral), "smaller step", "q[0] = "] {
+        assert!(message.contains(part), "{part} is missing in: {message}");
+    }
+}
+
+#[test]
+fn a_blow_up_within_one_step_keeps_the_start() {
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(Method::Rk4 { h: 1e200 });
+    let Err(Error::BlowUp(blow_up)) = simulation.until(1e201).run() else { panic!("no blow-up") };
+    assert_eq!((blow_up.time, blow_up.last_time), (1e200, 0.0));
+    assert_eq!(blow_up.last_state, Vector6::from(start()).as_slice());
+}
+
+#[test]
+fn what_is_missing_or_out_of_range_is_refused() {
+    let ready = || Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(1.0);
+    let message = |run: Result<Run<State, 6, 4>, Error>| run.unwrap_err().to_string();
+    assert_eq!(
+        message(Simulation::new(&PENDULUM, start()).unwrap().until(1.0).run()),
+        "the simulation has no method: call `.method(Method::Rk4 { h: 1e-3 })` before `.run()`",
+    );
+    assert_eq!(
+        message(Simulation::new(&PENDULUM, start()).unwrap().method(EULER).run()),
+        "the simulation has no end: call `.until(100.0)` before `.run()`",
+    );
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let expected = |what: &str| format!("{what} is {bad:?}: it must be positive and finite");
+        assert_eq!(message(ready().method(Method::Rk4 { h: bad }).run()), expected("the step h"));
+        assert_eq!(message(ready().until(bad).run()), expected("the end of the simulation"));
+        assert_eq!(message(ready().record_every(bad).run()), expected("the interval between samples"));
+    }
+    assert_eq!(
+        message(ready().method(Method::Euler { h: 1e-300 }).run()),
+        "the step h = 1e-300 is too small to reach t = 1.0: take at most 1e15 steps",
+    );
+    assert_eq!(
+        message(ready().gains(Gains::uniform(-1.0)).run()),
+        "the uniform gain is -1.0: it must be positive and finite"
+    );
+    assert!(ready().gains(Gains::uniform(-1.0)).without_feedback().run().is_ok());
+
+    let off = State { q: [0.0, 1.5, 0.0], ..start() };
+    let error = Simulation::new(&PENDULUM, off).unwrap_err();
+    assert!(matches!(error, Error::OffConstraint { name: "length", value: 1.25, .. }));
+}
