@@ -5,15 +5,25 @@
 use fbint_runtime::{
     ConsistentStart, Error, FeedbackSystem, Field, Gains, IntegralDrift, IntegralKind, Method, Simulation,
 };
+use nalgebra::SVector;
 
-use crate::SphericalPendulumCpv22;
+use crate::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
 
 /// Every model, in the order in which they are listed.
-pub const MODELS: &[Entry] = &[Entry {
-    name: "spherical-pendulum-cpv22",
-    summary: "the spherical pendulum with the functions f1 = |q|^2 - l^2, f2 = q . p of CPV22",
-    load: || model(|pendulum: &SphericalPendulumCpv22| Ok(pendulum.start())),
-}];
+pub const MODELS: &[Entry] = &[
+    Entry::new("spherical-pendulum", "a point mass on a sphere under gravity", || {
+        model(|pendulum: &SphericalPendulum| Ok(pendulum.start()))
+    }),
+    Entry::new(
+        "spherical-pendulum-cpv22",
+        "the same with the constraint functions |q|^2 - l^2 and q . p of CPV22",
+        || model(|pendulum: &SphericalPendulumCpv22| Ok(pendulum.start())),
+    ),
+    Entry::new("planar-pendulum", "a point mass on a circle under gravity", || {
+        model(|pendulum: &PlanarPendulum| Ok(pendulum.start()))
+    }),
+    Entry::new("four-bar", "crank, coupler and rocker with a mass at either pin", || model(FourBar::start)),
+];
 
 /// A model that can be had by name.
 pub struct Entry {
@@ -23,6 +33,12 @@ pub struct Entry {
     pub summary: &'static str,
     /// Makes it, with its default parameters.
     pub load: fn() -> Box<dyn Model>,
+}
+
+impl Entry {
+    const fn new(name: &'static str, summary: &'static str, load: fn() -> Box<dyn Model>) -> Self {
+        Self { name, summary, load }
+    }
 }
 
 /// A system with its parameters and its start, its dimensions known only at run time.
@@ -58,10 +74,21 @@ pub struct Plan {
     pub method: Method,
     /// The time at the end.
     pub until: f64,
-    /// The gain of each integral, or no feedback at all.
-    pub gains: Option<Vec<f64>>,
+    /// The gains of the feedback, if any.
+    pub feedback: Feedback,
     /// The time between two samples; unless given, such that there are about 1000.
     pub every: Option<f64>,
+}
+
+/// Which gains to integrate with.
+#[derive(Clone, Debug)]
+pub enum Feedback {
+    /// The derived field alone.
+    None,
+    /// One gain for every integral.
+    Uniform(f64),
+    /// A gain for each integral; their number must be that of the integrals.
+    Diagonal(Vec<f64>),
 }
 
 /// What a run gave.
@@ -129,17 +156,18 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
     }
 
     fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {
-        ConsistentStart::new(&self.system).solve(nalgebra::SVector::from_column_slice(guess)).map(flat)
+        ConsistentStart::new(&self.system).solve(SVector::from_column_slice(guess)).map(flat)
     }
 
     fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error> {
-        let simulation = Simulation::new(&self.system, nalgebra::SVector::<f64, N>::from_column_slice(start))?;
-        match &plan.gains {
-            Some(gains) => {
-                let gains = std::array::from_fn(|integral| gains[integral]);
-                finish(simulation.gains(Gains::<_>::diagonal(gains)), plan, progress)
+        let simulation = Simulation::new(&self.system, SVector::<f64, N>::from_column_slice(start))?;
+        match &plan.feedback {
+            Feedback::None => finish(simulation, plan, progress),
+            Feedback::Uniform(k) => finish(simulation.gains(Gains::uniform(*k)), plan, progress),
+            Feedback::Diagonal(gains) => {
+                let gains = SVector::<f64, M>::from_column_slice(gains).into();
+                finish(simulation.gains(Gains::diagonal(gains)), plan, progress)
             }
-            None => finish(simulation, plan, progress),
         }
     }
 
@@ -183,6 +211,6 @@ where
     })
 }
 
-fn flat<X: Into<nalgebra::SVector<f64, N>>, const N: usize>(state: X) -> Vec<f64> {
+fn flat<X: Into<SVector<f64, N>>, const N: usize>(state: X) -> Vec<f64> {
     state.into().as_slice().to_vec()
 }

@@ -4,4 +4,7 @@
 pub mod catalogue;
 mod handwritten;
 
-pub use handwritten::{SphericalPendulumCpv22, SphericalPendulumCpv22State};
+pub use handwritten::{
+    FourBar, FourBarState, PlanarPendulum, PlanarPendulumState, SphericalPendulum, SphericalPendulumCpv22,
+    SphericalPendulumCpv22State, SphericalPendulumState,
+};

@@ -4,22 +4,44 @@
 
 mod command;
 
+use std::error::Error;
+use std::io;
 use std::process::ExitCode;
 
 use clap::Parser;
 use command::Arguments;
 
-/// For bad input of every kind, as clap has it for the command line itself.
+/// For bad input of every kind, as is usual for a wrong command line.
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
-    match command::execute(&Arguments::parse()) {
+    let outcome = match Arguments::try_parse() {
+        Ok(arguments) => command::execute(&arguments),
+        Err(asked) if !asked.use_stderr() => asked.print().map_err(Into::into),
+        Err(error) => Err(complaint(&error).into()),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has seen enough, as in `fbint list | head -1`.
+        Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", one_line(&error.to_string()));
             ExitCode::from(BAD_INPUT)
         }
     }
+}
+
+/// What clap has to say about the command line, without its usage and pointer to the help.
+fn complaint(error: &clap::Error) -> String {
+    let message = error.render().to_string();
+    let paragraphs = message.split("\n\n");
+    let told: Vec<&str> =
+        paragraphs.take_while(|text| !text.starts_with("Usage:") && !text.starts_with("For more")).collect();
+    told.join("; ").trim_start_matches("error: ").to_owned()
+}
+
+fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 fn one_line(message: &str) -> String {

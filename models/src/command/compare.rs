@@ -8,7 +8,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use fbint_runtime::{IntegralDrift, Method};
-use models::catalogue::{Model, Plan, Run};
+use models::catalogue::{Feedback, Model, Plan, Run};
 
 use super::figure::{self, Curve};
 use super::load;
@@ -27,14 +27,14 @@ const EVERY: f64 = 10.0 * STEP;
 struct Contender {
     label: &'static str,
     method: Method,
-    feedback: bool,
+    feedback: Feedback,
 }
 
 const CONTENDERS: [Contender; 4] = [
-    Contender { label: "Euler + feedback", method: Method::Euler { h: STEP }, feedback: true },
-    Contender { label: "Euler", method: Method::Euler { h: STEP }, feedback: false },
-    Contender { label: "RK4 + feedback", method: Method::Rk4 { h: STEP }, feedback: true },
-    Contender { label: "RK4", method: Method::Rk4 { h: STEP }, feedback: false },
+    Contender { label: "Euler + feedback", method: Method::Euler { h: STEP }, feedback: Feedback::Uniform(GAIN) },
+    Contender { label: "Euler", method: Method::Euler { h: STEP }, feedback: Feedback::None },
+    Contender { label: "RK4 + feedback", method: Method::Rk4 { h: STEP }, feedback: Feedback::Uniform(GAIN) },
+    Contender { label: "RK4", method: Method::Rk4 { h: STEP }, feedback: Feedback::None },
 ];
 
 /// Runs all four, prints the table and what it shows, and draws the figure.
@@ -62,8 +62,8 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
 }
 
 fn run(model: &dyn Model, start: &[f64], contender: &Contender) -> Result<Run, fbint_runtime::Error> {
-    let gains = contender.feedback.then(|| vec![GAIN; model.integral_names().len()]);
-    let plan = Plan { method: contender.method, until: UNTIL, gains, every: Some(EVERY) };
+    let plan =
+        Plan { method: contender.method, until: UNTIL, feedback: contender.feedback.clone(), every: Some(EVERY) };
     let mut progress = Progress::new(contender.label);
     model.run(start, &plan, &mut |fraction| progress.report(fraction))
 }
@@ -78,8 +78,8 @@ fn headline(model: &dyn Model, start: &[f64]) -> String {
     let parameters: Vec<String> = model.parameters().iter().map(|&(name, value)| assign(name, value)).collect();
     let start: Vec<String> = model.state_names().iter().zip(start).map(|(name, &value)| assign(name, value)).collect();
     format!(
-        "The spherical pendulum of CPV22: {}, started at {}.\nIntegrated with h = {STEP} to t = {UNTIL}, feedback gain \
-         k = {GAIN}. The largest change of each integral over all steps:\n",
+        "Spherical pendulum of CPV22: {}\nstart: {}\nstep h = {STEP}, end t = {UNTIL}, feedback gain k = {GAIN}\n\n\
+         Largest change of each integral, over all steps:\n",
         parameters.join(", "),
         start.join(", ")
     )
@@ -106,21 +106,20 @@ fn table(runs: &[Run]) -> String {
 fn verdict(method: &str, with: &Run, without: &Run) -> String {
     let (with, without) = (worst(with), worst(without));
     let digits = (without.max / with.max).log10();
-    let numbers = format!(
-        "the integral kept worst changes by {:.1e} with it ({}), by {:.1e} without ({})",
+    let effect = match digits {
+        _ if digits.abs() < 0.5 => "changes little".to_owned(),
+        _ if digits > 0.0 => format!("gains {digits:.1} digits"),
+        _ => format!("costs {:.1} digits", -digits),
+    };
+    let mut verdict = format!(
+        "{method}: feedback {effect}. The integral kept worst moves by {:.1e} with it ({}),\nby {:.1e} without ({}).",
         with.max, with.name, without.max, without.name
     );
-    if digits.abs() < 0.5 {
-        format!("{method}: feedback makes no difference worth the name: {numbers}.")
-    } else if digits > 0.0 {
-        format!("{method}: feedback gains {digits:.1} digits: {numbers}.")
-    } else {
-        format!(
-            "{method}: feedback costs {:.1} digits: {numbers}. Gains of {GAIN} make the field stiff, and this method resolves\n\
-             the motion better than the decay they add; take smaller gains with it, or none.",
-            -digits
-        )
+    if digits < -0.5 {
+        verdict += " Gains of this size make the field stiff, which this method resolves worse\nthan the motion \
+                    itself: take smaller gains with it, or none.";
     }
+    verdict
 }
 
 fn worst(run: &Run) -> IntegralDrift {

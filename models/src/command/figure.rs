@@ -12,6 +12,7 @@ use kuva::plot::LinePlot;
 use kuva::render::figure::Figure;
 use kuva::render::layout::{AxisLine, Layout, TickFormat};
 use kuva::render::plots::Plot;
+use kuva::render::theme::Theme;
 use models::catalogue::Sample;
 
 /// The smallest change drawn. Rounding alone moves a quantity of order one by about this much.
@@ -88,6 +89,8 @@ fn layout(name: &str, end: f64, (bottom, top): (f64, f64)) -> Layout {
         .with_label_size(12)
         .with_tick_size(11)
         .with_body_size(12)
+        .with_x_label_offset(0.0, -8.0)
+        .with_theme(theme())
         .with_axis_line(AxisLine::Box)
         .with_x_axis_min(0.0)
         .with_x_axis_max(end)
@@ -95,6 +98,11 @@ fn layout(name: &str, end: f64, (bottom, top): (f64, f64)) -> Layout {
         .with_y_axis_max(top)
         .with_y_tick_step(tick_step(top - bottom))
         .with_y_tick_format(TickFormat::Custom(Arc::new(power_of_ten)))
+}
+
+/// Black on white, with a grid that stays behind the curves.
+fn theme() -> Theme {
+    Theme { grid_color: "#e6e6e6".into(), legend_border: "#bbb".into(), ..Theme::light() }
 }
 
 fn end(curves: &[Curve<'_>]) -> f64 {

@@ -16,9 +16,8 @@ pub(crate) struct Output {
 impl Output {
     /// Checks that a file can be written at `path`, and leaves nothing behind.
     pub(crate) fn at(path: &Path) -> Result<Self, Box<dyn Error>> {
-        // A symbolic link stays one: its target is replaced.
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if target.file_name().is_none() || target.exists() && !target.is_file() {
+        let target = resolve(path).map_err(|error| refusal(path, &error))?;
+        if target.exists() && !target.is_file() {
             return Err(format!("cannot write {}: not a regular file", path.display()).into());
         }
         temporary(&target).map_err(|error| refusal(path, &error))?;
@@ -50,15 +49,28 @@ impl Output {
     }
 }
 
+/// The one name of what `path` means. A symbolic link to a file stays one: its target is replaced.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(existing) = fs::canonicalize(path) {
+        return Ok(existing);
+    }
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    Ok(fs::canonicalize(folder(path))?.join(name))
+}
+
+/// The folder that a file is in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// An empty file next to `target` that vanishes when dropped.
 fn temporary(target: &Path) -> io::Result<NamedTempFile> {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = Builder::new();
     builder.prefix(".fbint-");
     // Temporary files are private by default; this one becomes an ordinary file of the user's.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    builder.tempfile_in(folder(target))
 }
 
 /// One line that names the path and the reason, without the temporary file's name.

@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 use std::path::Path;
 
 use fbint_runtime::Method;
-use models::catalogue::{Model, Plan};
+use models::catalogue::{Feedback, Model, Plan};
 
 use super::arguments::{Assignment, GainsArgument, MethodName, Run};
 use super::figure::{self, Curve};
@@ -39,12 +39,11 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Box<dyn Error>> {
     }
 
     let mut terminal = stdout().lock();
-    writeln!(terminal, "{title}\n\n{}", run.report)?;
-    if let Some(out) = &out {
-        writeln!(terminal, "\ntrajectory: {}", out.path().display())?;
-    }
-    if let Some(plot) = &plot {
-        writeln!(terminal, "\nfigure: {}", plot.path().display())?;
+    writeln!(terminal, "{title}\n\n{}\n", run.report)?;
+    for (what, file) in [("trajectory", &out), ("figure", &plot)] {
+        if let Some(file) = file {
+            writeln!(terminal, "{what}: {}", file.path().display())?;
+        }
     }
     Ok(())
 }
@@ -76,17 +75,17 @@ fn plan(model: &dyn Model, arguments: &Run) -> Result<Plan, Box<dyn Error>> {
     if let Some(every) = arguments.every
         && arguments.until / every.max(h) > MAX_SAMPLES
     {
-        return Err(format!("--every {every} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
+        return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
     }
-    Ok(Plan { method, until: arguments.until, gains: gains(model, &arguments.gains)?, every: arguments.every })
+    Ok(Plan { method, until: arguments.until, feedback: feedback(model, &arguments.gains)?, every: arguments.every })
 }
 
-fn gains(model: &dyn Model, argument: &GainsArgument) -> Result<Option<Vec<f64>>, Box<dyn Error>> {
+fn feedback(model: &dyn Model, argument: &GainsArgument) -> Result<Feedback, Box<dyn Error>> {
     let names = model.integral_names();
     match argument {
-        GainsArgument::None => Ok(None),
-        GainsArgument::Uniform(k) => Ok(Some(vec![*k; names.len()])),
-        GainsArgument::Each(gains) if gains.len() == names.len() => Ok(Some(gains.clone())),
+        GainsArgument::None => Ok(Feedback::None),
+        GainsArgument::Uniform(k) => Ok(Feedback::Uniform(*k)),
+        GainsArgument::Each(gains) if gains.len() == names.len() => Ok(Feedback::Diagonal(gains.clone())),
         GainsArgument::Each(gains) => {
             let (given, wanted, order) = (gains.len(), names.len(), names.join(", "));
             Err(format!("--gains has {given} values but there are {wanted} integrals: {order}").into())
