@@ -2,9 +2,7 @@
 //!
 //! A new model takes one line in [`MODELS`].
 
-use fbint_runtime::{
-    ConsistentStart, Error, FeedbackSystem, Field, Gains, IntegralDrift, IntegralKind, Method, Simulation,
-};
+use fbint_runtime::{ConsistentStart, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Simulation};
 use nalgebra::SVector;
 
 use crate::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
@@ -47,8 +45,6 @@ pub trait Model {
     fn state_names(&self) -> &'static [&'static str];
     /// A name for each integral.
     fn integral_names(&self) -> &'static [&'static str];
-    /// What each integral is.
-    fn integral_kinds(&self) -> &'static [IntegralKind];
     /// The parameters with their values.
     fn parameters(&self) -> Vec<(&'static str, f64)>;
     /// Sets the parameter at `index` of [`parameters`](Self::parameters); there must be one.
@@ -134,10 +130,6 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
 
     fn integral_names(&self) -> &'static [&'static str] {
         const { &S::INTEGRAL_NAMES }
-    }
-
-    fn integral_kinds(&self) -> &'static [IntegralKind] {
-        const { &S::INTEGRAL_KINDS }
     }
 
     fn parameters(&self) -> Vec<(&'static str, f64)> {
