@@ -1,0 +1,208 @@
+//! The models by name, and one interface over them all, whatever their dimensions.
+//!
+//! A new model takes one line in [`MODELS`].
+
+use fbint_runtime::{ConsistentStart, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Simulation};
+use nalgebra::SVector;
+
+use crate::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
+
+/// Every model, in the order in which they are listed.
+pub const MODELS: &[Entry] = &[
+    Entry::new("spherical-pendulum", "a point mass on a sphere under gravity", || {
+        model(|pendulum: &SphericalPendulum| Ok(pendulum.start()))
+    }),
+    Entry::new(
+        "spherical-pendulum-cpv22",
+        "the same with the constraint functions |q|^2 - l^2 and q . p of CPV22",
+        || model(|pendulum: &SphericalPendulumCpv22| Ok(pendulum.start())),
+    ),
+    Entry::new("planar-pendulum", "a point mass on a circle under gravity", || {
+        model(|pendulum: &PlanarPendulum| Ok(pendulum.start()))
+    }),
+    Entry::new("four-bar", "crank, coupler and rocker with a mass at either pin", || model(FourBar::start)),
+];
+
+/// A model that can be had by name.
+pub struct Entry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Makes it, with its default parameters.
+    pub load: fn() -> Box<dyn Model>,
+}
+
+impl Entry {
+    const fn new(name: &'static str, summary: &'static str, load: fn() -> Box<dyn Model>) -> Self {
+        Self { name, summary, load }
+    }
+}
+
+/// A system with its parameters and its start, its dimensions known only at run time.
+pub trait Model {
+    /// A name for each entry of the state.
+    fn state_names(&self) -> &'static [&'static str];
+    /// A name for each integral.
+    fn integral_names(&self) -> &'static [&'static str];
+    /// The parameters with their values.
+    fn parameters(&self) -> Vec<(&'static str, f64)>;
+    /// Sets the parameter at `index` of [`parameters`](Self::parameters); there must be one.
+    fn set_parameter(&mut self, index: usize, value: f64);
+    /// The model's own start, for these parameters.
+    fn start(&self) -> Result<Vec<f64>, Error>;
+    /// A state near `guess` that satisfies the constraints.
+    fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error>;
+    /// Integrates from `start`; `progress` is told the fraction that is done from time to time.
+    fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error>;
+    /// The derivation as plain text.
+    fn equations(&self) -> &'static str;
+    /// The derivation as LaTeX.
+    fn derivation(&self) -> &'static str;
+    /// The generated Rust.
+    fn source(&self) -> &'static str;
+}
+
+/// What to do in a run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The integrator and its step.
+    pub method: Method,
+    /// The time at the end.
+    pub until: f64,
+    /// The gains of the feedback, if any.
+    pub feedback: Feedback,
+    /// The time between two samples; unless given, such that there are about 1000.
+    pub every: Option<f64>,
+}
+
+/// Which gains to integrate with.
+#[derive(Clone, Debug)]
+pub enum Feedback {
+    /// The derived field alone.
+    None,
+    /// One gain for every integral.
+    Uniform(f64),
+    /// A gain for each integral; their number must be that of the integrals.
+    Diagonal(Vec<f64>),
+}
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// What it did to each integral.
+    pub drift: Vec<IntegralDrift>,
+    /// The same as a table.
+    pub report: String,
+    /// States on the way, the start and the end among them.
+    pub trajectory: Vec<Sample>,
+}
+
+/// A state on the way.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The time.
+    pub time: f64,
+    /// The state.
+    pub state: Vec<f64>,
+    /// F - F_target.
+    pub change: Vec<f64>,
+}
+
+/// A system and how it starts.
+struct Loaded<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
+    system: S,
+    start: fn(&S) -> Result<S::State, Error>,
+}
+
+/// The model of a system with its default parameters.
+fn model<S, const N: usize, const M: usize>(start: fn(&S) -> Result<S::State, Error>) -> Box<dyn Model>
+where
+    S: FeedbackSystem<N, M> + Default + 'static,
+{
+    Box::new(Loaded { system: S::default(), start })
+}
+
+impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S, N, M> {
+    fn state_names(&self) -> &'static [&'static str] {
+        const { &S::STATE_NAMES }
+    }
+
+    fn integral_names(&self) -> &'static [&'static str] {
+        const { &S::INTEGRAL_NAMES }
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, f64)> {
+        let values = (0..).map_while(|index| self.system.parameter(index));
+        S::PARAMETER_NAMES.iter().copied().zip(values).collect()
+    }
+
+    fn set_parameter(&mut self, index: usize, value: f64) {
+        if let Some(parameter) = self.system.parameter_mut(index) {
+            *parameter = value;
+        }
+    }
+
+    fn start(&self) -> Result<Vec<f64>, Error> {
+        (self.start)(&self.system).map(flat)
+    }
+
+    fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {
+        ConsistentStart::new(&self.system).solve(SVector::from_column_slice(guess)).map(flat)
+    }
+
+    fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error> {
+        let simulation = Simulation::new(&self.system, SVector::<f64, N>::from_column_slice(start))?;
+        match &plan.feedback {
+            Feedback::None => finish(simulation, plan, progress),
+            Feedback::Uniform(k) => finish(simulation.gains(Gains::uniform(*k)), plan, progress),
+            Feedback::Diagonal(gains) => {
+                let gains = SVector::<f64, M>::from_column_slice(gains).into();
+                finish(simulation.gains(Gains::diagonal(gains)), plan, progress)
+            }
+        }
+    }
+
+    fn equations(&self) -> &'static str {
+        S::EQUATIONS
+    }
+
+    fn derivation(&self) -> &'static str {
+        S::DERIVATION
+    }
+
+    fn source(&self) -> &'static str {
+        S::SOURCE
+    }
+}
+
+fn finish<S, F, const N: usize, const M: usize>(
+    simulation: Simulation<'_, S, F, N, M>,
+    plan: &Plan,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Run, Error>
+where
+    S: FeedbackSystem<N, M>,
+    F: Field<N>,
+{
+    let simulation = simulation.method(plan.method).until(plan.until);
+    let simulation = match plan.every {
+        Some(interval) => simulation.record_every(interval),
+        None => simulation,
+    };
+    let run = simulation.run_with(progress)?;
+    let sample = |sample: &fbint_runtime::Sample<N, M>| Sample {
+        time: sample.time,
+        state: sample.state.as_slice().to_vec(),
+        change: sample.change.as_slice().to_vec(),
+    };
+    Ok(Run {
+        drift: run.drift().integrals().to_vec(),
+        report: run.drift().to_string(),
+        trajectory: run.trajectory().iter().map(sample).collect(),
+    })
+}
+
+fn flat<X: Into<SVector<f64, N>>, const N: usize>(state: X) -> Vec<f64> {
+    state.into().as_slice().to_vec()
+}

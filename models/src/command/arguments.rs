@@ -1,0 +1,152 @@
+//! The command line, and the help that teaches it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Integrates mechanical systems whose equations were derived while this program was compiled.
+///
+/// Without a command it runs the spherical pendulum of CPV22 by four methods and compares what each did to the constraints and
+/// invariants.
+#[derive(Parser, Debug)]
+#[command(name = "fbint", version, after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fbint                                              compare four methods on CPV22's pendulum
+  fbint list                                         which models there are, and their parameters
+  fbint run four-bar --until 30 --plot four-bar.svg  integrate one and draw what the integrals did
+  fbint show spherical-pendulum --equations          what was derived for it
+  fbint run --help                                   every option of a run, with examples";
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// List the models, their parameters and integrals.
+    List,
+    /// Integrate a model and report what happened to every integral.
+    Run(Run),
+    /// Print what was derived for a model.
+    Show(Show),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  fbint run spherical-pendulum --until 100
+  fbint run spherical-pendulum --method euler --step 1e-3 --gains none
+  fbint run planar-pendulum -p m=2 -p l=0.5 --out planar.csv
+  fbint run spherical-pendulum --start p[0]=1.5 --start p[2]=0 --plot pendulum.svg
+  fbint run four-bar --start a[1]=0.3 --repair
+
+Gains:
+  One number K weighs every integral alike; k1,k2,.. gives one weight to each, in the order that `fbint list` shows; `none`
+  integrates the derived field without feedback. Feedback makes the field stiffer: Euler wants h < 0.36 / K, RK4 h < 0.5 / K
+  on a pendulum, and what a method can resolve well it may resolve better with small gains or none.
+
+Start:
+  Each model brings a start. --start changes entries of it; a start that violates a constraint is refused with the
+  constraint's name and value, or moved to a consistent one nearby by --repair.";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub(crate) struct Run {
+    /// The model, as `fbint list` names it.
+    pub(crate) model: String,
+    /// The integrator.
+    #[arg(long, value_enum, default_value_t = MethodName::Rk4)]
+    pub(crate) method: MethodName,
+    /// The step size h.
+    #[arg(long, value_name = "H", default_value_t = 1e-3, allow_negative_numbers = true)]
+    pub(crate) step: f64,
+    /// The time at the end; a run starts at 0.
+    #[arg(long, value_name = "T", default_value_t = 10.0, allow_negative_numbers = true)]
+    pub(crate) until: f64,
+    /// The weights of the feedback: one for all, one for each integral, or `none`.
+    #[arg(long, value_name = "K|K1,K2,..|none", default_value = "1", value_parser = gains, allow_hyphen_values = true)]
+    pub(crate) gains: GainsArgument,
+    /// Set a parameter; may be repeated.
+    #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) parameters: Vec<Assignment>,
+    /// Set an entry of the start; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) start: Vec<Assignment>,
+    /// Move the start to a nearby state that satisfies the constraints.
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Write the trajectory and the change of every integral as CSV.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+    /// The time between two samples of the trajectory; unless given, such that there are about 1000.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub(crate) every: Option<f64>,
+    /// Draw the change of every integral over time as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+}
+
+/// An integrator by its name on the command line.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+pub(crate) enum MethodName {
+    /// The explicit Euler method, order 1.
+    Euler,
+    /// The classical Runge-Kutta method, order 4.
+    Rk4,
+}
+
+/// `--gains` as given; which integrals there are is known only with the model.
+#[derive(Clone, Debug)]
+pub(crate) enum GainsArgument {
+    None,
+    Uniform(f64),
+    Each(Vec<f64>),
+}
+
+/// `NAME=VALUE`.
+#[derive(Clone, Debug)]
+pub(crate) struct Assignment {
+    pub(crate) name: String,
+    pub(crate) value: f64,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The model, as `fbint list` names it.
+    pub(crate) model: String,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// In which form to show a derivation; plain equations unless asked otherwise.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct Form {
+    /// The equations as plain text, one a line (the default).
+    #[arg(long)]
+    pub(crate) equations: bool,
+    /// The derivation as LaTeX.
+    #[arg(long)]
+    pub(crate) latex: bool,
+    /// The generated Rust.
+    #[arg(long)]
+    pub(crate) rust: bool,
+}
+
+fn gains(text: &str) -> Result<GainsArgument, String> {
+    match text {
+        "none" => Ok(GainsArgument::None),
+        _ if text.contains(',') => text.split(',').map(number).collect::<Result<_, _>>().map(GainsArgument::Each),
+        _ => number(text).map(GainsArgument::Uniform),
+    }
+}
+
+fn assignment(text: &str) -> Result<Assignment, String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
+    Ok(Assignment { name: name.trim().to_owned(), value: number(value)? })
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
+}

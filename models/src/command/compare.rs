@@ -1,0 +1,127 @@
+//! `fbint` without arguments: the spherical pendulum of CPV22 by four methods, side by side.
+//!
+//! What is said about the result is said from the result: the words are chosen by the numbers of this very run.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::{Write, stdout};
+use std::path::Path;
+
+use fbint_runtime::{IntegralDrift, Method};
+use models::catalogue::{Feedback, Model, Plan, Run};
+
+use super::figure::{self, Curve};
+use super::load;
+use super::output::Output;
+use super::progress::Progress;
+
+const MODEL: &str = "spherical-pendulum-cpv22";
+const FIGURE: &str = "spherical-pendulum.svg";
+const STEP: f64 = 1e-3;
+const UNTIL: f64 = 100.0;
+const GAIN: f64 = 50.0;
+/// Between samples, for the figure; the table is of every step.
+const EVERY: f64 = 10.0 * STEP;
+
+/// One of the four.
+struct Contender {
+    label: &'static str,
+    method: Method,
+    feedback: Feedback,
+}
+
+const CONTENDERS: [Contender; 4] = [
+    Contender { label: "Euler + feedback", method: Method::Euler { h: STEP }, feedback: Feedback::Uniform(GAIN) },
+    Contender { label: "Euler", method: Method::Euler { h: STEP }, feedback: Feedback::None },
+    Contender { label: "RK4 + feedback", method: Method::Rk4 { h: STEP }, feedback: Feedback::Uniform(GAIN) },
+    Contender { label: "RK4", method: Method::Rk4 { h: STEP }, feedback: Feedback::None },
+];
+
+/// Runs all four, prints the table and what it shows, and draws the figure.
+pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
+    let model = load(MODEL)?;
+    let output = Output::at(Path::new(FIGURE))?;
+    let start = model.start()?;
+    let runs = CONTENDERS.iter().map(|contender| run(&*model, &start, contender)).collect::<Result<Vec<_>, _>>()?;
+
+    let svg = figure::drift(
+        &format!("Spherical pendulum of CPV22, h = {STEP}, k = {GAIN}"),
+        model.integral_names(),
+        &curves(&runs),
+    );
+    output.write(|file| file.write_all(svg.as_bytes()))?;
+
+    let mut out = stdout().lock();
+    writeln!(out, "{}", headline(&*model, &start))?;
+    writeln!(out, "{}", table(&runs))?;
+    writeln!(out, "{}", verdict("Euler", &runs[0], &runs[1]))?;
+    writeln!(out, "{}", verdict("RK4", &runs[2], &runs[3]))?;
+    writeln!(out, "\nfigure: {}", std::path::absolute(output.path())?.display())?;
+    writeln!(out, "next: fbint list, fbint show {MODEL} --equations, fbint run --help")?;
+    Ok(())
+}
+
+fn run(model: &dyn Model, start: &[f64], contender: &Contender) -> Result<Run, fbint_runtime::Error> {
+    let plan =
+        Plan { method: contender.method, until: UNTIL, feedback: contender.feedback.clone(), every: Some(EVERY) };
+    let mut progress = Progress::new(contender.label);
+    model.run(start, &plan, &mut |fraction| progress.report(fraction))
+}
+
+fn curves(runs: &[Run]) -> Vec<Curve<'_>> {
+    let labelled = CONTENDERS.iter().zip(runs);
+    labelled.map(|(contender, run)| Curve { method: contender.label.to_owned(), trajectory: &run.trajectory }).collect()
+}
+
+fn headline(model: &dyn Model, start: &[f64]) -> String {
+    let assign = |name: &str, value: f64| format!("{name} = {value}");
+    let parameters: Vec<String> = model.parameters().iter().map(|&(name, value)| assign(name, value)).collect();
+    let start: Vec<String> = model.state_names().iter().zip(start).map(|(name, &value)| assign(name, value)).collect();
+    format!(
+        "Spherical pendulum of CPV22: {}\nstart: {}\nstep h = {STEP}, end t = {UNTIL}, feedback gain k = {GAIN}\n\n\
+         Largest change of each integral, over all steps:\n",
+        parameters.join(", "),
+        start.join(", ")
+    )
+}
+
+/// A row for each integral, a column for each contender.
+fn table(runs: &[Run]) -> String {
+    let names = || runs[0].drift.iter().map(|integral| integral.name);
+    let width = names().map(str::len).max().unwrap_or(0);
+    let mut table = format!("{:width$}", "");
+    for contender in &CONTENDERS {
+        let _ = write!(table, "  {:>16}", contender.label);
+    }
+    for (row, name) in names().enumerate() {
+        let _ = write!(table, "\n{name:width$}");
+        for run in runs {
+            let _ = write!(table, "  {:>16.2e}", run.drift[row].max);
+        }
+    }
+    table + "\n"
+}
+
+/// What feedback did for a method, from the integral that each variant kept worst.
+fn verdict(method: &str, with: &Run, without: &Run) -> String {
+    let (with, without) = (worst(with), worst(without));
+    let digits = (without.max / with.max).log10();
+    let effect = match digits {
+        _ if digits.abs() < 0.5 => "changes little".to_owned(),
+        _ if digits > 0.0 => format!("gains {digits:.1} digits"),
+        _ => format!("costs {:.1} digits", -digits),
+    };
+    let mut verdict = format!(
+        "{method}: feedback {effect}. The integral kept worst moves by {:.1e} with it ({}),\nby {:.1e} without ({}).",
+        with.max, with.name, without.max, without.name
+    );
+    if digits < -0.5 {
+        verdict += " Gains of this size make the field stiff, which this method resolves worse\nthan the motion \
+                    itself: take smaller gains with it, or none.";
+    }
+    verdict
+}
+
+fn worst(run: &Run) -> IntegralDrift {
+    run.drift.iter().copied().fold(run.drift[0], |worst, next| if next.max > worst.max { next } else { worst })
+}

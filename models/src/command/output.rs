@@ -1,0 +1,87 @@
+//! Files that are written whole or not at all: to a temporary neighbour, synced, then renamed.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+/// Where a file will be written, known to be writable when the run starts.
+pub(crate) struct Output {
+    given: PathBuf,
+    target: PathBuf,
+}
+
+impl Output {
+    /// Checks that a file can be written at `path`, and leaves nothing behind.
+    pub(crate) fn at(path: &Path) -> Result<Self, Box<dyn Error>> {
+        let target = resolve(path).map_err(|error| refusal(path, &error))?;
+        if target.exists() && !target.is_file() {
+            return Err(format!("cannot write {}: not a regular file", path.display()).into());
+        }
+        temporary(&target).map_err(|error| refusal(path, &error))?;
+        Ok(Self { given: path.to_owned(), target })
+    }
+
+    /// Writes the file by `fill`.
+    pub(crate) fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Box<dyn Error>> {
+        self.try_write(fill).map_err(|error| refusal(&self.given, &error).into())
+    }
+
+    /// Whether both name one file.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        self.target == other.target
+    }
+
+    /// The path as it was given.
+    pub(crate) fn path(&self) -> &Path {
+        &self.given
+    }
+
+    fn try_write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut file = BufWriter::new(temporary(&self.target)?);
+        fill(&mut file)?;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.target)?;
+        Ok(())
+    }
+}
+
+/// The one name of what `path` means. A symbolic link to a file stays one: its target is replaced.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(existing) = fs::canonicalize(path) {
+        return Ok(existing);
+    }
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    Ok(fs::canonicalize(folder(path))?.join(name))
+}
+
+/// The folder that a file is in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// An empty file next to `target` that vanishes when dropped.
+fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(".fbint-");
+    // Temporary files are private by default; this one becomes an ordinary file of the user's.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder(target))
+}
+
+/// One line that names the path and the reason, without the temporary file's name.
+fn refusal(path: &Path, error: &io::Error) -> String {
+    let reason = match error.kind() {
+        io::ErrorKind::NotFound => "no such folder".to_owned(),
+        io::ErrorKind::NotADirectory => "its parent is not a folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "read-only file system".to_owned(),
+        io::ErrorKind::StorageFull => "no space left on the device".to_owned(),
+        kind => kind.to_string(),
+    };
+    format!("cannot write {}: {reason}", path.display())
+}

@@ -1,0 +1,134 @@
+//! `fbint run`: one model by one method.
+
+use std::error::Error;
+use std::io::{Write, stdout};
+use std::path::Path;
+
+use fbint_runtime::Method;
+use models::catalogue::{Feedback, Model, Plan};
+
+use super::arguments::{Assignment, GainsArgument, MethodName, Run};
+use super::figure::{self, Curve};
+use super::output::Output;
+use super::progress::Progress;
+use super::{load, nearest, table};
+
+/// More samples than this hardly fit into memory.
+const MAX_SAMPLES: f64 = 1e7;
+
+/// Integrates a model, reports its drift and writes the files asked for.
+pub(crate) fn run(arguments: &Run) -> Result<(), Box<dyn Error>> {
+    let mut model = load(&arguments.model)?;
+    set_parameters(&mut *model, &arguments.parameters)?;
+    let start = start(&*model, arguments)?;
+    let plan = plan(&*model, arguments)?;
+    let (out, plot) = outputs(arguments.out.as_deref(), arguments.plot.as_deref())?;
+
+    let mut progress = Progress::new(&arguments.model);
+    let run = model.run(&start, &plan, &mut |fraction| progress.report(fraction)).map_err(in_terms_of_options)?;
+    drop(progress);
+
+    let title = title(arguments);
+    if let Some(out) = &out {
+        out.write(|file| table::write(&*model, &run.trajectory, file))?;
+    }
+    if let Some(plot) = &plot {
+        let curve = Curve { method: method_label(arguments), trajectory: &run.trajectory };
+        let svg = figure::drift(&title, model.integral_names(), &[curve]);
+        plot.write(|file| file.write_all(svg.as_bytes()))?;
+    }
+
+    let mut terminal = stdout().lock();
+    writeln!(terminal, "{title}\n\n{}\n", run.report)?;
+    for (what, file) in [("trajectory", &out), ("figure", &plot)] {
+        if let Some(file) = file {
+            writeln!(terminal, "{what}: {}", file.path().display())?;
+        }
+    }
+    Ok(())
+}
+
+fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(), Box<dyn Error>> {
+    for Assignment { name, value } in assignments {
+        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+        let index = nearest::find("parameter", name, &names)?;
+        model.set_parameter(index, *value);
+    }
+    Ok(())
+}
+
+/// The model's own start with the entries that were set, repaired if asked.
+fn start(model: &dyn Model, arguments: &Run) -> Result<Vec<f64>, Box<dyn Error>> {
+    let mut start = model.start()?;
+    for Assignment { name, value } in &arguments.start {
+        start[nearest::find("entry of the state", name, model.state_names())?] = *value;
+    }
+    Ok(if arguments.repair { model.repair(&start)? } else { start })
+}
+
+fn plan(model: &dyn Model, arguments: &Run) -> Result<Plan, Box<dyn Error>> {
+    let h = arguments.step;
+    let method = match arguments.method {
+        MethodName::Euler => Method::Euler { h },
+        MethodName::Rk4 => Method::Rk4 { h },
+    };
+    if let Some(every) = arguments.every
+        && arguments.until / every.max(h) > MAX_SAMPLES
+    {
+        return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
+    }
+    Ok(Plan { method, until: arguments.until, feedback: feedback(model, &arguments.gains)?, every: arguments.every })
+}
+
+fn feedback(model: &dyn Model, argument: &GainsArgument) -> Result<Feedback, Box<dyn Error>> {
+    let names = model.integral_names();
+    match argument {
+        GainsArgument::None => Ok(Feedback::None),
+        GainsArgument::Uniform(k) => Ok(Feedback::Uniform(*k)),
+        GainsArgument::Each(gains) if gains.len() == names.len() => Ok(Feedback::Diagonal(gains.clone())),
+        GainsArgument::Each(gains) => {
+            let (given, wanted, order) = (gains.len(), names.len(), names.join(", "));
+            Err(format!("--gains has {given} values but there are {wanted} integrals: {order}").into())
+        }
+    }
+}
+
+/// Both files, known to be writable before the run starts.
+fn outputs(out: Option<&Path>, plot: Option<&Path>) -> Result<(Option<Output>, Option<Output>), Box<dyn Error>> {
+    let out = out.map(Output::at).transpose()?;
+    let plot = plot.map(Output::at).transpose()?;
+    match (&out, &plot) {
+        (Some(out), Some(plot)) if out.is_same_file(plot) => {
+            Err(format!("--out and --plot both name {}", plot.path().display()).into())
+        }
+        _ => Ok((out, plot)),
+    }
+}
+
+/// The runtime's remedy for a bad start, as an option of this command.
+fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
+    match error {
+        fbint_runtime::Error::OffConstraint { name, value, tolerance } => format!(
+            "the start violates the constraint `{name}`: its value there is {value:?} where 0 is asked, give or take \
+             {tolerance:.1e}; correct it by --start, or pass --repair"
+        )
+        .into(),
+        other => other.into(),
+    }
+}
+
+fn title(arguments: &Run) -> String {
+    format!("{}: {}, h = {}, t = 0 .. {}", arguments.model, method_label(arguments), arguments.step, arguments.until)
+}
+
+fn method_label(arguments: &Run) -> String {
+    let method = match arguments.method {
+        MethodName::Euler => "Euler",
+        MethodName::Rk4 => "RK4",
+    };
+    match &arguments.gains {
+        GainsArgument::None => format!("{method} without feedback"),
+        GainsArgument::Uniform(k) => format!("{method} with feedback, k = {k}"),
+        GainsArgument::Each(_) => format!("{method} with feedback"),
+    }
+}

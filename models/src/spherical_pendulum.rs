@@ -1,0 +1,142 @@
+//! The spherical pendulum: a point mass on a sphere under gravity, two degrees of freedom in R^3 x R^3.
+//!
+//! Gravity points along -q[2]. Energy and vertical momentum are conserved, which makes the motion integrable: the height
+//! q[2] oscillates between two roots of the cubic 2 m g (E/(m g) - z)(l^2 - z^2) = J^2 / m, here with period 3.52849923...
+//!
+//! The same pendulum is declared twice. [`SphericalPendulum`] names its constraint and leaves the rest to the derivation;
+//! [`SphericalPendulumCpv22`] gives the two functions f1, f2 that CPV22 works with, so that its published figures can be
+//! compared number by number. f2 is the derived partner of `length` times m / 2: the Dirac-extended fields are the same, and
+//! only the weight of that term in V differs.
+
+use fbint_runtime::feedback_system;
+use nalgebra::vector;
+
+/// A point mass on a sphere of radius `l` under gravity.
+#[feedback_system(
+    coordinates(q: [3]),
+    momenta(p: [3]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+    constraint(length = q.norm_squared() - l.powi(2)),
+    invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct SphericalPendulum {
+    /// The mass.
+    pub m: f64,
+    /// The acceleration of gravity.
+    pub g: f64,
+    /// The length.
+    pub l: f64,
+}
+
+impl Default for SphericalPendulum {
+    fn default() -> Self {
+        Self { m: 1.0, g: 1.0, l: 1.0 }
+    }
+}
+
+impl SphericalPendulum {
+    /// The start of CPV22: at the height of the pivot, moving sideways and up.
+    pub fn start(&self) -> SphericalPendulumState {
+        SphericalPendulumState { q: vector![0.0, self.l, 0.0], p: vector![1.0, 0.0, 1.0] }
+    }
+}
+
+/// The same pendulum with the constraint functions of CPV22.
+#[feedback_system(
+    coordinates(q: [3]),
+    momenta(p: [3]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+    phase_constraint(f1 = q.norm_squared() - l.powi(2), f2 = q.dot(&p)),
+    invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct SphericalPendulumCpv22 {
+    /// The mass.
+    pub m: f64,
+    /// The acceleration of gravity.
+    pub g: f64,
+    /// The length.
+    pub l: f64,
+}
+
+impl Default for SphericalPendulumCpv22 {
+    fn default() -> Self {
+        Self { m: 1.0, g: 1.0, l: 1.0 }
+    }
+}
+
+impl SphericalPendulumCpv22 {
+    /// The start of CPV22: at the height of the pivot, moving sideways and up.
+    pub fn start(&self) -> SphericalPendulumCpv22State {
+        SphericalPendulumCpv22State { q: vector![0.0, self.l, 0.0], p: vector![1.0, 0.0, 1.0] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fbint_runtime::{Error, Gains, Method, Simulation};
+
+    use super::*;
+
+    /// From one passage of the pivot's height on the way up to the next, by elliptic integrals.
+    const PERIOD_OF_HEIGHT: f64 = 3.528_499_232_484_115;
+    /// The roots between which the height oscillates.
+    const HEIGHTS: [f64; 2] = [-0.854_637_679_718_414_6, 0.403_031_717_626_846_8];
+
+    #[test]
+    fn height_comes_back_after_its_period() -> Result<(), Error> {
+        let pendulum = SphericalPendulum::default();
+        let run = Simulation::new(&pendulum, pendulum.start())?
+            .gains(Gains::uniform(1.0))
+            .method(Method::Rk4 { h: 1e-3 })
+            .until(PERIOD_OF_HEIGHT)
+            .run()?;
+        assert!(run.state().q[2].abs() < 1e-10, "q[2] = {}", run.state().q[2]);
+        assert!((run.state().p[2] - 1.0).abs() < 1e-10, "p[2] = {}", run.state().p[2]);
+        for integral in run.drift().integrals() {
+            assert!(integral.max < 1e-10, "{integral:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn height_stays_between_its_turning_points() -> Result<(), Error> {
+        let pendulum = SphericalPendulum::default();
+        let run = Simulation::new(&pendulum, pendulum.start())?
+            .gains(Gains::uniform(1.0))
+            .method(Method::Rk4 { h: 1e-3 })
+            .until(2.0 * PERIOD_OF_HEIGHT)
+            .record_every(1e-3)
+            .run()?;
+        let heights = || run.trajectory().iter().map(|sample| sample.state[2]);
+        let (lowest, highest) = (heights().fold(f64::MAX, f64::min), heights().fold(f64::MIN, f64::max));
+        assert!((lowest - HEIGHTS[0]).abs() < 1e-6 && (highest - HEIGHTS[1]).abs() < 1e-6, "{lowest} .. {highest}");
+        Ok(())
+    }
+
+    #[test]
+    fn euler_with_feedback_drifts_as_published() -> Result<(), Error> {
+        let pendulum = SphericalPendulumCpv22::default();
+        let run = Simulation::new(&pendulum, pendulum.start())?
+            .gains(Gains::uniform(50.0))
+            .method(Method::Euler { h: 1e-3 })
+            .until(100.0)
+            .run()?;
+        let published = [4.56e-5, 1.79e-5, 4.89e-5, 1.49e-5];
+        for (integral, published) in run.drift().integrals().iter().zip(published) {
+            assert!((integral.max / published - 1.0).abs() < 0.01, "{integral:?}, published {published:e}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn both_declarations_have_one_field() {
+        let (named, given) = (SphericalPendulum::default(), SphericalPendulumCpv22::default());
+        // Off the constraint set, where two extensions of the same motion could still differ.
+        let x = nalgebra::SVector::from([0.3, -0.8, 0.4, 0.9, 0.2, -0.5]);
+        use fbint_runtime::FeedbackSystem;
+        let difference = named.vector_field(&x) - given.vector_field(&x);
+        assert!(difference.amax() < 1e-14, "{difference}");
+    }
+}

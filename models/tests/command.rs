@@ -1,0 +1,264 @@
+//! The command `fbint` as its user meets it: what it prints, which files it leaves, and how it refuses.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::{TempDir, tempdir};
+
+const MODEL: &str = "spherical-pendulum-cpv22";
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+#[test]
+fn without_arguments_four_methods_are_compared() -> Outcome {
+    let folder = tempdir()?;
+    let output = fbint(folder.path(), &[])?;
+    let text = succeeded(&output);
+    let maxima = table(&text, &["f1", "f2", "energy", "vertical_momentum"]);
+
+    // CPV22's figures for Euler with feedback, in the first column.
+    for (row, published) in maxima.iter().zip([4.56e-5, 1.79e-5, 4.89e-5, 1.49e-5]) {
+        assert!((row[0] / published - 1.0).abs() < 0.01, "{row:?}, published {published:e}");
+    }
+    // The words follow the numbers: feedback helps Euler and hurts RK4.
+    assert!(text.contains("Euler: feedback gains 3.9 digits"), "{text}");
+    assert!(text.contains("RK4: feedback costs"), "{text}");
+
+    let figure = text.lines().find_map(|line| line.strip_prefix("figure: ")).ok_or("no figure is named")?;
+    let svg = fs::read_to_string(figure)?;
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    for label in ["Euler + feedback", "RK4 + feedback", "vertical_momentum", "10⁻⁴"] {
+        assert!(svg.contains(label), "the figure lacks {label}");
+    }
+    assert_eq!(names_in(&folder)?, ["spherical-pendulum.svg"]);
+    Ok(())
+}
+
+#[test]
+fn two_comparisons_print_and_draw_the_same() -> Outcome {
+    let folders = [tempdir()?, tempdir()?];
+    let draw = |folder: &TempDir| -> Result<(String, Vec<u8>), Box<dyn Error>> {
+        let text = succeeded(&fbint(folder.path(), &["run", MODEL, "--until", "1", "--plot", "a.svg"])?);
+        Ok((text, fs::read(folder.path().join("a.svg"))?))
+    };
+    assert_eq!(draw(&folders[0])?, draw(&folders[1])?);
+    Ok(())
+}
+
+#[test]
+fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
+    let folder = tempdir()?;
+    let list = succeeded(&fbint(folder.path(), &["list"])?);
+    for entry in models::catalogue::MODELS {
+        assert!(list.contains(entry.name) && list.contains(entry.summary), "{} is not listed", entry.name);
+        let run = succeeded(&fbint(folder.path(), &["run", entry.name, "--until", "0.1"])?);
+        for integral in (entry.load)().integral_names() {
+            assert!(run.contains(integral), "{integral} is not reported:\n{run}");
+        }
+        for form in ["--equations", "--latex", "--rust"] {
+            assert!(!succeeded(&fbint(folder.path(), &["show", entry.name, form])?).trim().is_empty());
+        }
+    }
+    assert!(names_in(&folder)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn show_prints_the_generated_rust_as_it_is() -> Outcome {
+    let folder = tempdir()?;
+    for entry in models::catalogue::MODELS {
+        let shown = succeeded(&fbint(folder.path(), &["show", entry.name, "--rust"])?);
+        assert_eq!(shown.trim_end(), (entry.load)().source().trim_end());
+    }
+    Ok(())
+}
+
+#[test]
+fn the_table_reads_back() -> Outcome {
+    let folder = tempdir()?;
+    let arguments = ["run", MODEL, "-p", "l=2", "--until", "1", "--every", "0.25", "--out", "a.csv"];
+    succeeded(&fbint(folder.path(), &arguments)?);
+    let mut table = csv::Reader::from_path(folder.path().join("a.csv"))?;
+    let header: Vec<String> = table.headers()?.iter().map(str::to_owned).collect();
+    assert_eq!(header.join(" "), "t q[0] q[1] q[2] p[0] p[1] p[2] d(f1) d(f2) d(energy) d(vertical_momentum)");
+    let rows = table.deserialize().collect::<Result<Vec<Vec<f64>>, _>>()?;
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    assert_eq!(rows[0][1..], [0.0, 2.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]);
+    // Every digit survives: the recomputed change of f1 = |q|^2 - l^2 is the one in the table, exactly.
+    for row in &rows {
+        let f1 = row[1].powi(2) + row[2].powi(2) + row[3].powi(2) - 4.0;
+        assert!((f1 - row[7]).abs() <= 2e-15, "{f1:e} in {row:?}");
+    }
+    assert_eq!(names_in(&folder)?, ["a.csv"]);
+    Ok(())
+}
+
+#[test]
+fn a_file_that_was_there_is_replaced_whole() -> Outcome {
+    let folder = tempdir()?;
+    let path = folder.path().join("a.csv");
+    fs::write(&path, "old\n".repeat(100_000))?;
+    succeeded(&fbint(folder.path(), &["run", MODEL, "--until", "0.01", "--out", "a.csv"])?);
+    let text = fs::read_to_string(&path)?;
+    assert!(text.starts_with("t,q[0]") && !text.contains("old"));
+    Ok(())
+}
+
+#[test]
+fn a_start_off_the_constraints_is_refused_or_repaired() -> Outcome {
+    let folder = tempdir()?;
+    let moved = ["run", MODEL, "--until", "0.1", "--start", "q[0]=0.1"];
+    refused(&fbint(folder.path(), &moved)?, &["`f1`", "0.0100000", "--repair"]);
+    let repaired = succeeded(&fbint(folder.path(), &[&moved[..], &["--repair"]].concat())?);
+    assert!(table(&repaired, &["f1"])[0][1] < 1e-8, "{repaired}");
+    Ok(())
+}
+
+#[test]
+fn gains_are_taken_one_for_all_or_one_for_each() -> Outcome {
+    let folder = tempdir()?;
+    let run = |gains: &str| -> Result<String, Box<dyn Error>> {
+        let arguments = ["run", MODEL, "--method", "euler", "--until", "1", "--gains", gains];
+        let text = succeeded(&fbint(folder.path(), &arguments)?);
+        // The title names the gains as given.
+        Ok(text.lines().skip(1).collect())
+    };
+    assert_eq!(run("50")?, run("50,50,50,50")?);
+    assert_ne!(run("50")?, run("50,50,50,1")?);
+    assert_ne!(run("50")?, run("none")?);
+    Ok(())
+}
+
+#[test]
+fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
+    let cases: [(&[&str], &[&str]); 20] = [
+        (&["--step", "0"], &["step", "0.0", "positive"]),
+        (&["--step", "-1"], &["step", "-1.0", "positive"]),
+        (&["--step", "nan"], &["step", "NaN"]),
+        (&["--step", "fast"], &["--step", "'fast'"]),
+        (&["--until", "-5"], &["end", "-5.0"]),
+        (&["--until", "inf"], &["end", "inf"]),
+        (&["--every", "0"], &["interval", "0.0"]),
+        (&["--every", "1e-3", "--until", "1e9"], &["--every", "samples"]),
+        (&["--gains", "0"], &["gain", "0.0", "positive"]),
+        (&["--gains", "-5"], &["gain", "-5.0", "positive"]),
+        (&["--gains", "1,1,-1,1"], &["K[energy, energy]", "-1.0"]),
+        (&["--gains", "1,2"], &["2 values", "4 integrals", "f1, f2, energy"]),
+        (&["--gains", "strong"], &["--gains", "`strong` is not a number"]),
+        (&["-p", "m=nan"], &["`m`", "NaN"]),
+        (&["-p", "mass=2"], &["unknown parameter `mass`", "did you mean `m`", "m, g, l"]),
+        (&["-p", "m"], &["'m'", "NAME=VALUE"]),
+        (&["--start", "q[0]=inf"], &["`q[0]`", "inf"]),
+        (&["--start", "q[3]=0"], &["unknown entry of the state `q[3]`", "did you mean", "p[2]"]),
+        (&["--gains", "50", "--step", "0.1"], &["blew up", "t = 0.2", "last good state", "q[0] = "]),
+        (&["--method", "leapfrog"], &["'leapfrog'", "euler, rk4"]),
+    ];
+    for (arguments, words) in cases {
+        let folder = tempdir()?;
+        let files = ["--out", "a.csv", "--plot", "a.svg"];
+        let output = fbint(folder.path(), &[&["run", MODEL], arguments, &files].concat())?;
+        refused(&output, words);
+        assert!(names_in(&folder)?.is_empty(), "{arguments:?} left {:?}", names_in(&folder)?);
+    }
+    Ok(())
+}
+
+#[test]
+fn unknown_models_and_commands_are_met_with_the_known_ones() -> Outcome {
+    let folder = tempdir()?;
+    let nearest = format!("did you mean `{MODEL}`?");
+    refused(&fbint(folder.path(), &["run", "sperical-pendulm-cpv22"])?, &["`sperical-pendulm-cpv22`", &nearest]);
+    refused(&fbint(folder.path(), &["show", "zzz"])?, &["unknown model `zzz`", "known: ", MODEL]);
+    refused(&fbint(folder.path(), &["shwo"])?, &["'shwo'"]);
+    refused(&fbint(folder.path(), &["run"])?, &["<MODEL>"]);
+    refused(&fbint(folder.path(), &["show", MODEL, "--latex", "--rust"])?, &["--latex", "--rust"]);
+    Ok(())
+}
+
+#[test]
+fn a_path_that_cannot_be_written_is_refused_before_the_run() -> Outcome {
+    let folder = tempdir()?;
+    fs::create_dir(folder.path().join("taken"))?;
+    fs::write(folder.path().join("file"), "")?;
+    // Refused at once, or this test would last for days.
+    let endless = ["run", MODEL, "--until", "1e9"];
+    for (files, words) in [
+        (["--out", "nowhere/a.csv"], ["nowhere/a.csv", "no such folder"]),
+        (["--plot", "nowhere/a.svg"], ["nowhere/a.svg", "no such folder"]),
+        (["--out", "taken"], ["taken", "not a regular file"]),
+        (["--out", "file/a.csv"], ["file/a.csv", "not a folder"]),
+    ] {
+        refused(&fbint(folder.path(), &[&endless[..], &files].concat())?, &words);
+    }
+    let both = ["--out", "a", "--plot", "taken/../a"];
+    refused(&fbint(folder.path(), &[&endless[..], &both].concat())?, &["--out", "--plot", "both"]);
+    assert_eq!(names_in(&folder)?, ["file", "taken"]);
+    Ok(())
+}
+
+#[test]
+fn a_failed_run_leaves_the_file_that_was_there() -> Outcome {
+    let folder = tempdir()?;
+    fs::write(folder.path().join("a.csv"), "precious")?;
+    let blow_up = ["run", MODEL, "--gains", "50", "--step", "0.1", "--out", "a.csv"];
+    refused(&fbint(folder.path(), &blow_up)?, &["blew up"]);
+    assert_eq!(fs::read_to_string(folder.path().join("a.csv"))?, "precious");
+    Ok(())
+}
+
+#[test]
+fn every_example_of_the_help_runs() -> Outcome {
+    let folder = tempdir()?;
+    let mut examples = Vec::new();
+    for page in [&["--help"][..], &["run", "--help"]] {
+        let help = succeeded(&fbint(folder.path(), page)?);
+        // An explanation may follow an example, two spaces or more behind it.
+        let commands =
+            help.lines().filter_map(|line| line.strip_prefix("  fbint ")).filter_map(|line| line.split("  ").next());
+        examples.extend(commands.map(str::to_owned));
+    }
+    assert!(examples.len() >= 8, "{examples:?}");
+    for example in examples.iter().filter(|example| !example.is_empty()) {
+        let arguments: Vec<&str> = example.split_whitespace().collect();
+        succeeded(&fbint(folder.path(), &arguments)?);
+    }
+    Ok(())
+}
+
+fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
+}
+
+/// What was printed, by a command that did not complain.
+fn succeeded(output: &Output) -> String {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && complaint.is_empty(), "{}: {complaint}", output.status);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// One line on stderr that has these words, nothing on stdout, exit code 2.
+fn refused(output: &Output, words: &[&str]) {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(output.stdout.is_empty(), "printed {}", String::from_utf8_lossy(&output.stdout));
+    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{complaint}");
+    for word in words {
+        assert!(complaint.contains(word), "no {word} in {complaint}");
+    }
+}
+
+/// The numbers in the rows of a printed table that begin with these names.
+fn table(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
+    let row = |name: &&str| text.lines().find(|line| line.split_whitespace().next() == Some(*name));
+    let numbers = |line: &str| line.split_whitespace().skip(1).flat_map(str::parse).collect();
+    names.iter().filter_map(row).map(numbers).collect()
+}
+
+fn names_in(folder: &TempDir) -> std::io::Result<Vec<String>> {
+    let entries = fs::read_dir(folder.path())?.collect::<Result<Vec<_>, _>>()?;
+    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
