@@ -38,6 +38,11 @@ impl Errors {
         self.errors.is_empty()
     }
 
+    /// How many mistakes were recorded.
+    pub fn len(&self) -> usize {
+        self.errors.len()
+    }
+
     /// Ends the collection: `Err` with every mistake, in the order in which they were found.
     pub fn flush(mut self) -> Result<(), syn::Error> {
         self.flushed = true;
@@ -46,6 +51,17 @@ impl Errors {
         all.extend(errors);
         Err(all)
     }
+}
+
+/// The candidate that `name` most likely stands for, if one is near enough to be worth offering.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let enough = name.chars().count().max(3) / 3;
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= enough)
+        .min()
+        .map(|(_, candidate)| candidate)
 }
 
 impl Drop for Errors {

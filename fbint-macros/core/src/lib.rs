@@ -1,4 +1,6 @@
 //! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
 
 pub mod diagnostics;
+pub mod elaborate;
 pub mod expression;
+pub mod syntax;

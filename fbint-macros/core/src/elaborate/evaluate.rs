@@ -1,0 +1,348 @@
+//! Rust's expression syntax read as mathematics: operators, literals, names, indexing.
+
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use quote::ToTokens;
+use syn::{BinOp, Expr, ExprBinary, ExprField, ExprIndex, ExprPath, Member, RangeLimits, Stmt, UnOp};
+
+use super::numbers;
+use super::scope::{Outcome, Poison, Scope};
+use super::value::{Scalar, Value, fits, plural, representable};
+use crate::syntax::Shape;
+
+/// Bounds the recursion: definitions inside definitions count with all that is open in them.
+const MAX_LEVEL: usize = 160;
+/// Bounds the depth of what is built, which later phases recurse over.
+const MAX_DEPTH: usize = 250;
+/// Bounds the time that nested sums take.
+const MAX_WORK: usize = 1_000_000;
+
+impl Scope<'_> {
+    /// The value of an expression; within limits, whatever the user wrote.
+    pub(super) fn evaluate(&mut self, expression: &Expr) -> Outcome<Value> {
+        if self.exhausted {
+            return Err(Poison);
+        }
+        if self.work > MAX_WORK {
+            self.exhausted = true;
+            return Err(self.fail(expression, format!("this model takes more than {MAX_WORK} steps to write out")));
+        }
+        if self.level == MAX_LEVEL {
+            let message = "this is nested too deeply; name inner parts with `define`, each before its use";
+            return Err(self.fail(expression, message));
+        }
+        self.level += 1;
+        let value = self.dispatch(expression);
+        self.level -= 1;
+        self.limited(value?, expression)
+    }
+
+    fn dispatch(&mut self, expression: &Expr) -> Outcome<Value> {
+        match expression {
+            Expr::Lit(literal) => match numbers::exact(&literal.lit) {
+                Ok(number) => Ok(Scalar::number(number).into()),
+                Err(message) => Err(self.fail(literal, message)),
+            },
+            Expr::Path(path) => self.path(path),
+            Expr::Paren(inner) => self.evaluate(&inner.expr),
+            Expr::Group(inner) => self.evaluate(&inner.expr),
+            Expr::Reference(inner) if inner.mutability.is_none() => self.evaluate(&inner.expr),
+            Expr::Block(block) if block.label.is_none() => match &block.block.stmts[..] {
+                [Stmt::Expr(inner, None)] => self.evaluate(inner),
+                _ => {
+                    Err(self.fail(block, "a block holds one expression here; name intermediate results with `define`"))
+                }
+            },
+            Expr::Unary(unary) => match unary.op {
+                UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(Scalar::negate)),
+                UnOp::Deref(star) => Err(self.fail(star, "nothing is dereferenced here: drop the `*`")),
+                op => Err(self.fail(op, format!("`{}` has no meaning for real numbers", op.to_token_stream()))),
+            },
+            Expr::Binary(binary) => self.binary(binary),
+            Expr::Index(index) => self.index(index),
+            Expr::Field(field) => self.field(field),
+            Expr::MethodCall(call) => self.method(call),
+            Expr::Call(call) => self.call(call),
+            Expr::Macro(call) => self.macro_call(&call.mac),
+            other => Err(self.no_mathematics(other)),
+        }
+    }
+
+    /// Says what to write instead of syntax that is no part of the language.
+    fn no_mathematics(&mut self, expression: &Expr) -> Poison {
+        match expression {
+            Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here: drop the cast"),
+            Expr::Array(array) => self.fail(array, "a vector is written `vector![..]`, a matrix `matrix![..; ..]`"),
+            Expr::Range(range) => self.fail(range, "a range has no value; write `(a..b).map(|i| ..).sum()`"),
+            Expr::Closure(closure) => self.fail(closure, "a closure belongs into `(a..b).map(|i| ..).sum()`"),
+            Expr::Tuple(tuple) => self.fail(tuple, "a pair only indexes a matrix, as in `m[(0, 1)]`"),
+            Expr::Assign(assign) => {
+                self.fail(assign.eq_token, "an equation has no value; write the difference of its sides: `a - b`")
+            }
+            other => self.fail(other, "this is no part of the expression language, which knows arithmetic, methods, indexing, `vector![..]`, `matrix![..]` and sums"),
+        }
+    }
+
+    fn path(&mut self, path: &ExprPath) -> Outcome<Value> {
+        if path.qself.is_none() {
+            if let Some(name) = path.path.get_ident() {
+                if name == "self" {
+                    return Err(self.fail(name, "parameters are used by their bare names: write `m`, not `self.m`"));
+                }
+                return self.resolve(name);
+            }
+            let mut words = path.path.segments.iter().rev();
+            if words.next().is_some_and(|word| word.ident == "PI")
+                && words.next().is_some_and(|word| word.ident == "consts")
+            {
+                return Ok(Scalar::pi().into());
+            }
+        }
+        Err(self.fail(path, "paths have no meaning here, because the macro cannot look behind them; pass the number as a field of the struct"))
+    }
+
+    /// Chains of one precedence are read in a loop, not by recursion: sums may be long.
+    fn binary(&mut self, binary: &ExprBinary) -> Outcome<Value> {
+        let class = precedence(&binary.op);
+        let (first, links) = match class {
+            Some(class) => chain(binary, class),
+            None => return Err(self.no_arithmetic(binary)),
+        };
+        // All operands are evaluated before any mistake ends this: each of them is reported.
+        let first = self.evaluate(first);
+        let operands: Vec<Outcome<Value>> = links.iter().map(|(_, operand)| self.evaluate(operand)).collect();
+        let mut terms = vec![first?];
+        let operands: Vec<Value> = operands.into_iter().collect::<Outcome<_>>()?;
+        for ((op, expression), operand) in links.into_iter().zip(operands) {
+            let so_far = terms.last().expect("the first operand is there");
+            match op {
+                BinOp::Add(_) | BinOp::Sub(_) => {
+                    let (left, right) = (terms[0].shape(), operand.shape());
+                    if left != right {
+                        let verb = if matches!(op, BinOp::Add(_)) { "added" } else { "subtracted" };
+                        return Err(self.fail(op, format!("{left} and {right} cannot be {verb}")));
+                    }
+                    terms.push(if matches!(op, BinOp::Sub(_)) { operand.map(Scalar::negate) } else { operand });
+                }
+                BinOp::Mul(_) => {
+                    let product = so_far.clone().multiply(operand).map_err(|message| self.fail(op, message))?;
+                    fits(product.nodes()).map_err(|message| self.fail(op, message))?;
+                    terms = vec![product];
+                }
+                _ => {
+                    let so_far = so_far.clone();
+                    terms = vec![self.quotient(so_far, operand, expression)?];
+                }
+            }
+        }
+        let nodes = terms.iter().fold(0, |sum: usize, term| sum.saturating_add(term.nodes()));
+        fits(nodes).map_err(|message| self.fail(binary.op, message))?;
+        Ok(if terms.len() == 1 { terms.remove(0) } else { Value::sum(terms) })
+    }
+
+    fn quotient(&mut self, dividend: Value, divisor: Value, written: &Expr) -> Outcome<Value> {
+        let Some(scalar) = divisor.as_scalar() else {
+            let message = format!("{} cannot divide: only scalars can", divisor.shape());
+            return Err(self.fail(written, format!("{message}; `a.component_div(&b)` divides by components")));
+        };
+        let Some(reciprocal) = scalar.clone().reciprocal() else {
+            let message = format!("division by zero{}", self.circumstances());
+            return Err(self.fail(written, message));
+        };
+        dividend.multiply(reciprocal.into()).map_err(|message| self.fail(written, message))
+    }
+
+    fn no_arithmetic(&mut self, binary: &ExprBinary) -> Poison {
+        let op = binary.op;
+        let symbol = op.to_token_stream().to_string();
+        match op {
+            BinOp::BitXor(_) => self.fail(
+                op,
+                "`^` is Rust's exclusive or and binds loosely; a power is written `x.powi(2)` or `x.powf(1.5)`",
+            ),
+            BinOp::Eq(_) => self.fail(op, "an equation has no value; write the difference of its sides: `a - b`"),
+            _ => self.fail(op, format!("`{symbol}` is no operation on real numbers; there are `+`, `-`, `*` and `/`")),
+        }
+    }
+
+    /// `q[i]` or `m[(i, j)]`.
+    fn index(&mut self, index: &ExprIndex) -> Outcome<Value> {
+        let value = self.evaluate(&index.expr);
+        let (row, column) = match peel(&index.index) {
+            Expr::Tuple(pair) if pair.elems.len() == 2 => {
+                let (row, column) = (self.integer(&pair.elems[0]), self.integer(&pair.elems[1]));
+                ((&pair.elems[0], row?), Some((&pair.elems[1], column?)))
+            }
+            Expr::Tuple(tuple) => return Err(self.fail(tuple, "a matrix has two indices: `m[(row, column)]`")),
+            Expr::Range(range) => {
+                return Err(self.fail(range, "parts of a vector cannot be taken; write `vector![..]` of its entries"));
+            }
+            single => ((single, self.integer(single)?), None),
+        };
+        let value = value?;
+        let (rows, columns) = value.shape().extent();
+        match (value.shape(), column) {
+            (Shape::Scalar, _) => Err(self.fail(index, "a scalar has no entries to be indexed")),
+            (_, Some(column)) => {
+                let shape = value.shape();
+                let row = self.within(row, rows, format_args!("{shape} has {rows} row{}", plural(rows)))?;
+                let column =
+                    self.within(column, columns, format_args!("{shape} has {columns} column{}", plural(columns)))?;
+                Ok(value.entry(row, column).clone().into())
+            }
+            (Shape::Matrix { rows, .. }, None) if rows > 1 => {
+                let message =
+                    format!("{} has two indices: `m[(row, column)]`; `m.column(j)` is a column", value.shape());
+                Err(self.fail(&index.index, message))
+            }
+            (shape, None) => {
+                let entries = shape.entries();
+                let entry = self.within(
+                    row,
+                    entries,
+                    format_args!("{shape} has {entries} entr{}", if entries == 1 { "y" } else { "ies" }),
+                )?;
+                Ok(value.entries()[entry].clone().into())
+            }
+        }
+    }
+
+    /// The index, counted from 0, if it is less than `length`; `extent` says what was indexed.
+    pub(super) fn within(
+        &mut self,
+        (written, index): (&Expr, i64),
+        length: usize,
+        extent: impl std::fmt::Display,
+    ) -> Outcome<usize> {
+        match usize::try_from(index) {
+            Ok(index) if index < length => Ok(index),
+            _ => {
+                let message =
+                    format!("index {index} is out of range{}: {extent}, counted from 0", self.circumstances());
+                Err(self.fail(written, message))
+            }
+        }
+    }
+
+    /// `.x`, `.y`, `.z`, `.w` of a vector.
+    fn field(&mut self, field: &ExprField) -> Outcome<Value> {
+        if let Expr::Path(path) = peel(&field.base)
+            && path.path.is_ident("self")
+        {
+            let name = field.member.to_token_stream();
+            return Err(self.fail(field, format!("parameters are used by their bare names: write `{name}`")));
+        }
+        let value = self.evaluate(&field.base)?;
+        let place = match &field.member {
+            Member::Named(name) => ["x", "y", "z", "w"].iter().position(|letter| name == letter),
+            Member::Unnamed(_) => None,
+        };
+        match (place, value.shape()) {
+            (Some(place), Shape::Vector(length)) if place < length => Ok(value.entries()[place].clone().into()),
+            (Some(_), shape @ Shape::Vector(_)) => {
+                let message = format!("{shape} has no `.{}`", field.member.to_token_stream());
+                Err(self.fail(&field.member, message))
+            }
+            (Some(_), shape) => {
+                Err(self.fail(&field.member, format!("only a vector has `.x`, `.y`, `.z`; this is {shape}")))
+            }
+            (None, _) => {
+                let member = field.member.to_token_stream();
+                let message =
+                    format!("there is no field `{member}`: the entries of a vector are `.x`, `.y`, `.z` or `[i]`");
+                Err(self.fail(&field.member, message))
+            }
+        }
+    }
+
+    /// An integer that is known while compiling: an index, a bound, an exponent.
+    pub(super) fn integer(&mut self, expression: &Expr) -> Outcome<i64> {
+        let value = self.evaluate(expression)?;
+        let Some(number) = value.as_number() else {
+            let message = "an integer is needed here, made of literals and the indices of sums and families";
+            return Err(self.fail(expression, message));
+        };
+        let integer = number.is_integer().then(|| number.to_integer().to_i64()).flatten();
+        match integer {
+            Some(integer) if integer.unsigned_abs() <= 1 << 53 => Ok(integer),
+            _ => {
+                let message = format!("an integer is needed here, and this is {}", show(number));
+                let message = format!("{message}{}", self.circumstances());
+                Err(self.fail(expression, message))
+            }
+        }
+    }
+
+    /// The integers of a range, at most as many as are worth writing out.
+    pub(super) fn range(&mut self, range: &syn::ExprRange) -> Outcome<std::ops::Range<i64>> {
+        let (Some(start), Some(end)) = (&range.start, &range.end) else {
+            return Err(self.fail(range, "this range needs both bounds: `(0..8)`"));
+        };
+        let (start, end) = (self.integer(start), self.integer(end));
+        let (start, end) = (start?, end?);
+        let end = if matches!(range.limits, RangeLimits::Closed(_)) { end + 1 } else { end };
+        if end.saturating_sub(start) > crate::syntax::MAX_ENTRIES as i64 {
+            return Err(self.fail(range, format!("this range has more than {} members", crate::syntax::MAX_ENTRIES)));
+        }
+        Ok(start..end)
+    }
+
+    /// Passes on what later phases can cope with.
+    fn limited(&mut self, value: Value, expression: &Expr) -> Outcome<Value> {
+        self.work += value.entries().len();
+        fits(value.nodes()).map_err(|message| self.fail(expression, message))?;
+        if value.entries().iter().any(|entry| entry.depth > MAX_DEPTH) {
+            let message = format!("this is nested more than {MAX_DEPTH} deep when its definitions are written out");
+            return Err(self.fail(expression, message));
+        }
+        if !value.entries().iter().all(|entry| representable(&entry.expression)) {
+            return Err(self.fail(expression, "this number is out of reach of double precision"));
+        }
+        Ok(value)
+    }
+}
+
+/// The operators that chain with each other.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Precedence {
+    Sum,
+    Product,
+}
+
+fn precedence(op: &BinOp) -> Option<Precedence> {
+    match op {
+        BinOp::Add(_) | BinOp::Sub(_) => Some(Precedence::Sum),
+        BinOp::Mul(_) | BinOp::Div(_) => Some(Precedence::Product),
+        _ => None,
+    }
+}
+
+/// `((a + b) - c) + d` as `a` and the links `+ b`, `- c`, `+ d`.
+fn chain(binary: &ExprBinary, class: Precedence) -> (&Expr, Vec<(BinOp, &Expr)>) {
+    let mut links = vec![(binary.op, &*binary.right)];
+    let mut first = &*binary.left;
+    while let Expr::Binary(inner) = first
+        && precedence(&inner.op) == Some(class)
+    {
+        links.push((inner.op, &inner.right));
+        first = &inner.left;
+    }
+    links.reverse();
+    (first, links)
+}
+
+/// Without the parentheses around it.
+pub(super) fn peel(mut expression: &Expr) -> &Expr {
+    loop {
+        expression = match expression {
+            Expr::Paren(inner) => &inner.expr,
+            Expr::Group(inner) => &inner.expr,
+            _ => return expression,
+        };
+    }
+}
+
+fn show(number: &BigRational) -> String {
+    let text = number.to_string();
+    if text.len() > 40 { "out of range".to_owned() } else { text }
+}

@@ -1,0 +1,537 @@
+//! Methods, functions and macros of the expression language.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Token};
+
+use super::evaluate::peel;
+use super::scope::{Outcome, Poison, Scope};
+use super::value::{Scalar, Value, fits, plural};
+use crate::diagnostics::{Errors, nearest};
+use crate::expression::Function;
+use crate::syntax::{MAX_ENTRIES, Shape, plain};
+
+/// The largest exponent of `powi`: polynomials of a higher degree are a slip of the pen.
+const MAX_EXPONENT: i64 = 1_024;
+/// The largest matrix whose determinant is written out.
+const MAX_DETERMINANT: usize = 6;
+
+/// The methods and how many arguments they take.
+const METHODS: [(&str, usize); 32] = [
+    ("powi", 1),
+    ("powf", 1),
+    ("sqrt", 0),
+    ("sin", 0),
+    ("cos", 0),
+    ("tan", 0),
+    ("asin", 0),
+    ("acos", 0),
+    ("atan", 0),
+    ("atan2", 1),
+    ("sinh", 0),
+    ("cosh", 0),
+    ("tanh", 0),
+    ("exp", 0),
+    ("ln", 0),
+    ("abs", 0),
+    ("recip", 0),
+    ("dot", 1),
+    ("cross", 1),
+    ("norm", 0),
+    ("norm_squared", 0),
+    ("transpose", 0),
+    ("trace", 0),
+    ("determinant", 0),
+    ("column", 1),
+    ("row", 1),
+    ("component_mul", 1),
+    ("component_div", 1),
+    ("sum", 0),
+    ("product", 0),
+    ("map", 1),
+    ("clone", 0),
+];
+
+/// Methods that Rust knows and this language does not, and what to write.
+const FOREIGN: [(&str, &str); 15] = [
+    ("pow", "a power is written `x.powi(2)` or `x.powf(1.5)`"),
+    ("log", "the natural logarithm is `ln`"),
+    ("log10", "the natural logarithm is `ln`; divide by `10.ln()`"),
+    ("log2", "the natural logarithm is `ln`; divide by `2.ln()`"),
+    ("exp2", "write `(x * 2.ln()).exp()`"),
+    ("cbrt", "write `x.powf(1.0 / 3.0)`"),
+    ("hypot", "write `(x * x + y * y).sqrt()`"),
+    ("mul_add", "write `a * b + c`"),
+    ("max", "it has no derivative where its arguments meet"),
+    ("min", "it has no derivative where its arguments meet"),
+    ("signum", "it has no derivative at zero"),
+    ("floor", "it has no useful derivative"),
+    ("normalize", "write `v / v.norm()`"),
+    ("try_inverse", "inverses are not written out: state the equation that the inverse solves"),
+    ("inverse", "inverses are not written out: state the equation that the inverse solves"),
+];
+
+impl Scope<'_> {
+    /// `receiver.method(arguments)`.
+    pub(super) fn method(&mut self, call: &ExprMethodCall) -> Outcome<Value> {
+        let name = plain(&call.method);
+        if matches!(&name[..], "sum" | "product") {
+            return self.series(call);
+        }
+        if let Some(turbofish) = &call.turbofish {
+            return Err(self.fail(turbofish, "types have no meaning here: drop `::<..>`"));
+        }
+        let Some((_, count)) = METHODS.iter().find(|(method, _)| *method == name) else {
+            let _ = self.evaluate(&call.receiver);
+            return Err(self.unknown_method(&call.method));
+        };
+        if name == "map" {
+            return Err(self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`"));
+        }
+        if call.args.len() != *count {
+            let _ = self.evaluate(&call.receiver);
+            let message = format!("`{name}` takes {}, and here are {}", arguments(*count), call.args.len());
+            return Err(self.fail(&call.method, message));
+        }
+        let receiver = self.evaluate(&call.receiver);
+        match call.args.first() {
+            None => self.unary(call, receiver?),
+            Some(argument) if matches!(&name[..], "powi" | "column" | "row") => {
+                let integer = self.integer(argument);
+                self.with_integer(call, receiver?, (argument, integer?))
+            }
+            Some(argument) => {
+                let value = self.evaluate(argument);
+                self.binary_method(call, receiver?, value?, argument)
+            }
+        }
+    }
+
+    fn unknown_method(&mut self, method: &Ident) -> Poison {
+        let name = plain(method);
+        let message = match FOREIGN.iter().find(|(foreign, _)| *foreign == name) {
+            Some((_, advice)) => format!("there is no method `{name}` here: {advice}"),
+            None => match nearest(&name, METHODS.iter().map(|(method, _)| *method)) {
+                Some(near) => format!("unknown method `{name}`; did you mean `{near}`?"),
+                None => format!(
+                    "unknown method `{name}`; the methods are those of `f64` and nalgebra that have a derivative"
+                ),
+            },
+        };
+        self.fail(method, message)
+    }
+
+    /// Methods without arguments.
+    fn unary(&mut self, call: &ExprMethodCall, value: Value) -> Outcome<Value> {
+        let name = plain(&call.method);
+        match &name[..] {
+            "clone" => Ok(value),
+            "transpose" => Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() }),
+            "norm" | "norm_squared" => {
+                if value.shape() == Shape::Scalar {
+                    let message =
+                        format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
+                    return Err(self.fail(&call.method, message));
+                }
+                let squared = value.norm_squared();
+                Ok(if name == "norm" { root(squared).into() } else { squared.into() })
+            }
+            "trace" | "determinant" => {
+                let (rows, columns) = value.shape().extent();
+                if value.shape() == Shape::Scalar || rows != columns {
+                    let message = format!("`{name}` takes a square matrix, and this is {}", value.shape());
+                    return Err(self.fail(&call.method, message));
+                }
+                if name == "trace" {
+                    return Ok(value.trace().into());
+                }
+                if rows > MAX_DETERMINANT {
+                    let message = format!(
+                        "a determinant is written out up to {MAX_DETERMINANT} x {MAX_DETERMINANT}, and this is {}",
+                        value.shape()
+                    );
+                    return Err(self.fail(&call.method, message));
+                }
+                Ok(value.determinant().map_err(|message| self.fail(&call.method, message))?.into())
+            }
+            _ => {
+                let scalar = self.scalar(&value, &call.method)?;
+                self.elementary(&name, scalar, &call.receiver)
+            }
+        }
+    }
+
+    /// Elementary functions of one scalar. Numbers outside the domain are refused.
+    fn elementary(&mut self, name: &str, argument: Scalar, written: &Expr) -> Outcome<Value> {
+        let number = argument.expression.as_number();
+        let complaint = match (name, number) {
+            ("sqrt", Some(number)) if number.is_negative() => Some("the square root of a negative number is not real"),
+            ("ln", Some(number)) if !number.is_positive() => Some("only positive numbers have a logarithm"),
+            ("asin" | "acos", Some(number)) if number.abs() > BigRational::one() => {
+                Some("sine and cosine lie between -1 and 1: there is no such angle")
+            }
+            ("recip", Some(number)) if number.is_zero() => Some("division by zero"),
+            _ => None,
+        };
+        if let Some(complaint) = complaint {
+            let complaint = format!("{complaint}{}", self.circumstances());
+            return Err(self.fail(written, complaint));
+        }
+        let function = match name {
+            "sqrt" => return Ok(root(argument).into()),
+            "recip" => return Ok(argument.reciprocal().ok_or(Poison)?.into()),
+            "abs" if number.is_some() => {
+                let number = number.expect("it was just found").abs();
+                return Ok(Scalar::number(number).into());
+            }
+            _ => Function::ALL.into_iter().find(|function| function.name() == name).ok_or(Poison)?,
+        };
+        Ok(Scalar::call(function, vec![argument]).into())
+    }
+
+    /// `powi`, `column` and `row`.
+    fn with_integer(
+        &mut self,
+        call: &ExprMethodCall,
+        value: Value,
+        (written, integer): (&Expr, i64),
+    ) -> Outcome<Value> {
+        let shape = value.shape();
+        let (rows, columns) = shape.extent();
+        match &plain(&call.method)[..] {
+            "powi" => {
+                let base = self.scalar(&value, &call.method)?;
+                if integer.abs() > MAX_EXPONENT {
+                    return Err(self.fail(
+                        written,
+                        format!("an exponent of `powi` lies between -{MAX_EXPONENT} and {MAX_EXPONENT}"),
+                    ));
+                }
+                self.power(base, BigRational::from_integer(BigInt::from(integer)), written)
+            }
+            _ if shape == Shape::Scalar => {
+                Err(self.fail(&call.method, format!("`{}` takes a matrix, and this is a scalar", call.method)))
+            }
+            "column" => {
+                let column = self.within(
+                    (written, integer),
+                    columns,
+                    format_args!("{shape} has {columns} column{}", plural(columns)),
+                )?;
+                Ok(Value::from_fn(rows, 1, |row, _| value.entry(row, column).clone()))
+            }
+            _ => {
+                let row =
+                    self.within((written, integer), rows, format_args!("{shape} has {rows} row{}", plural(rows)))?;
+                Ok(Value::from_fn(1, columns, |_, column| value.entry(row, column).clone()))
+            }
+        }
+    }
+
+    fn power(&mut self, base: Scalar, exponent: BigRational, written: &Expr) -> Outcome<Value> {
+        if let Some(number) = base.expression.as_number() {
+            // Exact powers of numbers are taken at once: they must not outgrow the memory.
+            let bits = number.numer().bits().max(number.denom().bits());
+            let size = exponent.to_integer().abs() * BigInt::from(bits);
+            if exponent.is_integer() && size > BigInt::from(8_192) {
+                return Err(self.fail(written, "this power is out of reach of double precision"));
+            }
+            if number.is_negative() && !exponent.is_integer() {
+                return Err(self.fail(written, "a negative number has no real power with this exponent"));
+            }
+        }
+        match base.power(exponent) {
+            Some(power) => Ok(power.into()),
+            None => Err(self.fail(written, "division by zero: zero has no negative power")),
+        }
+    }
+
+    /// Methods with one argument that is a value.
+    fn binary_method(&mut self, call: &ExprMethodCall, left: Value, right: Value, written: &Expr) -> Outcome<Value> {
+        let name = plain(&call.method);
+        match &name[..] {
+            "powf" => {
+                let base = self.scalar(&left, &call.method)?;
+                let exponent = self.scalar_argument(&right, &name, written)?;
+                match exponent.expression.as_number() {
+                    Some(number) => self.power(base, number.clone(), written),
+                    None => Ok(Scalar::call(Function::Powf, vec![base, exponent]).into()),
+                }
+            }
+            "atan2" => {
+                let ordinate = self.scalar(&left, &call.method)?;
+                let abscissa = self.scalar_argument(&right, &name, written)?;
+                if ordinate.is_zero() && abscissa.is_zero() {
+                    return Err(self.fail(&call.method, "the origin has no angle"));
+                }
+                Ok(Scalar::call(Function::Atan2, vec![ordinate, abscissa]).into())
+            }
+            _ => {
+                let (one, other) = (left.shape(), right.shape());
+                let three = matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 });
+                if name == "cross" && !(three && one == other) {
+                    let message = format!("`cross` takes two vectors of 3, and these are {one} and {other}");
+                    return Err(self.fail(&call.method, message));
+                }
+                if one != other || one == Shape::Scalar {
+                    let message =
+                        format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
+                    return Err(self.fail(&call.method, message));
+                }
+                fits(left.nodes().saturating_add(right.nodes())).map_err(|message| self.fail(&call.method, message))?;
+                match &name[..] {
+                    "cross" => Ok(left.cross(&right)),
+                    "dot" => Ok(left.dot(right).into()),
+                    "component_mul" => Ok(left.zip(right, |a, b| Scalar::product(vec![a, b]))),
+                    _ => self.component_div(left, right, written),
+                }
+            }
+        }
+    }
+
+    fn component_div(&mut self, left: Value, right: Value, written: &Expr) -> Outcome<Value> {
+        if let Some(place) = right.entries().iter().position(Scalar::is_zero) {
+            return Err(self.fail(written, format!("division by zero: entry {place} of the divisor is 0")));
+        }
+        Ok(left.zip(right, |a, b| match b.reciprocal() {
+            Some(reciprocal) => Scalar::product(vec![a, reciprocal]),
+            None => a,
+        }))
+    }
+
+    /// `(a..b).map(|i| body).sum()` and the same with `product`.
+    fn series(&mut self, call: &ExprMethodCall) -> Outcome<Value> {
+        let name = plain(&call.method);
+        let usage = format!("`{name}` ends a series over a range: `(a..b).map(|i| ..).{name}()`");
+        let Expr::MethodCall(map) = peel(&call.receiver) else { return Err(self.fail(&call.method, usage)) };
+        let Expr::Range(range) = peel(&map.receiver) else { return Err(self.fail(&call.method, usage)) };
+        let (Some(Expr::Closure(closure)), 1, true) = (map.args.first(), map.args.len(), map.method == "map") else {
+            return Err(self.fail(&map.method, usage));
+        };
+        if !call.args.is_empty() {
+            return Err(self.fail(&call.args, format!("`{name}` takes no argument")));
+        }
+        let index = self.closure_index(closure)?;
+        let members = self.range(range)?;
+        if members.is_empty() {
+            return Ok(self.empty_series(&name, &index, members.start, &closure.body));
+        }
+        let mut values: Vec<Value> = Vec::new();
+        for member in members {
+            let value = self.with_index(&index, member, |scope| scope.evaluate(&closure.body))?;
+            if let Some(first) = values.first()
+                && first.shape() != value.shape()
+            {
+                let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
+                return Err(self.fail(&closure.body, message));
+            }
+            let nodes = values.last().map_or(0, Value::nodes).saturating_add(value.nodes());
+            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
+            values.push(value);
+        }
+        if name == "sum" {
+            let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
+            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
+            return Ok(Value::sum(values));
+        }
+        let mut factors = values.into_iter();
+        let first = factors.next().ok_or(Poison)?;
+        factors.try_fold(first, |product, factor| {
+            let product = product.multiply(factor).map_err(|message| self.fail(&call.method, message))?;
+            fits(product.nodes()).map_err(|message| self.fail(&call.method, message))?;
+            Ok(product)
+        })
+    }
+
+    fn closure_index(&mut self, closure: &ExprClosure) -> Outcome<Ident> {
+        let index = match closure.inputs.first() {
+            Some(Pat::Ident(index)) if closure.inputs.len() == 1 && index.subpat.is_none() => &index.ident,
+            Some(Pat::Type(_)) => return Err(self.fail(&closure.inputs, "an index needs no type: `|i| ..`")),
+            _ => return Err(self.fail(closure, "a series has one index: `(a..b).map(|i| ..)`")),
+        };
+        self.check_index(index)?;
+        Ok(index.clone())
+    }
+
+    /// An empty sum is zero in the shape that a member would have, an empty product one.
+    fn empty_series(&mut self, name: &str, index: &Ident, start: i64, body: &Expr) -> Value {
+        if name == "product" {
+            return Scalar::integer(1).into();
+        }
+        // What goes wrong in a member that does not exist is nobody's mistake.
+        let mut trial = Errors::new();
+        std::mem::swap(self.errors, &mut trial);
+        let member = self.with_index(index, start, |scope| scope.evaluate(body));
+        std::mem::swap(self.errors, &mut trial);
+        let _ = trial.flush();
+        match member {
+            Ok(member) => member.map(|_| Scalar::integer(0)),
+            Err(Poison) => Scalar::integer(0).into(),
+        }
+    }
+
+    /// `identity(n)`, `zeros(r, c)`, `hat(v)`.
+    pub(super) fn call(&mut self, call: &ExprCall) -> Outcome<Value> {
+        const FUNCTIONS: [(&str, usize); 3] = [("identity", 1), ("zeros", 2), ("hat", 1)];
+        let path = match peel(&call.func) {
+            Expr::Path(path) => &path.path,
+            other => {
+                return Err(self.fail(other, "this cannot be called; the functions are `identity`, `zeros` and `hat`"));
+            }
+        };
+        let Some(word) = path.segments.last() else { return Err(Poison) };
+        let name = plain(&word.ident);
+        let count = match FUNCTIONS.iter().find(|(function, _)| *function == name && path.segments.len() == 1) {
+            Some((_, count)) => *count,
+            None => {
+                let advice = if METHODS.iter().any(|(method, _)| *method == name) {
+                    format!("`{name}` is a method: write `x.{name}(..)`")
+                } else if let Some(near) = nearest(&name, FUNCTIONS.iter().map(|(function, _)| *function)) {
+                    format!("unknown function `{name}`; did you mean `{near}`?")
+                } else {
+                    format!("unknown function `{name}`; the functions are `identity(n)`, `zeros(r, c)` and `hat(v)`")
+                };
+                return Err(self.fail(path, advice));
+            }
+        };
+        if call.args.len() != count {
+            let message = format!("`{name}` takes {}, and here are {}", arguments(count), call.args.len());
+            return Err(self.fail(path, message));
+        }
+        if name == "hat" {
+            let value = self.evaluate(&call.args[0])?;
+            if value.shape() != Shape::Vector(3) {
+                return Err(
+                    self.fail(&call.args[0], format!("`hat` takes a vector of 3, and this is {}", value.shape()))
+                );
+            }
+            return Ok(value.hat());
+        }
+        let sizes: Vec<Outcome<usize>> = call.args.iter().map(|size| self.size(size)).collect();
+        let sizes: Vec<usize> = sizes.into_iter().collect::<Outcome<_>>()?;
+        let (rows, columns) = (sizes[0], sizes.get(1).copied().unwrap_or(sizes[0]));
+        if rows * columns > MAX_ENTRIES {
+            return Err(self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries")));
+        }
+        let one = i64::from(name == "identity");
+        Ok(Value::from_fn(rows, columns, |row, column| Scalar::integer(if row == column { one } else { 0 })))
+    }
+
+    fn size(&mut self, written: &Expr) -> Outcome<usize> {
+        match usize::try_from(self.integer(written)?) {
+            Ok(size @ 1..=MAX_ENTRIES) => Ok(size),
+            _ => Err(self.fail(written, format!("a size lies between 1 and {MAX_ENTRIES}"))),
+        }
+    }
+
+    /// `vector![..]` and `matrix![..; ..]`.
+    pub(super) fn macro_call(&mut self, call: &Macro) -> Outcome<Value> {
+        let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
+        let separated = match &name[..] {
+            "vector" | "matrix" => rows,
+            _ => {
+                let message = match nearest(&name, ["vector", "matrix"]) {
+                    Some(near) => format!("unknown macro `{name}!`; did you mean `{near}!`?"),
+                    None => format!("unknown macro `{name}!`; there are `vector![..]` and `matrix![..; ..]`"),
+                };
+                return Err(self.fail(&call.path, message));
+            }
+        };
+        let rows = match call.parse_body_with(separated) {
+            Ok(rows) => rows,
+            Err(error) => {
+                let message = format!("this is no list of expressions: {error}");
+                return Err(self.fail_at(error.span(), message));
+            }
+        };
+        if rows.first().is_none_or(Punctuated::is_empty) {
+            return Err(self.fail(&call.path, format!("`{name}!` needs at least one entry")));
+        }
+        if name == "vector" && rows.len() > 1 {
+            return Err(
+                self.fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more")
+            );
+        }
+        let width = rows[0].len();
+        if let Some(row) = rows.iter().find(|row| row.len() != width) {
+            let message =
+                format!("the rows of a matrix have one length: the first has {width}, this one {}", row.len());
+            return Err(match row.is_empty() {
+                true => self.fail(&call.path, message),
+                false => self.fail(row, message),
+            });
+        }
+        let mut entries = Vec::new();
+        for entry in rows.iter().flatten() {
+            let value = self.evaluate(entry);
+            entries.push(value.and_then(|value| self.entry(&value, entry, &name)));
+        }
+        let entries: Vec<Scalar> = entries.into_iter().collect::<Outcome<_>>()?;
+        Ok(match &name[..] {
+            "vector" => Value::vector(entries),
+            _ => Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone()),
+        })
+    }
+
+    fn entry(&mut self, value: &Value, written: &Expr, name: &str) -> Outcome<Scalar> {
+        match value.as_scalar() {
+            Some(scalar) => Ok(scalar.clone()),
+            None => {
+                Err(self.fail(written, format!("an entry of `{name}!` is a scalar, and this is {}", value.shape())))
+            }
+        }
+    }
+
+    fn scalar(&mut self, value: &Value, method: &Ident) -> Outcome<Scalar> {
+        match value.as_scalar() {
+            Some(scalar) => Ok(scalar.clone()),
+            None => Err(self.fail(method, format!("`{method}` takes a scalar, and this is {}", value.shape()))),
+        }
+    }
+
+    fn scalar_argument(&mut self, value: &Value, method: &str, written: &Expr) -> Outcome<Scalar> {
+        match value.as_scalar() {
+            Some(scalar) => Ok(scalar.clone()),
+            None => {
+                Err(self
+                    .fail(written, format!("the argument of `{method}` is a scalar, and this is {}", value.shape())))
+            }
+        }
+    }
+}
+
+/// The square root; the caller has seen to it that it is no negative number's.
+fn root(scalar: Scalar) -> Scalar {
+    let half = BigRational::new(BigInt::one(), BigInt::from(2));
+    scalar.power(half).expect("a positive exponent never divides")
+}
+
+fn rows(input: ParseStream) -> syn::Result<Vec<Punctuated<Expr, Token![,]>>> {
+    let mut rows = vec![Punctuated::new()];
+    while !input.is_empty() {
+        let row = rows.last_mut().expect("the list starts with a row");
+        row.push_value(input.parse()?);
+        if input.peek(Token![,]) {
+            row.push_punct(input.parse()?);
+        } else if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            if !input.is_empty() {
+                rows.push(Punctuated::new());
+            }
+        } else if !input.is_empty() {
+            return Err(input.error("expected `,` or `;`"));
+        }
+    }
+    Ok(rows)
+}
+
+fn arguments(count: usize) -> String {
+    match count {
+        0 => "no argument".to_owned(),
+        1 => "one argument".to_owned(),
+        _ => format!("{count} arguments"),
+    }
+}

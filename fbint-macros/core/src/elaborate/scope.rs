@@ -1,0 +1,288 @@
+//! What names mean: variables, definitions, indices; who uses what.
+//!
+//! A definition is evaluated when it is first needed, so that their order does not matter, and once. A mistake in it is
+//! reported there; whoever uses it is poisoned silently.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proc_macro2::Span;
+use syn::{Expr, Ident};
+
+use super::value::{Scalar, Value};
+use crate::diagnostics::{Errors, nearest};
+use crate::syntax::{Declaration, ENERGY, Named, Shape, Variable, plain};
+
+/// A mistake that has been reported already.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Poison;
+
+/// A result whose mistake, if any, has been reported.
+pub(super) type Outcome<T> = Result<T, Poison>;
+
+/// What a variable is to the mechanics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Coordinate,
+    Momentum,
+    Parameter,
+}
+
+/// The meaning of a name.
+#[derive(Clone, Copy, Debug)]
+enum Meaning {
+    Variable {
+        role: Role,
+        shape: Shape,
+        first: usize,
+    },
+    Definition(usize),
+    /// A constraint or an invariant: no value.
+    Quantity,
+    /// Its declaration is mistaken.
+    Broken,
+}
+
+/// Where the evaluation of a definition stands.
+enum Progress {
+    Waiting,
+    Running,
+    Done(Outcome<Value>),
+}
+
+/// Who uses a name: a definition, or (`None`) something that matters by itself.
+type User = Option<usize>;
+
+/// Evaluates expressions in the scope of a declaration.
+pub(super) struct Scope<'a> {
+    pub(super) errors: &'a mut Errors,
+    declaration: &'a Declaration,
+    names: BTreeMap<String, Meaning>,
+    progress: Vec<Progress>,
+    /// For each definition, a momentum that it contains.
+    momentum_in: Vec<Option<String>>,
+    indices: Vec<(String, i64)>,
+    user: User,
+    uses: BTreeSet<(User, String)>,
+    /// Names that a misspelling stood for.
+    suggested: BTreeSet<String>,
+    /// Whether a holonomic constraint is being evaluated, and if so, whether its use of a momentum was reported.
+    holonomic: Option<bool>,
+    /// How many evaluations are open.
+    pub(super) level: usize,
+    /// How many entries were evaluated.
+    pub(super) work: usize,
+    /// Whether it was reported that these are too many.
+    pub(super) exhausted: bool,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(declaration: &'a Declaration, errors: &'a mut Errors) -> Self {
+        let mut scope = Self {
+            errors,
+            declaration,
+            names: BTreeMap::new(),
+            progress: declaration.defines.iter().map(|_| Progress::Waiting).collect(),
+            momentum_in: vec![None; declaration.defines.len()],
+            indices: Vec::new(),
+            user: None,
+            uses: BTreeSet::new(),
+            suggested: BTreeSet::new(),
+            holonomic: None,
+            level: 0,
+            work: 0,
+            exhausted: false,
+        };
+        let mut first = 0;
+        scope.variables(&declaration.coordinates, Role::Coordinate, &mut first);
+        scope.variables(&declaration.momenta, Role::Momentum, &mut first);
+        scope.variables(&declaration.parameters, Role::Parameter, &mut first);
+        for (index, define) in declaration.defines.iter().enumerate() {
+            scope.declare(&define.name, Meaning::Definition(index));
+        }
+        let quantities = declaration.constraints.iter().chain(&declaration.phase_constraints);
+        for named in quantities.chain(&declaration.invariants) {
+            scope.declare(&named.name, Meaning::Quantity);
+        }
+        for name in &declaration.broken {
+            scope.declare(name, Meaning::Broken);
+        }
+        scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity);
+        scope
+    }
+
+    fn variables(&mut self, variables: &[Variable], role: Role, first: &mut usize) {
+        for variable in variables {
+            self.declare(&variable.name, Meaning::Variable { role, shape: variable.shape, first: *first });
+            *first += variable.shape.entries();
+        }
+    }
+
+    /// The first declaration of a name holds; a second one was reported by `syntax`.
+    fn declare(&mut self, name: &Ident, meaning: Meaning) {
+        self.names.entry(plain(name)).or_insert(meaning);
+    }
+
+    /// Evaluates every definition, also those that nothing uses: their mistakes count.
+    pub(super) fn definitions(&mut self) {
+        for index in 0..self.declaration.defines.len() {
+            if matches!(self.progress[index], Progress::Waiting) {
+                let _ = self.definition(index);
+            }
+        }
+    }
+
+    /// Evaluates a holonomic constraint, where momenta have no place.
+    pub(super) fn holonomic(&mut self, expression: &Expr) -> Outcome<Value> {
+        self.holonomic = Some(false);
+        let value = self.evaluate(expression);
+        self.holonomic = None;
+        value
+    }
+
+    /// Runs `body` while `index` has `value`.
+    pub(super) fn with_index<T>(&mut self, index: &Ident, value: i64, body: impl FnOnce(&mut Self) -> T) -> T {
+        self.indices.push((plain(index), value));
+        let result = body(self);
+        self.indices.pop();
+        result
+    }
+
+    /// Whether `name` may become an index: it must not mean something else already.
+    pub(super) fn check_index(&mut self, index: &Ident) -> Outcome<()> {
+        if self.names.contains_key(&plain(index)) || plain(index) == "PI" {
+            return Err(self.fail_at(index.span(), format!("`{index}` already has a meaning: choose another index")));
+        }
+        Ok(())
+    }
+
+    /// The indices in force, for messages: ` where i = 3`.
+    pub(super) fn circumstances(&self) -> String {
+        let values: Vec<String> = self.indices.iter().map(|(index, value)| format!("{index} = {value}")).collect();
+        if values.is_empty() { String::new() } else { format!(" where {}", values.join(", ")) }
+    }
+
+    /// The value of a name.
+    pub(super) fn resolve(&mut self, name: &Ident) -> Outcome<Value> {
+        let key = plain(name);
+        if let Some((_, value)) = self.indices.iter().rev().find(|(index, _)| *index == key) {
+            return Ok(Scalar::integer(*value).into());
+        }
+        if key == "PI" {
+            return Ok(Scalar::pi().into());
+        }
+        let Some(&meaning) = self.names.get(&key) else { return Err(self.unknown(name)) };
+        self.uses.insert((self.user, key.clone()));
+        match meaning {
+            Meaning::Variable { role, shape, first } => {
+                if role == Role::Momentum {
+                    self.momentum(name, None)?;
+                }
+                Ok(Value::variable(shape, first))
+            }
+            Meaning::Definition(index) => {
+                if let Progress::Running = self.progress[index] {
+                    self.progress[index] = Progress::Done(Err(Poison));
+                    let define = &self.declaration.defines[index].name;
+                    let message =
+                        format!("the definition of `{define}` needs `{define}` itself, directly or by way of others");
+                    return Err(self.fail_at(define.span(), message));
+                }
+                let value = self.definition(index)?;
+                if let Some(momentum) = self.momentum_in[index].clone() {
+                    self.momentum(name, Some(&momentum))?;
+                }
+                Ok(value)
+            }
+            Meaning::Quantity => {
+                let message = format!("`{name}` names a constraint or an integral, which has no value in expressions");
+                Err(self.fail_at(name.span(), format!("{message}; name the expression with `define` and use that")))
+            }
+            Meaning::Broken => Err(Poison),
+        }
+    }
+
+    fn definition(&mut self, index: usize) -> Outcome<Value> {
+        if let Progress::Done(value) = &self.progress[index] {
+            return value.clone();
+        }
+        self.progress[index] = Progress::Running;
+        let define: &'a Named = &self.declaration.defines[index];
+        let user = self.user.replace(index);
+        let indices = std::mem::take(&mut self.indices);
+        let holonomic = self.holonomic.take();
+        let mut value = self.evaluate(&define.value);
+        (self.user, self.indices, self.holonomic) = (user, indices, holonomic);
+        // A definition that needs itself was reported and settled while it was evaluated.
+        if let Progress::Done(Err(poison)) = self.progress[index] {
+            value = Err(poison);
+        }
+        self.progress[index] = Progress::Done(value.clone());
+        value
+    }
+
+    /// A momentum is used under `name`, directly or through a definition that contains it.
+    fn momentum(&mut self, name: &Ident, within: Option<&str>) -> Outcome<()> {
+        if let Some(user) = self.user {
+            let momentum = within.map_or_else(|| plain(name), str::to_owned);
+            self.momentum_in[user].get_or_insert(momentum);
+        }
+        let Some(reported) = self.holonomic else { return Ok(()) };
+        if !reported {
+            self.holonomic = Some(true);
+            let what = match within {
+                None => format!("`{name}` is a momentum"),
+                Some(momentum) => format!("`{name}` contains the momentum `{momentum}`"),
+            };
+            let message = format!("{what}, and a `constraint` holds between coordinates only; its rate is derived");
+            self.errors.push(name.span(), format_args!("{message}; use `phase_constraint` for one that is neither"));
+        }
+        Err(Poison)
+    }
+
+    fn unknown(&mut self, name: &Ident) -> Poison {
+        if self.declaration.incomplete {
+            return Poison;
+        }
+        let key = plain(name);
+        let indices = self.indices.iter().map(|(index, _)| index.as_str());
+        let known: Vec<&str> = self.names.keys().map(String::as_str).filter(|known| *known != ENERGY).collect();
+        let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
+            Some(near) => {
+                self.suggested.insert(near.to_owned());
+                format!("unknown name `{name}`; did you mean `{near}`?")
+            }
+            None => format!(
+                "unknown name `{name}`; a name is a coordinate, a momentum, a field of the struct or a `define`"
+            ),
+        };
+        self.fail_at(name.span(), message)
+    }
+
+    /// Records a mistake.
+    pub(super) fn fail_at(&mut self, span: Span, message: impl std::fmt::Display) -> Poison {
+        self.errors.push(span, message);
+        Poison
+    }
+
+    /// Records a mistake at all of `tokens`.
+    pub(super) fn fail(&mut self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) -> Poison {
+        self.errors.push_spanned(tokens, message);
+        Poison
+    }
+
+    /// The names that something which matters uses, by way of definitions too.
+    pub(super) fn used(&self) -> BTreeSet<String> {
+        let mut used = self.suggested.clone();
+        let mut users = vec![None];
+        while let Some(user) = users.pop() {
+            for (_, name) in self.uses.range((user, String::new())..).take_while(|(from, _)| *from == user) {
+                if used.insert(name.clone())
+                    && let Some(Meaning::Definition(index)) = self.names.get(name)
+                {
+                    users.push(Some(*index));
+                }
+            }
+        }
+        used
+    }
+}

@@ -1,0 +1,164 @@
+//! Rules that hold before any expression is looked into: what must be there, and what may be called what.
+
+use std::collections::BTreeMap;
+
+use syn::Ident;
+
+use super::attribute::Key;
+use super::{Declaration, ENERGY, MAX_ENTRIES, RESERVED_NAMES, plain, whole};
+use crate::diagnostics::Errors;
+
+/// A canonical system has coordinates, momenta and a Hamiltonian. A declaration that gives its field in another way is
+/// refused elsewhere.
+pub(super) fn keys(seen: &[Key], declaration: &Declaration, errors: &mut Errors) {
+    if [Key::State, Key::Poisson, Key::Dynamics].iter().any(|key| seen.contains(key)) {
+        return;
+    }
+    let needed = [Key::Coordinates, Key::Momenta, Key::Hamiltonian];
+    let missing: Vec<String> =
+        needed.iter().filter(|key| !seen.contains(key)).map(|key| format!("`{}`", key.usage())).collect();
+    if !missing.is_empty() {
+        let name = &declaration.item.ident;
+        errors.push(whole(), format_args!("the model `{name}` lacks {}", missing.join(" and ")));
+    }
+}
+
+/// Coordinates and momenta are conjugate in pairs.
+pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
+    let (coordinates, momenta) = (&declaration.coordinates, &declaration.momenta);
+    if coordinates.is_empty() || momenta.is_empty() {
+        return;
+    }
+    if let Some(extra) = coordinates.get(momenta.len()) {
+        let name = &extra.name;
+        errors.push(
+            name.span(),
+            format_args!(
+                "the coordinate `{name}` has no momentum: `momenta` lists {}, `coordinates` {}",
+                momenta.len(),
+                coordinates.len()
+            ),
+        );
+        return;
+    }
+    if let Some(extra) = momenta.get(coordinates.len()) {
+        let name = &extra.name;
+        errors.push(
+            name.span(),
+            format_args!(
+                "the momentum `{name}` has no coordinate: `coordinates` lists {}, `momenta` {}",
+                coordinates.len(),
+                momenta.len()
+            ),
+        );
+        return;
+    }
+    for (coordinate, momentum) in coordinates.iter().zip(momenta) {
+        if coordinate.shape != momentum.shape {
+            let (q, p) = (&coordinate.name, &momentum.name);
+            let message =
+                format!("the momentum `{p}` is {}, its coordinate `{q}` is {}", momentum.shape, coordinate.shape);
+            errors.push(p.span(), format_args!("{message}: they must have the same shape"));
+        }
+    }
+}
+
+/// Every name means one thing, and is no word of the expression language.
+pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Errors) {
+    let mut names = Names { taken: BTreeMap::new(), errors };
+    for word in RESERVED_NAMES {
+        names.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
+    }
+    if has_energy {
+        names.taken.insert(ENERGY.to_owned(), "the integral that `hamiltonian` adds".to_owned());
+    }
+    let mut fields = std::collections::BTreeSet::new();
+    for parameter in &declaration.parameters {
+        // A field that is declared twice is rustc's to report.
+        if fields.insert(plain(&parameter.name)) {
+            names.claim(&parameter.name, "a parameter");
+        }
+    }
+    for coordinate in &declaration.coordinates {
+        names.claim(&coordinate.name, "a coordinate");
+    }
+    for momentum in &declaration.momenta {
+        names.claim(&momentum.name, "a momentum");
+    }
+    for define in &declaration.defines {
+        names.claim(&define.name, "a definition");
+    }
+    for constraint in &declaration.constraints {
+        names.claim(&constraint.name, "a constraint");
+        names.claim_partner(&constraint.name);
+    }
+    for constraint in &declaration.phase_constraints {
+        names.claim(&constraint.name, "a phase constraint");
+    }
+    for invariant in &declaration.invariants {
+        names.claim(&invariant.name, "an invariant");
+    }
+    let quantities =
+        declaration.constraints.iter().chain(&declaration.phase_constraints).chain(&declaration.invariants);
+    for family in quantities.filter_map(|named| named.family.as_ref()) {
+        names.consult(&family.index);
+    }
+}
+
+/// The names so far, and what they mean.
+struct Names<'e> {
+    taken: BTreeMap<String, String>,
+    errors: &'e mut Errors,
+}
+
+impl Names<'_> {
+    fn claim(&mut self, name: &Ident, meaning: &str) {
+        if self.consult(name) {
+            self.taken.insert(plain(name), meaning.to_owned());
+        }
+    }
+
+    /// Whether the name is free; reports that it is not.
+    fn consult(&mut self, name: &Ident) -> bool {
+        match self.taken.get(&plain(name)) {
+            None => true,
+            Some(meaning) => {
+                self.errors.push(name.span(), format_args!("`{name}` is already {meaning}: choose another name"));
+                false
+            }
+        }
+    }
+
+    /// The constraint `length` brings its own time derivative as `length_rate`.
+    fn claim_partner(&mut self, constraint: &Ident) {
+        let partner = format!("{}_rate", plain(constraint));
+        match self.taken.get(&partner) {
+            None => {
+                self.taken.insert(partner, format!("the rate of the constraint `{constraint}`"));
+            }
+            Some(meaning) => {
+                let message = format!(
+                    "the rate of the constraint `{constraint}` is called `{partner}`, which is already {meaning}"
+                );
+                self.errors.push(constraint.span(), format_args!("{message}: rename one of them"));
+            }
+        }
+    }
+}
+
+/// The whole state is differentiated entry by entry: it must stay within reason. What exceeds it is dropped.
+pub(super) fn size(declaration: &mut Declaration, errors: &mut Errors) {
+    let mut total = 0;
+    for variables in [&mut declaration.coordinates, &mut declaration.momenta, &mut declaration.parameters] {
+        variables.retain(|variable| {
+            let fitted = total <= MAX_ENTRIES;
+            total += variable.shape.entries();
+            if fitted && total > MAX_ENTRIES {
+                let message = format!("with `{}` the model has more than {MAX_ENTRIES} unknowns", variable.name);
+                errors.push(variable.name.span(), message);
+            }
+            total <= MAX_ENTRIES
+        });
+    }
+    declaration.incomplete |= total > MAX_ENTRIES;
+}

@@ -1,0 +1,224 @@
+//! The struct: which items may carry the attribute, and which fields are parameters.
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Expr, Field, Fields, GenericArgument, Generics, Ident, Item, ItemStruct, Lit, PathArguments, Type};
+
+use super::{MAX_ENTRIES, Shape, Variable, limits};
+use crate::diagnostics::Errors;
+
+/// The struct's fields, as far as they are parameters.
+pub(super) struct Parameters {
+    pub(super) variables: Vec<Variable>,
+    pub(super) broken: Vec<Ident>,
+}
+
+/// The struct and its parameters; `None` if the item is none that can be a model.
+pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<(ItemStruct, Parameters)> {
+    if !limits::hold(&tokens, errors) {
+        return None;
+    }
+    let first = tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
+    let item = match syn::parse2::<Item>(tokens) {
+        Ok(Item::Struct(item)) => item,
+        Ok(other) => {
+            let (span, what) = describe(&other);
+            let message = "goes on a struct whose named fields are the model's parameters";
+            errors.push(span, format_args!("`#[feedback_system]` {message}; this is {what}"));
+            return None;
+        }
+        Err(_) => {
+            errors.push(first, "`#[feedback_system]` goes on a struct whose named fields are the model's parameters");
+            return None;
+        }
+    };
+    let plain = no_generics(&item.generics, errors);
+    let fields = match &item.fields {
+        Fields::Named(fields) => &fields.named,
+        Fields::Unnamed(fields) => {
+            let message = "the fields of a model are its parameters and need names: `struct Model { m: f64 }`";
+            errors.push(fields.paren_token.span.open(), message);
+            return None;
+        }
+        Fields::Unit => {
+            errors.push(
+                item.ident.span(),
+                format_args!("a model without parameters is written `struct {} {{}}`", item.ident),
+            );
+            return None;
+        }
+    };
+    if !plain {
+        return None;
+    }
+    let mut parameters = Parameters { variables: Vec::new(), broken: Vec::new() };
+    for field in fields {
+        let Some(name) = field.ident.clone() else { continue };
+        match parameter(field, &name, errors) {
+            Some(shape) => parameters.variables.push(Variable { name, shape }),
+            None => parameters.broken.push(name),
+        }
+    }
+    Some((item, parameters))
+}
+
+fn describe(item: &Item) -> (Span, &'static str) {
+    match item {
+        Item::Enum(item) => (item.enum_token.span, "an enum"),
+        Item::Union(item) => (item.union_token.span, "a union"),
+        Item::Fn(item) => (item.sig.fn_token.span, "a function"),
+        Item::Impl(item) => (item.impl_token.span, "an impl block"),
+        Item::Mod(item) => (item.mod_token.span, "a module"),
+        Item::Trait(item) => (item.trait_token.span, "a trait"),
+        Item::Type(item) => (item.type_token.span, "a type alias"),
+        other => (other.span(), "something else"),
+    }
+}
+
+/// The emitted code evaluates one system of known size; a generic parameter has nothing to vary.
+fn no_generics(generics: &Generics, errors: &mut Errors) -> bool {
+    if let Some(parameter) = generics.params.first() {
+        errors.push_spanned(parameter, "a model cannot be generic: its parameters are `f64`, its sizes are numbers");
+    } else if let Some(clause) = &generics.where_clause {
+        errors.push(clause.where_token.span, "a model cannot be generic: drop the `where` clause");
+    } else {
+        return true;
+    }
+    false
+}
+
+fn parameter(field: &Field, name: &Ident, errors: &mut Errors) -> Option<Shape> {
+    if let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("cfg")) {
+        let message = "a parameter cannot be conditional: the equations would lack it; put `cfg` on two whole models";
+        errors.push_spanned(attribute, message);
+        return None;
+    }
+    let written = field.ty.to_token_stream().to_string().replace(' ', "");
+    match shape(&field.ty) {
+        Ok(shape) if shape.entries() == 0 => {
+            errors.push_spanned(&field.ty, format_args!("the parameter `{name}` has no entries"));
+            None
+        }
+        Ok(shape) if shape.entries() > MAX_ENTRIES => {
+            errors.push_spanned(&field.ty, format_args!("the parameter `{name}` has more than {MAX_ENTRIES} entries"));
+            None
+        }
+        Ok(shape) => Some(shape),
+        Err(Unfit::Size) => {
+            let message = format!("the size of the parameter `{name}` must be an integer literal, as in `[f64; 3]`");
+            errors.push_spanned(&field.ty, message);
+            None
+        }
+        Err(Unfit::Scalar) => {
+            let message = format!("the entries of the parameter `{name}` must be `f64`");
+            errors.push_spanned(&field.ty, message);
+            None
+        }
+        Err(Unfit::Type) => {
+            let kinds = "`f64`, `[f64; N]` or one of nalgebra's `Vector3<f64>`, `SVector`, `Matrix3<f64>`, `SMatrix`";
+            errors.push_spanned(
+                &field.ty,
+                format_args!("`{name}` cannot be a parameter: its type must be {kinds}; `{written}` is none of them"),
+            );
+            None
+        }
+    }
+}
+
+/// Why a type is no parameter's.
+enum Unfit {
+    Type,
+    Scalar,
+    Size,
+}
+
+fn shape(ty: &Type) -> Result<Shape, Unfit> {
+    match ty {
+        Type::Paren(inner) => shape(&inner.elem),
+        Type::Group(inner) => shape(&inner.elem),
+        Type::Array(array) => {
+            real(&array.elem)?;
+            Ok(Shape::Vector(literal_size(&array.len)?))
+        }
+        Type::Path(path) if path.qself.is_none() => {
+            let segment = path.path.segments.last().ok_or(Unfit::Type)?;
+            let arguments: Vec<&GenericArgument> = match &segment.arguments {
+                PathArguments::None => Vec::new(),
+                PathArguments::AngleBracketed(arguments) => arguments.args.iter().collect(),
+                PathArguments::Parenthesized(_) => return Err(Unfit::Type),
+            };
+            named_shape(&segment.ident.to_string(), &arguments)
+        }
+        _ => Err(Unfit::Type),
+    }
+}
+
+fn named_shape(name: &str, arguments: &[&GenericArgument]) -> Result<Shape, Unfit> {
+    let (kind, sizes) = name.split_at(name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len()));
+    match (kind, sizes, arguments) {
+        ("f", "64", []) => Ok(Shape::Scalar),
+        ("f", "32", []) => Err(Unfit::Scalar),
+        ("SVector", "", [scalar, length]) => {
+            entry(scalar)?;
+            Ok(Shape::Vector(size(length)?))
+        }
+        ("SMatrix", "", [scalar, rows, columns]) => {
+            entry(scalar)?;
+            Ok(Shape::Matrix { rows: size(rows)?, columns: size(columns)? })
+        }
+        ("Vector", sizes, [scalar]) => {
+            let length = small(sizes)?;
+            entry(scalar)?;
+            Ok(Shape::Vector(length))
+        }
+        ("Matrix", sizes, [scalar]) => {
+            let (rows, columns) = sizes.split_once('x').unwrap_or((sizes, sizes));
+            let (rows, columns) = (small(rows)?, small(columns)?);
+            entry(scalar)?;
+            Ok(Shape::Matrix { rows, columns })
+        }
+        _ => Err(Unfit::Type),
+    }
+}
+
+/// nalgebra's aliases end at six.
+fn small(digits: &str) -> Result<usize, Unfit> {
+    match digits.parse() {
+        Ok(size @ 1..=6) if digits.len() == 1 => Ok(size),
+        _ => Err(Unfit::Type),
+    }
+}
+
+fn entry(argument: &GenericArgument) -> Result<(), Unfit> {
+    match argument {
+        GenericArgument::Type(ty) => real(ty),
+        _ => Err(Unfit::Scalar),
+    }
+}
+
+fn real(ty: &Type) -> Result<(), Unfit> {
+    match shape(ty) {
+        Ok(Shape::Scalar) => Ok(()),
+        _ => Err(Unfit::Scalar),
+    }
+}
+
+fn size(argument: &GenericArgument) -> Result<usize, Unfit> {
+    match argument {
+        GenericArgument::Const(size) => literal_size(size),
+        _ => Err(Unfit::Size),
+    }
+}
+
+fn literal_size(size: &Expr) -> Result<usize, Unfit> {
+    match size {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(integer) => integer.base10_parse().map_err(|_| Unfit::Size),
+            _ => Err(Unfit::Size),
+        },
+        Expr::Group(inner) => literal_size(&inner.expr),
+        Expr::Paren(inner) => literal_size(&inner.expr),
+        _ => Err(Unfit::Size),
+    }
+}

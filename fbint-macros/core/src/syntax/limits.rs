@@ -1,0 +1,122 @@
+//! Bounds on the size and depth of the input, checked on bare tokens without recursion.
+//!
+//! syn parses by recursive descent, and its trees are dropped by recursion: input that nests deeply enough ends the
+//! compiler by stack overflow. Three things make trees deep: groups inside groups, prefixes in a row (`- - - x`,
+//! `|i| |j| x`, `<A<A<A`), and long chains (`a + b + c`, `a.b().c()`), whose trees lean to the left. syn reads chains in
+//! a loop, so they may be much longer than the others. A comma starts a new tree.
+
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree, token_stream};
+
+use crate::diagnostics::Errors;
+
+const MAX_TOKENS: usize = 100_000;
+const MAX_GROUPS: usize = 64;
+const MAX_PREFIXES: usize = 64;
+const MAX_CHAIN: usize = 2_000;
+
+/// Keywords that an expression or a type follows.
+const PREFIX_WORDS: [&str; 29] = [
+    "as", "async", "await", "box", "break", "const", "continue", "dyn", "else", "extern", "fn", "for", "if", "impl",
+    "in", "let", "loop", "match", "move", "mut", "raw", "ref", "return", "static", "try", "unsafe", "where", "while",
+    "yield",
+];
+
+/// Whether `tokens` may be given to syn. The first excess is reported at its token.
+pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
+    let mut open = vec![Level::new(tokens.clone(), Depth::default())];
+    let mut count = 0;
+    while let Some(level) = open.last_mut() {
+        let Some(token) = level.tokens.next() else {
+            open.pop();
+            continue;
+        };
+        count += 1;
+        let inner = level.depth.clone();
+        level.admit(&token);
+        let complaint = if count > MAX_TOKENS {
+            format!("this attribute has more than {MAX_TOKENS} tokens")
+        } else if level.depth.prefixes.max(level.depth.run).max(level.sticky) > MAX_PREFIXES {
+            format!("more than {MAX_PREFIXES} operators and keywords apply to one another here")
+        } else if level.depth.chain > MAX_CHAIN {
+            format!("this expression chains more than {MAX_CHAIN} operators; name parts of it with `define`")
+        } else if open.len() > MAX_GROUPS && matches!(token, TokenTree::Group(_)) {
+            format!("parentheses are nested more than {MAX_GROUPS} deep here; name inner parts with `define`")
+        } else {
+            if let TokenTree::Group(group) = token {
+                open.push(Level::new(group.stream(), inner));
+            }
+            continue;
+        };
+        let span = match &token {
+            TokenTree::Group(group) if group.delimiter() != Delimiter::None => group.span_open(),
+            token => token.span(),
+        };
+        errors.push(span, complaint);
+        return false;
+    }
+    true
+}
+
+/// How deep the tree of the current entry may be by now, by cause.
+#[derive(Clone, Default)]
+struct Depth {
+    /// Left-associative operators, method calls, calls and indexings.
+    chain: usize,
+    /// Everything that a parser recurses on and that no operand ends.
+    prefixes: usize,
+    /// Unary operators in a row.
+    run: usize,
+}
+
+/// One open group.
+struct Level {
+    tokens: token_stream::IntoIter,
+    outer: Depth,
+    depth: Depth,
+    /// Angle brackets still open, plus bars of closures: a comma ends neither.
+    sticky: usize,
+    after_operand: bool,
+}
+
+impl Level {
+    fn new(tokens: TokenStream, outer: Depth) -> Self {
+        Self { tokens: tokens.into_iter(), depth: outer.clone(), outer, sticky: 0, after_operand: false }
+    }
+
+    fn admit(&mut self, token: &TokenTree) {
+        match token {
+            TokenTree::Group(_) => {
+                self.depth.chain += 1;
+                self.operand();
+            }
+            TokenTree::Literal(_) => self.operand(),
+            TokenTree::Ident(word) if PREFIX_WORDS.iter().any(|keyword| word == keyword) => {
+                self.depth.prefixes += 1;
+                self.after_operand = false;
+            }
+            TokenTree::Ident(_) => self.operand(),
+            TokenTree::Punct(punct) => {
+                self.punct(punct.as_char(), punct.spacing());
+                self.after_operand = false;
+            }
+        }
+    }
+
+    fn operand(&mut self) {
+        self.depth.run = self.outer.run;
+        self.after_operand = true;
+    }
+
+    fn punct(&mut self, character: char, spacing: Spacing) {
+        match character {
+            ',' | ';' => self.depth = self.outer.clone(),
+            '#' | ':' => {}
+            '+' | '-' | '*' | '/' | '!' if self.after_operand => self.depth.chain += 1,
+            '.' if self.after_operand && spacing == Spacing::Alone => self.depth.chain += 1,
+            '+' | '-' | '*' | '/' | '!' | '&' if !self.after_operand => self.depth.run += 1,
+            '<' | '|' => self.sticky += 1,
+            '>' => self.sticky = self.sticky.saturating_sub(1),
+            _ => self.depth.prefixes += 1,
+        }
+    }
+}

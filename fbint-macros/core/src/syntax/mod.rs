@@ -1,0 +1,177 @@
+//! From the tokens of the attribute and of the struct to a [`Declaration`].
+//!
+//! The attribute is cut at its commas before anything is parsed, so that a mistake spoils its own entry only: every
+//! mistake is reported at its own token, and the rest is read as if nothing had happened. What a mistake makes unknown
+//! is remembered (`broken`, `incomplete`), so that no later rule reports it a second time. Rules that need no algebra
+//! live in `check`; whatever needs the value of an expression belongs to `elaborate`.
+
+mod attribute;
+mod check;
+mod item;
+mod limits;
+
+use std::ops::Range;
+
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::{Expr, Ident};
+
+use crate::diagnostics::Errors;
+
+/// The words of the expression language. None of them can name a part of a model.
+pub const RESERVED_NAMES: [&str; 6] = ["PI", "vector", "matrix", "identity", "zeros", "hat"];
+
+/// The name of the integral that `hamiltonian` adds.
+pub const ENERGY: &str = "energy";
+
+/// The most entries that a vector, a matrix, a family or the whole state may have.
+pub const MAX_ENTRIES: usize = 10_000;
+
+/// What the user wrote, sorted by meaning; expressions are not looked into yet.
+#[derive(Debug)]
+pub struct Declaration {
+    /// The struct, to be emitted untouched.
+    pub item: syn::ItemStruct,
+    /// Where the runtime is found.
+    pub runtime: syn::Path,
+    /// The struct's fields.
+    pub parameters: Vec<Variable>,
+    /// Configuration coordinates.
+    pub coordinates: Vec<Variable>,
+    /// The conjugate momenta, in the order of the coordinates.
+    pub momenta: Vec<Variable>,
+    /// The energy. `None` only after a mistake was reported.
+    pub hamiltonian: Option<Expr>,
+    /// Named sub-expressions.
+    pub defines: Vec<Named>,
+    /// Holonomic constraints.
+    pub constraints: Vec<Named>,
+    /// Constraints on the phase space, taken as they stand.
+    pub phase_constraints: Vec<Named>,
+    /// First integrals.
+    pub invariants: Vec<Named>,
+    /// Names whose declaration is mistaken: using them is not a second mistake.
+    pub broken: Vec<Ident>,
+    /// Whether parts could not be read at all, so that nobody can tell which names are unknown or unused.
+    pub incomplete: bool,
+}
+
+/// A coordinate, a momentum or a parameter.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: Ident,
+    /// Its shape.
+    pub shape: Shape,
+}
+
+/// How many entries a quantity has, and how they are arranged. Matrices are stored column by column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One number.
+    Scalar,
+    /// A column of so many numbers.
+    Vector(usize),
+    /// A rectangle of numbers.
+    Matrix {
+        /// Number of rows.
+        rows: usize,
+        /// Number of columns.
+        columns: usize,
+    },
+}
+
+/// `name = value`, or the family `name[i in a..b] = value`.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// Its name.
+    pub name: Ident,
+    /// The index that makes it a family.
+    pub family: Option<Family>,
+    /// The expression.
+    pub value: Expr,
+}
+
+/// The index of a family and the integers that it runs through: at least one.
+#[derive(Clone, Debug)]
+pub struct Family {
+    /// The index.
+    pub index: Ident,
+    /// Its values.
+    pub range: Range<i64>,
+}
+
+impl Shape {
+    /// The number of entries.
+    pub fn entries(self) -> usize {
+        match self {
+            Self::Scalar => 1,
+            Self::Vector(length) => length,
+            Self::Matrix { rows, columns } => rows.saturating_mul(columns),
+        }
+    }
+
+    /// The rows and columns, a vector being a column.
+    pub fn extent(self) -> (usize, usize) {
+        match self {
+            Self::Scalar => (1, 1),
+            Self::Vector(length) => (length, 1),
+            Self::Matrix { rows, columns } => (rows, columns),
+        }
+    }
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Scalar => write!(formatter, "a scalar"),
+            Self::Vector(length) => write!(formatter, "a vector of {length}"),
+            Self::Matrix { rows: 1, columns } => write!(formatter, "a row vector of {columns}"),
+            Self::Matrix { rows, columns } => write!(formatter, "a {rows} x {columns} matrix"),
+        }
+    }
+}
+
+/// Reads a declaration, reporting every mistake. `None` if the item is no plain struct with named fields; otherwise
+/// whatever was understood, fit for `elaborate` and for a stub even where mistakes were found.
+pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Declaration> {
+    let mut reader = attribute::Reader::new(errors);
+    reader.read(attribute);
+    let attribute = reader.finish();
+    let (item, parameters) = item::read(item, errors)?;
+    let mut declaration = Declaration {
+        item,
+        runtime: attribute.runtime,
+        parameters: parameters.variables,
+        coordinates: attribute.coordinates.variables,
+        momenta: attribute.momenta.variables,
+        hamiltonian: attribute.hamiltonian,
+        defines: attribute.defines,
+        constraints: attribute.constraints,
+        phase_constraints: attribute.phase_constraints,
+        invariants: attribute.invariants,
+        broken: attribute.broken,
+        incomplete: attribute.incomplete,
+    };
+    let paired = attribute.coordinates.understood && attribute.momenta.understood;
+    if !attribute.uncertain {
+        check::keys(&attribute.seen, &declaration, errors);
+    }
+    if paired {
+        check::conjugates(&declaration, errors);
+    }
+    check::names(&declaration, attribute.seen.contains(&attribute::Key::Hamiltonian), errors);
+    check::size(&mut declaration, errors);
+    declaration.broken.extend(parameters.broken);
+    Some(declaration)
+}
+
+/// The name as the user thinks of it: `r#type` is `type`.
+pub fn plain(name: &Ident) -> String {
+    name.unraw().to_string()
+}
+
+/// The place of the whole attribute, for what is missing and thus has no token.
+fn whole() -> Span {
+    Span::call_site()
+}
