@@ -55,7 +55,8 @@ impl Errors {
 
 /// The candidate that `name` most likely stands for, if one is near enough to be worth offering.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let enough = name.chars().count().max(3) / 3;
+    let length = name.chars().count();
+    let enough = (length.max(3) / 3).min(length.saturating_sub(1));
     candidates
         .into_iter()
         .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))

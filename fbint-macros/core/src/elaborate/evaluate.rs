@@ -15,7 +15,7 @@ const MAX_LEVEL: usize = 160;
 /// Bounds the depth of what is built, which later phases recurse over.
 const MAX_DEPTH: usize = 250;
 /// Bounds the time that nested sums take.
-const MAX_WORK: usize = 1_000_000;
+const MAX_WORK: usize = 300_000;
 
 impl Scope<'_> {
     /// The value of an expression; within limits, whatever the user wrote.
@@ -55,7 +55,10 @@ impl Scope<'_> {
             },
             Expr::Unary(unary) => match unary.op {
                 UnOp::Neg(_) => Ok(self.evaluate(&unary.expr)?.map(Scalar::negate)),
-                UnOp::Deref(star) => Err(self.fail(star, "nothing is dereferenced here: drop the `*`")),
+                UnOp::Deref(star) => {
+                    Err(self
+                        .fail(star, "a `*` in front of an operand has no meaning here; a power is written `x.powi(2)`"))
+                }
                 op => Err(self.fail(op, format!("`{}` has no meaning for real numbers", op.to_token_stream()))),
             },
             Expr::Binary(binary) => self.binary(binary),
@@ -73,6 +76,7 @@ impl Scope<'_> {
         match expression {
             Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here: drop the cast"),
             Expr::Array(array) => self.fail(array, "a vector is written `vector![..]`, a matrix `matrix![..; ..]`"),
+            Expr::Reference(inner) => self.fail(inner.mutability, "nothing is changed here: drop the `mut`"),
             Expr::Range(range) => self.fail(range, "a range has no value; write `(a..b).map(|i| ..).sum()`"),
             Expr::Closure(closure) => self.fail(closure, "a closure belongs into `(a..b).map(|i| ..).sum()`"),
             Expr::Tuple(tuple) => self.fail(tuple, "a pair only indexes a matrix, as in `m[(0, 1)]`"),

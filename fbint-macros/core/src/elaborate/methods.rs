@@ -1,18 +1,15 @@
-//! Methods, functions and macros of the expression language.
+//! The methods of the expression language.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
-use syn::parse::ParseStream;
-use syn::punctuated::Punctuated;
-use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Token};
+use syn::{Expr, ExprMethodCall, Ident};
 
-use super::evaluate::peel;
 use super::scope::{Outcome, Poison, Scope};
 use super::value::{Scalar, Value, fits, plural};
-use crate::diagnostics::{Errors, nearest};
+use crate::diagnostics::nearest;
 use crate::expression::Function;
-use crate::syntax::{MAX_ENTRIES, Shape, plain};
+use crate::syntax::{Shape, plain};
 
 /// The largest exponent of `powi`: polynomials of a higher degree are a slip of the pen.
 const MAX_EXPONENT: i64 = 1_024;
@@ -20,7 +17,7 @@ const MAX_EXPONENT: i64 = 1_024;
 const MAX_DETERMINANT: usize = 6;
 
 /// The methods and how many arguments they take.
-const METHODS: [(&str, usize); 32] = [
+pub(super) const METHODS: [(&str, usize); 30] = [
     ("powi", 1),
     ("powf", 1),
     ("sqrt", 0),
@@ -51,8 +48,6 @@ const METHODS: [(&str, usize); 32] = [
     ("component_div", 1),
     ("sum", 0),
     ("product", 0),
-    ("map", 1),
-    ("clone", 0),
 ];
 
 /// Methods that Rust knows and this language does not, and what to write.
@@ -84,16 +79,16 @@ impl Scope<'_> {
         if let Some(turbofish) = &call.turbofish {
             return Err(self.fail(turbofish, "types have no meaning here: drop `::<..>`"));
         }
+        if name == "map" {
+            return Err(self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`"));
+        }
         let Some((_, count)) = METHODS.iter().find(|(method, _)| *method == name) else {
             let _ = self.evaluate(&call.receiver);
             return Err(self.unknown_method(&call.method));
         };
-        if name == "map" {
-            return Err(self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`"));
-        }
         if call.args.len() != *count {
             let _ = self.evaluate(&call.receiver);
-            let message = format!("`{name}` takes {}, and here are {}", arguments(*count), call.args.len());
+            let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
             return Err(self.fail(&call.method, message));
         }
         let receiver = self.evaluate(&call.receiver);
@@ -116,9 +111,9 @@ impl Scope<'_> {
             Some((_, advice)) => format!("there is no method `{name}` here: {advice}"),
             None => match nearest(&name, METHODS.iter().map(|(method, _)| *method)) {
                 Some(near) => format!("unknown method `{name}`; did you mean `{near}`?"),
-                None => format!(
-                    "unknown method `{name}`; the methods are those of `f64` and nalgebra that have a derivative"
-                ),
+                None => {
+                    format!("unknown method `{name}`; the methods are {}", METHODS.map(|(method, _)| method).join(", "))
+                }
             },
         };
         self.fail(method, message)
@@ -128,7 +123,6 @@ impl Scope<'_> {
     fn unary(&mut self, call: &ExprMethodCall, value: Value) -> Outcome<Value> {
         let name = plain(&call.method);
         match &name[..] {
-            "clone" => Ok(value),
             "transpose" => Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() }),
             "norm" | "norm_squared" => {
                 if value.shape() == Shape::Scalar {
@@ -302,189 +296,6 @@ impl Scope<'_> {
         }))
     }
 
-    /// `(a..b).map(|i| body).sum()` and the same with `product`.
-    fn series(&mut self, call: &ExprMethodCall) -> Outcome<Value> {
-        let name = plain(&call.method);
-        let usage = format!("`{name}` ends a series over a range: `(a..b).map(|i| ..).{name}()`");
-        let Expr::MethodCall(map) = peel(&call.receiver) else { return Err(self.fail(&call.method, usage)) };
-        let Expr::Range(range) = peel(&map.receiver) else { return Err(self.fail(&call.method, usage)) };
-        let (Some(Expr::Closure(closure)), 1, true) = (map.args.first(), map.args.len(), map.method == "map") else {
-            return Err(self.fail(&map.method, usage));
-        };
-        if !call.args.is_empty() {
-            return Err(self.fail(&call.args, format!("`{name}` takes no argument")));
-        }
-        let index = self.closure_index(closure)?;
-        let members = self.range(range)?;
-        if members.is_empty() {
-            return Ok(self.empty_series(&name, &index, members.start, &closure.body));
-        }
-        let mut values: Vec<Value> = Vec::new();
-        for member in members {
-            let value = self.with_index(&index, member, |scope| scope.evaluate(&closure.body))?;
-            if let Some(first) = values.first()
-                && first.shape() != value.shape()
-            {
-                let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
-                return Err(self.fail(&closure.body, message));
-            }
-            let nodes = values.last().map_or(0, Value::nodes).saturating_add(value.nodes());
-            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
-            values.push(value);
-        }
-        if name == "sum" {
-            let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
-            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
-            return Ok(Value::sum(values));
-        }
-        let mut factors = values.into_iter();
-        let first = factors.next().ok_or(Poison)?;
-        factors.try_fold(first, |product, factor| {
-            let product = product.multiply(factor).map_err(|message| self.fail(&call.method, message))?;
-            fits(product.nodes()).map_err(|message| self.fail(&call.method, message))?;
-            Ok(product)
-        })
-    }
-
-    fn closure_index(&mut self, closure: &ExprClosure) -> Outcome<Ident> {
-        let index = match closure.inputs.first() {
-            Some(Pat::Ident(index)) if closure.inputs.len() == 1 && index.subpat.is_none() => &index.ident,
-            Some(Pat::Type(_)) => return Err(self.fail(&closure.inputs, "an index needs no type: `|i| ..`")),
-            _ => return Err(self.fail(closure, "a series has one index: `(a..b).map(|i| ..)`")),
-        };
-        self.check_index(index)?;
-        Ok(index.clone())
-    }
-
-    /// An empty sum is zero in the shape that a member would have, an empty product one.
-    fn empty_series(&mut self, name: &str, index: &Ident, start: i64, body: &Expr) -> Value {
-        if name == "product" {
-            return Scalar::integer(1).into();
-        }
-        // What goes wrong in a member that does not exist is nobody's mistake.
-        let mut trial = Errors::new();
-        std::mem::swap(self.errors, &mut trial);
-        let member = self.with_index(index, start, |scope| scope.evaluate(body));
-        std::mem::swap(self.errors, &mut trial);
-        let _ = trial.flush();
-        match member {
-            Ok(member) => member.map(|_| Scalar::integer(0)),
-            Err(Poison) => Scalar::integer(0).into(),
-        }
-    }
-
-    /// `identity(n)`, `zeros(r, c)`, `hat(v)`.
-    pub(super) fn call(&mut self, call: &ExprCall) -> Outcome<Value> {
-        const FUNCTIONS: [(&str, usize); 3] = [("identity", 1), ("zeros", 2), ("hat", 1)];
-        let path = match peel(&call.func) {
-            Expr::Path(path) => &path.path,
-            other => {
-                return Err(self.fail(other, "this cannot be called; the functions are `identity`, `zeros` and `hat`"));
-            }
-        };
-        let Some(word) = path.segments.last() else { return Err(Poison) };
-        let name = plain(&word.ident);
-        let count = match FUNCTIONS.iter().find(|(function, _)| *function == name && path.segments.len() == 1) {
-            Some((_, count)) => *count,
-            None => {
-                let advice = if METHODS.iter().any(|(method, _)| *method == name) {
-                    format!("`{name}` is a method: write `x.{name}(..)`")
-                } else if let Some(near) = nearest(&name, FUNCTIONS.iter().map(|(function, _)| *function)) {
-                    format!("unknown function `{name}`; did you mean `{near}`?")
-                } else {
-                    format!("unknown function `{name}`; the functions are `identity(n)`, `zeros(r, c)` and `hat(v)`")
-                };
-                return Err(self.fail(path, advice));
-            }
-        };
-        if call.args.len() != count {
-            let message = format!("`{name}` takes {}, and here are {}", arguments(count), call.args.len());
-            return Err(self.fail(path, message));
-        }
-        if name == "hat" {
-            let value = self.evaluate(&call.args[0])?;
-            if value.shape() != Shape::Vector(3) {
-                return Err(
-                    self.fail(&call.args[0], format!("`hat` takes a vector of 3, and this is {}", value.shape()))
-                );
-            }
-            return Ok(value.hat());
-        }
-        let sizes: Vec<Outcome<usize>> = call.args.iter().map(|size| self.size(size)).collect();
-        let sizes: Vec<usize> = sizes.into_iter().collect::<Outcome<_>>()?;
-        let (rows, columns) = (sizes[0], sizes.get(1).copied().unwrap_or(sizes[0]));
-        if rows * columns > MAX_ENTRIES {
-            return Err(self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries")));
-        }
-        let one = i64::from(name == "identity");
-        Ok(Value::from_fn(rows, columns, |row, column| Scalar::integer(if row == column { one } else { 0 })))
-    }
-
-    fn size(&mut self, written: &Expr) -> Outcome<usize> {
-        match usize::try_from(self.integer(written)?) {
-            Ok(size @ 1..=MAX_ENTRIES) => Ok(size),
-            _ => Err(self.fail(written, format!("a size lies between 1 and {MAX_ENTRIES}"))),
-        }
-    }
-
-    /// `vector![..]` and `matrix![..; ..]`.
-    pub(super) fn macro_call(&mut self, call: &Macro) -> Outcome<Value> {
-        let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
-        let separated = match &name[..] {
-            "vector" | "matrix" => rows,
-            _ => {
-                let message = match nearest(&name, ["vector", "matrix"]) {
-                    Some(near) => format!("unknown macro `{name}!`; did you mean `{near}!`?"),
-                    None => format!("unknown macro `{name}!`; there are `vector![..]` and `matrix![..; ..]`"),
-                };
-                return Err(self.fail(&call.path, message));
-            }
-        };
-        let rows = match call.parse_body_with(separated) {
-            Ok(rows) => rows,
-            Err(error) => {
-                let message = format!("this is no list of expressions: {error}");
-                return Err(self.fail_at(error.span(), message));
-            }
-        };
-        if rows.first().is_none_or(Punctuated::is_empty) {
-            return Err(self.fail(&call.path, format!("`{name}!` needs at least one entry")));
-        }
-        if name == "vector" && rows.len() > 1 {
-            return Err(
-                self.fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more")
-            );
-        }
-        let width = rows[0].len();
-        if let Some(row) = rows.iter().find(|row| row.len() != width) {
-            let message =
-                format!("the rows of a matrix have one length: the first has {width}, this one {}", row.len());
-            return Err(match row.is_empty() {
-                true => self.fail(&call.path, message),
-                false => self.fail(row, message),
-            });
-        }
-        let mut entries = Vec::new();
-        for entry in rows.iter().flatten() {
-            let value = self.evaluate(entry);
-            entries.push(value.and_then(|value| self.entry(&value, entry, &name)));
-        }
-        let entries: Vec<Scalar> = entries.into_iter().collect::<Outcome<_>>()?;
-        Ok(match &name[..] {
-            "vector" => Value::vector(entries),
-            _ => Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone()),
-        })
-    }
-
-    fn entry(&mut self, value: &Value, written: &Expr, name: &str) -> Outcome<Scalar> {
-        match value.as_scalar() {
-            Some(scalar) => Ok(scalar.clone()),
-            None => {
-                Err(self.fail(written, format!("an entry of `{name}!` is a scalar, and this is {}", value.shape())))
-            }
-        }
-    }
-
     fn scalar(&mut self, value: &Value, method: &Ident) -> Outcome<Scalar> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
@@ -509,26 +320,7 @@ fn root(scalar: Scalar) -> Scalar {
     scalar.power(half).expect("a positive exponent never divides")
 }
 
-fn rows(input: ParseStream) -> syn::Result<Vec<Punctuated<Expr, Token![,]>>> {
-    let mut rows = vec![Punctuated::new()];
-    while !input.is_empty() {
-        let row = rows.last_mut().expect("the list starts with a row");
-        row.push_value(input.parse()?);
-        if input.peek(Token![,]) {
-            row.push_punct(input.parse()?);
-        } else if input.peek(Token![;]) {
-            input.parse::<Token![;]>()?;
-            if !input.is_empty() {
-                rows.push(Punctuated::new());
-            }
-        } else if !input.is_empty() {
-            return Err(input.error("expected `,` or `;`"));
-        }
-    }
-    Ok(rows)
-}
-
-fn arguments(count: usize) -> String {
+pub(super) fn arguments(count: usize) -> String {
     match count {
         0 => "no argument".to_owned(),
         1 => "one argument".to_owned(),

@@ -8,6 +8,7 @@
 
 mod canonical;
 mod evaluate;
+mod functions;
 mod methods;
 mod numbers;
 mod scope;
@@ -59,7 +60,7 @@ pub struct Quantity {
     pub span: Span,
 }
 
-/// Gives the declaration its meaning. `None` if there are mistakes, which are reported unless they were before.
+/// Gives the declaration its meaning. `None` if there are mistakes, here or in `syntax`.
 pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model> {
     let before = errors.len();
     let variables = declaration.coordinates.iter().chain(&declaration.momenta).chain(&declaration.parameters);
@@ -74,16 +75,16 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let invariants = quantities(&mut scope, &declaration.invariants, Kind::Invariant, degrees_of_freedom);
     let used = scope.used();
 
-    let understood = !declaration.incomplete && declaration.broken.is_empty();
+    let understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
     if let (Ok(constraints), Ok(phase), true) = (&constraints, &phase, understood) {
         count(constraints, phase, degrees_of_freedom, errors);
     }
-    if !declaration.incomplete {
+    if !declaration.hidden_uses {
         let mistaken = errors.len() > before || !understood;
         report_unused(declaration, used, mistaken, errors);
     }
     let (Some(Ok(hamiltonian)), Ok(constraints), Ok(phase_constraints), Ok(invariants), true) =
-        (hamiltonian, constraints, phase, invariants, understood && errors.len() == before)
+        (hamiltonian, constraints, phase, invariants, understood && errors.is_empty())
     else {
         return None;
     };
@@ -115,6 +116,7 @@ fn quantities(scope: &mut Scope, list: &[Named], kind: Kind, degrees: usize) -> 
 /// The members of a family, or the one quantity that is none. The first mistaken member speaks for all.
 fn members(scope: &mut Scope, named: &Named, kind: Kind, degrees: usize) -> Outcome<Vec<Quantity>> {
     let Some(family) = &named.family else { return entries(scope, named, kind, degrees, "") };
+    scope.check_family(&family.index)?;
     let mut all = Vec::new();
     for member in family.range.clone() {
         let suffix = format!("[{member}]");
@@ -198,13 +200,14 @@ fn count(constraints: &[Quantity], phase: &[Quantity], degrees: usize, errors: &
     }
 }
 
-/// Whatever is declared has a purpose. After a mistake, a name that occurs anywhere passes for used.
+/// Whatever is declared has a purpose. What only a useless definition uses is not reported beside it. After a mistake, a name that occurs anywhere passes for used.
 fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &mut Errors) {
     if mistaken {
         for expression in expressions(declaration) {
             collect_words(expression.to_token_stream(), &mut used);
         }
     }
+    used.extend(declaration.broken.iter().map(plain));
     let is_used = |name: &Ident| used.contains(&plain(name));
     for (coordinate, momentum) in declaration.coordinates.iter().zip(&declaration.momenta) {
         let (q, p) = (&coordinate.name, &momentum.name);
@@ -219,8 +222,7 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
     }
     for Named { name, .. } in &declaration.defines {
         if !is_used(name) {
-            let message = format!("nothing that matters uses the definition `{name}`: remove it");
-            errors.push(name.span(), message);
+            errors.push(name.span(), format_args!("nothing uses the definition `{name}`: remove it"));
         }
     }
 }

@@ -49,9 +49,6 @@ enum Progress {
     Done(Outcome<Value>),
 }
 
-/// Who uses a name: a definition, or (`None`) something that matters by itself.
-type User = Option<usize>;
-
 /// Evaluates expressions in the scope of a declaration.
 pub(super) struct Scope<'a> {
     pub(super) errors: &'a mut Errors,
@@ -61,10 +58,10 @@ pub(super) struct Scope<'a> {
     /// For each definition, a momentum that it contains.
     momentum_in: Vec<Option<String>>,
     indices: Vec<(String, i64)>,
-    user: User,
-    uses: BTreeSet<(User, String)>,
-    /// Names that a misspelling stood for.
-    suggested: BTreeSet<String>,
+    /// The definition that is being evaluated.
+    user: Option<usize>,
+    /// Names that are used, or that a misspelling stands for.
+    used: BTreeSet<String>,
     /// Whether a holonomic constraint is being evaluated, and if so, whether its use of a momentum was reported.
     holonomic: Option<bool>,
     /// How many evaluations are open.
@@ -85,8 +82,7 @@ impl<'a> Scope<'a> {
             momentum_in: vec![None; declaration.defines.len()],
             indices: Vec::new(),
             user: None,
-            uses: BTreeSet::new(),
-            suggested: BTreeSet::new(),
+            used: BTreeSet::new(),
             holonomic: None,
             level: 0,
             work: 0,
@@ -155,6 +151,11 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
+    /// An index of a family that clashes with a name was reported by `syntax`.
+    pub(super) fn check_family(&self, index: &Ident) -> Outcome<()> {
+        if self.declaration.broken.iter().any(|name| plain(name) == plain(index)) { Err(Poison) } else { Ok(()) }
+    }
+
     /// The indices in force, for messages: ` where i = 3`.
     pub(super) fn circumstances(&self) -> String {
         let values: Vec<String> = self.indices.iter().map(|(index, value)| format!("{index} = {value}")).collect();
@@ -171,7 +172,7 @@ impl<'a> Scope<'a> {
             return Ok(Scalar::pi().into());
         }
         let Some(&meaning) = self.names.get(&key) else { return Err(self.unknown(name)) };
-        self.uses.insert((self.user, key.clone()));
+        self.used.insert(key);
         match meaning {
             Meaning::Variable { role, shape, first } => {
                 if role == Role::Momentum {
@@ -195,7 +196,7 @@ impl<'a> Scope<'a> {
             }
             Meaning::Quantity => {
                 let message = format!("`{name}` names a constraint or an integral, which has no value in expressions");
-                Err(self.fail_at(name.span(), format!("{message}; name the expression with `define` and use that")))
+                Err(self.fail_at(name.span(), format!("{message}: name the expression with `define`")))
             }
             Meaning::Broken => Err(Poison),
         }
@@ -233,14 +234,14 @@ impl<'a> Scope<'a> {
                 None => format!("`{name}` is a momentum"),
                 Some(momentum) => format!("`{name}` contains the momentum `{momentum}`"),
             };
-            let message = format!("{what}, and a `constraint` holds between coordinates only; its rate is derived");
-            self.errors.push(name.span(), format_args!("{message}; use `phase_constraint` for one that is neither"));
+            let message = format!("{what}, but a `constraint` holds between coordinates only: use `phase_constraint`");
+            self.errors.push(name.span(), message);
         }
         Err(Poison)
     }
 
     fn unknown(&mut self, name: &Ident) -> Poison {
-        if self.declaration.incomplete {
+        if self.declaration.hidden_names {
             return Poison;
         }
         let key = plain(name);
@@ -248,12 +249,10 @@ impl<'a> Scope<'a> {
         let known: Vec<&str> = self.names.keys().map(String::as_str).filter(|known| *known != ENERGY).collect();
         let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
             Some(near) => {
-                self.suggested.insert(near.to_owned());
+                self.used.insert(near.to_owned());
                 format!("unknown name `{name}`; did you mean `{near}`?")
             }
-            None => format!(
-                "unknown name `{name}`; a name is a coordinate, a momentum, a field of the struct or a `define`"
-            ),
+            None => format!("unknown name `{name}`; the names here are {}", list(&known)),
         };
         self.fail_at(name.span(), message)
     }
@@ -270,19 +269,14 @@ impl<'a> Scope<'a> {
         Poison
     }
 
-    /// The names that something which matters uses, by way of definitions too.
-    pub(super) fn used(&self) -> BTreeSet<String> {
-        let mut used = self.suggested.clone();
-        let mut users = vec![None];
-        while let Some(user) = users.pop() {
-            for (_, name) in self.uses.range((user, String::new())..).take_while(|(from, _)| *from == user) {
-                if used.insert(name.clone())
-                    && let Some(Meaning::Definition(index)) = self.names.get(name)
-                {
-                    users.push(Some(*index));
-                }
-            }
-        }
-        used
+    /// The names that are used anywhere.
+    pub(super) fn used(self) -> BTreeSet<String> {
+        self.used
     }
+}
+
+fn list(names: &[&str]) -> String {
+    const ENOUGH: usize = 12;
+    let shown: Vec<String> = names.iter().take(ENOUGH).map(|name| format!("`{name}`")).collect();
+    if names.len() > ENOUGH { format!("{} and others", shown.join(", ")) } else { shown.join(", ") }
 }

@@ -1,92 +1,16 @@
 //! The keys of the attribute.
 //!
 //! Entries are cut at commas and read one by one. An entry that cannot be read is reported once; whatever names it
-//! would have declared become `broken`, or the whole declaration `incomplete` where even the names are unknown.
+//! would have declared become `broken`, and where even the names are unknown,
+//! `hidden_names` says so.
 
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Expr, Ident, Lit, RangeLimits, Token};
+use syn::{Expr, Ident};
 
-use super::{Family, MAX_ENTRIES, Named, Shape, Variable, limits, plain, whole};
+use super::key::Key;
+use super::{Named, Variable, limits, plain, whole};
 use crate::diagnostics::{Errors, nearest};
-
-/// The keys, in the order in which messages list them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Key {
-    Coordinates,
-    Momenta,
-    Hamiltonian,
-    Define,
-    Constraint,
-    PhaseConstraint,
-    Invariant,
-    Crate,
-    State,
-    Poisson,
-    Dynamics,
-    Output,
-}
-
-impl Key {
-    const ALL: [Self; 12] = [
-        Self::Coordinates,
-        Self::Momenta,
-        Self::Hamiltonian,
-        Self::Define,
-        Self::Constraint,
-        Self::PhaseConstraint,
-        Self::Invariant,
-        Self::Crate,
-        Self::State,
-        Self::Poisson,
-        Self::Dynamics,
-        Self::Output,
-    ];
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Coordinates => "coordinates",
-            Self::Momenta => "momenta",
-            Self::Hamiltonian => "hamiltonian",
-            Self::Define => "define",
-            Self::Constraint => "constraint",
-            Self::PhaseConstraint => "phase_constraint",
-            Self::Invariant => "invariant",
-            Self::Crate => "crate",
-            Self::State => "state",
-            Self::Poisson => "poisson",
-            Self::Dynamics => "dynamics",
-            Self::Output => "output",
-        }
-    }
-
-    /// How the key is written.
-    pub(super) fn usage(self) -> &'static str {
-        match self {
-            Self::Coordinates => "coordinates(q: [3])",
-            Self::Momenta => "momenta(p: [3])",
-            Self::Hamiltonian => "hamiltonian = p.norm_squared() / (2 * m)",
-            Self::Define => "define(name = expression)",
-            Self::Constraint => "constraint(name = expression)",
-            Self::PhaseConstraint => "phase_constraint(name = expression)",
-            Self::Invariant => "invariant(name = expression)",
-            Self::Crate => "crate = path::to::fbint_runtime",
-            Self::State => "state(x: [3])",
-            Self::Poisson => "poisson = expression",
-            Self::Dynamics => "dynamics(name = expression)",
-            Self::Output => "output(name = expression)",
-        }
-    }
-
-    fn spelled(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|key| key.name() == name)
-    }
-
-    /// Whether the key names several things, so that it may be given repeatedly.
-    fn repeats(self) -> bool {
-        matches!(self, Self::Define | Self::Constraint | Self::PhaseConstraint | Self::Invariant)
-    }
-}
 
 /// The variables of one key.
 pub(super) struct Variables {
@@ -106,7 +30,8 @@ pub(super) struct Attribute {
     pub(super) phase_constraints: Vec<Named>,
     pub(super) invariants: Vec<Named>,
     pub(super) broken: Vec<Ident>,
-    pub(super) incomplete: bool,
+    pub(super) hidden_names: bool,
+    pub(super) hidden_uses: bool,
     /// The keys that occur, well-formed or not.
     pub(super) seen: Vec<Key>,
     /// Whether some key could not be read, so that nobody can tell which are missing.
@@ -115,8 +40,8 @@ pub(super) struct Attribute {
 
 /// Reads the attribute.
 pub(super) struct Reader<'e> {
-    errors: &'e mut Errors,
-    attribute: Attribute,
+    pub(super) errors: &'e mut Errors,
+    pub(super) attribute: Attribute,
 }
 
 impl<'e> Reader<'e> {
@@ -131,7 +56,8 @@ impl<'e> Reader<'e> {
             phase_constraints: Vec::new(),
             invariants: Vec::new(),
             broken: Vec::new(),
-            incomplete: false,
+            hidden_names: false,
+            hidden_uses: false,
             seen: Vec::new(),
             uncertain: false,
         };
@@ -144,8 +70,7 @@ impl<'e> Reader<'e> {
 
     pub(super) fn read(&mut self, tokens: TokenStream) {
         if !limits::hold(&tokens, self.errors) {
-            (self.attribute.incomplete, self.attribute.uncertain) = (true, true);
-            return;
+            return self.lose_entry();
         }
         for entry in self.entries(tokens) {
             self.entry(&entry);
@@ -153,7 +78,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Cuts at commas. A trailing comma is fine, a doubled one is a mistake.
-    fn entries(&mut self, tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    pub(super) fn entries(&mut self, tokens: TokenStream) -> Vec<Vec<TokenTree>> {
         let mut entries = vec![Vec::new()];
         for token in tokens {
             let entry = entries.last_mut().expect("the list starts with an entry");
@@ -174,7 +99,7 @@ impl<'e> Reader<'e> {
 
     fn entry(&mut self, tokens: &[TokenTree]) {
         let Some((TokenTree::Ident(word), rest)) = tokens.split_first() else {
-            (self.attribute.incomplete, self.attribute.uncertain) = (true, true);
+            self.lose_entry();
             let message = "expected a key, as in `coordinates(q: [3])` or `hamiltonian = p * p / (2 * m)`";
             return self.errors.push(tokens[0].span(), message);
         };
@@ -182,15 +107,17 @@ impl<'e> Reader<'e> {
             Some(key) => key,
             None => match self.unknown_key(word) {
                 Some(key) => key,
-                None => {
-                    (self.attribute.incomplete, self.attribute.uncertain) = (true, true);
+                // `key = value` declares no name, whatever the key is.
+                None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
+                    (self.attribute.hidden_uses, self.attribute.uncertain) = (true, true);
                     return;
                 }
+                None => return self.lose_entry(),
             },
         };
         let repeated = self.attribute.seen.contains(&key) && !key.repeats();
         if repeated {
-            self.errors.push(word.span(), repetition(key));
+            self.errors.push(word.span(), key.repetition());
         }
         self.attribute.seen.push(key);
         match key {
@@ -218,7 +145,7 @@ impl<'e> Reader<'e> {
     }
 
     fn unsupported(&mut self, key: Key, span: Span) {
-        self.attribute.incomplete = true;
+        self.lose(key);
         let message = match key {
             Key::Output => "`output` is not supported yet; compute the quantity from the state after the step",
             Key::State => "`state` is not supported yet; declare canonical `coordinates` and `momenta`",
@@ -232,11 +159,11 @@ impl<'e> Reader<'e> {
     fn single(&mut self, key: Key, word: &Ident, rest: &[TokenTree], repeated: bool) {
         let value = match rest {
             [TokenTree::Punct(equals), value @ ..] if is_equals(equals) => value,
-            [] => return self.spoil(word.span(), format_args!("`{word}` needs a value: `{}`", key.usage())),
-            [other, ..] => return self.spoil(other.span(), format_args!("expected `=`, as in `{}`", key.usage())),
+            [] => return self.spoil(key, word.span(), format_args!("`{word}` needs a value: `{}`", key.usage())),
+            [other, ..] => return self.spoil(key, other.span(), format_args!("expected `=`, as in `{}`", key.usage())),
         };
         if value.is_empty() {
-            return self.spoil(rest[0].span(), format_args!("no value after `=`, as in `{}`", key.usage()));
+            return self.spoil(key, rest[0].span(), format_args!("no value after `=`, as in `{}`", key.usage()));
         }
         if key == Key::Crate {
             let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
@@ -250,211 +177,8 @@ impl<'e> Reader<'e> {
         }
     }
 
-    /// `key(x, q: [3], r: [3, 3])`.
-    fn variables(&mut self, key: Key, word: &Ident, rest: &[TokenTree], repeated: bool) {
-        let mut understood = !repeated;
-        let mut variables = Vec::new();
-        match self.list(key, word, rest) {
-            None => understood = false,
-            Some(list) => {
-                let entries = self.entries(list.stream());
-                if entries.is_empty() {
-                    understood = false;
-                    self.spoil(
-                        list.span_close(),
-                        format_args!("`{word}` is empty: list variables, as in `{}`", key.usage()),
-                    );
-                }
-                for entry in entries {
-                    match self.variable(key, &entry) {
-                        Some(variable) => variables.push(variable),
-                        None => understood = false,
-                    }
-                }
-            }
-        }
-        let target = match key {
-            Key::Momenta => &mut self.attribute.momenta,
-            _ => &mut self.attribute.coordinates,
-        };
-        target.variables.extend(variables);
-        target.understood &= understood;
-    }
-
-    fn variable(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Variable> {
-        let name = self.name(&tokens[0])?;
-        let sizes = match &tokens[1..] {
-            [] => return Some(Variable { name, shape: Shape::Scalar }),
-            [TokenTree::Punct(colon), TokenTree::Group(sizes)]
-                if colon.as_char() == ':' && sizes.delimiter() == Delimiter::Bracket =>
-            {
-                sizes
-            }
-            [TokenTree::Punct(colon), other, ..] if colon.as_char() == ':' => {
-                let after = if tokens.len() > 3 { &tokens[3] } else { other };
-                return self.misshapen(key, name, after.span());
-            }
-            [other, ..] => return self.misshapen(key, name, other.span()),
-        };
-        let entries = self.entries(sizes.stream());
-        let mut shape = Vec::new();
-        for entry in &entries {
-            match self.size(entry) {
-                Some(size) => shape.push(size),
-                None => {
-                    self.attribute.broken.push(name);
-                    return None;
-                }
-            }
-        }
-        let shape = match shape[..] {
-            [length] => Shape::Vector(length),
-            [rows, columns] => Shape::Matrix { rows, columns },
-            _ => {
-                let message = "a shape has one size or two: `q: [3]` is a vector, `q: [3, 8]` a matrix of 3 rows";
-                self.errors.push(sizes.span_open(), message);
-                self.attribute.broken.push(name);
-                return None;
-            }
-        };
-        if shape.entries() > MAX_ENTRIES {
-            self.errors.push(sizes.span_open(), format_args!("`{name}` has more than {MAX_ENTRIES} entries"));
-            self.attribute.broken.push(name);
-            return None;
-        }
-        Some(Variable { name, shape })
-    }
-
-    fn misshapen(&mut self, key: Key, name: Ident, span: Span) -> Option<Variable> {
-        let message = format!("write `{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
-        self.errors.push(span, format_args!("this is no shape in `{}`: {message}", key.name()));
-        self.attribute.broken.push(name);
-        None
-    }
-
-    fn size(&mut self, tokens: &[TokenTree]) -> Option<usize> {
-        let size = match tokens {
-            [TokenTree::Literal(literal)] => match Lit::new(literal.clone()) {
-                Lit::Int(integer) => integer.base10_parse::<usize>().ok(),
-                _ => None,
-            },
-            _ => None,
-        };
-        match size {
-            Some(1..=MAX_ENTRIES) => size,
-            _ => {
-                let message = format!("a size is an integer literal from 1 to {MAX_ENTRIES}");
-                self.errors.push(tokens[0].span(), message);
-                None
-            }
-        }
-    }
-
-    /// `key(name = expression, family[i in 0..8] = expression)`.
-    fn named(&mut self, key: Key, word: &Ident, rest: &[TokenTree]) {
-        let Some(list) = self.list(key, word, rest) else { return };
-        let entries = self.entries(list.stream());
-        if entries.is_empty() {
-            self.spoil(list.span_close(), format_args!("`{word}` is empty: name something, as in `{}`", key.usage()));
-        }
-        for entry in entries {
-            let Some(named) = self.definition(key, &entry) else { continue };
-            let target = match key {
-                Key::Define => &mut self.attribute.defines,
-                Key::Constraint => &mut self.attribute.constraints,
-                Key::PhaseConstraint => &mut self.attribute.phase_constraints,
-                _ => &mut self.attribute.invariants,
-            };
-            target.push(named);
-        }
-    }
-
-    fn definition(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Named> {
-        let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
-        let (head, value) = match equals {
-            Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
-            _ => (tokens, &[][..]),
-        };
-        let (name, index) = match head {
-            [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(name)?, None),
-            [name @ TokenTree::Ident(_), TokenTree::Group(index)]
-                if !value.is_empty() && index.delimiter() == Delimiter::Bracket =>
-            {
-                (self.name(name)?, Some(index))
-            }
-            _ => {
-                self.attribute.incomplete |= key == Key::Define;
-                let span = tokens[0].span();
-                let message = format!("`{}` needs a name for this: `{}`", key.name(), key.usage());
-                self.errors.push(span, message);
-                return None;
-            }
-        };
-        let family = match index {
-            None => None,
-            Some(index) => match self.family(key, &name, index) {
-                Some(family) => Some(family),
-                None => {
-                    self.attribute.broken.push(name);
-                    self.attribute.incomplete = true;
-                    return None;
-                }
-            },
-        };
-        if value.len() == 1 {
-            self.attribute.incomplete = true;
-            self.errors.push(value[0].span(), format_args!("no expression after `=`, as in `{}`", key.usage()));
-            self.attribute.broken.push(name);
-            return None;
-        }
-        match self.parsed(&value[1..], Expr::parse, None) {
-            Some(value) => Some(Named { name, family, value }),
-            None => {
-                self.attribute.broken.push(name);
-                None
-            }
-        }
-    }
-
-    fn family(&mut self, key: Key, name: &Ident, index: &Group) -> Option<Family> {
-        if key == Key::Define {
-            let message = format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of");
-            self.errors.push(index.span_open(), message);
-            return None;
-        }
-        let written = |input: ParseStream| {
-            let index: Ident = input.parse()?;
-            input.parse::<Token![in]>()?;
-            let start = bound(input)?;
-            let limits: RangeLimits = input.parse()?;
-            let end = bound(input)?;
-            Ok((index, start, limits, end))
-        };
-        let Ok((variable, start, limits, end)) = written.parse2(index.stream()) else {
-            let message = format!("a family is written `{name}[i in 0..8] = ..`, with integer literals as bounds");
-            self.errors.push(index.span_open(), message);
-            return None;
-        };
-        let end = match limits {
-            RangeLimits::HalfOpen(_) => end,
-            RangeLimits::Closed(_) => end.saturating_add(1),
-        };
-        let length = end.saturating_sub(start);
-        if length <= 0 {
-            self.errors
-                .push(index.span_open(), format_args!("the family `{name}` is empty: its range contains no index"));
-            return None;
-        }
-        if length > MAX_ENTRIES as i64 {
-            self.errors
-                .push(index.span_open(), format_args!("the family `{name}` has more than {MAX_ENTRIES} members"));
-            return None;
-        }
-        Some(Family { index: variable, range: start..end })
-    }
-
     /// The parenthesised list of a key.
-    fn list(&mut self, key: Key, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
+    pub(super) fn list(&mut self, key: Key, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
         match rest {
             [TokenTree::Group(list), after @ ..] => {
                 if list.delimiter() != Delimiter::Parenthesis {
@@ -467,21 +191,25 @@ impl<'e> Reader<'e> {
                 Some(list.clone())
             }
             [] => {
-                self.spoil(word.span(), format_args!("`{word}` needs a list: `{}`", key.usage()));
+                self.spoil(key, word.span(), format_args!("`{word}` needs a list: `{}`", key.usage()));
                 None
             }
             [other, ..] => {
-                self.spoil(other.span(), format_args!("expected `(`: `{word}` takes a list, as in `{}`", key.usage()));
+                self.spoil(
+                    key,
+                    other.span(),
+                    format_args!("expected `(`: `{word}` takes a list, as in `{}`", key.usage()),
+                );
                 None
             }
         }
     }
 
-    fn name(&mut self, token: &TokenTree) -> Option<Ident> {
+    pub(super) fn name(&mut self, key: Key, token: &TokenTree) -> Option<Ident> {
         match syn::parse2::<Ident>(token.clone().into()) {
             Ok(name) => Some(name),
             Err(_) => {
-                self.attribute.incomplete = true;
+                self.lose(key);
                 let message = match token {
                     TokenTree::Ident(word) => format!("`{word}` is a keyword of Rust and cannot be a name"),
                     _ => "expected a name".to_owned(),
@@ -493,7 +221,7 @@ impl<'e> Reader<'e> {
     }
 
     /// Parses all of `tokens`, reporting what stands in the way; a non-empty slice. `hint` replaces syn's message.
-    fn parsed<T>(
+    pub(super) fn parsed<T>(
         &mut self,
         tokens: &[TokenTree],
         parse: fn(ParseStream) -> syn::Result<T>,
@@ -513,7 +241,7 @@ impl<'e> Reader<'e> {
                 Some(value)
             }
             Err(error) => {
-                self.attribute.incomplete = true;
+                self.attribute.hidden_uses = true;
                 let message = error.to_string();
                 let last = tokens.last().map_or_else(whole, TokenTree::span);
                 match (hint, message.strip_prefix("unexpected end of input")) {
@@ -538,37 +266,33 @@ impl<'e> Reader<'e> {
                 self.entry(tokens);
             }
             [other, ..] => {
-                self.attribute.incomplete = true;
+                (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
                 self.errors.push(other.span(), "expected an operator or a comma before this");
             }
             [] => {}
         }
     }
 
-    /// Reports a mistake that leaves names unknown.
-    fn spoil(&mut self, span: Span, message: impl std::fmt::Display) {
-        self.attribute.incomplete = true;
+    /// Reports a mistake that makes what `key` says unreadable.
+    pub(super) fn spoil(&mut self, key: Key, span: Span, message: impl std::fmt::Display) {
+        self.lose(key);
         self.errors.push(span, message);
     }
-}
 
-fn repetition(key: Key) -> String {
-    match key {
-        Key::Coordinates | Key::Momenta => {
-            format!("`{0}` is given twice: list all of them in one `{0}(..)`", key.name())
-        }
-        _ => format!("`{}` is given twice: keep one of the two", key.name()),
+    /// Something that `key` says is unreadable.
+    pub(super) fn lose(&mut self, key: Key) {
+        self.attribute.hidden_uses = true;
+        self.attribute.hidden_names |= matches!(key, Key::Coordinates | Key::Momenta | Key::Define | Key::State);
+    }
+
+    /// A whole entry is unreadable, whatever it may say.
+    fn lose_entry(&mut self) {
+        self.attribute.uncertain = true;
+        (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
     }
 }
 
 /// `=`, and neither `==` nor `=>`.
-fn is_equals(punct: &proc_macro2::Punct) -> bool {
+pub(super) fn is_equals(punct: &proc_macro2::Punct) -> bool {
     punct.as_char() == '=' && punct.spacing() == Spacing::Alone
-}
-
-fn bound(input: ParseStream) -> syn::Result<i64> {
-    let negative = input.parse::<Option<Token![-]>>()?.is_some();
-    let literal: syn::LitInt = input.parse()?;
-    let value: i64 = literal.base10_parse()?;
-    Ok(if negative { -value } else { value })
 }

@@ -4,23 +4,24 @@ use std::collections::BTreeMap;
 
 use syn::Ident;
 
-use super::attribute::Key;
+use super::key::Key;
 use super::{Declaration, ENERGY, MAX_ENTRIES, RESERVED_NAMES, plain, whole};
 use crate::diagnostics::Errors;
 
 /// A canonical system has coordinates, momenta and a Hamiltonian. A declaration that gives its field in another way is
-/// refused elsewhere.
-pub(super) fn keys(seen: &[Key], declaration: &Declaration, errors: &mut Errors) {
+/// refused elsewhere. Whether nothing is missing.
+pub(super) fn keys(seen: &[Key], declaration: &Declaration, errors: &mut Errors) -> bool {
     if [Key::State, Key::Poisson, Key::Dynamics].iter().any(|key| seen.contains(key)) {
-        return;
+        return true;
     }
     let needed = [Key::Coordinates, Key::Momenta, Key::Hamiltonian];
     let missing: Vec<String> =
         needed.iter().filter(|key| !seen.contains(key)).map(|key| format!("`{}`", key.usage())).collect();
     if !missing.is_empty() {
         let name = &declaration.item.ident;
-        errors.push(whole(), format_args!("the model `{name}` lacks {}", missing.join(" and ")));
+        errors.push(whole(), format_args!("the model `{name}` lacks {}", missing.join(", ")));
     }
+    missing.is_empty()
 }
 
 /// Coordinates and momenta are conjugate in pairs.
@@ -63,9 +64,9 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
     }
 }
 
-/// Every name means one thing, and is no word of the expression language.
-pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Errors) {
-    let mut names = Names { taken: BTreeMap::new(), errors };
+/// Every name means one thing, and is no word of the expression language. Gives the names that do not.
+pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Errors) -> Vec<Ident> {
+    let mut names = Names { taken: BTreeMap::new(), clashing: Vec::new(), errors };
     for word in RESERVED_NAMES {
         names.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
     }
@@ -103,11 +104,13 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     for family in quantities.filter_map(|named| named.family.as_ref()) {
         names.consult(&family.index);
     }
+    names.clashing
 }
 
 /// The names so far, and what they mean.
 struct Names<'e> {
     taken: BTreeMap<String, String>,
+    clashing: Vec<Ident>,
     errors: &'e mut Errors,
 }
 
@@ -124,6 +127,7 @@ impl Names<'_> {
             None => true,
             Some(meaning) => {
                 self.errors.push(name.span(), format_args!("`{name}` is already {meaning}: choose another name"));
+                self.clashing.push(name.clone());
                 false
             }
         }
@@ -160,5 +164,7 @@ pub(super) fn size(declaration: &mut Declaration, errors: &mut Errors) {
             total <= MAX_ENTRIES
         });
     }
-    declaration.incomplete |= total > MAX_ENTRIES;
+    if total > MAX_ENTRIES {
+        (declaration.hidden_names, declaration.hidden_uses) = (true, true);
+    }
 }

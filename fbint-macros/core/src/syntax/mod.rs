@@ -2,13 +2,15 @@
 //!
 //! The attribute is cut at its commas before anything is parsed, so that a mistake spoils its own entry only: every
 //! mistake is reported at its own token, and the rest is read as if nothing had happened. What a mistake makes unknown
-//! is remembered (`broken`, `incomplete`), so that no later rule reports it a second time. Rules that need no algebra
+//! is remembered (`broken`, `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that need no algebra
 //! live in `check`; whatever needs the value of an expression belongs to `elaborate`.
 
 mod attribute;
 mod check;
 mod item;
+mod key;
 mod limits;
+mod lists;
 
 use std::ops::Range;
 
@@ -52,8 +54,10 @@ pub struct Declaration {
     pub invariants: Vec<Named>,
     /// Names whose declaration is mistaken: using them is not a second mistake.
     pub broken: Vec<Ident>,
-    /// Whether parts could not be read at all, so that nobody can tell which names are unknown or unused.
-    pub incomplete: bool,
+    /// Whether some part that declares names could not be read, so that nobody can tell which names are unknown.
+    pub hidden_names: bool,
+    /// Whether some part could not be read at all, so that nobody can tell which names are unused.
+    pub hidden_uses: bool,
 }
 
 /// A coordinate, a momentum or a parameter.
@@ -151,18 +155,20 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
         phase_constraints: attribute.phase_constraints,
         invariants: attribute.invariants,
         broken: attribute.broken,
-        incomplete: attribute.incomplete,
+        hidden_names: attribute.hidden_names,
+        hidden_uses: attribute.hidden_uses,
     };
     let paired = attribute.coordinates.understood && attribute.momenta.understood;
-    if !attribute.uncertain {
-        check::keys(&attribute.seen, &declaration, errors);
+    if !attribute.uncertain && !check::keys(&attribute.seen, &declaration, errors) {
+        (declaration.hidden_names, declaration.hidden_uses) = (true, true);
     }
     if paired {
         check::conjugates(&declaration, errors);
     }
-    check::names(&declaration, attribute.seen.contains(&attribute::Key::Hamiltonian), errors);
+    let clashing = check::names(&declaration, attribute.seen.contains(&key::Key::Hamiltonian), errors);
     check::size(&mut declaration, errors);
     declaration.broken.extend(parameters.broken);
+    declaration.broken.extend(clashing);
     Some(declaration)
 }
 

@@ -1,0 +1,245 @@
+//! The lists of the attribute: variables with their shapes, and named expressions.
+
+use proc_macro2::{Delimiter, Group, Span, TokenTree};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Expr, Ident, Lit, RangeLimits, Token};
+
+use super::attribute::{Reader, is_equals};
+use super::key::Key;
+use super::{Family, MAX_ENTRIES, Named, Shape, Variable, whole};
+
+impl Reader<'_> {
+    /// `key(x, q: [3], r: [3, 3])`.
+    pub(super) fn variables(&mut self, key: Key, word: &Ident, rest: &[TokenTree], repeated: bool) {
+        let mut understood = !repeated;
+        let mut variables = Vec::new();
+        match self.list(key, word, rest) {
+            None => understood = false,
+            Some(list) => {
+                let entries = self.entries(list.stream());
+                if entries.is_empty() {
+                    understood = false;
+                    self.spoil(
+                        key,
+                        list.span_close(),
+                        format_args!("`{word}` is empty: list variables, as in `{}`", key.usage()),
+                    );
+                }
+                for entry in entries {
+                    match self.variable(key, &entry) {
+                        // A second list is one mistake already: its names are known, and mean nothing.
+                        Some(variable) if repeated => self.attribute.broken.push(variable.name),
+                        Some(variable) => variables.push(variable),
+                        None => understood = false,
+                    }
+                }
+            }
+        }
+        let target = match key {
+            Key::Momenta => &mut self.attribute.momenta,
+            _ => &mut self.attribute.coordinates,
+        };
+        target.variables.extend(variables);
+        target.understood &= understood;
+    }
+
+    fn variable(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Variable> {
+        let name = self.name(key, &tokens[0])?;
+        let sizes = match &tokens[1..] {
+            [] => return Some(Variable { name, shape: Shape::Scalar }),
+            [TokenTree::Punct(colon), TokenTree::Group(sizes)]
+                if colon.as_char() == ':' && sizes.delimiter() == Delimiter::Bracket =>
+            {
+                sizes
+            }
+            [TokenTree::Punct(colon), other, ..] if colon.as_char() == ':' => {
+                let after = if tokens.len() > 3 { &tokens[3] } else { other };
+                return self.misshapen(key, name, after.span());
+            }
+            [other, ..] => return self.misshapen(key, name, other.span()),
+        };
+        let entries = self.entries(sizes.stream());
+        let mut shape = Vec::new();
+        for entry in &entries {
+            match self.size(entry) {
+                Some(size) => shape.push(size),
+                None => {
+                    self.attribute.broken.push(name);
+                    return None;
+                }
+            }
+        }
+        let shape = match shape[..] {
+            [length] => Shape::Vector(length),
+            [rows, columns] => Shape::Matrix { rows, columns },
+            _ => {
+                let message = "a shape has one size or two: `q: [3]` is a vector, `q: [3, 8]` a matrix of 3 rows";
+                self.errors.push(sizes.span_open(), message);
+                self.attribute.broken.push(name);
+                return None;
+            }
+        };
+        if shape.entries() > MAX_ENTRIES {
+            self.errors.push(sizes.span_open(), format_args!("`{name}` has more than {MAX_ENTRIES} entries"));
+            self.attribute.broken.push(name);
+            return None;
+        }
+        Some(Variable { name, shape })
+    }
+
+    fn misshapen(&mut self, key: Key, name: Ident, span: Span) -> Option<Variable> {
+        let message = format!("write `{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
+        self.errors.push(span, format_args!("this is no shape in `{}`: {message}", key.name()));
+        self.attribute.broken.push(name);
+        None
+    }
+
+    fn size(&mut self, tokens: &[TokenTree]) -> Option<usize> {
+        let size = match tokens {
+            [TokenTree::Literal(literal)] => match Lit::new(literal.clone()) {
+                Lit::Int(integer) => integer.base10_parse::<usize>().ok(),
+                _ => None,
+            },
+            _ => None,
+        };
+        match size {
+            Some(1..=MAX_ENTRIES) => size,
+            _ => {
+                let message = format!("a size is an integer literal from 1 to {MAX_ENTRIES}");
+                self.errors.push(tokens[0].span(), message);
+                None
+            }
+        }
+    }
+
+    /// `key(name = expression, family[i in 0..8] = expression)`.
+    pub(super) fn named(&mut self, key: Key, word: &Ident, rest: &[TokenTree]) {
+        let Some(list) = self.list(key, word, rest) else { return };
+        let entries = self.entries(list.stream());
+        if entries.is_empty() {
+            self.spoil(
+                key,
+                list.span_close(),
+                format_args!("`{word}` is empty: name something, as in `{}`", key.usage()),
+            );
+        }
+        for entry in entries {
+            let Some(named) = self.definition(key, &entry) else { continue };
+            let target = match key {
+                Key::Define => &mut self.attribute.defines,
+                Key::Constraint => &mut self.attribute.constraints,
+                Key::PhaseConstraint => &mut self.attribute.phase_constraints,
+                _ => &mut self.attribute.invariants,
+            };
+            target.push(named);
+        }
+    }
+
+    fn definition(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Named> {
+        let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
+        let (head, value) = match equals {
+            Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
+            _ => (tokens, &[][..]),
+        };
+        let (name, index) = match head {
+            [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(key, name)?, None),
+            [name @ TokenTree::Ident(_), TokenTree::Group(index)]
+                if !value.is_empty() && index.delimiter() == Delimiter::Bracket =>
+            {
+                (self.name(key, name)?, Some(index))
+            }
+            _ => {
+                self.spoil(key, head_span(tokens), head_message(key, tokens));
+                return None;
+            }
+        };
+        let family = match index {
+            None => None,
+            Some(index) => match self.family(key, &name, index) {
+                Some(family) => Some(family),
+                None => {
+                    self.attribute.broken.push(name);
+                    self.attribute.hidden_uses = true;
+                    return None;
+                }
+            },
+        };
+        if value.len() == 1 {
+            self.attribute.hidden_uses = true;
+            self.errors.push(value[0].span(), format_args!("no expression after `=`, as in `{}`", key.usage()));
+            self.attribute.broken.push(name);
+            return None;
+        }
+        match self.parsed(&value[1..], Expr::parse, None) {
+            Some(value) => Some(Named { name, family, value }),
+            None => {
+                self.attribute.broken.push(name);
+                None
+            }
+        }
+    }
+
+    fn family(&mut self, key: Key, name: &Ident, index: &Group) -> Option<Family> {
+        if key == Key::Define {
+            let message = format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of");
+            self.errors.push(index.span_open(), message);
+            return None;
+        }
+        let written = |input: ParseStream| {
+            let index: Ident = input.parse()?;
+            input.parse::<Token![in]>()?;
+            let start = bound(input)?;
+            let limits: RangeLimits = input.parse()?;
+            let end = bound(input)?;
+            Ok((index, start, limits, end))
+        };
+        let Ok((variable, start, limits, end)) = written.parse2(index.stream()) else {
+            let message = format!("a family is written `{name}[i in 0..8] = ..`, with integer literals as bounds");
+            self.errors.push(index.span_open(), message);
+            return None;
+        };
+        let end = match limits {
+            RangeLimits::HalfOpen(_) => end,
+            RangeLimits::Closed(_) => end.saturating_add(1),
+        };
+        let length = end.saturating_sub(start);
+        if length <= 0 {
+            self.errors
+                .push(index.span_open(), format_args!("the family `{name}` is empty: its range contains no index"));
+            return None;
+        }
+        if length > MAX_ENTRIES as i64 {
+            self.errors
+                .push(index.span_open(), format_args!("the family `{name}` has more than {MAX_ENTRIES} members"));
+            return None;
+        }
+        Some(Family { index: variable, range: start..end })
+    }
+}
+
+fn bound(input: ParseStream) -> syn::Result<i64> {
+    let negative = input.parse::<Option<Token![-]>>()?.is_some();
+    let literal: syn::LitInt = input.parse()?;
+    let value: i64 = literal.base10_parse()?;
+    Ok(if negative { -value } else { value })
+}
+
+/// Where a definition stops looking like one.
+fn head_span(tokens: &[TokenTree]) -> Span {
+    match tokens {
+        [TokenTree::Ident(_), other @ TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
+            other.span()
+        }
+        [first, ..] => first.span(),
+        [] => whole(),
+    }
+}
+
+fn head_message(key: Key, tokens: &[TokenTree]) -> String {
+    match tokens {
+        [TokenTree::Ident(name), TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
+            format!("expected a single `=` after `{name}`, as in `{}`", key.usage())
+        }
+        _ => format!("`{}` needs a name for this: `{}`", key.name(), key.usage()),
+    }
+}

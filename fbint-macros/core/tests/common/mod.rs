@@ -1,0 +1,27 @@
+//! A declaration given as text, and what the compiler's first two phases say about it.
+
+use fbint_macros_core::diagnostics::Errors;
+use fbint_macros_core::elaborate::{Model, elaborate};
+use fbint_macros_core::syntax::{Declaration, parse};
+use proc_macro2::TokenStream;
+
+/// A message and the source text that it points at.
+pub(crate) type Message = (String, String);
+
+/// Both phases; every message in the order of discovery.
+pub(crate) fn read(attribute: &str, item: &str) -> (Option<Declaration>, Option<Model>, Vec<Message>) {
+    let attribute: TokenStream = attribute.parse().expect("the attribute is made of tokens");
+    let item: TokenStream = item.parse().expect("the item is made of tokens");
+    let mut errors = Errors::new();
+    let declaration = parse(attribute, item, &mut errors);
+    let model = declaration.as_ref().and_then(|declaration| elaborate(declaration, &mut errors));
+    let messages = match errors.flush() {
+        Ok(()) => Vec::new(),
+        Err(errors) => errors.into_iter().map(|error| (error.to_string(), text(error.span()))).collect(),
+    };
+    (declaration, model, messages)
+}
+
+fn text(span: proc_macro2::Span) -> String {
+    span.source_text().unwrap_or_default()
+}

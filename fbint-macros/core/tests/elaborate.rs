@@ -1,0 +1,287 @@
+//! What well-formed declarations mean: the values of their expressions against the same formulas written in Rust.
+
+mod common;
+
+use fbint_macros_core::elaborate::{Entry, Model};
+use fbint_macros_core::expression::Expression;
+use fbint_macros_core::syntax::Shape;
+
+/// Coordinates `x y z` and `q: [3]`, `r: [2, 3]` with momenta of the same shapes; parameters of every kind.
+const PARAMETERS: &str = "struct Everything {
+    m: f64, v: Vector3<f64>, w: nalgebra::SVector<f64, 4>, a: [f64; 2], s: Matrix2<f64>,
+    t: Matrix2x3<f64>, u: na::SMatrix<f64, 3, 2>,
+}";
+
+fn model(attribute: &str, item: &str) -> Model {
+    let (_, model, messages) = common::read(attribute, item);
+    assert_eq!(messages, []);
+    model.expect("there are no mistakes")
+}
+
+/// The unknowns' values in the tests: all different, none zero.
+fn at(index: usize) -> f64 {
+    0.3 + 0.17 * index as f64
+}
+
+fn value(expression: &Expression) -> f64 {
+    expression.evaluate(&|symbol| at(symbol.0 as usize))
+}
+
+/// The value of a scalar expression over `x, q: [3], r: [2, 3]` and the parameters above; everything else is used
+/// elsewhere, so that nothing is unused.
+fn evaluate(expression: &str) -> f64 {
+    let attribute = format!(
+        "coordinates(x, q: [3], r: [2, 3]), momenta(px, pq: [3], pr: [2, 3]),
+         hamiltonian = {expression},
+         invariant(rest = x + q[0] + r[0, 0] + m + v.x + w.x + a[0] + s[(0, 0)] + t[(0, 0)] + u[(0, 0)])"
+    )
+    .replace("r[0, 0]", "r[(0, 0)]");
+    value(&model(&attribute, PARAMETERS).hamiltonian)
+}
+
+/// Every name as an `f64` or array in the layout of the model.
+struct Names {
+    x: f64,
+    q: [f64; 3],
+    r: [[f64; 3]; 2],
+    m: f64,
+    v: [f64; 3],
+    w: [f64; 4],
+    a: [f64; 2],
+    s: [[f64; 2]; 2],
+}
+
+fn names() -> Names {
+    let parameter = |index: usize| at(20 + index);
+    Names {
+        x: at(0),
+        q: [at(1), at(2), at(3)],
+        r: [[at(4), at(6), at(8)], [at(5), at(7), at(9)]],
+        m: parameter(0),
+        v: [parameter(1), parameter(2), parameter(3)],
+        w: [parameter(4), parameter(5), parameter(6), parameter(7)],
+        a: [parameter(8), parameter(9)],
+        s: [[parameter(10), parameter(12)], [parameter(11), parameter(13)]],
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[track_caller]
+fn check(expression: &str, expected: f64) {
+    let value = evaluate(expression);
+    assert!((value - expected).abs() <= 1e-13 * expected.abs().max(1.0), "{expression}: {value} is not {expected}");
+}
+
+#[test]
+fn numbers_are_exact() {
+    let exact = |text: &str| model(&format!("coordinates(x), momenta(p), hamiltonian = p + x + {text}"), "struct S {}");
+    let constant = |model: &Model| match &model.hamiltonian {
+        Expression::Sum(terms) => terms.last().and_then(Expression::as_number).map(ToString::to_string),
+        _ => None,
+    };
+    for (text, expected) in [
+        ("1 / 2", "1/2"),
+        ("0.1", "1/10"),
+        ("1e-3", "1/1000"),
+        ("1_000.5", "2001/2"),
+        ("2f64", "2"),
+        ("2.0_f64", "2"),
+        ("0x10", "16"),
+        ("0.1 + 0.2", "3/10"),
+        ("2.powi(-3)", "1/8"),
+        ("2.recip()", "1/2"),
+        ("(-3).abs()", "3"),
+        ("(1 / 3).powi(2) * 9", "1"),
+        ("(1..=4).map(|i| i / 10).sum()", "1"),
+        ("(1..=4).map(|i| i).product()", "24"),
+        ("matrix![1, 2; 3, 4].determinant()", "-2"),
+        ("6.62607015e-34 * 1e42", "662607015"),
+    ] {
+        assert_eq!(constant(&exact(text)).as_deref(), Some(expected), "{text}");
+    }
+}
+
+#[test]
+fn scalar_functions() {
+    let Names { x, m, .. } = names();
+    check("x.powi(3) + x.powi(-2) + x.powi(0)", x.powi(3) + x.powi(-2) + 1.0);
+    check("x.powf(1.5) * m.powf(-0.5) + x.powf(m)", x.powf(1.5) * m.powf(-0.5) + x.powf(m));
+    check("x.sqrt() + x.recip() + (-x).abs()", x.sqrt() + 1.0 / x + x);
+    check("x.sin() + x.cos() * x.tan()", x.sin() + x.cos() * x.tan());
+    check("x.asin() + x.acos() - x.atan() + x.atan2(m)", x.asin() + x.acos() - x.atan() + x.atan2(m));
+    check("x.sinh() - x.cosh() / x.tanh()", x.sinh() - x.cosh() / x.tanh());
+    check("x.exp() * x.ln()", x.exp() * x.ln());
+    check("x - m - 2 * x / m / 4 * 3", x - m - 2.0 * x / m / 4.0 * 3.0);
+    check("-(x - (m - x)) * PI + std::f64::consts::PI", (-(x - (m - x)) + 1.0) * std::f64::consts::PI);
+    check("&x * (&m) + { x }", x * m + x);
+}
+
+#[test]
+fn vectors_and_matrices() {
+    let Names { x, q, r, v, w, a, s, .. } = names();
+    check("q.dot(&v) + q.norm() + w.norm_squared()", dot(&q, &v) + dot(&q, &q).sqrt() + dot(&w, &w));
+    check("q.cross(&v)[1]", q[2] * v[0] - q[0] * v[2]);
+    check("(hat(q) * v - q.cross(&v)).norm_squared()", 0.0);
+    check("(2 * q - v / x)[2] + (q * x).x", 2.0 * q[2] - v[2] / x + q[0] * x);
+    check("q.component_mul(&v).y + q.component_div(&v).z", q[1] * v[1] + q[2] / v[2]);
+    check("(r * q)[1]", dot(&r[1], &q));
+    check("(r * r.transpose())[(0, 1)]", dot(&r[0], &r[1]));
+    check("(q * q.transpose()).trace()", dot(&q, &q));
+    check("(q.transpose() * v)[0]", dot(&q, &v));
+    check("r.column(1).dot(&a) + r.row(0).dot(&v.transpose())", r[0][1] * a[0] + r[1][1] * a[1] + dot(&r[0], &v));
+    check("s.trace() + s.determinant()", s[0][0] + s[1][1] + s[0][0] * s[1][1] - s[0][1] * s[1][0]);
+    check("(s - identity(2) + zeros(2, 2))[(1, 1)]", s[1][1] - 1.0);
+    check("(t * u)[(0, 0)] - t.row(0).transpose().dot(&u.column(0))", 0.0);
+    check("matrix![x, 2; 3, 4][(1, 0)] + matrix![x, 2; 3, 4;][(0, 1)]", 5.0);
+    check("vector![x, 2, w.w,].dot(&q)", x * q[0] + 2.0 * q[1] + w[3] * q[2]);
+    check("r.norm_squared()", dot(&r[0], &r[0]) + dot(&r[1], &r[1]));
+}
+
+#[test]
+fn determinants_follow_leibniz() {
+    let (x, m) = (names().x, names().m);
+    // A Vandermonde matrix, whose determinant is the product of the differences.
+    let nodes = [x, m, 2.0, 3.0, -1.0, 0.5];
+    let rows: Vec<String> = ["x", "m", "2", "3", "-1", "0.5"]
+        .iter()
+        .map(|node| (0..6).map(|power| format!("({node}).powi({power})")).collect::<Vec<_>>().join(", "))
+        .collect();
+    let mut expected = 1.0;
+    for i in 0..6 {
+        for j in 0..i {
+            expected *= nodes[i] - nodes[j];
+        }
+    }
+    check(&format!("matrix![{}].determinant()", rows.join("; ")), expected);
+}
+
+#[test]
+fn series_over_ranges() {
+    let Names { x, q, v, r, .. } = names();
+    check("(0..3).map(|i| q[i] * i).sum()", q[1] + 2.0 * q[2]);
+    check("(0..=2).map(|i| q[i]).product()", q[0] * q[1] * q[2]);
+    check("(0..2).map(|i| (i + 1) * r.row(i)).sum().dot(&v.transpose())", dot(&r[0], &v) + 2.0 * dot(&r[1], &v));
+    let double: f64 = (0..3).flat_map(|i| (0..i).map(move |j| (i, j))).map(|(i, j)| q[i] * v[j]).sum();
+    check("(0..3).map(|i| (0..i).map(|j| q[i] * v[j]).sum()).sum()", double);
+    check("(q + (0..0).map(|i| v * q[i]).sum()).x", q[0]);
+    check("(0..0).map(|i| q[i]).product() * x", x);
+    check("(0..2).map(|i| (0..2).map(|i| q[i]).sum()).sum::<f64>()", 2.0 * (q[0] + q[1]));
+}
+
+#[test]
+fn chains_of_operators_may_be_long() {
+    let x = names().x;
+    check(&vec!["x"; 1_500].join(" + "), 1_500.0 * x);
+    check(&vec!["x"; 300].join(" * "), x.powi(300));
+}
+
+#[test]
+fn definitions_come_in_any_order() {
+    let model = model(
+        "coordinates(q: [2]), momenta(p: [2]), hamiltonian = e.dot(&e) + c,
+         define(e = 2 * d, d = vector![p[0], q[1] * c]), define(c = q[0])",
+        "struct S {}",
+    );
+    let [q0, q1, p0] = [at(0), at(1), at(2)];
+    let expected = 4.0 * (p0 * p0 + (q1 * q0).powi(2)) + q0;
+    assert!((value(&model.hamiltonian) - expected).abs() < 1e-14);
+}
+
+#[test]
+fn symbols_are_laid_out_like_the_state() {
+    let model = model(
+        "coordinates(q: [2, 2], theta1), momenta(p: [2, 2], pa), hamiltonian = p.norm() + q.norm() + pa + theta1,
+         invariant(sum = m1 + l[1] + omega_0 + r#type + kappa[(1, 0)] + pa)",
+        "struct S { m1: f64, l: [f64; 2], omega_0: f64, r#type: f64, kappa: Matrix2<f64> }",
+    );
+    assert_eq!(model.degrees_of_freedom, 5);
+    let names: Vec<&str> = model.symbols.iter().map(|symbol| &symbol.name[..]).collect();
+    let state = "q[(0, 0)] q[(1, 0)] q[(0, 1)] q[(1, 1)] theta1 p[(0, 0)] p[(1, 0)] p[(0, 1)] p[(1, 1)] pa";
+    let parameters = "m1 l[0] l[1] omega_0 type kappa[(0, 0)] kappa[(1, 0)] kappa[(0, 1)] kappa[(1, 1)]";
+    assert_eq!(names.join(" "), format!("{state} {parameters}"));
+    let latex: Vec<&str> = model.symbols.iter().map(|symbol| &symbol.latex[..]).collect();
+    assert_eq!(latex[1], "q_{1,0}");
+    assert_eq!(latex[4], "\\theta_{1}");
+    assert_eq!(latex[9], "\\mathit{pa}");
+    assert_eq!(latex[11], "l_{0}");
+    assert_eq!(latex[13], "\\omega_{0}");
+    assert_eq!(latex[14], "\\mathit{type}");
+    assert_eq!(latex[16], "\\kappa_{1,0}");
+    assert_eq!(model.symbols[16].entry, Entry::RowColumn(1, 0));
+    assert_eq!(model.symbols[14].variable, "r#type");
+}
+
+#[test]
+fn quantities_have_names_rates_and_weights() {
+    let model = model(
+        "coordinates(q: [2, 4]), momenta(p: [2, 4]), hamiltonian = p.norm_squared() + q.norm_squared(),
+         constraint(anchor = q.column(0), link[i in 1..3] = (q.column(i) - q.column(i - 1)).norm_squared() - 1),
+         phase_constraint(a[i in 0..=1] = p.column(i)),
+         invariant(gram = q.transpose() * q, spin[i in 2..3] = vector![p[(0, i)], q[(1, i)]])",
+        "struct S {}",
+    );
+    let names = |quantities: &[fbint_macros_core::elaborate::Quantity]| {
+        quantities.iter().map(|quantity| quantity.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(&model.constraints), "anchor[0] anchor[1] link[1] link[2]");
+    assert_eq!(model.constraints[1].rate_name, "anchor_rate[1]");
+    assert_eq!(model.constraints[3].rate_name, "link_rate[2]");
+    assert_eq!(names(&model.phase_constraints), "a[0][0] a[0][1] a[1][0] a[1][1]");
+    let gram = "gram[(0, 0)] gram[(1, 0)] gram[(2, 0)] gram[(3, 0)] gram[(1, 1)] gram[(2, 1)] gram[(3, 1)] gram[(2, 2)] gram[(3, 2)] gram[(3, 3)]";
+    assert_eq!(names(&model.invariants), format!("{gram} spin[2][0] spin[2][1]"));
+    let weights: Vec<u32> = model.invariants.iter().map(|quantity| quantity.weight).collect();
+    assert_eq!(weights, [1, 2, 2, 2, 1, 2, 2, 1, 2, 1, 1, 1]);
+    let expected = (at(4) - at(2)).powi(2) + (at(5) - at(3)).powi(2) - 1.0;
+    assert!((value(&model.constraints[3].value) - expected).abs() < 1e-14);
+}
+
+#[test]
+fn the_declarations_of_the_manual_are_understood() {
+    let pendulum = model(
+        "coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+         constraint(length = q.norm_squared() - l.powi(2)),
+         invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),",
+        "pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }",
+    );
+    assert_eq!(pendulum.symbols.len(), 9);
+    let bar = model(
+        "coordinates(a: [2], b: [2]), momenta(pa: [2], pb: [2]),
+         hamiltonian = (pa.norm_squared() + pb.norm_squared()) / (2 * m) + m * g * (a[1] + b[1]),
+         constraint(
+             crank = a.norm_squared() - la.powi(2),
+             coupler = (b - a).norm_squared() - lb.powi(2),
+             rocker = (b - vector![ln, 0]).norm_squared() - lc.powi(2),
+         ), crate = my::runtime",
+        "pub struct FourBar { pub la: f64, pub lb: f64, pub lc: f64, pub ln: f64, pub m: f64, pub g: f64 }",
+    );
+    assert_eq!(bar.constraints.len(), 3);
+    let chain = model(
+        "coordinates(q: [3, 8]), momenta(p: [3, 8]),
+         hamiltonian = (0..8).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+         constraint(
+             anchor = q.column(0).norm_squared() - l.powi(2),
+             link[i in 1..8] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+         )",
+        "pub struct Chain8 { pub m: f64, pub g: f64, pub l: f64 }",
+    );
+    assert_eq!((chain.constraints.len(), chain.degrees_of_freedom), (8, 24));
+}
+
+#[test]
+fn parameters_of_every_kind_have_shapes() {
+    let attribute =
+        "coordinates(x), momenta(p), hamiltonian = p * x * m * v.x * w.x * a[0] * s[(0, 0)] * t[(0, 0)] * u[(0, 0)]";
+    let (declaration, model, messages) = common::read(attribute, PARAMETERS);
+    assert_eq!(messages, []);
+    assert!(model.is_some());
+    let declaration = declaration.expect("there are no mistakes");
+    let shapes: Vec<Shape> = declaration.parameters.iter().map(|parameter| parameter.shape).collect();
+    let matrix = |rows, columns| Shape::Matrix { rows, columns };
+    let vectors = [Shape::Scalar, Shape::Vector(3), Shape::Vector(4), Shape::Vector(2)];
+    assert_eq!(shapes[..4], vectors);
+    assert_eq!(shapes[4..], [matrix(2, 2), matrix(2, 3), matrix(3, 2)]);
+    assert_eq!(declaration.item.fields.len(), 7);
+}
