@@ -4,5 +4,13 @@ pub mod compile;
 pub mod derivation;
 pub mod diagnostics;
 pub mod elaborate;
+pub mod emit;
 pub mod expression;
+pub mod mechanics;
+pub mod notation;
+pub mod program;
+pub mod sample;
+pub mod symbolic;
 pub mod syntax;
+
+pub use compile::feedback_system;

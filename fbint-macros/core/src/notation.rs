@@ -8,7 +8,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed};
 
 use crate::derivation::{Constraints, Derivation};
-use crate::expression::{Expression, Function};
+use crate::expression::{Expression, Function, Symbol};
 
 /// What the symbols and the integrals of a model are called.
 #[derive(Clone, Debug)]
@@ -162,17 +162,15 @@ impl Notation<'_> {
     fn field(&self, derivation: &Derivation) -> Vec<(String, String)> {
         let n = derivation.degrees_of_freedom;
         let component = |i: usize| {
-            let (from, sign) = if i < n { (i + n, 1) } else { (i - n, -1) };
-            let mut terms = Vec::new();
-            if let Some(entry) = derivation.entry(derivation.energy, from) {
-                terms.push((sign, self.factor(entry)));
-            }
-            for row in 0..derivation.energy {
-                if let Some(entry) = derivation.entry(row, from) {
-                    terms.push((-sign, format!("{} {}", self.indexed("c", row + 1), self.factor(entry))));
-                }
-            }
-            (self.dotted(i), signed_sum(&terms))
+            let (from, sign) = if i < n { (i + n, 1i64) } else { (i - n, -1) };
+            let energy =
+                derivation.entry(derivation.energy, from).cloned().map(|entry| Expression::integer(sign) * entry);
+            let constraints = (0..derivation.energy).filter_map(|row| {
+                let entry = derivation.entry(row, from)?.clone();
+                Some(Expression::product([Expression::integer(-sign), self.multiplier('c', row), entry]))
+            });
+            let terms: Vec<Expression> = energy.into_iter().chain(constraints).collect();
+            (self.dotted(i), self.sum(&terms))
         };
         (0..2 * n).map(component).collect()
     }
@@ -198,19 +196,25 @@ impl Notation<'_> {
     fn gradient(&self, derivation: &Derivation) -> Vec<(String, String)> {
         let component = |i: usize| {
             let entries = (0..derivation.integrals.len()).filter_map(|row| Some((row, derivation.entry(row, i)?)));
-            let terms: Vec<(i32, String)> = entries
-                .map(|(row, entry)| (1, format!("{} {}", self.indexed("y", row + 1), self.factor(entry))))
-                .collect();
-            (self.partial(i), signed_sum(&terms))
+            let terms = entries.map(|(row, entry)| self.multiplier('y', row) * entry.clone());
+            (self.partial(i), self.sum(&terms.collect::<Vec<_>>()))
         };
         (0..derivation.dimension()).map(component).collect()
     }
 
+    /// c_i or y_i as a symbol beyond those of the model: first all c, then all y.
+    fn multiplier(&self, letter: char, row: usize) -> Expression {
+        let before = if letter == 'c' { 0 } else { self.names.integrals.len() };
+        Expression::from(Symbol((self.names.symbols.len() + before + row) as u32))
+    }
+
     fn symbol(&self, index: usize) -> String {
-        match self.names.symbols.get(index) {
-            Some((plain, latex)) => if self.style == Style::Plain { plain } else { latex }.clone(),
-            None => format!("v{index}"),
+        if let Some((plain, latex)) = self.names.symbols.get(index) {
+            return if self.style == Style::Plain { plain } else { latex }.clone();
         }
+        let integrals = self.names.integrals.len();
+        let row = index - self.names.symbols.len();
+        if row < integrals { self.indexed("c", row + 1) } else { self.indexed("y", row - integrals + 1) }
     }
 
     fn integral(&self, index: usize) -> String {
@@ -253,13 +257,6 @@ impl Notation<'_> {
         self.print(expression).0
     }
 
-    /// The expression, in parentheses where it could not stand as a factor.
-    fn factor(&self, expression: &Expression) -> String {
-        let (text, binding) = self.print(expression);
-        let negative = text.starts_with('-');
-        self.enclosed(text, binding < Binding::Product || negative)
-    }
-
     fn enclosed(&self, text: String, enclose: bool) -> String {
         match (enclose, self.style) {
             (false, _) => text,
@@ -294,15 +291,30 @@ impl Notation<'_> {
         }
     }
 
+    /// `a + b - c`, a positive term first where there is one.
     fn sum(&self, terms: &[Expression]) -> String {
-        let print = |term: &Expression| {
+        let mut printed: Vec<(bool, String)> = Vec::new();
+        for term in terms {
             let (text, _) = self.print(term);
-            match text.strip_prefix('-') {
-                Some(rest) => (-1, rest.to_owned()),
-                None => (1, text),
-            }
-        };
-        signed_sum(&terms.iter().map(print).collect::<Vec<_>>())
+            printed.push(match text.strip_prefix('-') {
+                Some(magnitude) => (true, magnitude.to_owned()),
+                None => (false, text),
+            });
+        }
+        if let Some(first) = printed.iter().position(|(negative, _)| !negative) {
+            printed[..=first].rotate_right(1);
+        }
+        let mut text = String::new();
+        for (negative, magnitude) in printed {
+            text += match (text.is_empty(), negative) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            text += &magnitude;
+        }
+        if text.is_empty() { "0".to_owned() } else { text }
     }
 
     /// Factors with negative exponents go below the line.
@@ -394,19 +406,4 @@ impl Notation<'_> {
             Style::Latex => (format!("{name}\\left({arguments}\\right)"), Binding::Atom),
         }
     }
-}
-
-/// `a + b - c`, from signs and magnitudes; 0 if there are no terms.
-fn signed_sum(terms: &[(i32, String)]) -> String {
-    let mut text = String::new();
-    for (index, (sign, term)) in terms.iter().enumerate() {
-        text += match (index, *sign < 0) {
-            (0, false) => "",
-            (0, true) => "-",
-            (_, false) => " + ",
-            (_, true) => " - ",
-        };
-        text += term;
-    }
-    if text.is_empty() { "0".to_owned() } else { text }
 }

@@ -143,9 +143,9 @@ impl Expr {
         })
     }
 
-    /// Gives the expression out as plain data.
+    /// Gives the expression out as plain data, with what the terms of a sum share taken out of it.
     pub fn write(&self) -> Result<Expression, NotReal> {
-        write(self.0.as_view())
+        write(self.0.as_view()).map(|expression| expression.factored())
     }
 
     /// The partial derivative.
