@@ -1,8 +1,109 @@
-//! The attribute `#[feedback_system]`; `fbint-runtime` re-exports it.
+//! The attribute `#[feedback_system]`. Use it through `fbint-runtime`, which re-exports it and which the generated code
+//! calls.
 
 use proc_macro::TokenStream;
 
-/// Derives the equations of a mechanical system and generates their code.
+/// Derives the equations of a constrained mechanical system and generates the code that integrates them.
+///
+/// The attribute stands on a struct whose fields are the model's parameters and declares coordinates, momenta, a
+/// Hamiltonian, constraints and first integrals. While the crate compiles, the declaration is differentiated symbolically;
+/// the struct is left as it stands and gains an implementation of
+/// [`FeedbackSystem`](https://docs.rs/fbint-runtime/latest/fbint_runtime/trait.FeedbackSystem.html) and a state type.
+///
+/// ```
+/// use fbint_runtime::{Gains, Method, Simulation, feedback_system};
+/// use nalgebra::vector;
+///
+/// /// A point mass on a sphere of radius `l` under gravity.
+/// #[feedback_system(
+///     coordinates(q: [3]),
+///     momenta(p: [3]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+///     constraint(length = q.norm_squared() - l.powi(2)),
+///     invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
+/// )]
+/// pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
+/// let start = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] };
+/// let run = Simulation::new(&pendulum, start)?
+///     .gains(Gains::uniform(50.0))
+///     .method(Method::Euler { h: 1e-3 })
+///     .until(1.0)
+///     .run()?;
+/// assert!(run.drift().get("energy").unwrap().max < 1e-4);
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// # Keys
+///
+/// `key = value` declares one thing, `key(name = expression, ..)` named things; `define`, `constraint`, `phase_constraint`
+/// and `invariant` may repeat.
+///
+/// | key | meaning |
+/// |---|---|
+/// | `coordinates(x, q: [3], w: [3, 4])` | configuration coordinates: scalars, vectors, matrices |
+/// | `momenta(px, p: [3], pw: [3, 4])` | their conjugate momenta: the same count and shapes in the same order |
+/// | `hamiltonian = H` | the energy H(q, p); it becomes the integral `energy` |
+/// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
+/// | `constraint(name = g)` | holonomic constraint g(q) = 0; its partner `name_rate` = {g, H} is derived |
+/// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
+/// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
+/// | `name[i in a..b] = expression` | a family, in `constraint`, `phase_constraint` and `invariant` |
+/// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
+///
+/// `state`, `poisson`, `dynamics` and `output` are reserved for systems that are not canonical and refused until then.
+///
+/// Constraints must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
+/// be used; an unused definition or parameter is an error.
+///
+/// # Parameters
+///
+/// The struct's fields are `f64`, `[f64; N]`, or nalgebra's `Vector1..6<f64>`, `SVector<f64, N>`, `Matrix1..6<f64>`,
+/// `Matrix2x3<f64>` and so on, `SMatrix<f64, R, C>`, with numbers for sizes. The struct has no generics.
+///
+/// # Expressions
+///
+/// Rust's expression syntax read as mathematics: numbers are exact (`1 / 2` is one half, `0.1` one tenth), `&` means
+/// nothing, indices count from 0, matrices are stored column by column.
+///
+/// | | |
+/// |---|---|
+/// | operators | `+ - * /`, unary `-`; products of scalars, vectors and matrices wherever shapes agree |
+/// | scalars | `.powi(n) .powf(x) .sqrt() .sin() .cos() .tan() .asin() .acos() .atan() .atan2(x) .sinh() .cosh() .tanh() .exp() .ln() .abs() .recip()` |
+/// | vectors | `.dot(&v) .cross(&v) .norm() .norm_squared() .component_mul(&v) .component_div(&v) .x .y .z .w v[i]` |
+/// | matrices | `.transpose() .trace() .determinant() .column(j) .row(i) m[(i, j)]` |
+/// | constructors | `vector![..] matrix![..; ..] identity(n) zeros(r, c) hat(v) PI` |
+/// | sums | `(a..b).map(\|i\| expression).sum()` |
+///
+/// `^` is refused, because Rust parses it as a loosely binding exclusive or: write `x.powi(2)`.
+///
+/// # What is generated
+///
+/// The state type `NameState` has a public field of the declared shape for each coordinate and momentum, and converts from
+/// and into the flat `SVector<f64, N>` (coordinates, then momenta). The integrals are, in this order: the constraints,
+/// their rates, the phase constraints, `energy`, the invariants.
+///
+/// The generated functions are straight-line code without allocation, generic over the scalar (`f64`, `f32`, SIMD lanes,
+/// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
+/// `potential_gradient` (grad V), `feedback_field` (X - L grad V, CPV22 eq. 6), `euler_step` and `rk4_step`. Constants hold
+/// names, operation counts, the generated code (`SOURCE`), and the derivation as text (`EQUATIONS`) and as LaTeX
+/// (`DERIVATION`). The generated code was checked, while it was generated, against a numerical evaluation of the derived
+/// expressions.
+///
+/// # When something is wrong
+///
+/// Every mistake is a compile error at the token that makes it, and all mistakes of a declaration are shown at once. The
+/// struct and an implementation without content remain, so that code that uses the model adds no errors of its own.
+///
+/// # While compiling
+///
+/// The derivation is done by the computer-algebra system Symbolica, one derivation at a time on the whole machine: a lock
+/// file serialises parallel builds, each of which holds it for milliseconds and gives up with an error after 60 s. The
+/// README states what its licence means for users.
+///
+/// [CPV22]: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
+/// Constraints*, Sensors 22 (2022) 6487.
 #[proc_macro_attribute]
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
     fbint_macros_core::feedback_system(attribute.into(), item.into()).into()

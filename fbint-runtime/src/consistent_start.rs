@@ -16,9 +16,25 @@ const MAX_ITERATIONS: u32 = 200;
 
 /// Searches a state on the constraint set, near a guess.
 ///
-/// ```ignore
-/// // The crank is given; coupler, rocker and momenta follow.
-/// let start = ConsistentStart::new(&linkage).hold(&["a"])?.solve(guess)?;
+/// ```
+/// use fbint_runtime::{ConsistentStart, feedback_system};
+/// use nalgebra::vector;
+///
+/// /// A point mass on a circle.
+/// #[feedback_system(
+///     coordinates(q: [2]),
+///     momenta(p: [2]),
+///     hamiltonian = p.norm_squared() / 2 + q.y,
+///     constraint(length = q.norm_squared() - l.powi(2)),
+/// )]
+/// pub struct Pendulum { pub l: f64 }
+///
+/// // The abscissa is given; the height and the momentum follow.
+/// let guess = PendulumState { q: vector![0.6, -1.0], p: vector![0.1, 0.1] };
+/// let start = ConsistentStart::new(&Pendulum { l: 1.0 }).hold(&["q[0]"])?.solve(guess)?;
+/// assert_eq!(start.q.x, 0.6);
+/// assert!((start.q.y + 0.8).abs() < 1e-12 && start.q.dot(&start.p).abs() < 1e-12);
+/// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 pub struct ConsistentStart<'a, S, const N: usize, const M: usize> {
     system: &'a S,

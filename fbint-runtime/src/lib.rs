@@ -6,23 +6,38 @@
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
 //! integral, and [`ConsistentStart`] moves a guess onto the constraints.
 //!
-//! ```ignore
-//! let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
-//! let start = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] };
+//! ```
+//! # #[cfg(feature = "std")] {
+//! use fbint_runtime::{Feedback, Gains, Method, Simulation, feedback_system};
+//! use nalgebra::vector;
+//!
+//! /// A point mass on a circle of radius `l` under gravity.
+//! #[feedback_system(
+//!     coordinates(q: [2]),
+//!     momenta(p: [2]),
+//!     hamiltonian = p.norm_squared() / (2 * m) + m * g * q.y,
+//!     constraint(length = q.norm_squared() - l.powi(2)),
+//! )]
+//! pub struct Pendulum { pub m: f64, pub g: f64, pub l: f64 }
+//!
+//! let pendulum = Pendulum { m: 1.0, g: 9.81, l: 1.0 };
+//! let start = PendulumState { q: vector![1.0, 0.0], p: vector![0.0, 0.0] };
 //!
 //! let run = Simulation::new(&pendulum, start)?
-//!     .gains(Gains::uniform(50.0))
-//!     .method(Method::Euler { h: 1e-3 })
-//!     .until(100.0)
+//!     .gains(Gains::uniform(5.0))
+//!     .method(Method::Rk4 { h: 1e-3 })
+//!     .until(10.0)
 //!     .run()?;
 //! println!("{}", run.drift());
 //!
 //! // The innermost loop, where nothing is allocated and nothing panics.
 //! let mut x = start.into();
-//! let feedback = Feedback::new(&pendulum, &x, Gains::uniform(50.0))?;
-//! for _ in 0..100_000 {
+//! let feedback = Feedback::new(&pendulum, &x, Gains::uniform(5.0))?;
+//! for _ in 0..1000 {
 //!     feedback.euler_step(&mut x, 1e-3);
 //! }
+//! # }
+//! # Ok::<(), fbint_runtime::Error>(())
 //! ```
 //!
 //! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature
