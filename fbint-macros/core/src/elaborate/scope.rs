@@ -68,7 +68,7 @@ pub(super) struct Scope<'a> {
     pub(super) level: usize,
     /// How many entries were evaluated.
     pub(super) work: usize,
-    /// Whether it was reported that these are too many.
+    /// Whether it was reported that either is too much: nothing is evaluated any more.
     pub(super) exhausted: bool,
 }
 
