@@ -11,7 +11,7 @@ use super::value::{Scalar, Value, fits, plural, representable};
 use crate::syntax::Shape;
 
 /// Bounds the recursion: definitions inside definitions count with all that is open in them.
-const MAX_LEVEL: usize = 160;
+const MAX_LEVEL: usize = 300;
 /// Bounds the depth of what is built, which later phases recurse over.
 const MAX_DEPTH: usize = 250;
 /// Bounds the time that nested sums take.
@@ -28,6 +28,7 @@ impl Scope<'_> {
             return Err(self.fail(expression, format!("this model takes more than {MAX_WORK} steps to write out")));
         }
         if self.level == MAX_LEVEL {
+            self.exhausted = true;
             let message = "this is nested too deeply; name inner parts with `define`, each before its use";
             return Err(self.fail(expression, message));
         }

@@ -30,7 +30,7 @@ impl Scope<'_> {
         let index = self.closure_index(closure)?;
         let members = self.range(range)?;
         if members.is_empty() {
-            return Ok(self.empty_series(&name, &index, members.start, &closure.body));
+            return self.empty_series(&name, &index, members.start, &closure.body);
         }
         let mut values: Vec<Value> = Vec::new();
         for member in members {
@@ -70,19 +70,23 @@ impl Scope<'_> {
     }
 
     /// An empty sum is zero in the shape that a member would have, an empty product one.
-    fn empty_series(&mut self, name: &str, index: &Ident, start: i64, body: &Expr) -> Value {
+    fn empty_series(&mut self, name: &str, index: &Ident, start: i64, body: &Expr) -> Outcome<Value> {
         if name == "product" {
-            return Scalar::integer(1).into();
+            return Ok(Scalar::integer(1).into());
         }
         // What goes wrong in a member that does not exist is nobody's mistake.
         let mut trial = Errors::new();
         std::mem::swap(self.errors, &mut trial);
         let member = self.with_index(index, start, |scope| scope.evaluate(body));
         std::mem::swap(self.errors, &mut trial);
-        let _ = trial.flush();
-        match member {
-            Ok(member) => member.map(|_| Scalar::integer(0)),
-            Err(Poison) => Scalar::integer(0).into(),
+        let mistakes = trial.flush();
+        match (member, mistakes) {
+            (Ok(member), _) => Ok(member.map(|_| Scalar::integer(0))),
+            (Err(Poison), Err(mistakes)) if self.exhausted => {
+                self.errors.absorb(mistakes);
+                Err(Poison)
+            }
+            (Err(Poison), _) => Ok(Scalar::integer(0).into()),
         }
     }
 

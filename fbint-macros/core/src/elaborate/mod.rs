@@ -146,12 +146,12 @@ fn entries(scope: &mut Scope, named: &Named, kind: Kind, degrees: usize, suffix:
         return Err(scope.fail_at(
             named.name.span(),
             match kind {
-                Kind::Constraint => format!("the constraint `{name}` is constant: it contains no coordinate"),
+                Kind::Constraint => format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing"),
                 Kind::PhaseConstraint => {
-                    format!("the phase constraint `{name}` is constant: it contains neither coordinate nor momentum")
+                    format!("the phase constraint `{name}` is constant: it contains neither coordinate nor momentum and restricts nothing")
                 }
                 Kind::Invariant => {
-                    format!("the invariant `{name}` is constant: it contains neither coordinate nor momentum")
+                    format!("the invariant `{name}` is constant by itself: it contains neither coordinate nor momentum; remove it")
                 }
             },
         ));

@@ -68,7 +68,7 @@ pub(super) struct Scope<'a> {
     pub(super) level: usize,
     /// How many entries were evaluated.
     pub(super) work: usize,
-    /// Whether it was reported that these are too many.
+    /// Whether it was reported that either is too much: nothing is evaluated any more.
     pub(super) exhausted: bool,
 }
 
@@ -246,7 +246,8 @@ impl<'a> Scope<'a> {
         }
         let key = plain(name);
         let indices = self.indices.iter().map(|(index, _)| index.as_str());
-        let known: Vec<&str> = self.names.keys().map(String::as_str).filter(|known| *known != ENERGY).collect();
+        let values = self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity));
+        let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
         let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
             Some(near) => {
                 self.used.insert(near.to_owned());

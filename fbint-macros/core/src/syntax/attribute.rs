@@ -265,6 +265,14 @@ impl<'e> Reader<'e> {
                 self.errors.push(word.span(), format_args!("a comma is missing before `{word}`"));
                 self.entry(tokens);
             }
+            [TokenTree::Ident(word), TokenTree::Punct(equals), ..] if is_equals(equals) => {
+                (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
+                self.errors.push(word.span(), format_args!("a comma is missing before `{word}`"));
+            }
+            [TokenTree::Punct(punct), ..] if punct.as_char() == ';' => {
+                (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
+                self.errors.push(punct.span(), "entries are separated by commas");
+            }
             [other, ..] => {
                 (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
                 self.errors.push(other.span(), "expected an operator or a comma before this");

@@ -15,11 +15,15 @@ pub(super) fn keys(seen: &[Key], declaration: &Declaration, errors: &mut Errors)
         return true;
     }
     let needed = [Key::Coordinates, Key::Momenta, Key::Hamiltonian];
-    let missing: Vec<String> =
-        needed.iter().filter(|key| !seen.contains(key)).map(|key| format!("`{}`", key.usage())).collect();
+    let missing: Vec<&Key> = needed.iter().filter(|key| !seen.contains(key)).collect();
     if !missing.is_empty() {
-        let name = &declaration.item.ident;
-        errors.push(whole(), format_args!("the model `{name}` lacks {}", missing.join(", ")));
+        let model = &declaration.item.ident;
+        let quoted = |text: fn(Key) -> &'static str| {
+            missing.iter().map(|key| format!("`{}`", text(**key))).collect::<Vec<_>>().join(", ")
+        };
+        let message =
+            format!("the model `{model}` lacks {}: add something like {}", quoted(Key::name), quoted(Key::usage));
+        errors.push(whole(), message);
     }
     missing.is_empty()
 }

@@ -36,7 +36,9 @@ pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
         let complaint = if count > MAX_TOKENS {
             format!("this attribute has more than {MAX_TOKENS} tokens")
         } else if level.depth.prefixes.max(level.depth.run).max(level.sticky) > MAX_PREFIXES {
-            format!("more than {MAX_PREFIXES} operators and keywords apply to one another here")
+            format!(
+                "more than {MAX_PREFIXES} operators and keywords apply to one another here; name parts with `define`"
+            )
         } else if level.depth.chain > MAX_CHAIN {
             format!("this expression chains more than {MAX_CHAIN} operators; name parts of it with `define`")
         } else if open.len() > MAX_GROUPS && matches!(token, TokenTree::Group(_)) {

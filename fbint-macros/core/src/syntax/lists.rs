@@ -2,7 +2,7 @@
 
 use proc_macro2::{Delimiter, Group, Span, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Expr, Ident, Lit, RangeLimits, Token};
+use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
 use super::attribute::{Reader, is_equals};
 use super::key::Key;
@@ -95,13 +95,8 @@ impl Reader<'_> {
     }
 
     fn size(&mut self, tokens: &[TokenTree]) -> Option<usize> {
-        let size = match tokens {
-            [TokenTree::Literal(literal)] => match Lit::new(literal.clone()) {
-                Lit::Int(integer) => integer.base10_parse::<usize>().ok(),
-                _ => None,
-            },
-            _ => None,
-        };
+        let integer = syn::parse2::<LitInt>(tokens.iter().cloned().collect());
+        let size = integer.ok().and_then(|integer| integer.base10_parse::<usize>().ok());
         match size {
             Some(1..=MAX_ENTRIES) => size,
             _ => {
@@ -219,7 +214,7 @@ impl Reader<'_> {
 
 fn bound(input: ParseStream) -> syn::Result<i64> {
     let negative = input.parse::<Option<Token![-]>>()?.is_some();
-    let literal: syn::LitInt = input.parse()?;
+    let literal: LitInt = input.parse()?;
     let value: i64 = literal.base10_parse()?;
     Ok(if negative { -value } else { value })
 }

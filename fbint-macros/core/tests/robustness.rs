@@ -1,0 +1,255 @@
+//! Input that no user writes on purpose: everything ends in messages, in bounded time, and on a test's small stack.
+
+mod common;
+
+use std::time::Instant;
+
+use proptest::prelude::*;
+
+const ITEM: &str = "struct S { m: f64 }";
+
+fn declare(expression: &str) -> String {
+    format!("coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / m + q[0] + {expression}")
+}
+
+/// The only message about a declaration, which must come soon.
+#[track_caller]
+fn only_message(attribute: &str) -> String {
+    let start = Instant::now();
+    let (_, model, messages) = common::read(attribute, ITEM);
+    assert!(start.elapsed().as_secs() < 20, "it took {:?}", start.elapsed());
+    assert!(model.is_none());
+    let texts: Vec<String> = messages.into_iter().map(|(message, _)| message).collect();
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    texts.into_iter().next().unwrap_or_default()
+}
+
+fn nested(open: &str, inner: &str, close: &str, depth: usize) -> String {
+    format!("{}{inner}{}", open.repeat(depth), close.repeat(depth))
+}
+
+#[test]
+fn deep_nesting_is_a_message() {
+    for (open, close) in
+        [("(", ")"), ("(q[0] + ", ")"), ("m.powf(", ")"), ("vector![", "][0]"), ("{", "}"), ("q[", "]")]
+    {
+        let message = only_message(&declare(&nested(open, "m", close, 2_000)));
+        assert!(message.starts_with("parentheses are nested more than 64 deep"), "{open}: {message}");
+    }
+    let message = only_message(&format!("coordinates(q: {}), momenta(p)", nested("[", "3", "]", 2_000)));
+    assert!(message.starts_with("parentheses are nested"), "{message}");
+}
+
+#[test]
+fn rows_of_prefixes_are_a_message() {
+    for prefix in ["-", "&", "!", "|i| ", "return ", "m = ", "m as A<", "if m {} else "] {
+        let message = only_message(&declare(&format!("{}m", prefix.repeat(20_000))));
+        assert!(message.starts_with("more than 64 operators"), "{prefix}: {message}");
+    }
+}
+
+#[test]
+fn long_chains_are_a_message() {
+    for link in [" + m", " * m", ".sin()", ".x", "[0]", "()", " - m * m"] {
+        let message = only_message(&declare(&format!("m{}", link.repeat(20_000))));
+        let expected = message.starts_with("this expression chains more than 2000") || message.ends_with("tokens");
+        assert!(expected, "{link}: {message}");
+    }
+}
+
+#[test]
+fn what_the_limits_admit_fits_the_stack() {
+    let (_, model, messages) = common::read(&declare(&nested("(", "m", ")", 60)), ITEM);
+    assert!(model.is_some(), "{messages:?}");
+    // At the very limits of everything at once.
+    let deep = nested("-(m + ", &format!("{}m{}", "-".repeat(4), ".sin()".repeat(900)), ")", 58);
+    assert!(only_message(&declare(&deep)).starts_with("this is nested too deeply"));
+    let message = only_message(&declare(&format!("m{}", ".sin()".repeat(990))));
+    assert!(message.starts_with("this is nested too deeply"), "{message}");
+    for prefix in ["-", "return ", "|i| ", "m = ", "if m {} else "] {
+        let deep = nested("(", &format!("{}m", prefix.repeat(62)), ")", 60);
+        let (_, model, _) = common::read(&declare(&deep), ITEM);
+        assert_eq!(model.is_some(), prefix == "-", "{prefix}");
+    }
+}
+
+#[test]
+fn definitions_in_a_long_row_fit_the_stack() {
+    let chain = |count: usize, backwards: bool| {
+        let mut links: Vec<String> = (1..count).map(|i| format!("d{i} = (d{} * q[0]).sin()", i - 1)).collect();
+        links.push("d0 = q[1]".to_owned());
+        if !backwards {
+            links.reverse();
+            links[1..].reverse();
+        }
+        format!("{}, define({})", declare(&format!("d{}", count - 1)), links.join(", "))
+    };
+    let (_, model, messages) = common::read(&chain(100, false), ITEM);
+    assert!(model.is_some(), "{messages:?}");
+    let message = only_message(&chain(5_000, false));
+    assert!(message.starts_with("this is nested more than 250 deep"), "{message}");
+    let mut backwards: Vec<String> = (1..5_000).rev().map(|i| format!("d{i} = d{} * q[0]", i - 1)).collect();
+    backwards.push("d0 = q[1]".to_owned());
+    let message = only_message(&format!("{}, define({})", declare("d4999"), backwards.join(", ")));
+    assert!(message.starts_with("this is nested too deeply"), "{message}");
+}
+
+#[test]
+fn expressions_that_double_are_a_message() {
+    let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0} + m", i - 1)).collect();
+    let doubling = |last: &str| format!("{}, define(d0 = q[0] + m, {})", declare(last), links.join(", "));
+    assert!(only_message(&doubling("d199")).contains("more than 1000000 parts"));
+    let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0}", i - 1)).collect();
+    let doubling = format!("{}, define(d0 = q[0] * 1e300, {})", declare("d199"), links.join(", "));
+    assert!(only_message(&doubling).contains("out of reach"));
+    let matrices = "matrix![q[0], m; m, q[1]]";
+    let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0}", i - 1)).collect();
+    let doubling = format!("{}, define(d0 = {matrices}, {})", declare("d199.trace()"), links.join(", "));
+    assert!(only_message(&doubling).contains("more than 1000000 parts"));
+}
+
+#[test]
+fn nested_series_are_a_message() {
+    for series in [
+        "(0..10000).map(|i| (0..10000).map(|j| i * j).sum()).sum()",
+        "(0..10000).map(|i| zeros(100, 100)).sum()[(0, 0)]",
+        "(0..10000).map(|i| (0..0).map(|j| (0..10000).map(|k| k).sum()).sum()).sum()",
+        "(zeros(10000, 1) * zeros(1, 10000))[(0, 0)]",
+        "(m + q[0]).powi(1000).powi(1000).powi(1000).powi(1000) / (1e300).powi(-1024)",
+    ] {
+        only_message(&declare(series));
+    }
+    let family = "constraint(a[i in 0..10000] = zeros(10000, 1) + q[0] * identity(100).column(0))";
+    only_message(&format!("{}, {family}", declare("m")));
+}
+
+#[test]
+fn numbers_out_of_reach_are_a_message() {
+    for number in ["1e999999999", "1e-999999999", "1e99999999999999999999", &"9".repeat(5_000)] {
+        let message = only_message(&declare(number));
+        assert_eq!(message, "this number is out of reach of double precision");
+    }
+}
+
+/// Words of the language and fragments that the grammar is made of.
+fn soup() -> impl Strategy<Value = String> {
+    let words = [
+        "coordinates",
+        "momenta",
+        "hamiltonian",
+        "define",
+        "constraint",
+        "phase_constraint",
+        "invariant",
+        "crate",
+        "q",
+        "p",
+        "m",
+        "a",
+        "i",
+        "in",
+        "=",
+        "==",
+        ",",
+        ";",
+        ":",
+        "[3]",
+        "[2, 2]",
+        "(q: [3])",
+        "(p: [3])",
+        "0..3",
+        "..",
+        "1",
+        "0",
+        "0.5",
+        "-",
+        "+",
+        "*",
+        "/",
+        "^",
+        "&",
+        ".",
+        ".sin()",
+        ".norm()",
+        ".dot(&p)",
+        ".powi(2)",
+        "[0]",
+        "[(0, 1)]",
+        "vector![q, 1]",
+        "matrix![1, 2; 3]",
+        "identity(3)",
+        "hat(q)",
+        "(0..3).map(|i| q[i]).sum()",
+        "|i|",
+        "energy",
+        "PI",
+        "if",
+        "as",
+        "self",
+        "_",
+        "'a",
+        "#",
+        "!",
+        "?",
+        "{ }",
+        "()",
+        "\"text\"",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..40).prop_map(|words| words.join(" "))
+}
+
+fn item_soup() -> impl Strategy<Value = String> {
+    let words = [
+        "struct",
+        "S",
+        "{",
+        "}",
+        "m",
+        ":",
+        "f64",
+        ",",
+        "Vector3<f64>",
+        "[f64; 2]",
+        "<",
+        ">",
+        "enum",
+        "pub",
+        "(",
+        ")",
+        ";",
+        "SMatrix<f64, 2, 2>",
+        "SVector<f64, N>",
+        "where",
+        "'a",
+        "#[cfg(x)]",
+        "Matrix2x9<f64>",
+        "Vector<f64>",
+        "fn",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..20).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_attribute_ends_in_a_model_or_in_messages(attribute in soup(), expression in soup(), q in 0..3_usize) {
+        let attribute = match q {
+            0 => attribute,
+            1 => declare(&expression),
+            _ => format!("{}, constraint(c = {expression}), {attribute}", declare("m")),
+        };
+        if attribute.parse::<proc_macro2::TokenStream>().is_ok() {
+            let (_, model, messages) = common::read(&attribute, ITEM);
+            prop_assert_eq!(model.is_none(), !messages.is_empty(), "{}", attribute);
+        }
+    }
+
+    #[test]
+    fn any_item_ends_in_a_model_or_in_messages(item in item_soup()) {
+        if item.parse::<proc_macro2::TokenStream>().is_ok() {
+            let (_, model, messages) = common::read(&declare("m"), &item);
+            prop_assert_eq!(model.is_none(), !messages.is_empty(), "{}", item);
+        }
+    }
+}
