@@ -1,7 +1,10 @@
 //! The driver: the phases in order, mistakes flushed between them.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
+use syn::spanned::Spanned;
 
 use crate::derivation::{Derivation, Problem};
 use crate::diagnostics::Errors;
@@ -38,7 +41,7 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
     let name = declaration.item.ident.span();
     let model = model.ok_or_else(|| syn::Error::new(name, "internal error: no model and no mistake"))?;
 
-    let derivation = derive(&model, name)?;
+    let derivation = derive(declaration, &model)?;
     let programs = program::assemble(&derivation);
     program::verify(&derivation, &programs).map_err(|function| {
         let text = format!("internal error: `{function}` as generated disagrees with its derivation; please report it");
@@ -60,7 +63,8 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
 }
 
 /// All algebra of the model, in one session.
-fn derive(model: &Model, name: Span) -> syn::Result<Derivation> {
+fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
+    let name = declaration.item.ident.span();
     let values =
         |quantities: &[elaborate::Quantity]| quantities.iter().map(|quantity| quantity.value.clone()).collect();
     let problem = Problem {
@@ -74,7 +78,9 @@ fn derive(model: &Model, name: Span) -> syn::Result<Derivation> {
         .map_err(|error: SessionError| syn::Error::new(name, error))?
         .map_err(|quantity| {
             let (what, span) = match quantity {
-                Quantity::Hamiltonian => ("the Hamiltonian".to_owned(), name),
+                Quantity::Hamiltonian => {
+                    ("the Hamiltonian".to_owned(), declaration.hamiltonian.as_ref().map_or(name, |value| value.span()))
+                }
                 Quantity::Holonomic(index) => described(&model.constraints[index]),
                 Quantity::Phase(index) => described(&model.phase_constraints[index]),
                 Quantity::Invariant(index) => described(&model.invariants[index]),
@@ -84,9 +90,27 @@ fn derive(model: &Model, name: Span) -> syn::Result<Derivation> {
             );
             syn::Error::new(span, text)
         })?;
-    match mechanics::find_singularity(&derivation) {
-        None => Ok(derivation),
-        Some(singularity) => Err(singular(model, &singularity)),
+    let mut errors = Errors::new();
+    report_constants(model, &derivation, &mut errors);
+    if errors.is_empty()
+        && let Some(singularity) = mechanics::find_singularity(&derivation)
+    {
+        report_singular(model, &singularity, &mut errors);
+    }
+    errors.flush()?;
+    Ok(derivation)
+}
+
+/// Elaboration refuses what names no unknown; here everything that depended on one has cancelled.
+fn report_constants(model: &Model, derivation: &Derivation, errors: &mut Errors) {
+    let invariants = model.invariants.iter().map(|quantity| (quantity.name.clone(), quantity.span));
+    let energy = std::iter::once(("the Hamiltonian".to_owned(), Span::call_site()));
+    let integrals = constraints(model).into_iter().chain(energy).chain(invariants);
+    for (index, (name, span)) in integrals.enumerate() {
+        let of_a_constraint = index >= model.constraints.len() && index < 2 * model.constraints.len();
+        if index != derivation.energy && derivation.gradients[index].is_empty() && !of_a_constraint {
+            errors.push(span, format_args!("`{name}` is constant: everything in it that could change cancels"));
+        }
     }
 }
 
@@ -94,23 +118,27 @@ fn described(quantity: &elaborate::Quantity) -> (String, Span) {
     (format!("`{}`", quantity.name), quantity.span)
 }
 
-fn singular(model: &Model, singularity: &Singularity) -> syn::Error {
-    let members: Vec<(String, Span)> = constraints(model);
-    let culprits: Vec<&(String, Span)> = singularity.members.iter().map(|&index| &members[index]).collect();
-    let span = culprits.last().map_or_else(Span::call_site, |culprit| culprit.1);
-    let names: Vec<String> = culprits.iter().map(|culprit| format!("`{}`", culprit.0)).collect();
-    let text = match &names[..] {
+fn report_singular(model: &Model, singularity: &Singularity, errors: &mut Errors) {
+    let holonomic = model.constraints.len();
+    // A rate stands for the constraint that it is the rate of: users declare only that.
+    let declared = |index: &usize| if (holonomic..2 * holonomic).contains(index) { index - holonomic } else { *index };
+    let culprits: BTreeSet<usize> = singularity.members.iter().map(declared).collect();
+    let members = constraints(model);
+    let names: Vec<String> = culprits.iter().map(|&index| format!("`{}`", members[index].0)).collect();
+    let Some(&last) = culprits.last() else { return };
+    let reason = match &names[..] {
+        [name] if last < holonomic => format!(
+            "{name} commutes with its own rate, because the Hamiltonian is not quadratic in the momenta along its \
+             gradient; give the constraint as a `phase_constraint` with its conjugate"
+        ),
         [name] => format!(
-            "the matrix C of the Poisson brackets of the constraints is singular everywhere, because {name} has a \
-             vanishing bracket with every other constraint; remove it, or add the constraint that is conjugate to it"
+            "{name} commutes with every other constraint; remove it, or add the constraint that is conjugate to it"
         ),
-        _ => format!(
-            "the matrix C of the Poisson brackets of the constraints is singular everywhere, because of {}: they depend \
-             on one another; remove one of them",
-            names.join(", ")
-        ),
+        _ => format!("{} depend on one another; remove one of them", names.join(", ")),
     };
-    syn::Error::new(span, text)
+    let span = members[last].1;
+    errors
+        .push(span, format_args!("the matrix C of the constraints' Poisson brackets is singular everywhere: {reason}"));
 }
 
 /// Every constraint f with the place where it was declared, in the derivation's order.
