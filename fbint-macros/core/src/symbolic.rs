@@ -10,6 +10,7 @@
 //! called `v0`, `v1`, ... and registered in this order, whatever the model calls them, so that the same declaration
 //! gives the same terms in the same order no matter what was compiled before it in the same process.
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::ops::{Add, Mul, Neg, Sub};
 use std::path::PathBuf;
@@ -153,17 +154,60 @@ impl Expr {
         Self(self.0.derivative(Indeterminate::from(state_symbol(symbol))))
     }
 
-    /// Whether the expression is identically zero: exactly decided for rational expressions, after expansion and
-    /// cancellation; for others `false` may only mean that no cancellation was found.
-    pub fn is_zero(&self) -> bool {
-        self.0.is_zero() || self.0.expand().is_zero() || self.0.together().cancel().expand().is_zero()
-    }
-
-    /// The form with fewer operations among the present one and the expanded one.
+    /// Zero if the expression vanishes identically, else the form with fewer operations among the present one and the
+    /// expanded one. Vanishing is decided exactly for rational expressions; of others, some that vanish may be missed.
     pub fn simplest(&self) -> Self {
         let expanded = self.0.expand();
+        if expanded.is_zero() || has_compound_denominator(expanded.as_view()) && cancels(&expanded) {
+            return Self::zero();
+        }
         if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
     }
+
+    /// Whether the expression is the number 0.
+    pub fn is_zero(&self) -> bool {
+        self.0.is_zero()
+    }
+
+    /// The model's symbols that occur, in their order.
+    pub fn symbols(&self) -> BTreeSet<Symbol> {
+        let mut found = BTreeSet::new();
+        collect_symbols(self.0.as_view(), &mut found);
+        found
+    }
+}
+
+fn cancels(expanded: &Atom) -> bool {
+    expanded.together().cancel().expand().is_zero()
+}
+
+/// Whether a sum is divided by: expansion alone does not bring such terms together.
+fn has_compound_denominator(view: AtomView<'_>) -> bool {
+    match view {
+        AtomView::Num(_) | AtomView::Var(_) => false,
+        AtomView::Add(sum) => sum.iter().any(has_compound_denominator),
+        AtomView::Mul(product) => product.iter().any(has_compound_denominator),
+        AtomView::Pow(power) => {
+            matches!(power.get_base(), AtomView::Add(_)) || has_compound_denominator(power.get_base())
+        }
+        AtomView::Fun(function) => function.iter().any(has_compound_denominator),
+    }
+}
+
+fn collect_symbols(view: AtomView<'_>, found: &mut BTreeSet<Symbol>) {
+    match view {
+        AtomView::Num(_) => {}
+        AtomView::Var(variable) => found.extend(model_symbol(variable.get_symbol())),
+        AtomView::Add(sum) => sum.iter().for_each(|term| collect_symbols(term, found)),
+        AtomView::Mul(product) => product.iter().for_each(|factor| collect_symbols(factor, found)),
+        AtomView::Pow(power) => power.iter().for_each(|part| collect_symbols(part, found)),
+        AtomView::Fun(function) => function.iter().for_each(|argument| collect_symbols(argument, found)),
+    }
+}
+
+fn model_symbol(symbol: symbolica::atom::Symbol) -> Option<Symbol> {
+    let index = symbol.get_stripped_name().strip_prefix('v')?.parse().ok()?;
+    Some(Symbol(index))
 }
 
 /// Operations of a naive evaluation, the measure by which forms are compared.
@@ -185,8 +229,7 @@ fn write(view: AtomView<'_>) -> Result<Expression, NotReal> {
             if symbol == symbolica::atom::Symbol::PI {
                 return Ok(Expression::Pi);
             }
-            let index = symbol.get_stripped_name().strip_prefix('v').and_then(|index| index.parse().ok());
-            Expression::Symbol(Symbol(index.ok_or(NotReal)?))
+            Expression::Symbol(model_symbol(symbol).ok_or(NotReal)?)
         }
         AtomView::Add(sum) => Expression::sum(sum.iter().map(write).collect::<Result<Vec<_>, _>>()?),
         AtomView::Mul(product) => Expression::product(product.iter().map(write).collect::<Result<Vec<_>, _>>()?),

@@ -34,31 +34,53 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize) -> Self {
-        let mut taken: BTreeSet<String> = ["x", "h", "law"].into_iter().map(str::to_owned).collect();
+        let mut taken: BTreeSet<String> = ["x", "h", "law", "columns"].into_iter().map(str::to_owned).collect();
         let names = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
         Self { runtime, symbols, dimension, names }
     }
 
-    /// The statements and the final expression: `columns` columns of equal length, as an nalgebra matrix.
-    pub(super) fn body(&self, program: &Program, columns: usize) -> TokenStream {
+    /// The statements and the final expression, a vector.
+    pub(super) fn vector(&self, program: &Program) -> TokenStream {
+        let (statements, entries) = self.evaluate(program);
+        let runtime = self.runtime;
+        quote! {
+            #statements
+            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#entries),*]]))
+        }
+    }
+
+    /// The statements and the final expression, a matrix whose outputs are listed row by row. Most entries of a Jacobian
+    /// vanish: only the others are written.
+    pub(super) fn matrix(&self, program: &Program, columns: usize) -> TokenStream {
+        let rows = program.outputs.len() / columns.max(1);
+        let (statements, entries) = self.evaluate(program);
+        let zero = Instruction::constant(0.0);
+        let written = program.outputs.iter().zip(entries).enumerate();
+        let written = written.filter(|(_, (value, _))| program.instructions[value.index()] != zero);
+        let assignments = written.map(|(position, (_, entry))| {
+            let (row, column) = (position / columns, position % columns);
+            let (row, column) = (Literal::usize_unsuffixed(row), Literal::usize_unsuffixed(column));
+            quote!(columns[#column][#row] = #entry;)
+        });
+        let (rows, columns) = (Literal::usize_unsuffixed(rows), Literal::usize_unsuffixed(columns));
+        let runtime = self.runtime;
+        quote! {
+            #statements
+            let mut columns = [[T::from_f64(0.0); #rows]; #columns];
+            #(#assignments)*
+            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage(columns))
+        }
+    }
+
+    /// The statements that a program needs, and its outputs.
+    fn evaluate(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
         let mut body = Body::new(self, program);
         let inputs = self.inputs(program);
         body.bind_integrals();
-        body.bind_outputs();
+        body.compute(&program.outputs);
         let statements = &body.statements;
-        let rows = program.outputs.len() / columns.max(1);
-        let entries: Vec<TokenStream> = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
-        let columns = (0..columns).map(|column| {
-            // Outputs are listed row by row, nalgebra stores column by column.
-            let entries = (0..rows).map(|row| &entries[row * columns + column]);
-            quote!([#(#entries),*])
-        });
-        let runtime = self.runtime;
-        quote! {
-            #inputs
-            #(#statements)*
-            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([#(#columns),*]))
-        }
+        let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
+        (quote!(#inputs #(#statements)*), outputs)
     }
 
     /// Binds the entries of the state and the parameters that the program reads.
@@ -183,10 +205,6 @@ impl<'a> Body<'a> {
         });
         let statement = quote!(let [#(#results),*] = law.weigh([#(#integrals),*]););
         self.statements.push(statement);
-    }
-
-    fn bind_outputs(&mut self) {
-        self.compute(&self.program.outputs);
     }
 
     /// Computes `values` and all that they need, in the program's order.

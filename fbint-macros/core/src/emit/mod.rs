@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 
 use crate::derivation::Derivation;
 use crate::elaborate::SymbolInfo;
-use crate::program::{OperationCount, Program, Programs};
+use crate::program::{OperationCount, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
 use body::{Scope, place};
 pub use stub::stub;
@@ -156,13 +156,12 @@ fn functions(compiled: &Compiled<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
     let dimension = compiled.derivation.dimension();
     let scope = Scope::new(runtime, compiled.symbols, dimension);
-    let body = |program: &Program, columns: usize| scope.body(program, columns);
     let programs = compiled.programs;
-    let vector_field = body(&programs.vector_field, 1);
-    let integrals = body(&programs.integrals, 1);
-    let jacobian = body(&programs.jacobian, dimension);
-    let potential_gradient = body(&programs.potential_gradient, 1);
-    let feedback_field = body(&programs.feedback_field, 1);
+    let vector_field = scope.vector(&programs.vector_field);
+    let integrals = scope.vector(&programs.integrals);
+    let jacobian = scope.matrix(&programs.jacobian, dimension);
+    let potential_gradient = scope.vector(&programs.potential_gradient);
+    let feedback_field = scope.vector(&programs.feedback_field);
     let (n, m) = (Literal::usize_unsuffixed(dimension), Literal::usize_unsuffixed(compiled.integrals.len()));
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
     let this = quote!(<Self as #runtime::FeedbackSystem<#n, #m>>);

@@ -1,6 +1,8 @@
 //! Canonical phase space: observables with their gradients, and the Poisson bracket.
 
-use crate::expression::{Expression, Symbol};
+use std::collections::BTreeMap;
+
+use crate::expression::Expression;
 use crate::symbolic::{Expr, NotReal};
 
 /// R^2n with coordinates q (symbols 0..n) and momenta p (symbols n..2n).
@@ -8,10 +10,10 @@ pub(super) struct PhaseSpace {
     degrees_of_freedom: usize,
 }
 
-/// A function on phase space and its gradient.
+/// A function on phase space and the entries of its gradient that do not vanish.
 pub(super) struct Observable {
     value: Expr,
-    gradient: Vec<Expr>,
+    gradient: BTreeMap<usize, Expr>,
 }
 
 impl PhaseSpace {
@@ -24,8 +26,10 @@ impl PhaseSpace {
     }
 
     pub(super) fn observable(&self, value: Expr) -> Observable {
-        let symbols = (0..2 * self.degrees_of_freedom).map(|index| Symbol(index as u32));
-        let gradient = symbols.map(|symbol| value.derivative(symbol).simplest()).collect();
+        let coordinates =
+            value.symbols().into_iter().filter(|symbol| (symbol.0 as usize) < 2 * self.degrees_of_freedom);
+        let entries = coordinates.map(|symbol| (symbol.0 as usize, value.derivative(symbol).simplest()));
+        let gradient = entries.filter(|(_, entry)| !entry.is_zero()).collect();
         Observable { value, gradient }
     }
 
@@ -33,11 +37,14 @@ impl PhaseSpace {
     pub(super) fn bracket(&self, f: &Observable, g: &Observable) -> Expr {
         let n = self.degrees_of_freedom;
         let mut sum = Expr::zero();
-        for i in 0..n {
-            sum = &sum + &(&f.gradient[i] * &g.gradient[n + i]);
-            sum = &sum - &(&f.gradient[n + i] * &g.gradient[i]);
+        for (&index, entry) in &f.gradient {
+            let conjugate = if index < n { index + n } else { index - n };
+            if let Some(other) = g.gradient.get(&conjugate) {
+                let term = entry * other;
+                sum = if index < n { &sum + &term } else { &sum - &term };
+            }
         }
-        if sum.is_zero() { Expr::zero() } else { sum.simplest() }
+        sum.simplest()
     }
 }
 
@@ -46,14 +53,13 @@ impl Observable {
         self.value.write()
     }
 
-    /// The entries that do not vanish identically.
+    /// The entries that do not vanish, indices increasing.
     pub(super) fn gradient(&self) -> Result<Vec<(usize, Expression)>, NotReal> {
-        let entries = self.gradient.iter().enumerate().filter(|(_, entry)| !entry.is_zero());
-        entries.map(|(index, entry)| Ok((index, entry.write()?))).collect()
+        self.gradient.iter().map(|(&index, entry)| Ok((index, entry.write()?))).collect()
     }
 
     /// Whether value and gradient are finite real expressions.
     pub(super) fn is_real(&self) -> bool {
-        self.value.write().is_ok() && self.gradient.iter().all(|entry| entry.write().is_ok())
+        self.value.write().is_ok() && self.gradient.values().all(|entry| entry.write().is_ok())
     }
 }

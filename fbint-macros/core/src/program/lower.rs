@@ -15,7 +15,7 @@ use super::{Builder, Input, Instruction, Value};
 use crate::expression::{Expression, Function, Symbol, to_f64};
 
 /// An exact coefficient times integer powers of values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Monomial {
     coefficient: BigRational,
     factors: BTreeMap<Value, i32>,
@@ -39,7 +39,7 @@ pub(super) struct Lowering {
     first_parameter: u32,
     kinds: Vec<Kind>,
     /// Sums that were lowered before, for look-up alone.
-    sums: HashMap<Vec<(Vec<(Value, i32)>, BigRational)>, Monomial>,
+    sums: HashMap<Vec<Monomial>, Monomial>,
 }
 
 impl Monomial {
@@ -169,7 +169,7 @@ impl Lowering {
             return terms.pop().unwrap_or_else(|| Monomial::number(BigRational::zero()));
         }
         self.arrange(&mut terms);
-        let key: Vec<_> = terms.iter().map(|term| (term.key(), term.coefficient.clone())).collect();
+        let key = terms.clone();
         if let Some(known) = self.sums.get(&key) {
             return known.clone();
         }
