@@ -17,6 +17,8 @@ use crate::expression::Expression;
 /// The programs of the generated functions.
 #[derive(Clone, Debug)]
 pub struct Programs {
+    /// What depends on the parameters alone and the others read.
+    pub prepare: Program,
     /// X
     pub vector_field: Program,
     /// F
@@ -31,13 +33,14 @@ pub struct Programs {
 
 /// Assembles and optimises every program.
 pub fn assemble(derivation: &Derivation) -> Programs {
-    Programs {
-        vector_field: optimise(field(derivation, true, false)),
-        integrals: optimise(integrals(derivation)),
-        jacobian: optimise(jacobian(derivation)),
-        potential_gradient: optimise(field(derivation, false, true)),
-        feedback_field: optimise(field(derivation, true, true)),
-    }
+    let mut vector_field = field(derivation, true, false);
+    let mut integrals = integrals(derivation);
+    let mut jacobian = jacobian(derivation);
+    let mut potential_gradient = field(derivation, false, true);
+    let mut feedback_field = field(derivation, true, true);
+    let all = [&mut vector_field, &mut integrals, &mut jacobian, &mut potential_gradient, &mut feedback_field];
+    let prepare = optimise(derivation.dimension(), all);
+    Programs { prepare, vector_field, integrals, jacobian, potential_gradient, feedback_field }
 }
 
 fn integrals(derivation: &Derivation) -> Program {

@@ -51,9 +51,14 @@ fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
 pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String> {
     for point in sample_points() {
         let expected = Expected::at(derivation, &point);
-        let input = |input: Input| match input {
+        let symbols = |input: Input| match input {
             Input::Symbol(symbol) => point.symbol(symbol),
-            Input::Weighted(_) => f64::NAN,
+            Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
+        };
+        let prepared = interpret(&programs.prepare, &symbols, &|_| Vec::new());
+        let input = |input: Input| match input {
+            Input::Prepared(index) => prepared[index],
+            other => symbols(other),
         };
         let law = |integrals: &[f64]| weigh(&point, integrals);
         let checks = [

@@ -289,6 +289,7 @@ impl Lowering {
             let kind = match instruction {
                 Instruction::Constant(_) => Kind::Parameter,
                 Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
+                Instruction::Input(Input::Prepared(_)) => Kind::Parameter,
                 Instruction::Input(Input::Symbol(_)) => Kind::State,
                 Instruction::Input(Input::Weighted(_)) => Kind::Scalar,
                 other => {
