@@ -13,7 +13,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
     let (item, runtime, name) = (&declaration.item, &declaration.runtime, &declaration.item.ident);
     let state = state_name(name);
     let state_type = state_type(declaration);
-    let variables = declaration.coordinates.iter().chain(&declaration.momenta);
+    let variables = declaration.state_variables();
     let n = Literal::usize_unsuffixed(variables.map(|variable| variable.shape.entries()).sum());
     let m = Literal::usize_unsuffixed(integrals);
     let text = quote!(&'static ::core::primitive::str);
