@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 
 use crate::derivation::{Derivation, Problem};
 use crate::diagnostics::Errors;
-use crate::elaborate::{self, Model};
+use crate::elaborate::{self, Dynamics, Model};
 use crate::emit::{self, Compiled, Integral, IntegralKind};
 use crate::mechanics::{self, Quantity, Singularity};
 use crate::notation::{self, Names};
@@ -67,9 +67,15 @@ fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
     let name = declaration.item.ident.span();
     let values =
         |quantities: &[elaborate::Quantity]| quantities.iter().map(|quantity| quantity.value.clone()).collect();
+    let Dynamics::Canonical { hamiltonian } = &model.dynamics else {
+        return Err(syn::Error::new(name, "a `state` with its own field is not supported yet"));
+    };
+    if let Some(output) = model.outputs.first() {
+        return Err(syn::Error::new(output.span, "`output` is not supported yet"));
+    }
     let problem = Problem {
-        degrees_of_freedom: model.degrees_of_freedom,
-        hamiltonian: model.hamiltonian.clone(),
+        degrees_of_freedom: model.dimension / 2,
+        hamiltonian: hamiltonian.clone(),
         holonomic: values(&model.constraints),
         phase: values(&model.phase_constraints),
         invariants: values(&model.invariants),

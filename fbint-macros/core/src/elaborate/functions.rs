@@ -12,7 +12,9 @@ use crate::diagnostics::{Errors, nearest};
 use crate::syntax::{MAX_ENTRIES, Shape, plain};
 
 /// The functions and how many arguments they take.
-const FUNCTIONS: [(&str, usize); 3] = [("identity", 1), ("zeros", 2), ("hat", 1)];
+const FUNCTIONS: [(&str, usize); 4] = [("identity", 1), ("zeros", 2), ("hat", 1), ("multiplier", 1)];
+/// The same for messages.
+const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, and `multiplier(constraint)` in an `output`";
 
 impl Scope<'_> {
     /// `(a..b).map(|i| body).sum()` and the same with `product`.
@@ -90,12 +92,12 @@ impl Scope<'_> {
         }
     }
 
-    /// `identity(n)`, `zeros(r, c)`, `hat(v)`.
+    /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `multiplier(constraint)`.
     pub(super) fn call(&mut self, call: &ExprCall) -> Outcome<Value> {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,
             other => {
-                return Err(self.fail(other, "this cannot be called; the functions are `identity`, `zeros` and `hat`"));
+                return Err(self.fail(other, format!("this cannot be called; the functions are {USAGE}")));
             }
         };
         let Some(word) = path.segments.last() else { return Err(Poison) };
@@ -109,7 +111,7 @@ impl Scope<'_> {
                 } else if let Some(near) = nearest(&name, FUNCTIONS.iter().map(|(function, _)| *function)) {
                     format!("unknown function `{name}`; did you mean `{near}`?")
                 } else {
-                    format!("unknown function `{name}`; the functions are `identity(n)`, `zeros(r, c)` and `hat(v)`")
+                    format!("unknown function `{name}`; the functions are {USAGE}")
                 };
                 return Err(self.fail(path, advice));
             }
@@ -117,6 +119,9 @@ impl Scope<'_> {
         if call.args.len() != count {
             let message = format!("`{name}` takes {}, not {}", arguments(count), call.args.len());
             return Err(self.fail(path, message));
+        }
+        if name == "multiplier" {
+            return self.multiplier(path, &call.args[0]);
         }
         if name == "hat" {
             let value = self.evaluate(&call.args[0])?;

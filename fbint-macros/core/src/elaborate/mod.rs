@@ -1,56 +1,87 @@
 //! From a [`Declaration`] to a [`Model`]: names resolved, shapes checked, every expression a scalar one.
 //!
 //! This is the last place that sees `syn::Expr`. Symbols are numbered as the state is laid out: the entries of the
-//! coordinates, those of the momenta in the same order, then those of the parameters; matrices column by column.
-//! Constraints and invariants are flattened to scalars. Every mistake is reported once, at its own token; whatever
+//! coordinates and those of the momenta in the same order, or those of `state`, then those of the parameters; matrices
+//! column by column. Constraints, invariants and outputs are flattened to scalars. Every mistake is reported once, at its own token; whatever
 //! depends on it is left out silently. The emitted equations are the declared ones, term for term: simplification is
 //! not done here.
 
 mod canonical;
 mod evaluate;
+mod field;
 mod functions;
 mod methods;
+mod multipliers;
 mod numbers;
+mod quantities;
 mod scope;
 mod symbols;
 mod value;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
-use self::canonical::Canonical;
-use self::scope::{Outcome, Scope};
+use self::multipliers::Multipliers;
+use self::quantities::{Kind, flatten, join};
+use self::scope::Scope;
 pub use self::symbols::{Entry, SymbolInfo};
 use crate::diagnostics::Errors;
 use crate::expression::Expression;
 use crate::syntax::{Declaration, Named, Variable, plain};
 
 /// What the declaration means.
+///
+/// Symbols with index `symbols.len() + i` stand for multipliers: that of member i of the constraints followed by the
+/// phase constraints, rates not counted. Only outputs of canonical systems contain them.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The unknowns; the index is that of `Symbol`.
+    /// The unknowns, entries of the state first, then those of the parameters; the index is that of `Symbol`.
     pub symbols: Vec<SymbolInfo>,
-    /// n: the symbols `0..n` are coordinates, `n..2 n` their momenta, the rest parameters.
-    pub degrees_of_freedom: usize,
-    /// The energy.
-    pub hamiltonian: Expression,
-    /// Holonomic constraints.
+    /// N: the symbols `0..N` are the state. In a canonical system N = 2 n, coordinates before their momenta.
+    pub dimension: usize,
+    /// What makes the state change.
+    pub dynamics: Dynamics,
+    /// Holonomic constraints of a canonical system; otherwise invariant sets g(x) = 0 of the field.
     pub constraints: Vec<Quantity>,
-    /// Constraints on the phase space, taken as they stand: an even number.
+    /// Constraints on a canonical phase space, taken as they stand: an even number.
     pub phase_constraints: Vec<Quantity>,
     /// First integrals, each entry once.
     pub invariants: Vec<Quantity>,
+    /// What is computed beside the field.
+    pub outputs: Vec<Output>,
 }
 
-/// A named scalar function on the phase space.
+/// Where the field comes from.
+#[derive(Clone, Debug)]
+pub enum Dynamics {
+    /// x' = J grad H with J = [[0, I], [-I, 0]], extended by the constraints.
+    Canonical {
+        /// H
+        hamiltonian: Expression,
+    },
+    /// x' = J(x) grad H
+    Poisson {
+        /// J, N x N, row by row.
+        matrix: Vec<Vec<Expression>>,
+        /// H
+        hamiltonian: Expression,
+    },
+    /// x' as it is declared.
+    Given {
+        /// One for each entry of the state.
+        rates: Vec<Expression>,
+    },
+}
+
+/// A named scalar function of the state that the flow keeps: zero or constant.
 #[derive(Clone, Debug)]
 pub struct Quantity {
     /// `length`, `link[3]` in a family, `momentum[0]` in a vector, `a[3][0]` in both.
     pub name: String,
-    /// The same of its time derivative, a constraint's partner: `length_rate`, `link_rate[3]`.
+    /// The same of its time derivative, a holonomic constraint's partner: `length_rate`, `link_rate[3]`.
     pub rate_name: String,
     /// The function.
     pub value: Expression,
@@ -60,123 +91,52 @@ pub struct Quantity {
     pub span: Span,
 }
 
+/// A named scalar function of the state and the multipliers.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// `tension`, `force[0]`, `rod[3]`.
+    pub name: String,
+    /// The function.
+    pub value: Expression,
+    /// Where it is named.
+    pub span: Span,
+}
+
 /// Gives the declaration its meaning. `None` if there are mistakes, here or in `syntax`.
 pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model> {
     let before = errors.len();
-    let variables = declaration.coordinates.iter().chain(&declaration.momenta).chain(&declaration.parameters);
+    let variables = declaration.state_variables().chain(&declaration.parameters);
     let symbols: Vec<SymbolInfo> = variables.flat_map(symbols::of).collect();
-    let degrees_of_freedom = declaration.coordinates.iter().map(|variable| variable.shape.entries()).sum();
+    let dimension = declaration.state_variables().map(|variable| variable.shape.entries()).sum();
 
     let mut scope = Scope::new(declaration, errors);
     scope.definitions();
-    let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(&mut scope, expression));
-    let constraints = quantities(&mut scope, &declaration.constraints, Kind::Constraint, degrees_of_freedom);
-    let phase = quantities(&mut scope, &declaration.phase_constraints, Kind::PhaseConstraint, degrees_of_freedom);
-    let invariants = quantities(&mut scope, &declaration.invariants, Kind::Invariant, degrees_of_freedom);
+    let dynamics = field::field(&mut scope, declaration, dimension);
+    let constraint = if declaration.canonical { Kind::Holonomic } else { Kind::InvariantSet };
+    let constraints = flatten(&mut scope, &declaration.constraints, constraint, dimension);
+    let phase = flatten(&mut scope, &declaration.phase_constraints, Kind::PhaseConstraint, dimension);
+    let invariants = flatten(&mut scope, &declaration.invariants, Kind::Invariant, dimension);
+    scope.multipliers = Some(Multipliers::new(declaration, constraints.iter().chain(&phase), symbols.len()));
+    let outputs = flatten(&mut scope, &declaration.outputs, Kind::Output, dimension);
     let used = scope.used();
 
+    let (constraints, phase) = (join(constraints), join(phase));
     let understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
-    if let (Ok(constraints), Ok(phase), true) = (&constraints, &phase, understood) {
-        count(constraints, phase, degrees_of_freedom, errors);
+    if let (Ok(constraints), Ok(phase), true) = (&constraints, &phase, understood && declaration.canonical) {
+        count(constraints, phase, dimension / 2, errors);
     }
     if !declaration.hidden_uses {
         let mistaken = errors.len() > before || !understood;
         report_unused(declaration, used, mistaken, errors);
     }
-    let (Some(Ok(hamiltonian)), Ok(constraints), Ok(phase_constraints), Ok(invariants), true) =
-        (hamiltonian, constraints, phase, invariants, understood && errors.is_empty())
+    let (Ok(dynamics), Ok(constraints), Ok(phase_constraints), Ok(invariants), Ok(outputs), true) =
+        (dynamics, constraints, phase, join(invariants), join(outputs), understood && errors.is_empty())
     else {
         return None;
     };
-    Some(Model { symbols, degrees_of_freedom, hamiltonian, constraints, phase_constraints, invariants })
-}
-
-/// What a named quantity is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Constraint,
-    PhaseConstraint,
-    Invariant,
-}
-
-fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
-    let value = scope.evaluate(expression)?;
-    match value.as_scalar() {
-        Some(energy) => Ok(energy.expression.clone()),
-        None => Err(scope.fail(expression, format!("the Hamiltonian is a scalar, and this is {}", value.shape()))),
-    }
-}
-
-/// All quantities of one kind; each mistaken one is reported.
-fn quantities(scope: &mut Scope, list: &[Named], kind: Kind, degrees: usize) -> Outcome<Vec<Quantity>> {
-    let all: Vec<Outcome<Vec<Quantity>>> = list.iter().map(|named| members(scope, named, kind, degrees)).collect();
-    Ok(all.into_iter().collect::<Outcome<Vec<_>>>()?.into_iter().flatten().collect())
-}
-
-/// The members of a family, or the one quantity that is none. The first mistaken member speaks for all.
-fn members(scope: &mut Scope, named: &Named, kind: Kind, degrees: usize) -> Outcome<Vec<Quantity>> {
-    let Some(family) = &named.family else { return entries(scope, named, kind, degrees, "") };
-    scope.check_family(&family.index)?;
-    let mut all = Vec::new();
-    for member in family.range.clone() {
-        let suffix = format!("[{member}]");
-        all.extend(scope.with_index(&family.index, member, |scope| entries(scope, named, kind, degrees, &suffix))?);
-    }
-    Ok(all)
-}
-
-/// The entries of one quantity.
-fn entries(scope: &mut Scope, named: &Named, kind: Kind, degrees: usize, suffix: &str) -> Outcome<Vec<Quantity>> {
-    let value = match kind {
-        Kind::Constraint => scope.holonomic(&named.value)?,
-        Kind::PhaseConstraint | Kind::Invariant => scope.evaluate(&named.value)?,
-    };
-    let stem = plain(&named.name);
-    let places = Entry::all(value.shape());
-    let quantities = value.into_entries().into_iter().zip(places).map(|(scalar, place)| Quantity {
-        name: format!("{stem}{suffix}{place}"),
-        rate_name: format!("{stem}_rate{suffix}{place}"),
-        value: scalar.expression,
-        weight: 1,
-        span: named.name.span(),
-    });
-    let quantities: Vec<Quantity> = quantities.collect();
-    if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, degrees)) {
-        let name = &constant.name;
-        return Err(scope.fail_at(
-            named.name.span(),
-            match kind {
-                Kind::Constraint => format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing"),
-                Kind::PhaseConstraint => {
-                    format!("the phase constraint `{name}` is constant: it contains neither coordinate nor momentum and restricts nothing")
-                }
-                Kind::Invariant => {
-                    format!("the invariant `{name}` is constant by itself: it contains neither coordinate nor momentum; remove it")
-                }
-            },
-        ));
-    }
-    Ok(if kind == Kind::Invariant { merged(quantities) } else { quantities })
-}
-
-fn is_constant(value: &Expression, kind: Kind, degrees: usize) -> bool {
-    let relevant = if kind == Kind::Constraint { degrees } else { 2 * degrees };
-    value.symbols().first().is_none_or(|symbol| symbol.0 as usize >= relevant)
-}
-
-/// Entries that are equal by their form (r^T r is symmetric) become one, weighted by how often it occurs, so that the
-/// sum of squares remains the Frobenius norm.
-fn merged(quantities: Vec<Quantity>) -> Vec<Quantity> {
-    let mut places: BTreeMap<Canonical, usize> = BTreeMap::new();
-    let mut kept: Vec<Quantity> = Vec::new();
-    for quantity in quantities {
-        let place = *places.entry(Canonical::of(&quantity.value)).or_insert(kept.len());
-        match kept.get_mut(place) {
-            Some(first) => first.weight += 1,
-            None => kept.push(quantity),
-        }
-    }
-    kept
+    let output = |Quantity { name, value, span, .. }| Output { name, value, span };
+    let outputs = outputs.into_iter().map(output).collect();
+    Some(Model { symbols, dimension, dynamics, constraints, phase_constraints, invariants, outputs })
 }
 
 /// The matrix of the brackets of all constraints is antisymmetric: it is singular if their number is odd. And it is
@@ -229,8 +189,9 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
 
 fn expressions(declaration: &Declaration) -> impl Iterator<Item = &Expr> {
     let quantities = declaration.constraints.iter().chain(&declaration.phase_constraints);
-    let named = quantities.chain(&declaration.invariants).chain(&declaration.defines).map(|named| &named.value);
-    declaration.hamiltonian.iter().chain(named)
+    let named = quantities.chain(&declaration.invariants).chain(&declaration.outputs);
+    let named = named.chain(&declaration.defines).chain(&declaration.dynamics).map(|named| &named.value);
+    declaration.hamiltonian.iter().chain(&declaration.poisson).chain(named)
 }
 
 fn collect_words(tokens: TokenStream, words: &mut BTreeSet<String>) {

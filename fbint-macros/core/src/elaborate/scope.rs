@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 use syn::{Expr, Ident};
 
+use super::multipliers::Multipliers;
 use super::value::{Scalar, Value};
 use crate::diagnostics::{Errors, nearest};
 use crate::syntax::{Declaration, ENERGY, Named, Shape, Variable, plain};
@@ -24,6 +25,7 @@ pub(super) type Outcome<T> = Result<T, Poison>;
 pub(super) enum Role {
     Coordinate,
     Momentum,
+    State,
     Parameter,
 }
 
@@ -38,6 +40,8 @@ enum Meaning {
     Definition(usize),
     /// A constraint or an invariant: no value.
     Quantity,
+    /// No value either.
+    Output,
     /// Its declaration is mistaken.
     Broken,
 }
@@ -52,7 +56,7 @@ enum Progress {
 /// Evaluates expressions in the scope of a declaration.
 pub(super) struct Scope<'a> {
     pub(super) errors: &'a mut Errors,
-    declaration: &'a Declaration,
+    pub(super) declaration: &'a Declaration,
     names: BTreeMap<String, Meaning>,
     progress: Vec<Progress>,
     /// For each definition, a momentum that it contains.
@@ -64,6 +68,8 @@ pub(super) struct Scope<'a> {
     used: BTreeSet<String>,
     /// Whether a holonomic constraint is being evaluated, and if so, whether its use of a momentum was reported.
     holonomic: Option<bool>,
+    /// While outputs are evaluated, the multipliers of the constraints.
+    pub(super) multipliers: Option<Multipliers<'a>>,
     /// How many evaluations are open.
     pub(super) level: usize,
     /// How many entries were evaluated.
@@ -84,6 +90,7 @@ impl<'a> Scope<'a> {
             user: None,
             used: BTreeSet::new(),
             holonomic: None,
+            multipliers: None,
             level: 0,
             work: 0,
             exhausted: false,
@@ -91,6 +98,7 @@ impl<'a> Scope<'a> {
         let mut first = 0;
         scope.variables(&declaration.coordinates, Role::Coordinate, &mut first);
         scope.variables(&declaration.momenta, Role::Momentum, &mut first);
+        scope.variables(&declaration.states, Role::State, &mut first);
         scope.variables(&declaration.parameters, Role::Parameter, &mut first);
         for (index, define) in declaration.defines.iter().enumerate() {
             scope.declare(&define.name, Meaning::Definition(index));
@@ -99,10 +107,16 @@ impl<'a> Scope<'a> {
         for named in quantities.chain(&declaration.invariants) {
             scope.declare(&named.name, Meaning::Quantity);
         }
+        for output in &declaration.outputs {
+            scope.declare(&output.name, Meaning::Output);
+        }
         for name in &declaration.broken {
             scope.declare(name, Meaning::Broken);
         }
-        scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity);
+        // A field that is given has no Hamiltonian.
+        if declaration.dynamics.is_empty() {
+            scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity);
+        }
         scope
     }
 
@@ -198,7 +212,24 @@ impl<'a> Scope<'a> {
                 let message = format!("`{name}` names a constraint or an integral, which has no value in expressions");
                 Err(self.fail_at(name.span(), format!("{message}: name the expression with `define`")))
             }
+            Meaning::Output => {
+                let message = format!("`{name}` is an output, which nothing else can use");
+                Err(self.fail_at(name.span(), format!("{message}: name the expression with `define`")))
+            }
             Meaning::Broken => Err(Poison),
+        }
+    }
+
+    /// Whether the names and sizes of the state are as the user meant them.
+    pub(super) fn state_is_certain(&self) -> bool {
+        !self.declaration.hidden_names && self.declaration.broken.is_empty()
+    }
+
+    /// Whether some part that could not be read may declare the name.
+    pub(super) fn is_obscure(&self, name: &str) -> bool {
+        match self.names.get(name) {
+            Some(meaning) => matches!(meaning, Meaning::Broken),
+            None => self.declaration.hidden_names || self.declaration.hidden_uses,
         }
     }
 
@@ -246,7 +277,7 @@ impl<'a> Scope<'a> {
         }
         let key = plain(name);
         let indices = self.indices.iter().map(|(index, _)| index.as_str());
-        let values = self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity));
+        let values = self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity | Meaning::Output));
         let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
         let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
             Some(near) => {
@@ -276,7 +307,8 @@ impl<'a> Scope<'a> {
     }
 }
 
-fn list(names: &[&str]) -> String {
+/// A list for messages, cut where it gets long.
+pub(super) fn list(names: &[&str]) -> String {
     const ENOUGH: usize = 12;
     let shown: Vec<String> = names.iter().take(ENOUGH).map(|name| format!("`{name}`")).collect();
     if names.len() > ENOUGH { format!("{} and others", shown.join(", ")) } else { shown.join(", ") }

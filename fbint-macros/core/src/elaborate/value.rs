@@ -110,6 +110,15 @@ impl From<Scalar> for Value {
 }
 
 impl Value {
+    /// The quantity of this shape with these entries, column by column; a single column is a vector.
+    pub(super) fn new(shape: Shape, entries: Vec<Scalar>) -> Self {
+        debug_assert_eq!(shape.entries(), entries.len());
+        match shape {
+            Shape::Matrix { columns: 1, rows } => Self { shape: Shape::Vector(rows), entries },
+            _ => Self { shape, entries },
+        }
+    }
+
     /// A vector.
     pub(super) fn vector(entries: Vec<Scalar>) -> Self {
         Self { shape: Shape::Vector(entries.len()), entries }
@@ -117,11 +126,7 @@ impl Value {
 
     /// The quantity with these rows and columns, column by column; a single column is a vector.
     pub(super) fn matrix(rows: usize, columns: usize, entries: Vec<Scalar>) -> Self {
-        debug_assert_eq!(rows * columns, entries.len());
-        match columns {
-            1 => Self::vector(entries),
-            _ => Self { shape: Shape::Matrix { rows, columns }, entries },
-        }
+        Self::new(Shape::Matrix { rows, columns }, entries)
     }
 
     /// The matrix with the entry that `entry(row, column)` gives.
@@ -133,11 +138,7 @@ impl Value {
     /// The variable of this shape whose entries are the symbols from `first`.
     pub(super) fn variable(shape: Shape, first: usize) -> Self {
         let symbols = (first..first + shape.entries()).map(|index| Scalar::symbol(Symbol(index as u32)));
-        match shape {
-            Shape::Scalar => Self { shape, entries: symbols.collect() },
-            Shape::Vector(_) => Self::vector(symbols.collect()),
-            Shape::Matrix { rows, columns } => Self::matrix(rows, columns, symbols.collect()),
-        }
+        Self::new(shape, symbols.collect())
     }
 
     pub(super) fn shape(&self) -> Shape {

@@ -327,7 +327,7 @@ fn state_name(model: &Ident) -> Ident {
 fn state_type(declaration: &Declaration) -> TokenStream {
     let (runtime, visibility, model) = (&declaration.runtime, &declaration.item.vis, &declaration.item.ident);
     let state = state_name(model);
-    let variables: Vec<&Variable> = declaration.coordinates.iter().chain(&declaration.momenta).collect();
+    let variables: Vec<&Variable> = declaration.state_variables().collect();
     let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
     let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
     let n = Literal::usize_unsuffixed(dimension);

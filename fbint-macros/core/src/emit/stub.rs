@@ -14,7 +14,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
     let (state, prepared) = (state_name(name), prepared_name(name));
     let (visibility, doc) = (&item.vis, format!(" What [`{name}`] would be prepared for, were it not mistaken."));
     let state_type = state_type(declaration);
-    let variables = declaration.coordinates.iter().chain(&declaration.momenta);
+    let variables = declaration.state_variables();
     let n = Literal::usize_unsuffixed(variables.map(|variable| variable.shape.entries()).sum());
     let m = Literal::usize_unsuffixed(integrals);
     let text = quote!(&'static ::core::primitive::str);

@@ -24,18 +24,29 @@ pub(super) struct Attribute {
     pub(super) runtime: syn::Path,
     pub(super) coordinates: Variables,
     pub(super) momenta: Variables,
+    pub(super) states: Variables,
+    pub(super) poisson: Option<Expr>,
+    pub(super) dynamics: Vec<Named>,
     pub(super) hamiltonian: Option<Expr>,
     pub(super) defines: Vec<Named>,
     pub(super) constraints: Vec<Named>,
     pub(super) phase_constraints: Vec<Named>,
     pub(super) invariants: Vec<Named>,
+    pub(super) outputs: Vec<Named>,
     pub(super) broken: Vec<Ident>,
     pub(super) hidden_names: bool,
     pub(super) hidden_uses: bool,
-    /// The keys that occur, well-formed or not.
-    pub(super) seen: Vec<Key>,
+    /// The keys that occur, well-formed or not, and where.
+    pub(super) seen: Vec<(Key, Span)>,
     /// Whether some key could not be read, so that nobody can tell which are missing.
     pub(super) uncertain: bool,
+}
+
+impl Attribute {
+    /// Where the key occurs first.
+    pub(super) fn place(&self, key: Key) -> Option<Span> {
+        self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
+    }
 }
 
 /// Reads the attribute.
@@ -46,15 +57,20 @@ pub(super) struct Reader<'e> {
 
 impl<'e> Reader<'e> {
     pub(super) fn new(errors: &'e mut Errors) -> Self {
+        let none = || Variables { variables: Vec::new(), understood: true };
         let attribute = Attribute {
             runtime: syn::parse_quote!(::fbint_runtime),
-            coordinates: Variables { variables: Vec::new(), understood: true },
-            momenta: Variables { variables: Vec::new(), understood: true },
+            coordinates: none(),
+            momenta: none(),
+            states: none(),
+            poisson: None,
+            dynamics: Vec::new(),
             hamiltonian: None,
             defines: Vec::new(),
             constraints: Vec::new(),
             phase_constraints: Vec::new(),
             invariants: Vec::new(),
+            outputs: Vec::new(),
             broken: Vec::new(),
             hidden_names: false,
             hidden_uses: false,
@@ -115,16 +131,17 @@ impl<'e> Reader<'e> {
                 None => return self.lose_entry(),
             },
         };
-        let repeated = self.attribute.seen.contains(&key) && !key.repeats();
+        let repeated = self.attribute.place(key).is_some() && !key.repeats();
         if repeated {
             self.errors.push(word.span(), key.repetition());
         }
-        self.attribute.seen.push(key);
+        self.attribute.seen.push((key, word.span()));
         match key {
-            Key::State | Key::Poisson | Key::Dynamics | Key::Output => self.unsupported(key, word.span()),
-            Key::Hamiltonian | Key::Crate => self.single(key, word, rest, repeated),
-            Key::Coordinates | Key::Momenta => self.variables(key, word, rest, repeated),
-            Key::Define | Key::Constraint | Key::PhaseConstraint | Key::Invariant => self.named(key, word, rest),
+            Key::Hamiltonian | Key::Poisson | Key::Crate => self.single(key, word, rest, repeated),
+            Key::Coordinates | Key::Momenta | Key::State => self.variables(key, word, rest, repeated),
+            Key::Dynamics | Key::Define | Key::Constraint | Key::PhaseConstraint | Key::Invariant | Key::Output => {
+                self.named(key, word, rest)
+            }
         }
     }
 
@@ -137,22 +154,11 @@ impl<'e> Reader<'e> {
                 self.errors.push(word.span(), format_args!("unknown key `{word}`; did you mean `{}`?", key.name()))
             }
             None => {
-                let known: Vec<&str> = Key::ALL[..8].iter().map(|key| key.name()).collect();
+                let known: Vec<&str> = Key::ALL.iter().map(|key| key.name()).collect();
                 self.errors.push(word.span(), format_args!("unknown key `{word}`; the keys are {}", known.join(", ")));
             }
         }
         key
-    }
-
-    fn unsupported(&mut self, key: Key, span: Span) {
-        self.lose(key);
-        let message = match key {
-            Key::Output => "`output` is not supported yet; compute the quantity from the state after the step",
-            Key::State => "`state` is not supported yet; declare canonical `coordinates` and `momenta`",
-            Key::Poisson => "`poisson` is not supported yet; only canonical `coordinates` and `momenta` are",
-            _ => "`dynamics` is not supported yet; give a `hamiltonian`",
-        };
-        self.errors.push(span, message);
     }
 
     /// `key = expression`.
@@ -173,7 +179,11 @@ impl<'e> Reader<'e> {
         } else if let Some(expression) = self.parsed(value, Expr::parse, None)
             && !repeated
         {
-            self.attribute.hamiltonian = Some(expression);
+            let target = match key {
+                Key::Poisson => &mut self.attribute.poisson,
+                _ => &mut self.attribute.hamiltonian,
+            };
+            *target = Some(expression);
         }
     }
 

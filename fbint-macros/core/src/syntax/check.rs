@@ -4,29 +4,8 @@ use std::collections::BTreeMap;
 
 use syn::Ident;
 
-use super::key::Key;
-use super::{Declaration, ENERGY, MAX_ENTRIES, RESERVED_NAMES, plain, whole};
+use super::{Declaration, ENERGY, MAX_ENTRIES, RESERVED_NAMES, plain};
 use crate::diagnostics::Errors;
-
-/// A canonical system has coordinates, momenta and a Hamiltonian. A declaration that gives its field in another way is
-/// refused elsewhere. Whether nothing is missing.
-pub(super) fn keys(seen: &[Key], declaration: &Declaration, errors: &mut Errors) -> bool {
-    if [Key::State, Key::Poisson, Key::Dynamics].iter().any(|key| seen.contains(key)) {
-        return true;
-    }
-    let needed = [Key::Coordinates, Key::Momenta, Key::Hamiltonian];
-    let missing: Vec<&Key> = needed.iter().filter(|key| !seen.contains(key)).collect();
-    if !missing.is_empty() {
-        let model = &declaration.item.ident;
-        let quoted = |text: fn(Key) -> &'static str| {
-            missing.iter().map(|key| format!("`{}`", text(**key))).collect::<Vec<_>>().join(", ")
-        };
-        let message =
-            format!("the model `{model}` lacks {}: add something like {}", quoted(Key::name), quoted(Key::usage));
-        errors.push(whole(), message);
-    }
-    missing.is_empty()
-}
 
 /// Coordinates and momenta are conjugate in pairs.
 pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
@@ -90,12 +69,17 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     for momentum in &declaration.momenta {
         names.claim(&momentum.name, "a momentum");
     }
+    for state in &declaration.states {
+        names.claim(&state.name, "a variable of the state");
+    }
     for define in &declaration.defines {
         names.claim(&define.name, "a definition");
     }
     for constraint in &declaration.constraints {
         names.claim(&constraint.name, "a constraint");
-        names.claim_partner(&constraint.name);
+        if declaration.canonical {
+            names.claim_partner(&constraint.name);
+        }
     }
     for constraint in &declaration.phase_constraints {
         names.claim(&constraint.name, "a phase constraint");
@@ -103,8 +87,11 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     for invariant in &declaration.invariants {
         names.claim(&invariant.name, "an invariant");
     }
-    let quantities =
-        declaration.constraints.iter().chain(&declaration.phase_constraints).chain(&declaration.invariants);
+    for output in &declaration.outputs {
+        names.claim(&output.name, "an output");
+    }
+    let constraints = declaration.constraints.iter().chain(&declaration.phase_constraints);
+    let quantities = constraints.chain(&declaration.invariants).chain(&declaration.outputs);
     for family in quantities.filter_map(|named| named.family.as_ref()) {
         names.consult(&family.index);
     }
@@ -157,7 +144,8 @@ impl Names<'_> {
 /// The whole state is differentiated entry by entry: it must stay within reason. What exceeds it is dropped.
 pub(super) fn size(declaration: &mut Declaration, errors: &mut Errors) {
     let mut total = 0;
-    for variables in [&mut declaration.coordinates, &mut declaration.momenta, &mut declaration.parameters] {
+    let Declaration { coordinates, momenta, states, parameters, .. } = declaration;
+    for variables in [coordinates, momenta, states, parameters] {
         variables.retain(|variable| {
             let fitted = total <= MAX_ENTRIES;
             total += variable.shape.entries();

@@ -37,6 +37,7 @@ impl Reader<'_> {
         }
         let target = match key {
             Key::Momenta => &mut self.attribute.momenta,
+            Key::State => &mut self.attribute.states,
             _ => &mut self.attribute.coordinates,
         };
         target.variables.extend(variables);
@@ -121,9 +122,11 @@ impl Reader<'_> {
         for entry in entries {
             let Some(named) = self.definition(key, &entry) else { continue };
             let target = match key {
+                Key::Dynamics => &mut self.attribute.dynamics,
                 Key::Define => &mut self.attribute.defines,
                 Key::Constraint => &mut self.attribute.constraints,
                 Key::PhaseConstraint => &mut self.attribute.phase_constraints,
+                Key::Output => &mut self.attribute.outputs,
                 _ => &mut self.attribute.invariants,
             };
             target.push(named);
@@ -177,6 +180,11 @@ impl Reader<'_> {
     fn family(&mut self, key: Key, name: &Ident, index: &Group) -> Option<Family> {
         if key == Key::Define {
             let message = format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of");
+            self.errors.push(index.span_open(), message);
+            return None;
+        }
+        if key == Key::Dynamics {
+            let message = format!("`dynamics` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`");
             self.errors.push(index.span_open(), message);
             return None;
         }

@@ -3,7 +3,7 @@
 //! The attribute is cut at its commas before anything is parsed, so that a mistake spoils its own entry only: every
 //! mistake is reported at its own token, and the rest is read as if nothing had happened. What a mistake makes unknown
 //! is remembered (`broken`, `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that need no algebra
-//! live in `check`; whatever needs the value of an expression belongs to `elaborate`.
+//! live in `system` (which keys go together) and `check`; whatever needs the value of an expression belongs to `elaborate`.
 
 mod attribute;
 mod check;
@@ -11,6 +11,7 @@ mod item;
 mod key;
 mod limits;
 mod lists;
+mod system;
 
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ use syn::{Expr, Ident};
 use crate::diagnostics::Errors;
 
 /// The words of the expression language. None of them can name a part of a model.
-pub const RESERVED_NAMES: [&str; 6] = ["PI", "vector", "matrix", "identity", "zeros", "hat"];
+pub const RESERVED_NAMES: [&str; 7] = ["PI", "vector", "matrix", "identity", "zeros", "hat", "multiplier"];
 
 /// The name of the integral that `hamiltonian` adds.
 pub const ENERGY: &str = "energy";
@@ -38,20 +39,30 @@ pub struct Declaration {
     pub runtime: syn::Path,
     /// The struct's fields.
     pub parameters: Vec<Variable>,
-    /// Configuration coordinates.
+    /// Whether the state consists of coordinates and momenta, and the bracket is theirs.
+    pub canonical: bool,
+    /// Configuration coordinates; none in a system that is not canonical.
     pub coordinates: Vec<Variable>,
     /// The conjugate momenta, in the order of the coordinates.
     pub momenta: Vec<Variable>,
-    /// The energy. `None` only after a mistake was reported.
+    /// The state of a system that is not canonical; none in one that is.
+    pub states: Vec<Variable>,
+    /// The Poisson matrix J, for x' = J grad H.
+    pub poisson: Option<Expr>,
+    /// The rates of the state's variables, which stand for a field that is given as it is.
+    pub dynamics: Vec<Named>,
+    /// The energy. `None` where `dynamics` gives the field, or after a mistake was reported.
     pub hamiltonian: Option<Expr>,
     /// Named sub-expressions.
     pub defines: Vec<Named>,
-    /// Holonomic constraints.
+    /// Holonomic constraints of a canonical system, otherwise invariant sets of the field.
     pub constraints: Vec<Named>,
     /// Constraints on the phase space, taken as they stand.
     pub phase_constraints: Vec<Named>,
     /// First integrals.
     pub invariants: Vec<Named>,
+    /// Extra quantities, computed beside the field.
+    pub outputs: Vec<Named>,
     /// Names whose declaration is mistaken: using them is not a second mistake.
     pub broken: Vec<Ident>,
     /// Whether some part that declares names could not be read, so that nobody can tell which names are unknown.
@@ -60,7 +71,14 @@ pub struct Declaration {
     pub hidden_uses: bool,
 }
 
-/// A coordinate, a momentum or a parameter.
+impl Declaration {
+    /// The variables of the state in their order: coordinates and momenta, or those of a state that is not canonical.
+    pub fn state_variables(&self) -> impl Iterator<Item = &Variable> {
+        self.coordinates.iter().chain(&self.momenta).chain(&self.states)
+    }
+}
+
+/// A variable of the state or a parameter.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name.
@@ -141,31 +159,35 @@ impl std::fmt::Display for Shape {
 pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Declaration> {
     let mut reader = attribute::Reader::new(errors);
     reader.read(attribute);
-    let attribute = reader.finish();
+    let mut attribute = reader.finish();
     let (item, parameters) = item::read(item, errors)?;
+    let canonical = system::decide(&mut attribute, &item.ident, errors);
+    let has_energy = attribute.place(key::Key::Hamiltonian).is_some() && attribute.dynamics.is_empty();
     let mut declaration = Declaration {
         item,
         runtime: attribute.runtime,
         parameters: parameters.variables,
+        canonical,
         coordinates: attribute.coordinates.variables,
         momenta: attribute.momenta.variables,
+        states: attribute.states.variables,
+        poisson: attribute.poisson,
+        dynamics: attribute.dynamics,
         hamiltonian: attribute.hamiltonian,
         defines: attribute.defines,
         constraints: attribute.constraints,
         phase_constraints: attribute.phase_constraints,
         invariants: attribute.invariants,
+        outputs: attribute.outputs,
         broken: attribute.broken,
         hidden_names: attribute.hidden_names,
         hidden_uses: attribute.hidden_uses,
     };
     let paired = attribute.coordinates.understood && attribute.momenta.understood;
-    if !attribute.uncertain && !check::keys(&attribute.seen, &declaration, errors) {
-        (declaration.hidden_names, declaration.hidden_uses) = (true, true);
-    }
     if paired {
         check::conjugates(&declaration, errors);
     }
-    let clashing = check::names(&declaration, attribute.seen.contains(&key::Key::Hamiltonian), errors);
+    let clashing = check::names(&declaration, has_energy, errors);
     check::size(&mut declaration, errors);
     declaration.broken.extend(parameters.broken);
     declaration.broken.extend(clashing);

@@ -1,0 +1,140 @@
+//! `multiplier(constraint)` in an `output`: the entry of c1 that makes the constraint's reaction force (design: dp/dt =
+//! -dH/dq + G^T c1).
+//!
+//! Multipliers are symbols after those of the state and the parameters, one for each constraint that is kept. An entry
+//! that stands for several equal ones shares its multiplier among them, so that the force of a symmetric matrix of
+//! constraints is the sum over all of its entries.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use quote::ToTokens;
+use syn::{Expr, ExprIndex, ExprPath};
+
+use super::evaluate::peel;
+use super::quantities::{Flattened, Member};
+use super::scope::{Outcome, Poison, Scope, list};
+use super::value::{Scalar, Value};
+use crate::diagnostics::nearest;
+use crate::expression::Symbol;
+use crate::syntax::{Declaration, Family, Named, plain};
+
+/// The multipliers of every constraint by its name.
+pub(super) struct Multipliers<'a> {
+    constraints: BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>,
+}
+
+impl<'a> Multipliers<'a> {
+    /// The multipliers of the constraints, given in their order, as symbols from `first` on.
+    pub(super) fn new<'q>(
+        declaration: &'a Declaration,
+        constraints: impl IntoIterator<Item = &'q Outcome<Flattened>>,
+        first: usize,
+    ) -> Self {
+        let declared = declaration.constraints.iter().chain(&declaration.phase_constraints);
+        let mut next = first;
+        let mut table = BTreeMap::new();
+        for (named, constraint) in declared.zip(constraints) {
+            let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
+                let values = constraint.members.iter().map(|member| value(member, constraint, next)).collect();
+                next += constraint.kept.len();
+                values
+            });
+            table.entry(plain(&named.name)).or_insert((named, values));
+        }
+        Self { constraints: table }
+    }
+}
+
+fn value(member: &Member, constraint: &Flattened, first: usize) -> Value {
+    let entry = |&place: &usize| {
+        let symbol = Scalar::symbol(Symbol((first + place) as u32));
+        let share = BigRational::new(BigInt::from(1), BigInt::from(constraint.kept[place].weight));
+        Scalar::product(vec![Scalar::number(share), symbol])
+    };
+    Value::new(member.shape, member.places.iter().map(entry).collect())
+}
+
+impl Scope<'_> {
+    /// `multiplier(length)` or `multiplier(link[3])`; `call` is all of it, `argument` what is in its parentheses.
+    pub(super) fn multiplier(&mut self, function: impl ToTokens, argument: &Expr) -> Outcome<Value> {
+        if self.multipliers.is_none() {
+            let message = "`multiplier` has a value only in an `output`";
+            let reason = "the multipliers follow from the equations that this expression is part of";
+            return Err(self.fail(function, format!("{message}: {reason}")));
+        }
+        if !self.declaration.canonical {
+            let message = "there is no multiplier here: only a canonical system has forces that hold its constraints";
+            let reason = "beside `state` a constraint is an invariant set of the field";
+            return Err(self.fail(function, format!("{message}, {reason}")));
+        }
+        match peel(argument) {
+            Expr::Path(path) => self.multiplier_of(path, None),
+            Expr::Index(index) => match peel(&index.expr) {
+                Expr::Path(path) => self.multiplier_of(path, Some(index)),
+                _ => Err(self.no_constraint_name(argument)),
+            },
+            _ => Err(self.no_constraint_name(argument)),
+        }
+    }
+
+    fn no_constraint_name(&mut self, argument: &Expr) -> Poison {
+        let usage = "as in `multiplier(length)`, or `multiplier(link[3])` in a family";
+        self.fail(argument, format!("`multiplier` takes the name of a constraint, {usage}"))
+    }
+
+    fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Outcome<Value> {
+        let name = path.path.get_ident().map(plain).unwrap_or_default();
+        let table = self.multipliers.as_ref().ok_or(Poison)?;
+        let Some((named, values)) = table.constraints.get(&name) else { return Err(self.no_constraint(path)) };
+        let values = values.clone();
+        match (&named.family, index) {
+            (None, None) => Ok(values?.swap_remove(0)),
+            (Some(family), Some(index)) => {
+                let member = self.member(&name, family, &index.index)?;
+                Ok(values?.swap_remove(member))
+            }
+            (Some(family), None) => {
+                let (start, last) = (family.range.start, family.range.end - 1);
+                let message = format!("`{name}` is a family of constraints, numbered {start} to {last}");
+                Err(self.fail(path, format!("{message}: say which, as in `multiplier({name}[{start}])`")))
+            }
+            (None, Some(index)) => {
+                let number = index.index.to_token_stream();
+                let message = format!("the constraint `{name}` is no family: write `multiplier({name})`");
+                let remedy = format!("and `multiplier({name})[{number}]` for an entry if it is a vector");
+                Err(self.fail(index, format!("{message}, {remedy}")))
+            }
+        }
+    }
+
+    /// The place of a member of a family.
+    fn member(&mut self, name: &str, family: &Family, written: &Expr) -> Outcome<usize> {
+        let index = self.integer(written)?;
+        if let Some(place) = family.range.clone().position(|member| member == index) {
+            return Ok(place);
+        }
+        let (start, last) = (family.range.start, family.range.end - 1);
+        let message = format!("index {index} is out of range{}", self.circumstances());
+        Err(self.fail(written, format!("{message}: the constraints `{name}` are numbered {start} to {last}")))
+    }
+
+    fn no_constraint(&mut self, path: &ExprPath) -> Poison {
+        let written = path.to_token_stream().to_string();
+        if self.is_obscure(&written) {
+            return Poison;
+        }
+        let known: Vec<&str> =
+            self.multipliers.iter().flat_map(|table| table.constraints.keys()).map(|it| &it[..]).collect();
+        let message = format!("`{written}` is no constraint");
+        let message = match nearest(&written, known.iter().copied()) {
+            Some(near) => format!("{message}; did you mean `{near}`?"),
+            None if known.is_empty() => {
+                format!("{message}, and only constraints have multipliers: this model has none")
+            }
+            None => format!("{message}, and only constraints have multipliers: {}", list(&known)),
+        };
+        self.fail(path, message)
+    }
+}

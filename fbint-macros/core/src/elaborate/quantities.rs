@@ -1,0 +1,156 @@
+//! Constraints, invariants and outputs, flattened to scalars.
+
+use std::collections::BTreeMap;
+
+use super::Quantity;
+use super::canonical::Canonical;
+use super::scope::{Outcome, Scope};
+use super::symbols::Entry;
+use super::value::{Scalar, Value};
+use crate::expression::Expression;
+use crate::syntax::{Named, Shape, plain};
+
+/// What a named quantity is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// g(q) = 0 of a canonical system.
+    Holonomic,
+    /// g(x) = 0 of a field that is given or has a Poisson matrix.
+    InvariantSet,
+    PhaseConstraint,
+    Invariant,
+    Output,
+}
+
+/// The scalars that a declared quantity is kept as.
+#[derive(Clone, Debug)]
+pub(super) struct Flattened {
+    pub(super) kept: Vec<Quantity>,
+    /// The members of a family, or the one that is none.
+    pub(super) members: Vec<Member>,
+}
+
+/// One member of a declared quantity.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    pub(super) shape: Shape,
+    /// For each entry the place in `kept`: equal entries have one.
+    pub(super) places: Vec<usize>,
+}
+
+/// All quantities of one kind; each mistaken one is reported. The state has `dimension` entries.
+pub(super) fn flatten(scope: &mut Scope, list: &[Named], kind: Kind, dimension: usize) -> Vec<Outcome<Flattened>> {
+    list.iter().map(|named| members(scope, named, kind, dimension)).collect()
+}
+
+/// The scalars of all quantities, unless one is mistaken.
+pub(super) fn join(all: Vec<Outcome<Flattened>>) -> Outcome<Vec<Quantity>> {
+    let all: Vec<Flattened> = all.into_iter().collect::<Outcome<_>>()?;
+    Ok(all.into_iter().flat_map(|quantity| quantity.kept).collect())
+}
+
+/// The members of a family, or the one quantity that is none. The first mistaken member speaks for all.
+fn members(scope: &mut Scope, named: &Named, kind: Kind, dimension: usize) -> Outcome<Flattened> {
+    let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
+    let Some(family) = &named.family else {
+        member(scope, named, kind, dimension, "", &mut all)?;
+        return Ok(all);
+    };
+    scope.check_family(&family.index)?;
+    for index in family.range.clone() {
+        let suffix = format!("[{index}]");
+        scope.with_index(&family.index, index, |scope| member(scope, named, kind, dimension, &suffix, &mut all))?;
+    }
+    Ok(all)
+}
+
+/// Adds the entries of one member.
+fn member(
+    scope: &mut Scope,
+    named: &Named,
+    kind: Kind,
+    dimension: usize,
+    suffix: &str,
+    all: &mut Flattened,
+) -> Outcome<()> {
+    let value = match kind {
+        Kind::Holonomic => scope.holonomic(&named.value)?,
+        _ => scope.evaluate(&named.value)?,
+    };
+    let shape = value.shape();
+    let quantities = entries(named, value, suffix);
+    if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, dimension)) {
+        let name = &constant.name;
+        let message = match kind {
+            Kind::Holonomic => {
+                format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing")
+            }
+            Kind::InvariantSet | Kind::PhaseConstraint => {
+                let what = if kind == Kind::InvariantSet { "constraint" } else { "phase constraint" };
+                format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
+            }
+            Kind::Invariant | Kind::Output => {
+                format!("the invariant `{name}` is constant by itself: it contains no variable of the state; remove it")
+            }
+        };
+        return Err(scope.fail_at(named.name.span(), message));
+    }
+    let places = if merges(kind, shape) {
+        merge(quantities, &mut all.kept)
+    } else {
+        let first = all.kept.len();
+        all.kept.extend(quantities);
+        (first..all.kept.len()).collect()
+    };
+    all.members.push(Member { shape, places });
+    Ok(())
+}
+
+fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {
+    let stem = plain(&named.name);
+    let places = Entry::all(value.shape());
+    let quantity = |(scalar, place): (Scalar, Entry)| Quantity {
+        name: format!("{stem}{suffix}{place}"),
+        rate_name: format!("{stem}_rate{suffix}{place}"),
+        value: scalar.expression,
+        weight: 1,
+        span: named.name.span(),
+    };
+    value.into_entries().into_iter().zip(places).map(quantity).collect()
+}
+
+/// Whether nothing in the value depends on what it should restrict or keep: symbols are ordered as the state is.
+fn is_constant(value: &Expression, kind: Kind, dimension: usize) -> bool {
+    let relevant = match kind {
+        Kind::Output => return false,
+        Kind::Holonomic => dimension / 2,
+        Kind::InvariantSet | Kind::PhaseConstraint | Kind::Invariant => dimension,
+    };
+    value.symbols().first().is_none_or(|symbol| symbol.0 as usize >= relevant)
+}
+
+/// Equal entries of a vector of constraints are a slip, which the brackets bring to light; those of a matrix come from
+/// its symmetry.
+fn merges(kind: Kind, shape: Shape) -> bool {
+    match kind {
+        Kind::Invariant => true,
+        Kind::Holonomic | Kind::InvariantSet | Kind::PhaseConstraint => matches!(shape, Shape::Matrix { .. }),
+        Kind::Output => false,
+    }
+}
+
+/// Entries that are equal by their form (r^T r is symmetric) become one, weighted by how often it occurs, so that the
+/// sum of squares remains the Frobenius norm. Gives the place of each entry in `kept`.
+fn merge(quantities: Vec<Quantity>, kept: &mut Vec<Quantity>) -> Vec<usize> {
+    let mut forms: BTreeMap<Canonical, usize> = BTreeMap::new();
+    let mut places = Vec::new();
+    for quantity in quantities {
+        let place = *forms.entry(Canonical::of(&quantity.value)).or_insert(kept.len());
+        match kept.get_mut(place) {
+            Some(first) => first.weight += 1,
+            None => kept.push(quantity),
+        }
+        places.push(place);
+    }
+    places
+}
