@@ -30,6 +30,12 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     const INTEGRAL_WEIGHTS: [f64; M];
     /// A name for each parameter: `m`, `inertia[0]`.
     const PARAMETER_NAMES: &'static [&'static str];
+    /// A name for each declared output.
+    const OUTPUT_NAMES: &'static [&'static str];
+    /// k: the first k integrals are holonomic constraints g(q), the next k their rates {g, H}. 0 where there are none.
+    const HOLONOMIC_CONSTRAINTS: usize;
+    /// How the Hamiltonian depends on the momenta.
+    const KINETIC_ENERGY: KineticEnergy;
     /// Operations of [`PreparedSystem::vector_field`].
     const VECTOR_FIELD_OPERATIONS: Operations;
     /// Operations of [`PreparedSystem::feedback_field`], less those of the [`FeedbackLaw`].
@@ -71,6 +77,13 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug {
     fn integrals<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
     /// The Jacobian DF(x): row i is the gradient of integral i.
     fn integrals_jacobian<T: Scalar>(&self, x: &SVector<T, N>) -> SMatrix<T, M, N>;
+    /// c of CPV22 eq. (4) in the order of the integrals, 0 for those that are no constraint. The reaction force of a
+    /// holonomic constraint g is its entry times dg/dq.
+    fn multipliers<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
+    /// An array with an entry for each of [`FeedbackSystem::OUTPUT_NAMES`].
+    type Outputs<T: Scalar>: AsRef<[T]>;
+    /// The declared outputs.
+    fn outputs<T: Scalar>(&self, x: &SVector<T, N>) -> Self::Outputs<T>;
     /// The gradient of the feedback potential, grad V = DF^T K (F - F_target).
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
@@ -100,6 +113,17 @@ pub enum IntegralKind {
     Energy,
     /// A declared first integral. Its target is its value at the start.
     Invariant,
+}
+
+/// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KineticEnergy {
+    /// In any way; or the system is not canonical.
+    General,
+    /// H = T(p) + U(q).
+    Separable,
+    /// H = T(p) + U(q) with T quadratic: a constant mass matrix.
+    Quadratic,
 }
 
 /// How many operations a generated function performs, counted in the emitted code.

@@ -274,6 +274,20 @@ impl Expression {
         }
     }
 
+    /// The same expression with every symbol replaced.
+    pub fn substituted(&self, replacement: &impl Fn(Symbol) -> Self) -> Self {
+        let all =
+            |children: &[Self]| -> Vec<Self> { children.iter().map(|child| child.substituted(replacement)).collect() };
+        match self {
+            Self::Number(_) | Self::Pi => self.clone(),
+            Self::Symbol(symbol) => replacement(*symbol),
+            Self::Sum(terms) => Self::sum(all(terms)),
+            Self::Product(factors) => Self::product(all(factors)),
+            Self::Power(base, exponent) => Self::Power(Arc::new(base.substituted(replacement)), exponent.clone()),
+            Self::Call(function, arguments) => Self::call(*function, all(arguments)),
+        }
+    }
+
     /// The number of nodes, counted with repetition and saturating.
     pub fn size(&self) -> usize {
         self.children().fold(1, |size, child| size.saturating_add(child.size()))

@@ -3,7 +3,7 @@
 //! The integrals' weights are a parameter of the type, so that a test can pretend that entries occur more than once.
 
 use fbint_runtime::nalgebra::{ArrayStorage, SMatrix, SVector};
-use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, Operations, PreparedSystem, Scalar};
+use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem, Scalar};
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +67,9 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
         [IntegralKind::Constraint, IntegralKind::Constraint, IntegralKind::Energy, IntegralKind::Invariant];
     const INTEGRAL_WEIGHTS: [f64; 4] = if WEIGHTED { [3.0, 1.0, 1.0, 2.0] } else { [1.0; 4] };
     const PARAMETER_NAMES: &'static [&'static str] = &["m", "g", "l"];
+    const OUTPUT_NAMES: &'static [&'static str] = &[];
+    const HOLONOMIC_CONSTRAINTS: usize = 0;
+    const KINETIC_ENERGY: KineticEnergy = KineticEnergy::Quadratic;
     const VECTOR_FIELD_OPERATIONS: Operations =
         Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
     const FEEDBACK_FIELD_OPERATIONS: Operations = Self::VECTOR_FIELD_OPERATIONS;
@@ -119,6 +122,20 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
             [zero, q[2], p[2] / m, zero],
         ];
         SMatrix::from_array_storage(ArrayStorage(columns))
+    }
+
+    /// c of C^T c = b with {f1, f2} = 2 |q|^2.
+    fn multipliers<T: Scalar>(&self, x: &SVector<T, 6>) -> SVector<T, 4> {
+        let (q, p) = split(x);
+        let (m, g, zero) = (T::from_f64(self.m), T::from_f64(self.g), T::from_f64(0.0));
+        let bracket = dot(q, q) + dot(q, q);
+        vector([(m * g * q[2] - dot(p, p) / m) / bracket, (dot(q, p) + dot(q, p)) / (m * bracket), zero, zero])
+    }
+
+    type Outputs<T: Scalar> = [T; 0];
+
+    fn outputs<T: Scalar>(&self, _: &SVector<T, 6>) -> [T; 0] {
+        []
     }
 
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {

@@ -81,6 +81,12 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The statements and the final expression, an array.
+    pub(super) fn array(&self, program: &Program) -> TokenStream {
+        let (statements, entries) = self.evaluate(program);
+        quote!(#statements [#(#entries),*])
+    }
+
     /// The statements and the final expression, a matrix whose outputs are listed row by row. Most entries of a Jacobian
     /// vanish: only the others are written.
     pub(super) fn matrix(&self, program: &Program, columns: usize) -> TokenStream {

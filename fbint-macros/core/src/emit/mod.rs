@@ -8,7 +8,7 @@ mod stub;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::derivation::Derivation;
+use crate::derivation::{Constraints, Derivation, KineticEnergy};
 use crate::elaborate::SymbolInfo;
 use crate::program::{OperationCount, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
@@ -46,6 +46,8 @@ pub struct Compiled<'a> {
     pub symbols: &'a [SymbolInfo],
     /// The integrals, in the derivation's order.
     pub integrals: &'a [Integral],
+    /// The names of the outputs.
+    pub outputs: &'a [String],
     /// The mathematics.
     pub derivation: &'a Derivation,
     /// The functions.
@@ -62,7 +64,7 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let scope = Scope::new(
         &compiled.declaration.runtime,
         compiled.symbols,
-        compiled.derivation.dimension(),
+        compiled.derivation.dimension,
         &compiled.programs.prepare,
     );
     let state = state_type(compiled.declaration);
@@ -87,7 +89,7 @@ fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream
 impl Compiled<'_> {
     /// N and M as literals.
     fn sizes(&self) -> (Literal, Literal) {
-        (Literal::usize_unsuffixed(self.derivation.dimension()), Literal::usize_unsuffixed(self.integrals.len()))
+        (Literal::usize_unsuffixed(self.derivation.dimension), Literal::usize_unsuffixed(self.integrals.len()))
     }
 }
 
@@ -96,7 +98,7 @@ fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let prepared = prepared_name(&compiled.declaration.item.ident);
     let (statements, values) = scope.prepare(&compiled.programs.prepare);
     let fields = scope.prepared().iter().zip(values).map(|(field, value)| {
-        let passed_on = value.to_string() == field.to_string();
+        let passed_on = *field == value.to_string();
         if passed_on { quote!(#field) } else { quote!(#field: #value) }
     });
     quote! {
@@ -139,12 +141,20 @@ fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
 fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
-    let dimension = compiled.derivation.dimension();
+    let dimension = compiled.derivation.dimension;
     let (n, m) = compiled.sizes();
     let (states, parameters) = compiled.symbols.split_at(dimension);
     let text_name = plain(name);
     let state_names = states.iter().map(|symbol| &symbol.name);
     let parameter_names = parameters.iter().map(|symbol| &symbol.name);
+    let output_names = compiled.outputs;
+    let holonomic = compiled.derivation.constraints().map_or(0, Constraints::holonomic);
+    let holonomic = Literal::usize_unsuffixed(holonomic);
+    let kinetic_energy = match compiled.derivation.kinetic_energy {
+        KineticEnergy::General => quote!(#runtime::KineticEnergy::General),
+        KineticEnergy::Separable => quote!(#runtime::KineticEnergy::Separable),
+        KineticEnergy::Quadratic => quote!(#runtime::KineticEnergy::Quadratic),
+    };
     let integral_names = compiled.integrals.iter().map(|integral| &integral.name);
     let kinds = compiled.integrals.iter().map(|integral| match integral.kind {
         IntegralKind::Constraint => quote!(#runtime::IntegralKind::Constraint),
@@ -170,6 +180,9 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#(#kinds),*];
             const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [#(#weights),*];
             const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
+            const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
+            const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = #holonomic;
+            const KINETIC_ENERGY: #runtime::KineticEnergy = #kinetic_energy;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
             const SOURCE: &'static ::core::primitive::str = #source;
@@ -213,11 +226,14 @@ fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
 /// The functions of the prepared model.
 fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
-    let dimension = compiled.derivation.dimension();
+    let dimension = compiled.derivation.dimension;
     let programs = compiled.programs;
     let vector_field = scope.vector(&programs.vector_field);
     let integrals = scope.vector(&programs.integrals);
     let jacobian = scope.matrix(&programs.jacobian, dimension);
+    let multipliers = scope.vector(&programs.multipliers);
+    let outputs = scope.array(&programs.outputs);
+    let number_of_outputs = Literal::usize_unsuffixed(compiled.outputs.len());
     let potential_gradient = scope.vector(&programs.potential_gradient);
     let feedback_field = scope.vector(&programs.feedback_field);
     let (n, m) = compiled.sizes();
@@ -239,6 +255,15 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         #[inline]
         fn integrals_jacobian<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SMatrix<T, #m, #n> {
             #jacobian
+        }
+        #[inline]
+        fn multipliers<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+            #multipliers
+        }
+        type Outputs<T: #runtime::Scalar> = [T; #number_of_outputs];
+        #[inline]
+        fn outputs<T: #runtime::Scalar>(&self, x: &#vector) -> Self::Outputs<T> {
+            #outputs
         }
         #[inline]
         fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
@@ -333,7 +358,11 @@ fn state_type(declaration: &Declaration) -> TokenStream {
     let n = Literal::usize_unsuffixed(dimension);
     let types = variables.iter().map(|variable| state_field_type(runtime, variable.shape));
     let field_docs = variables.iter().enumerate().map(|(index, variable)| {
-        let kind = if index < declaration.coordinates.len() { "coordinate" } else { "momentum" };
+        let kind = match (declaration.canonical, index < declaration.coordinates.len()) {
+            (true, true) => "coordinate",
+            (true, false) => "momentum",
+            (false, _) => "variable",
+        };
         format!(" The {kind} `{}`, {}.", plain(&variable.name), variable.shape)
     });
     let entries: Vec<Ident> = indexed("x", dimension);
@@ -350,7 +379,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         })
         .collect();
     let flat = quote!(#runtime::nalgebra::SVector<::core::primitive::f64, #n>);
-    let doc = format!(" A state of [`{}`]: its coordinates and momenta.", plain(model));
+    let doc = format!(" A state of [`{}`].", plain(model));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]

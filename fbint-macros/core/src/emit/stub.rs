@@ -41,6 +41,9 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#runtime::IntegralKind::Invariant; #m];
             const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [1.0; #m];
             const PARAMETER_NAMES: &'static [#text] = &[];
+            const OUTPUT_NAMES: &'static [#text] = &[];
+            const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = 0;
+            const KINETIC_ENERGY: #runtime::KineticEnergy = #runtime::KineticEnergy::General;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #operations;
             const SOURCE: #text = "";
@@ -62,6 +65,9 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
                 &self,
                 x: &#vector,
             ) -> #runtime::nalgebra::SMatrix<T, #m, #n> #none
+            fn multipliers<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
+            type Outputs<T: #runtime::Scalar> = [T; 0];
+            fn outputs<T: #runtime::Scalar>(&self, x: &#vector) -> Self::Outputs<T> #none
             fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector #none
             fn feedback_field<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector #none
             fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) #none

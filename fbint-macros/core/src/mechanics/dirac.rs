@@ -24,10 +24,6 @@ impl ConstraintSet {
         Self { members: holonomic.into_iter().chain(rates).chain(phase).collect(), holonomic: count }
     }
 
-    pub(super) fn members(&self) -> &[Observable] {
-        &self.members
-    }
-
     pub(super) fn into_members(self) -> Vec<Observable> {
         self.members
     }
@@ -37,7 +33,12 @@ impl ConstraintSet {
         let (positions, rates) = self.members.split_at(self.holonomic);
         if rates.len() > positions.len() {
             let c = antisymmetric(&self.members, |f, g| space.bracket(f, g))?;
-            return Ok(Constraints::Phase { c, energy_brackets: with_energy(space, hamiltonian, &self.members)? });
+            let holonomic = self.holonomic;
+            return Ok(Constraints::Phase {
+                holonomic,
+                c,
+                energy_brackets: with_energy(space, hamiltonian, &self.members)?,
+            });
         }
         let k = positions.len();
         let mut a = vec![vec![Expression::zero(); k]; k];

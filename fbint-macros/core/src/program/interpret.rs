@@ -1,7 +1,8 @@
 //! Programs evaluated without compiling them, and held against the mathematics that they came from.
 
 use super::{Input, Instruction, Program, Programs};
-use crate::derivation::Derivation;
+use crate::derivation::{Derivation, Field};
+use crate::expression::Expression;
 use crate::sample::{Point, sample_points};
 
 /// Relative difference up to which rounding explains a disagreement.
@@ -64,7 +65,9 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
         let checks = [
             ("vector_field", &programs.vector_field, &expected.vector_field),
             ("integrals", &programs.integrals, &expected.integrals),
-            ("jacobian", &programs.jacobian, &expected.jacobian),
+            ("integrals_jacobian", &programs.jacobian, &expected.jacobian),
+            ("multipliers", &programs.multipliers, &expected.multipliers),
+            ("outputs", &programs.outputs, &expected.outputs),
             ("potential_gradient", &programs.potential_gradient, &expected.potential_gradient),
             ("feedback_field", &programs.feedback_field, &expected.feedback_field),
         ];
@@ -92,13 +95,15 @@ struct Expected {
     vector_field: Vec<f64>,
     integrals: Vec<f64>,
     jacobian: Vec<f64>,
+    multipliers: Vec<f64>,
+    outputs: Vec<f64>,
     potential_gradient: Vec<f64>,
     feedback_field: Vec<f64>,
 }
 
 impl Expected {
     fn at(derivation: &Derivation, point: &Point) -> Self {
-        let (n, dimension) = (derivation.degrees_of_freedom, derivation.dimension());
+        let dimension = derivation.dimension;
         let value = |expression: &_| point.evaluate(expression);
         let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
         let rows: Vec<Vec<f64>> = derivation
@@ -111,17 +116,33 @@ impl Expected {
             })
             .collect();
         let c = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
-        let covector = |column: usize| {
-            let reaction: f64 = c.iter().zip(&rows).map(|(c, row)| c * row[column]).sum();
-            rows[derivation.energy][column] - reaction
+        let vector_field = match (&derivation.field, derivation.energy) {
+            (Field::Given(rates), _) => rates.iter().map(value).collect(),
+            (Field::Dirac(_), None) => Vec::new(),
+            (Field::Dirac(_), Some(energy)) => {
+                let n = dimension / 2;
+                let covector = |column: usize| {
+                    let reaction: f64 = c.iter().zip(&rows).map(|(c, row)| c * row[column]).sum();
+                    rows[energy][column] - reaction
+                };
+                (0..dimension).map(|i| if i < n { covector(i + n) } else { -covector(i - n) }).collect::<Vec<f64>>()
+            }
         };
-        let vector_field: Vec<f64> =
-            (0..dimension).map(|i| if i < n { covector(i + n) } else { -covector(i - n) }).collect();
+        let output = |expression: &Expression| {
+            expression.evaluate(&|symbol| match symbol.0.checked_sub(derivation.first_multiplier) {
+                Some(declared) => c[derivation.multiplier(declared as usize)],
+                None => point.symbol(symbol),
+            })
+        };
+        let outputs = derivation.outputs.iter().map(output).collect();
+        let mut multipliers = c.clone();
+        multipliers.resize(integrals.len(), 0.0);
         let y = weigh(point, &integrals);
         let potential_gradient: Vec<f64> =
             (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
         let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
-        Self { vector_field, integrals, jacobian: rows.concat(), potential_gradient, feedback_field }
+        let jacobian = rows.concat();
+        Self { vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field }
     }
 }
 
