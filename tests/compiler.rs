@@ -103,6 +103,21 @@ impl Declaration {
     }
 }
 
+impl Compiled {
+    /// All programs as text, in which symbols are numbers.
+    pub fn listing(&self) -> String {
+        let Programs { vector_field, integrals, jacobian, potential_gradient, feedback_field } = &self.programs;
+        let programs = [
+            ("vector field", vector_field),
+            ("integrals", integrals),
+            ("jacobian", jacobian),
+            ("potential gradient", potential_gradient),
+            ("feedback field", feedback_field),
+        ];
+        programs.map(|(name, program)| format!("{name}\n{program}")).join("\n")
+    }
+}
+
 /// The results of a program, by an interpreter that shares nothing with the compiler's own.
 pub fn run(program: &Program, input: impl Fn(usize) -> f64, weigh: impl Fn(usize, f64) -> f64) -> Vec<f64> {
     let mut values: Vec<f64> = Vec::with_capacity(program.instructions.len());
