@@ -1,11 +1,13 @@
 //! Trajectories: the figures of CPV22, exact solutions, orders of convergence, and the law of the feedback.
 #![allow(missing_docs)]
 
-use fbint_runtime::{Error, Feedback, FeedbackSystem, GainMatrix, Gains, IntegralDrift, Method, PlainField, Simulation};
 use fbint_runtime::Field;
+use fbint_runtime::{
+    Error, Feedback, FeedbackSystem, GainMatrix, Gains, IntegralDrift, Method, PlainField, Simulation,
+};
 use fbint_tests::reference::trajectories;
 use fbint_tests::systems::{
-    FourBar, Oscillator, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22, DoublePendulum,
+    DoublePendulum, FourBar, Oscillator, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22,
 };
 use fbint_tests::{Random, relative_error};
 use nalgebra::{SMatrix, SVector};

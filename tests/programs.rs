@@ -105,9 +105,27 @@ mod faults {
                 })
             }
             Instruction::Add(a, b) => Instruction::Sub(a, b),
-            Instruction::Sub(a, b) => if random.index(2) == 0 { Instruction::Sub(b, a) } else { Instruction::Add(a, b) },
-            Instruction::Mul(a, b) => if random.index(2) == 0 { Instruction::Div(a, b) } else { Instruction::Add(a, b) },
-            Instruction::Div(a, b) => if random.index(2) == 0 { Instruction::Div(b, a) } else { Instruction::Mul(a, b) },
+            Instruction::Sub(a, b) => {
+                if random.index(2) == 0 {
+                    Instruction::Sub(b, a)
+                } else {
+                    Instruction::Add(a, b)
+                }
+            }
+            Instruction::Mul(a, b) => {
+                if random.index(2) == 0 {
+                    Instruction::Div(a, b)
+                } else {
+                    Instruction::Add(a, b)
+                }
+            }
+            Instruction::Div(a, b) => {
+                if random.index(2) == 0 {
+                    Instruction::Div(b, a)
+                } else {
+                    Instruction::Mul(a, b)
+                }
+            }
             Instruction::Neg(a) => Instruction::Recip(a),
             Instruction::Recip(a) => Instruction::Neg(a),
             Instruction::Sqrt(a) => Instruction::Recip(a),
@@ -244,12 +262,11 @@ mod metamorphic {
     /// Every identifier by its new name, also where an index follows it: `a_0` is an entry of `a`.
     fn rename(tokens: TokenStream, names: &BTreeMap<String, String>) -> TokenStream {
         let token = |token| match token {
-            TokenTree::Group(group) => {
-                TokenTree::Group(Group::new(group.delimiter(), rename(group.stream(), names)))
-            }
+            TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), rename(group.stream(), names))),
             TokenTree::Ident(ident) => {
                 let text = ident.to_string();
-                let (stem, index) = text.split_once('_').map_or((text.as_str(), None), |(stem, index)| (stem, Some(index)));
+                let (stem, index) =
+                    text.split_once('_').map_or((text.as_str(), None), |(stem, index)| (stem, Some(index)));
                 match (names.get(stem), index) {
                     (Some(new), None) => TokenTree::Ident(Ident::new(new, ident.span())),
                     (Some(new), Some(index)) => TokenTree::Ident(Ident::new(&format!("{new}_{index}"), ident.span())),

@@ -174,20 +174,33 @@ pub struct Oscillator {
     pub k: f64,
 }
 
-/// Every function of the expression language, on a surface given by some of them. Means nothing.
+/// The first half of the functions of the expression language, on a surface given by some of them. Means nothing.
 #[feedback_system(
     coordinates(u, v, w),
     momenta(pu, pv, pw),
     hamiltonian = pu.powi(2) / (2 + u.sin()) + (pv * u.cos() + 2).recip() + pw.powf(a) * (1 + w).ln()
         + pv.powi(2) + pw.powi(2) + pu * pw * v.exp() / 3
-        + (u.powi(2) + v.powi(2) + w.powi(2)).sqrt() * (u * v / 2).tan() + (v / 3).asin() + (w / 3).acos() * u
-        + v.atan2(w) + (u * w).atan() + u.sinh() - v.cosh() * w + (v * w).tanh() + (u - 3).abs() * PI
-        + u.powi(-3) / 50 + w.powf(5 / 2),
+        + (u.powi(2) + v.powi(2) + w.powi(2)).sqrt() * (u * v / 2).tan(),
     constraint(cone = (u.powi(2) + v.powi(2)).sqrt() - a * w.powf(a) - (u * v).exp() / 4),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Functions {
     /// An exponent and a slope.
+    pub a: f64,
+}
+
+/// The other half: inverse and hyperbolic functions, the absolute value, powers. Means nothing either.
+#[feedback_system(
+    coordinates(u, v, w),
+    momenta(pu, pv, pw),
+    hamiltonian = (pu.powi(2) + pv.powi(2) + pw.powi(2)) / 2 + (v / 3).asin() + (w / 3).acos() * u
+        + v.atan2(w) + (u * w).atan() + u.sinh() - v.cosh() * w + (v * w).tanh() + (u - 3).abs() * PI
+        + u.powi(-3) / 50 + w.powf(5 / 2),
+    constraint(surface = v.atan2(w) + a * u.sinh() - (u * v).tanh()),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct InverseFunctions {
+    /// A factor.
     pub a: f64,
 }
 
@@ -422,6 +435,23 @@ impl Declared<6, 3> for Functions {
             + pw * pw
             + pu * pw * v.exp() / 3.0
             + squared_norm(&[u, v, w]).sqrt() * (u * v / 2.0).tan()
+    }
+    fn holonomic<D: Real>(&self, &[u, v, w, ..]: &[D; 6]) -> Vec<D> {
+        vec![squared_norm(&[u, v]).sqrt() - w.powf(self.a) * self.a - (u * v).exp() / 4.0]
+    }
+}
+
+impl Default for InverseFunctions {
+    fn default() -> Self {
+        Self { a: 1.5 }
+    }
+}
+
+impl Declared<6, 3> for InverseFunctions {
+    const RANGE: [f64; 2] = [0.3, 1.2];
+
+    fn hamiltonian<D: Real>(&self, &[u, v, w, pu, pv, pw]: &[D; 6]) -> D {
+        squared_norm(&[pu, pv, pw]) / 2.0
             + (v / 3.0).asin()
             + (w / 3.0).acos() * u
             + v.atan2(w)
@@ -434,7 +464,7 @@ impl Declared<6, 3> for Functions {
             + w.powf(2.5)
     }
     fn holonomic<D: Real>(&self, &[u, v, w, ..]: &[D; 6]) -> Vec<D> {
-        vec![squared_norm(&[u, v]).sqrt() - w.powf(self.a) * self.a - (u * v).exp() / 4.0]
+        vec![v.atan2(w) + u.sinh() * self.a - (u * v).tanh()]
     }
 }
 
@@ -447,7 +477,7 @@ macro_rules! test_every_system {
             planar_pendulum PlanarPendulum, planar_pendulum_cpv22 PlanarPendulumCpv22, four_bar FourBar, chain4 Chain4,
             double_pendulum DoublePendulum, geared_pendulum GearedPendulum, bead Bead,
             six_phase_constraints SixPhaseConstraints, mixed_pendulum MixedPendulum, oscillator Oscillator,
-            functions Functions,
+            functions Functions, inverse_functions InverseFunctions,
         }
     };
     ($check:ident, $($name:ident $system:ident,)*) => {

@@ -1,4 +1,4 @@
-//! How long the compiler takes for each shipped model, unoptimised, in a process that has compiled nothing before.
+//! How long the compiler takes for each shipped model and each system of the tests, unoptimised, in a process that has compiled nothing before.
 //!
 //! `cargo bench -p fbint-tests --profile dev --bench derivation` prints it: the whole of `#[feedback_system]`, from tokens to
 //! tokens. The process starts itself again for each model.
@@ -11,7 +11,8 @@ use fbint_tests::compiler::Declaration;
 const FILES: [&str; 4] = [
     include_str!("../../models/src/spherical_pendulum.rs"),
     include_str!("../../models/src/planar_pendulum.rs"),
-    include_str!("../../models/src/four_bar.rs"), include_str!("../systems.rs"),
+    include_str!("../../models/src/four_bar.rs"),
+    include_str!("../systems.rs"),
 ];
 
 fn main() {
