@@ -223,6 +223,30 @@ mod metamorphic {
     }
 
     #[test]
+    fn each_link_of_a_chain_costs_the_same() {
+        let cost = |links: usize| {
+            let text = format!(
+                "#[feedback_system(
+                    coordinates(q: [3, {links}]),
+                    momenta(p: [3, {links}]),
+                    hamiltonian = (0..{links}).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+                    constraint(
+                        anchor = q.column(0).norm_squared() - l.powi(2),
+                        link[i in 1..{links}] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+                    ),
+                )]
+                struct Chain {{ m: f64, g: f64, l: f64 }}"
+            );
+            let operations = Declaration::one(&text).compile().programs.feedback_field.operations();
+            [operations.additions, operations.multiplications, operations.fused, operations.divisions]
+        };
+        let [short, medium, long] = [4, 7, 10].map(cost);
+        for kind in 0..4 {
+            assert_eq!(long[kind] - medium[kind], medium[kind] - short[kind], "{short:?} {medium:?} {long:?}");
+        }
+    }
+
+    #[test]
     fn the_derived_partner_can_be_given_instead() {
         let derived = Declaration::named(SPHERICAL_PENDULUM, "SphericalPendulum").compile();
         let given = Declaration::named(SPHERICAL_PENDULUM, "SphericalPendulumCpv22").compile();

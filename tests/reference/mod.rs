@@ -2,6 +2,8 @@
 
 #[rustfmt::skip]
 pub mod field_points;
+// The square root of two is a momentum there, not a constant.
+#[allow(clippy::approx_constant)]
 #[rustfmt::skip]
 pub mod trajectories;
 
