@@ -270,10 +270,152 @@ fn the_declarations_of_the_manual_are_understood() {
          constraint(
              anchor = q.column(0).norm_squared() - l.powi(2),
              link[i in 1..8] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
-         )",
+         ),
+         output(anchor_tension = -2 * l * multiplier(anchor))",
         "pub struct Chain8 { pub m: f64, pub g: f64, pub l: f64 }",
     );
     assert_eq!((chain.constraints.len(), chain.dimension), (8, 48));
+    let [tension] = &chain.outputs[..] else { panic!("there is one output") };
+    assert_eq!(tension.name, "anchor_tension");
+    // The parameters are m, g, l; the first multiplier follows them.
+    assert_eq!(value(&tension.value), -2.0 * at(50) * at(51));
+}
+
+const BODY: &str = "state(r: [3, 3], omega: [3]),
+    define(momentum = inertia.component_mul(&omega)),
+    dynamics(r = r * hat(omega), omega = momentum.cross(&omega).component_div(&inertia)),
+    constraint(orthonormality = r.transpose() * r - identity(3)),
+    invariant(energy = omega.dot(&momentum) / 2, spatial_momentum = r * momentum)";
+
+#[test]
+fn a_field_may_be_given() {
+    let body = model(BODY, "pub struct FreeRigidBody { pub inertia: Vector3<f64> }");
+    assert_eq!((body.dimension, body.symbols.len()), (12, 15));
+    assert_eq!(body.symbols[3].name, "r[(0, 1)]");
+    assert_eq!(body.symbols[9].name, "omega[0]");
+    let Dynamics::Given { rates } = &body.dynamics else { panic!("{:?}", body.dynamics) };
+    let r = |row: usize, column: usize| at(3 * column + row);
+    let (omega, inertia) = ([at(9), at(10), at(11)], [at(12), at(13), at(14)]);
+    let mut expected = Vec::new();
+    for column in 0..3 {
+        let (next, last) = ((column + 1) % 3, (column + 2) % 3);
+        expected.extend((0..3).map(|row| r(row, next) * omega[last] - r(row, last) * omega[next]));
+    }
+    let euler = |i: usize, j: usize, k: usize| (inertia[j] - inertia[k]) * omega[j] * omega[k] / inertia[i];
+    expected.extend([euler(0, 1, 2), euler(1, 2, 0), euler(2, 0, 1)]);
+    assert_eq!(rates.len(), 12);
+    for (entry, (rate, expected)) in rates.iter().zip(expected).enumerate() {
+        assert!((value(rate) - expected).abs() < 1e-13, "{entry}: {} is not {expected}", value(rate));
+    }
+}
+
+#[test]
+fn invariant_sets_have_frobenius_weights_and_no_partner() {
+    let body = model(BODY, "pub struct FreeRigidBody { pub inertia: Vector3<f64> }");
+    let places: Vec<(&str, u32)> =
+        body.constraints.iter().map(|quantity| (&quantity.name[14..], quantity.weight)).collect();
+    let expected =
+        [("[(0, 0)]", 1), ("[(1, 0)]", 2), ("[(2, 0)]", 2), ("[(1, 1)]", 1), ("[(2, 1)]", 2), ("[(2, 2)]", 1)];
+    assert_eq!(places, expected);
+    let column = |j: usize| [at(3 * j), at(3 * j + 1), at(3 * j + 2)];
+    assert!((value(&body.constraints[3].value) - (dot(&column(1), &column(1)) - 1.0)).abs() < 1e-14);
+    assert!((value(&body.constraints[4].value) - dot(&column(2), &column(1))).abs() < 1e-14);
+    let names: Vec<&str> = body.invariants.iter().map(|quantity| &quantity.name[..]).collect();
+    assert_eq!(names, ["energy", "spatial_momentum[0]", "spatial_momentum[1]", "spatial_momentum[2]"]);
+
+    // Any number of them, of any shape, on any variable; `_rate` is a name like others.
+    let free = model(
+        "state(x, v: [2]), dynamics(x = v[0], v = 0 * v), constraint(a = x, b = v, a_rate = v[0] - v[1]),
+         constraint(c[i in 0..2] = v * v[i])",
+        "struct S {}",
+    );
+    let names: Vec<&str> = free.constraints.iter().map(|quantity| &quantity.name[..]).collect();
+    assert_eq!(names, ["a", "b[0]", "b[1]", "a_rate", "c[0][0]", "c[0][1]", "c[1][0]", "c[1][1]"]);
+    assert!(free.constraints.iter().all(|quantity| quantity.weight == 1));
+}
+
+#[test]
+fn rates_follow_the_order_of_the_state() {
+    let model = model(
+        "state(x, r#type: [2, 1], m: [2, 2]), dynamics(m = matrix![1, 2; 3, 4]), dynamics(r#type = vector![x, 5], x = 6)",
+        "struct S {}",
+    );
+    let Dynamics::Given { rates } = &model.dynamics else { panic!("{:?}", model.dynamics) };
+    let values: Vec<f64> = rates.iter().map(value).collect();
+    assert_eq!(values, [6.0, at(0), 5.0, 1.0, 3.0, 2.0, 4.0]);
+}
+
+#[test]
+fn a_bracket_may_be_given() {
+    let attribute = "state(pi: [3]), poisson = hat(pi), hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2,
+        invariant(casimir = pi.norm_squared())";
+    let item = "pub struct EulerTop { pub inertia: Vector3<f64> }";
+    let top = model(attribute, item);
+    let Dynamics::Poisson { matrix, hamiltonian } = &top.dynamics else { panic!("{:?}", top.dynamics) };
+    let values: Vec<Vec<f64>> = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
+    assert_eq!(values, [[0.0, -at(2), at(1)], [at(2), 0.0, -at(0)], [-at(1), at(0), 0.0]]);
+    let expected: f64 = (0..3).map(|i| at(i).powi(2) / at(3 + i) / 2.0).sum();
+    assert!((value(hamiltonian) - expected).abs() < 1e-14);
+    assert_eq!((top.dimension, top.symbols.len(), top.invariants.len()), (3, 6, 1));
+
+    let (declaration, _, _) = common::read(attribute, item);
+    let declaration = declaration.expect("there are no mistakes");
+    let names: Vec<String> = declaration.state_variables().map(|variable| variable.name.to_string()).collect();
+    assert_eq!(names, ["pi"]);
+}
+
+#[test]
+fn multipliers_are_numbered_after_all_unknowns() {
+    let model = model(
+        "coordinates(x, y, q: [2, 2], s: [3]), momenta(px, py, p: [2, 2], ps: [3]),
+         hamiltonian = px * py + x + y + p.norm_squared() + m * ps.norm_squared() + s[0],
+         constraint(rod = x, gram = q.transpose() * q, link[i in 1..3] = s[i], wall = vector![y, s[0]]),
+         phase_constraint(pair = vector![px, py]),
+         output(
+             wall_force = 2 * multiplier(wall)[1],
+             stress = multiplier(gram),
+             links[j in 1..3] = vector![multiplier(link[3 - j]), q[(0, 1)]],
+             total = (1..3).map(|i| multiplier(link[i])).sum() + multiplier((pair)).dot(&multiplier(wall)),
+             constant = m,
+         )",
+        "struct S { m: f64 }",
+    );
+    assert_eq!(model.symbols.len(), 19);
+    let weights: Vec<(&str, u32)> =
+        model.constraints.iter().map(|quantity| (&quantity.name[..], quantity.weight)).collect();
+    let entries = [("rod", 1), ("gram[(0, 0)]", 1), ("gram[(1, 0)]", 2), ("gram[(1, 1)]", 1)];
+    assert_eq!(weights[..4], entries);
+    assert_eq!(weights[4..], [("link[1]", 1), ("link[2]", 1), ("wall[0]", 1), ("wall[1]", 1)]);
+    // One multiplier for each of these eight, then two of the phase constraints.
+    let multiplier = |index: usize| at(19 + index);
+    let expected = [
+        ("wall_force", 2.0 * multiplier(7)),
+        ("stress[(0, 0)]", multiplier(1)),
+        ("stress[(1, 0)]", multiplier(2) / 2.0),
+        ("stress[(0, 1)]", multiplier(2) / 2.0),
+        ("stress[(1, 1)]", multiplier(3)),
+        ("links[1][0]", multiplier(5)),
+        ("links[1][1]", at(4)),
+        ("links[2][0]", multiplier(4)),
+        ("links[2][1]", at(4)),
+        ("total", multiplier(4) + multiplier(5) + multiplier(8) * multiplier(6) + multiplier(9) * multiplier(7)),
+        ("constant", at(18)),
+    ];
+    assert_eq!(model.outputs.len(), expected.len());
+    for (output, (name, expected)) in model.outputs.iter().zip(expected) {
+        assert_eq!(output.name, name);
+        assert!((value(&output.value) - expected).abs() < 1e-13, "{name}");
+    }
+}
+
+#[test]
+fn an_output_is_a_use() {
+    let model = model(
+        "state(x), dynamics(x = 1), define(d = m * x), output(a = d, b[i in 0..2] = x.powi(i)), output(c = x)",
+        "struct S { m: f64 }",
+    );
+    let names: Vec<&str> = model.outputs.iter().map(|output| &output.name[..]).collect();
+    assert_eq!(names, ["a", "b[0]", "b[1]", "c"]);
 }
 
 #[test]

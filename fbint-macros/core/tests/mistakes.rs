@@ -37,6 +37,32 @@ fn structs() {
 }
 
 #[test]
+fn given_fields() {
+    check(GIVEN_FIELDS, |attribute| {
+        let given = "state(r: [3, 3], w: [3]), dynamics(r = r * hat(w), w = m * g * w)";
+        let attribute = attribute.replace("STATE", "state(r: [3, 3], w: [3])").replace("GIVEN", given);
+        (attribute, STRUCT.to_owned())
+    });
+}
+
+#[test]
+fn poisson_systems() {
+    check(POISSON_SYSTEMS, |attribute| {
+        let energy = "hamiltonian = m * g * w.norm_squared()";
+        let attribute = attribute.replace("LIE_POISSON", "state(w: [3]), poisson = hat(w)").replace("ENERGY", energy);
+        (attribute, STRUCT.to_owned())
+    });
+}
+
+#[test]
+fn outputs() {
+    let model = "coordinates(q: [6]), momenta(p: [6]), hamiltonian = m * g * p.norm_squared(),
+        constraint(rod = q[0], link[i in 1..3] = q[i], joint = vector![q[3], q[4]]),
+        phase_constraint(stop = q[5], slip = p[5]), invariant(spin = p[0])";
+    check(OUTPUTS, |entry| (format!("{model}, {entry}"), STRUCT.to_owned()));
+}
+
+#[test]
 fn declarations() {
     check(DECLARATIONS, |attribute| {
         let attribute = attribute.replace("PHASE_SPACE", PHASE_SPACE).replace("HAMILTONIAN", HAMILTONIAN);
@@ -52,6 +78,12 @@ fn four_mistakes_give_four_messages() {
     assert!(declaration.is_some() && model.is_none());
     let culprits: Vec<&str> = messages.iter().map(|(_, culprit)| &culprit[..]).collect();
     assert_eq!(culprits, ["lagrange", "p", "qq", "p"]);
+
+    let attribute = "state(r: [3, 3], w: [3]), dynamics(r = w, ww = m), invariant(a = g),
+        constraint(b = c[0]), output(f = multiplier(b), f = w.norm())";
+    let (_, _, messages) = common::read(attribute, STRUCT);
+    let culprits: Vec<&str> = messages.iter().map(|(_, culprit)| &culprit[..]).collect();
+    assert_eq!(culprits, ["ww", "f", "w", "c", "a", "multiplier"]);
 
     // In one list, each entry is recovered by itself, and what depends on a mistake is silent.
     let attribute = "coordinates(q: [3], w: 4), momenta(p: [3], v: [4]),
@@ -407,6 +439,167 @@ const ENTRIES: &[Case] = &[
         "index 3 is out of range where i = 3: a vector of 3 has 3 entries, counted from 0"),
 ];
 
+/// Mistakes around a field that is given.
+#[rustfmt::skip]
+const GIVEN_FIELDS: &[Case] = &[
+    ("STATE", "state",
+        "nothing says how this state changes: give its field by `dynamics(x = expression)`, or derive it by `poisson = hat(x)` and a `hamiltonian`"),
+    ("state(), dynamics(x = m * g)", ")",
+        "`state` is empty: list variables, as in `state(x: [3])`"),
+    ("state(x: 3), dynamics(x = m * g * x)", "3",
+        "this is no shape in `state`: write `x` for a scalar, `x: [3]` for a vector, `x: [3, 8]` for a matrix"),
+    ("state(x), state(y), dynamics(x = m * g)", "state",
+        "`state` is given twice: list all of them in one `state(..)`"),
+    ("state(x, x), dynamics(x = m * g)", "x",
+        "`x` is already a variable of the state: choose another name"),
+    ("state(m), dynamics(m = m * g)", "m",
+        "`m` is already a parameter: choose another name"),
+    ("state(multiplier), dynamics(multiplier = m * g)", "multiplier",
+        "`multiplier` is already a word of the expression language: choose another name"),
+    ("state(x: [6000], y: [6000]), dynamics(x = m * x, y = g * y)", "y",
+        "with `y` the model has more than 10000 unknowns"),
+    ("dynamics(x = m * g)", "",
+        "the model `S` lacks `state`: add something like `state(x: [3])`"),
+    ("GIVEN, coordinates(q: [3]), momenta(p: [3])", "coordinates",
+        "`coordinates` cannot stand beside `state`: keep `coordinates` and `momenta` if their bracket is the canonical one, otherwise list all variables in `state`"),
+    ("momenta(p: [3]), GIVEN", "state",
+        "`state` cannot stand beside `momenta`: keep `coordinates` and `momenta` if their bracket is the canonical one, otherwise list all variables in `state`"),
+    ("GIVEN, hamiltonian = w.norm()", "hamiltonian",
+        "`hamiltonian` cannot stand beside `dynamics`: `dynamics` gives the field itself; drop `hamiltonian` and declare the energy as an `invariant`"),
+    ("hamiltonian = w.norm(), GIVEN, invariant(energy = w.norm())", "dynamics",
+        "`dynamics` cannot stand beside `hamiltonian`: `dynamics` gives the field itself; drop `hamiltonian` and declare the energy as an `invariant`"),
+    ("GIVEN, poisson = zeros(12, 12)", "poisson",
+        "`poisson` cannot stand beside `dynamics`: `dynamics` gives the field itself, `poisson` derives it from a `hamiltonian`; keep one of them"),
+    ("state(w: [3]), poisson = hat(w), hamiltonian = m * g * w.norm(), dynamics(w = w)", "dynamics",
+        "`dynamics` cannot stand beside `poisson`: `dynamics` gives the field itself, `poisson` derives it from a `hamiltonian`; keep one of them"),
+    ("GIVEN, phase_constraint(a = w[0], b = w[1])", "phase_constraint",
+        "`phase_constraint` belongs to a canonical system: use `constraint`; beside `state`, a `constraint` is an invariant set of the field and may contain any variable"),
+    ("STATE, dynamics(r = r * hat(w) * m * g)", "w",
+        "`dynamics` gives no rate of the state variable `w`: add `w = ..` to it"),
+    ("STATE, dynamics(r = r * hat(w) * m * g, ww = w)", "ww",
+        "`ww` is no variable of the state, and only those have rates; did you mean `w`?"),
+    ("STATE, dynamics(r = r * hat(w) * m * g, omega = w)", "omega",
+        "`omega` is no variable of the state, and only those have rates: `r`, `w`"),
+    ("GIVEN, dynamics(m = w[0])", "m",
+        "`m` is no variable of the state, and only those have rates: `r`, `w`"),
+    ("GIVEN, dynamics(w = w)", "w",
+        "the rate of `w` is given twice: keep one of the two"),
+    ("STATE, dynamics(r = r * w, w = m * g * w)", "r * w",
+        "the rate of `r` is a vector of 3, and `r` is a 3 x 3 matrix: they must have the same shape"),
+    ("STATE, dynamics(r = r, w = m * g * w[0])", "m * g * w[0]",
+        "the rate of `w` is a scalar, and `w` is a vector of 3: they must have the same shape"),
+    ("state(x), dynamics(x[i in 0..3] = m * g)", "[",
+        "`dynamics` gives the rate of all of `x` at once: drop `[..]` after `x`"),
+    ("state(x), dynamics(m * g * x)", "m",
+        "`dynamics` needs a name for this: `dynamics(x = expression)`"),
+    ("state(x), dynamics(x = m * g * y)", "y",
+        "unknown name `y`; the names here are `g`, `m`, `x`"),
+    ("STATE, dynamics(r = r, w = m * w)", "g",
+        "nothing uses the parameter `g`: remove the field"),
+    ("STATE, dynamics(r = r, w = m * g * energy * w)", "energy",
+        "unknown name `energy`; the names here are `g`, `m`, `r`, `w`"),
+    ("GIVEN, constraint(a = w[0] * identity(3))", "a",
+        "the constraint `a[(1, 0)]` is constant: it contains no variable of the state and restricts nothing"),
+    ("GIVEN, constraint(a = m)", "a",
+        "the constraint `a` is constant: it contains no variable of the state and restricts nothing"),
+    ("GIVEN, constraint(a[i in 0..2] = (1 - i) * w[i])", "a",
+        "the constraint `a[1]` is constant: it contains no variable of the state and restricts nothing"),
+    ("GIVEN, invariant(a = m)", "a",
+        "the invariant `a` is constant by itself: it contains no variable of the state; remove it"),
+    ("GIVEN, constraint(a = w[0]), output(f = multiplier(a))", "multiplier",
+        "there is no multiplier here: only a canonical system has forces that hold its constraints, beside `state` a constraint is an invariant set of the field"),
+    ("GIVEN, output(f = v)", "v",
+        "unknown name `v`; the names here are `g`, `m`, `r`, `w`"),
+];
+
+/// Mistakes around a Poisson matrix.
+#[rustfmt::skip]
+const POISSON_SYSTEMS: &[Case] = &[
+    ("LIE_POISSON", "",
+        "the model `S` lacks `hamiltonian`: add something like `hamiltonian = p.norm_squared() / (2 * m)`"),
+    ("state(w: [3]), ENERGY", "",
+        "the model `S` lacks `poisson`: add something like `poisson = hat(x)`"),
+    ("poisson = hat(w), ENERGY", "",
+        "the model `S` lacks `state`: add something like `state(x: [3])`"),
+    ("LIE_POISSON, ENERGY, poisson = zeros(3, 3)", "poisson",
+        "`poisson` is given twice: keep one of the two"),
+    ("state(w: [3]), poisson(hat(w)), ENERGY", "(hat(w))",
+        "expected `=`, as in `poisson = hat(x)`"),
+    ("state(w: [3]), poisson = hat(v), ENERGY", "v",
+        "unknown name `v`; the names here are `g`, `m`, `w`"),
+    ("state(w: [3]), poisson = w, ENERGY", "w",
+        "the Poisson matrix of this state is a 3 x 3 matrix, and this is a vector of 3"),
+    ("state(w: [3], x), poisson = hat(w) * x, ENERGY", "hat(w) * x",
+        "the Poisson matrix of this state is a 4 x 4 matrix, and this is a 3 x 3 matrix"),
+    ("LIE_POISSON, ENERGY, invariant(energy = w[0])", "energy",
+        "`energy` is already the integral that `hamiltonian` adds: choose another name"),
+    ("LIE_POISSON, ENERGY, phase_constraint(a = w[0])", "phase_constraint",
+        "`phase_constraint` belongs to a canonical system: use `constraint`; beside `state`, a `constraint` is an invariant set of the field and may contain any variable"),
+    ("LIE_POISSON, hamiltonian = m * g * w", "m * g * w",
+        "the Hamiltonian is a scalar, and this is a vector of 3"),
+];
+
+/// Mistakes in outputs of a canonical system with the constraints `rod`, `link[1..3]`, `joint`, `stop` and `slip`.
+#[rustfmt::skip]
+const OUTPUTS: &[Case] = &[
+    ("output(t = multiplier(rods))", "rods",
+        "`rods` is no constraint; did you mean `rod`?"),
+    ("output(t = multiplier(q))", "q",
+        "`q` is no constraint, and only constraints have multipliers: `joint`, `link`, `rod`, `slip`, `stop`"),
+    ("output(t = multiplier(spin))", "spin",
+        "`spin` is no constraint, and only constraints have multipliers: `joint`, `link`, `rod`, `slip`, `stop`"),
+    ("output(t = multiplier(energy))", "energy",
+        "`energy` is no constraint, and only constraints have multipliers: `joint`, `link`, `rod`, `slip`, `stop`"),
+    ("output(t = multiplier(t))", "t",
+        "`t` is no constraint, and only constraints have multipliers: `joint`, `link`, `rod`, `slip`, `stop`"),
+    ("output(t = multiplier(rod_rate))", "rod_rate",
+        "`rod_rate` is no constraint, and only constraints have multipliers: `joint`, `link`, `rod`, `slip`, `stop`"),
+    ("output(t = multiplier(link))", "link",
+        "`link` is a family of constraints, numbered 1 to 2: say which, as in `multiplier(link[1])`"),
+    ("output(t = multiplier(link[0]))", "0",
+        "index 0 is out of range: the constraints `link` are numbered 1 to 2"),
+    ("output(t[i in 1..4] = multiplier(link[i]))", "i",
+        "index 3 is out of range where i = 3: the constraints `link` are numbered 1 to 2"),
+    ("output(t = multiplier(link[m]))", "m",
+        "an integer is needed here, made of literals and the indices of sums and families"),
+    ("output(t = multiplier(rod[0]))", "rod[0]",
+        "the constraint `rod` is no family: write `multiplier(rod)`, and `multiplier(rod)[0]` for an entry if it is a vector"),
+    ("output(t = multiplier(joint)[2])", "2",
+        "index 2 is out of range: a vector of 2 has 2 entries, counted from 0"),
+    ("output(t = multiplier(2 * rod))", "2 * rod",
+        "`multiplier` takes the name of a constraint, as in `multiplier(length)`, or `multiplier(link[3])` in a family"),
+    ("output(t = multiplier(rod, slip))", "multiplier",
+        "`multiplier` takes one argument, not 2"),
+    ("output(t = multipler(rod))", "multipler",
+        "unknown function `multipler`; did you mean `multiplier`?"),
+    ("output(t = multiplier)", "multiplier",
+        "unknown name `multiplier`; the names here are `g`, `m`, `p`, `q`"),
+    ("output(t = rod)", "rod",
+        "`rod` names a constraint or an integral, which has no value in expressions: name the expression with `define`"),
+    ("invariant(t = p[1] * multiplier(rod))", "multiplier",
+        "`multiplier` has a value only in an `output`: the multipliers follow from the equations that this expression is part of"),
+    ("define(t = multiplier(rod)), output(f = t)", "multiplier",
+        "`multiplier` has a value only in an `output`: the multipliers follow from the equations that this expression is part of"),
+    ("output(t = q[0], u = 2 * t)", "t",
+        "`t` is an output, which nothing else can use: name the expression with `define`"),
+    ("output(t = q[0]), invariant(u = p[0] * t)", "t",
+        "`t` is an output, which nothing else can use: name the expression with `define`"),
+    ("output(rod = q[0])", "rod",
+        "`rod` is already a constraint: choose another name"),
+    ("output(rod_rate = q[0])", "rod_rate",
+        "`rod_rate` is already the rate of the constraint `rod`: choose another name"),
+    ("output(t = q[0], t = q[1])", "t",
+        "`t` is already an output: choose another name"),
+    ("output(t[m in 0..3] = q[0])", "m",
+        "`m` is already a parameter: choose another name"),
+    ("output(t = v)", "v",
+        "unknown name `v`; the names here are `g`, `m`, `p`, `q`"),
+    ("output()", ")",
+        "`output` is empty: name something, as in `output(name = expression)`"),
+    ("output = q[0]", "=",
+        "expected `(`: `output` takes a list, as in `output(name = expression)`"),
+];
+
 /// Items that are no model, and fields that are no parameters.
 #[rustfmt::skip]
 const STRUCTS: &[Case] = &[
@@ -465,6 +658,8 @@ const DECLARATIONS: &[Case] = &[
         "the model `S` lacks `coordinates`, `momenta`, `hamiltonian`: add something like `coordinates(q: [3])`, `momenta(p: [3])`, `hamiltonian = p.norm_squared() / (2 * m)`"),
     ("PHASE_SPACE", "",
         "the model `S` lacks `hamiltonian`: add something like `hamiltonian = p.norm_squared() / (2 * m)`"),
+    ("PHASE_SPACE, HAMILTONIAN, output(t = multiplier(q))", "q",
+        "`q` is no constraint, and only constraints have multipliers: this model has none"),
     ("HAMILTONIAN, coordinates(q: [3])", "",
         "the model `S` lacks `momenta`: add something like `momenta(p: [3])`"),
     ("PHASE_SPACE, hamiltonain = m * g * q.dot(&p)", "hamiltonain",

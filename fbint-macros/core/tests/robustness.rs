@@ -136,6 +136,10 @@ fn soup() -> impl Strategy<Value = String> {
     let words = [
         "coordinates",
         "momenta",
+        "state",
+        "poisson",
+        "dynamics",
+        "output",
         "hamiltonian",
         "define",
         "constraint",
@@ -179,6 +183,9 @@ fn soup() -> impl Strategy<Value = String> {
         "matrix![1, 2; 3]",
         "identity(3)",
         "hat(q)",
+        "multiplier(c)",
+        "multiplier",
+        "(q = p)",
         "(0..3).map(|i| q[i]).sum()",
         "|i|",
         "energy",
@@ -233,10 +240,12 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 1_500, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_attribute_ends_in_a_model_or_in_messages(attribute in soup(), expression in soup(), q in 0..3_usize) {
+    fn any_attribute_ends_in_a_model_or_in_messages(attribute in soup(), expression in soup(), q in 0..5_usize) {
         let attribute = match q {
             0 => attribute,
             1 => declare(&expression),
+            2 => format!("state(q: [3], p: [3]), dynamics(q = p, p = {expression}), {attribute}"),
+            3 => format!("state(q: [3]), poisson = hat(q), hamiltonian = q[0], output(c = {expression}), {attribute}"),
             _ => format!("{}, constraint(c = {expression}), {attribute}", declare("m")),
         };
         if attribute.parse::<proc_macro2::TokenStream>().is_ok() {

@@ -94,11 +94,12 @@ fn compatible(attribute: &Attribute, errors: &mut Errors) -> bool {
 
 /// Every variable of the state has one rate, and nothing else has.
 fn rates(attribute: &Attribute, errors: &mut Errors) {
-    if attribute.place(Key::Dynamics).is_none() || !attribute.states.understood {
+    let Attribute { states, .. } = attribute;
+    if attribute.place(Key::Dynamics).is_none() || states.variables.is_empty() || !states.understood {
         return;
     }
     let states: Vec<(String, Span)> =
-        attribute.states.variables.iter().map(|variable| (plain(&variable.name), variable.name.span())).collect();
+        states.variables.iter().map(|variable| (plain(&variable.name), variable.name.span())).collect();
     let names = || states.iter().map(|(name, _)| &name[..]);
     let mut known = true;
     let mut given: Vec<String> = attribute.broken.iter().map(plain).collect();
