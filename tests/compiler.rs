@@ -1,8 +1,9 @@
 //! The compiler as a library: declarations found in source text, compiled as the macro compiles them, and taken apart.
 
-use fbint_macros_core::derivation::{Derivation, Problem};
+use fbint_macros_core::compile::problem;
+use fbint_macros_core::derivation::Derivation;
 use fbint_macros_core::diagnostics::Errors;
-use fbint_macros_core::elaborate::{Model, Quantity, elaborate};
+use fbint_macros_core::elaborate::{Model, elaborate};
 use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble};
 use fbint_macros_core::{mechanics, symbolic, syntax};
 use proc_macro2::TokenStream;
@@ -89,14 +90,7 @@ impl Declaration {
         let model = elaborate(&declaration, &mut errors);
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let model = model.expect("no mistakes");
-        let values = |quantities: &[Quantity]| quantities.iter().map(|quantity| quantity.value.clone()).collect();
-        let problem = Problem {
-            degrees_of_freedom: model.degrees_of_freedom,
-            hamiltonian: model.hamiltonian.clone(),
-            holonomic: values(&model.constraints),
-            phase: values(&model.phase_constraints),
-            invariants: values(&model.invariants),
-        };
+        let problem = problem(&model);
         let derivation = symbolic::session(|| mechanics::derive(&problem)).expect("a session").expect("a derivation");
         let programs = assemble(&derivation);
         Compiled { model, derivation, programs }
@@ -106,26 +100,25 @@ impl Declaration {
 impl Compiled {
     /// All programs as text, in which symbols are numbers.
     pub fn listing(&self) -> String {
-        let Programs { vector_field, integrals, jacobian, potential_gradient, feedback_field } = &self.programs;
-        let programs = [
-            ("vector field", vector_field),
-            ("integrals", integrals),
-            ("jacobian", jacobian),
-            ("potential gradient", potential_gradient),
-            ("feedback field", feedback_field),
-        ];
-        programs.map(|(name, program)| format!("{name}\n{program}")).join("\n")
+        let programs = self.programs.all().map(|(name, program)| format!("{name}\n{program}"));
+        programs.join("\n")
     }
 }
 
 /// The results of a program, by an interpreter that shares nothing with the compiler's own.
-pub fn run(program: &Program, input: impl Fn(usize) -> f64, weigh: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+pub fn run(
+    program: &Program,
+    prepared: &[f64],
+    input: impl Fn(usize) -> f64,
+    weigh: impl Fn(usize, f64) -> f64,
+) -> Vec<f64> {
     let mut values: Vec<f64> = Vec::with_capacity(program.instructions.len());
     for &instruction in &program.instructions {
         let of = |value: Value| values[value.index()];
         let value = match instruction {
             Instruction::Constant(bits) => f64::from_bits(bits),
             Instruction::Input(Input::Symbol(symbol)) => input(symbol.0 as usize),
+            Instruction::Input(Input::Prepared(index)) => prepared[index],
             Instruction::Input(Input::Weighted(row)) => weigh(row, of(program.integrals[row])),
             Instruction::Add(a, b) => of(a) + of(b),
             Instruction::Sub(a, b) => of(a) - of(b),

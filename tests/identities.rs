@@ -4,7 +4,7 @@
 //! Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are those of [`relative_error`].
 #![allow(missing_docs)]
 
-use fbint_runtime::{Feedback, FeedbackSystem, Gains};
+use fbint_runtime::{Feedback, FeedbackSystem, Gains, PreparedSystem};
 use fbint_tests::oracle::{Declared, DiagonalLaw, random_state};
 use fbint_tests::reference::{FieldPoint, field_points};
 use fbint_tests::systems::{FourBar, PlanarPendulum, PlanarPendulumCpv22, SphericalPendulum, SphericalPendulumCpv22};
@@ -65,11 +65,11 @@ mod reference {
                 ("F", system.integrals(&x).as_slice(), point.integrals),
                 ("DF", jacobian.as_slice(), &point.jacobian.concat()),
                 ("X", system.vector_field(&x).as_slice(), point.field),
-                ("grad V", system.potential_gradient(&x, &uniform).as_slice(), point.potential_gradient),
+                ("grad V", system.prepare().potential_gradient(&x, &uniform).as_slice(), point.potential_gradient),
                 ("feedback", uniform.field(&x).as_slice(), point.feedback),
                 (
                     "grad V, distinct gains",
-                    system.potential_gradient(&x, &distinct).as_slice(),
+                    system.prepare().potential_gradient(&x, &distinct).as_slice(),
                     point.distinct_gradient,
                 ),
             ] {
@@ -96,8 +96,8 @@ mod dual_numbers {
                 ("F", system.integrals(&x).as_slice(), expected.integrals.as_slice()),
                 ("DF", system.integrals_jacobian(&x).as_slice(), expected.jacobian.as_slice()),
                 ("X", system.vector_field(&x).as_slice(), expected.field.as_slice()),
-                ("grad V", system.potential_gradient(&x, &law).as_slice(), gradient.as_slice()),
-                ("feedback", system.feedback_field(&x, &law).as_slice(), feedback.as_slice()),
+                ("grad V", system.prepare().potential_gradient(&x, &law).as_slice(), gradient.as_slice()),
+                ("feedback", system.prepare().feedback_field(&x, &law).as_slice(), feedback.as_slice()),
             ] {
                 let error = relative_error(obtained, expected);
                 assert!(error <= 1e-12, "{} {name} at {x}: off by {error:e}", S::NAME);

@@ -153,7 +153,7 @@ mod orders {
         assert_order(4.0, 0.02, &[400, 800], |feedback, x, h| feedback.rk4_step(x, h));
     }
 
-    type PlanarFeedback<'a> = Feedback<'a, PlanarPendulum, fbint_runtime::Uniform, fbint_runtime::Identity, 4, 3>;
+    type PlanarFeedback = Feedback<PlanarPendulum, fbint_runtime::Uniform, fbint_runtime::Identity, 4, 3>;
 
     fn assert_order(
         order: f64,

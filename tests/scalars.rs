@@ -1,7 +1,7 @@
 //! One derivation, every number: single precision, dual numbers and SIMD lanes agree with doubles.
 #![allow(missing_docs)]
 
-use fbint_runtime::{FeedbackSystem, Scalar};
+use fbint_runtime::{FeedbackSystem, PreparedSystem, Scalar};
 use fbint_tests::oracle::{Declared, DiagonalLaw, random_state};
 use fbint_tests::{Random, relative_error};
 use nalgebra::{SMatrix, SVector};
@@ -17,6 +17,7 @@ fn everything<S: FeedbackSystem<N, M>, T: Scalar, const N: usize, const M: usize
     law: &DiagonalLaw<M>,
 ) -> [Vec<T>; 7] {
     let h = T::from_f64(1e-4);
+    let system = system.prepare();
     let (mut euler, mut rk4) = (*x, *x);
     system.euler_step(&mut euler, h, law);
     system.rk4_step(&mut rk4, h, law);

@@ -63,11 +63,11 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
     Ok(emit::emit(&compiled))
 }
 
-/// All algebra of the model, in one session.
-fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
+/// What the algebra has to know of a model.
+pub fn problem(model: &Model) -> Problem {
     let values =
         |quantities: &[elaborate::Quantity]| quantities.iter().map(|quantity| quantity.value.clone()).collect();
-    let problem = Problem {
+    Problem {
         dimension: model.dimension,
         dynamics: model.dynamics.clone(),
         constraints: values(&model.constraints),
@@ -75,7 +75,12 @@ fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
         invariants: values(&model.invariants),
         outputs: model.outputs.iter().map(|output| output.value.clone()).collect(),
         first_multiplier: model.symbols.len() as u32,
-    };
+    }
+}
+
+/// All algebra of the model, in one session.
+fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
+    let problem = problem(model);
     let derivation = session(|| mechanics::derive(&problem))
         .map_err(|error: SessionError| syn::Error::new(declaration.item.ident.span(), error))?
         .map_err(|obstacle| explain(declaration, model, &obstacle))?;

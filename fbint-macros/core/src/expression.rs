@@ -353,11 +353,20 @@ impl Factors {
     }
 
     fn push(&mut self, factor: &Expression) {
-        match factor {
-            Expression::Number(number) => self.coefficient *= number,
-            Expression::Power(base, exponent) => self.powers.push(((**base).clone(), exponent.clone())),
-            other => self.powers.push((other.clone(), BigRational::one())),
+        let (base, exponent) = match factor {
+            Expression::Number(number) => {
+                self.coefficient *= number;
+                return;
+            }
+            Expression::Power(base, exponent) => ((**base).clone(), exponent.clone()),
+            other => (other.clone(), BigRational::one()),
+        };
+        // A base occurs once: factoring sums may have made several factors equal.
+        match self.powers.iter_mut().find(|(known, _)| *known == base) {
+            Some((_, sum)) => *sum += exponent,
+            None => self.powers.push((base, exponent)),
         }
+        self.powers.retain(|(_, exponent)| !exponent.is_zero());
     }
 
     fn exponent(&self, base: &Expression) -> Option<&BigRational> {

@@ -1,8 +1,8 @@
 //! A derivation as people write it: plain text for a terminal, LaTeX for a paper.
 //!
 //! Both list the same things in the order of the paper: H, the constraints and their partners, the brackets that do not
-//! vanish, the linear system for c, the field X component by component, V and its gradient. c_i belongs to the i-th
-//! constraint f_i, y_r to the r-th integral F_r, both counted from 1.
+//! vanish, the linear system for c, the field X component by component, V and its gradient. c and y carry the name of the
+//! constraint or the integral that they belong to.
 
 use num_rational::BigRational;
 use num_traits::{One, Signed};
@@ -111,7 +111,7 @@ impl Notation<'_> {
     fn constraints(&self, derivation: &Derivation, count: usize) -> Vec<(String, String)> {
         let holonomic = derivation.constraints().map_or(0, Constraints::holonomic);
         let one = |index: usize| {
-            let mut left = format!("{} = {}", self.indexed("f", index + 1), self.integral(index));
+            let mut left = self.integral(index);
             if (holonomic..2 * holonomic).contains(&index) {
                 left = format!("{left} = {}", self.bracket(&self.integral(index - holonomic), "H"));
             }
@@ -130,8 +130,7 @@ impl Notation<'_> {
         let mut equations = Vec::new();
         let mut pair = |i: usize, j: usize, entry: &Expression| {
             if !entry.is_zero() {
-                let f = |index: usize| self.indexed("f", index + 1);
-                equations.push((self.bracket(&f(i), &f(j)), self.expression(entry)));
+                equations.push((self.bracket(&self.integral(i), &self.integral(j)), self.expression(entry)));
             }
         };
         let (energy_brackets, from) = match constraints {
@@ -146,16 +145,19 @@ impl Notation<'_> {
                 (energy_brackets, 0)
             }
         };
+        for index in 0..from {
+            equations.push((self.bracket("H", &self.integral(index)), format!("-{}", self.integral(from + index))));
+        }
         for (index, entry) in energy_brackets.iter().enumerate() {
-            let left = self.bracket("H", &self.indexed("f", from + index + 1));
-            equations.push((left, self.expression(entry)));
+            equations.push((self.bracket("H", &self.integral(from + index)), self.expression(entry)));
         }
         equations
     }
 
     /// The equations that determine c, row by row: sum_j {f_j, f_i} c_j = {H, f_i}.
     fn multipliers(&self, constraints: &Constraints) -> Vec<(String, String)> {
-        let f = |index: usize| self.indexed("f", index + 1);
+        let f = |index: usize| self.integral(index);
+        let c = |index: usize| self.attributed("c", index);
         let vanishes = |i: usize, j: usize| match constraints {
             Constraints::Phase { c, .. } => c[i][j].is_zero(),
             Constraints::Holonomic { a, b, .. } => match (i < a.len(), j < a.len()) {
@@ -167,8 +169,7 @@ impl Notation<'_> {
         };
         let row = |i: usize| {
             let terms = (0..constraints.len()).filter(|&j| !vanishes(j, i));
-            let terms: Vec<String> =
-                terms.map(|j| format!("{} {}", self.bracket(&f(j), &f(i)), self.indexed("c", j + 1))).collect();
+            let terms: Vec<String> = terms.map(|j| format!("{} {}", self.bracket(&f(j), &f(i)), c(j))).collect();
             (terms.join(" + "), self.bracket("H", &f(i)))
         };
         (0..constraints.len()).map(row).collect()
@@ -243,7 +244,7 @@ impl Notation<'_> {
         }
         let integrals = self.names.integrals.len();
         let row = index - self.names.symbols.len();
-        if row < integrals { self.indexed("c", row + 1) } else { self.indexed("y", row - integrals + 1) }
+        if row < integrals { self.attributed("c", row) } else { self.attributed("y", row - integrals) }
     }
 
     fn integral(&self, index: usize) -> String {
@@ -257,10 +258,12 @@ impl Notation<'_> {
         }
     }
 
-    fn indexed(&self, letter: &str, index: usize) -> String {
+    /// c or y of an integral.
+    fn attributed(&self, letter: &str, integral: usize) -> String {
+        let name = self.integral(integral);
         match self.style {
-            Style::Plain => format!("{letter}{index}"),
-            Style::Latex => format!("{letter}_{{{index}}}"),
+            Style::Plain => format!("{letter}[{name}]"),
+            Style::Latex => format!("{letter}_{{{name}}}"),
         }
     }
 
@@ -274,7 +277,12 @@ impl Notation<'_> {
     fn dotted(&self, state: usize) -> String {
         match self.style {
             Style::Plain => format!("d {}/dt", self.symbol(state)),
-            Style::Latex => format!("\\dot {{{}}}", self.symbol(state)),
+            Style::Latex => {
+                let symbol = self.symbol(state);
+                // The dot belongs above the letter, not above its subscripts.
+                let (letter, subscripts) = symbol.split_at(symbol.find("_{").unwrap_or(symbol.len()));
+                format!("\\dot{{{letter}}}{subscripts}")
+            }
         }
     }
 

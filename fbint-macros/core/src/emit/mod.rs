@@ -132,6 +132,7 @@ fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             #(#fields: ::core::primitive::f64,)*
         }
         #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #runtime::PreparedSystem<#n, #m> for #name {
             #functions
         }
@@ -171,6 +172,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
     let index = if places.is_empty() { quote!(_) } else { quote!(index) };
     quote! {
         #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #runtime::FeedbackSystem<#n, #m> for #name {
             type State = #state;
             type Prepared = #prepared;

@@ -37,6 +37,22 @@ pub struct Programs {
     pub feedback_field: Program,
 }
 
+impl Programs {
+    /// Every program with the name of its function, the one that prepares first.
+    pub fn all(&self) -> [(&'static str, &Program); 8] {
+        [
+            ("prepare", &self.prepare),
+            ("vector_field", &self.vector_field),
+            ("integrals", &self.integrals),
+            ("integrals_jacobian", &self.jacobian),
+            ("multipliers", &self.multipliers),
+            ("outputs", &self.outputs),
+            ("potential_gradient", &self.potential_gradient),
+            ("feedback_field", &self.feedback_field),
+        ]
+    }
+}
+
 /// Assembles and optimises every program.
 pub fn assemble(derivation: &Derivation) -> Programs {
     let mut vector_field = field(derivation, true, false);
