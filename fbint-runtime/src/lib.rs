@@ -27,12 +27,15 @@
 //! }
 //! ```
 //!
-//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature
+//! With the feature `differential-equations` every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, which
+//! brings implicit and other methods. Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature
 //! `libm` then supplies the elementary functions.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod consistent_start;
 mod correction;
+#[cfg(feature = "differential-equations")]
+mod differential_equations;
 mod drift;
 mod error;
 mod feedback;
