@@ -3,6 +3,9 @@
 //! Every message names the culprit and its value, and says what would do instead. Names are those of the declaration, as in
 //! [`FeedbackSystem`](crate::FeedbackSystem)'s constants.
 
+#[cfg(feature = "std")]
+use crate::StepFailure;
+
 /// Why a field, a start or a run was refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -131,8 +134,7 @@ pub enum Error {
         /// The call that sets it.
         call: &'static str,
     },
-    /// A step, an end or an interval that is not positive or not finite.
-    #[cfg(feature = "std")]
+    /// A step, a tolerance, an end or an interval that is not positive or not finite.
     #[error("{what} is {value:?}: it must be positive and finite")]
     Setting {
         /// What was set.
@@ -149,10 +151,34 @@ pub enum Error {
         /// The end.
         until: f64,
     },
+    /// No further step could be made.
+    #[cfg(feature = "std")]
+    #[error(transparent)]
+    Halted(#[from] Box<Halted>),
     /// The solution left every bound.
     #[cfg(feature = "std")]
     #[error(transparent)]
     BlowUp(#[from] Box<BlowUp>),
+}
+
+/// A run that could not be continued, and where.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the run stopped at t = {time:?}, where {}: {reason}", Assigned(.names, .state))]
+#[non_exhaustive]
+pub struct Halted {
+    /// Why no further step can be made.
+    pub reason: StepFailure,
+    /// The end of the last step that succeeded.
+    pub time: f64,
+    /// The state there, flat.
+    pub state: Vec<f64>,
+    /// The names of its entries.
+    pub names: &'static [&'static str],
+}
+
+pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::Setting { what, value }) }
 }
 
 /// A solution that left every bound, and where it was before.

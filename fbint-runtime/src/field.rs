@@ -6,6 +6,7 @@
 use nalgebra::SVector;
 
 use crate::FeedbackSystem;
+use crate::tableau::{EULER, RK4};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N.
 pub trait Field<const N: usize> {
@@ -15,17 +16,13 @@ pub trait Field<const N: usize> {
     /// One step of the explicit Euler method.
     #[inline]
     fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        *x += self.value(x) * h;
+        EULER.step(|x| self.value(x), x, h);
     }
 
     /// One step of the classical Runge-Kutta method of order 4.
     #[inline]
     fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        let k1 = self.value(x);
-        let k2 = self.value(&(*x + k1 * (h / 2.0)));
-        let k3 = self.value(&(*x + k2 * (h / 2.0)));
-        let k4 = self.value(&(*x + k3 * h));
-        *x += (k1 + (k2 + k3) * 2.0 + k4) * (h / 6.0);
+        RK4.step(|x| self.value(x), x, h);
     }
 }
 
