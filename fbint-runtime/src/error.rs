@@ -125,6 +125,16 @@ pub enum Error {
         /// The name of the last row and column of the smallest leading block that is not positive definite.
         entry: &'static str,
     },
+    /// A geometric integrator was asked of a system that does not have the structure it needs.
+    #[error("{method} cannot integrate `{system}`: {reason}")]
+    NotApplicable {
+        /// The method.
+        method: &'static str,
+        /// The system.
+        system: &'static str,
+        /// Why not, and what would do instead.
+        reason: &'static str,
+    },
     /// A simulation was run before it was told something that has no default.
     #[cfg(feature = "std")]
     #[error("the simulation has no {what}: call `.{call}` before `.run()`")]

@@ -61,20 +61,29 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for Rat
     ///   p_1   = p_1/2 - h/2 (U_q(q_1) + G(q_1)^T mu),  G(q_1) M^-1 p_1 = 0
     fn step(&self, x: &mut SVector<f64, N>, h: f64) {
         let (n, k) = (N / 2, self.constraints);
+        let start = *x;
         let before = self.system.integrals_jacobian(x);
         kick(x, &before, k, 0.5 * h);
-        drift(x, &self.system.integrals_jacobian(x), k, h);
+        let kicked = *x;
+        let velocity = self.system.integrals_jacobian(x);
         let gram = Gram::new(&before, k);
+        let mut lambda = SVector::<f64, M>::zeros();
+        // Position and momentum are made from the same sums, so that rounding does not separate them.
+        let mut advance = |lambda: &SVector<f64, M>| {
+            for i in 0..n {
+                let pull =
+                    |column: usize, row: usize| (0..k).map(|r| before[(row + r, column)] * lambda[r]).sum::<f64>();
+                x[n + i] = kicked[n + i] - pull(i, 0);
+                x[i] = start[i] + h * (velocity[(2 * k, n + i)] - pull(n + i, k));
+            }
+            self.system.integrals(x)
+        };
         for _ in 0..NEWTON_ITERATIONS {
             // A simplified Newton step: the matrix is that of the step's beginning.
-            let lambda = gram.solve(&self.system.integrals(x));
-            for r in 0..k {
-                for i in 0..n {
-                    x[i] -= before[(k + r, n + i)] * lambda[r];
-                    x[n + i] -= before[(r, i)] * lambda[r] / h;
-                }
-            }
+            let violation = advance(&lambda);
+            lambda += gram.solve(&SVector::from_fn(|r, _| if r < k { violation[r] / h } else { 0.0 }));
         }
+        advance(&lambda);
         let after = self.system.integrals_jacobian(x);
         kick(x, &after, k, 0.5 * h);
         let rates = self.system.integrals(x);
@@ -177,7 +186,11 @@ impl<const M: usize> Gram<M> {
             for j in 0..=i {
                 let product: f64 = (0..n).map(|l| jacobian[(i, l)] * jacobian[(k + j, n + l)]).sum();
                 let done: f64 = (0..j).map(|l| factor[(i, l)] * factor[(j, l)]).sum();
-                factor[(i, j)] = if i == j { nalgebra::ComplexField::sqrt(product - done) } else { (product - done) / factor[(j, j)] };
+                factor[(i, j)] = if i == j {
+                    nalgebra::ComplexField::sqrt(product - done)
+                } else {
+                    (product - done) / factor[(j, j)]
+                };
             }
         }
         Self { factor, k }

@@ -56,6 +56,7 @@ mod error;
 mod feedback;
 mod field;
 mod gains;
+mod geometric;
 mod integrator;
 mod scalar;
 #[cfg(feature = "std")]
@@ -73,6 +74,7 @@ pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
 pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};
+pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
 pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
 pub use nalgebra;
 pub use scalar::Scalar;

@@ -14,7 +14,7 @@ use crate::error::positive;
 use crate::integrator::MAX_STEPS;
 use crate::tableau::{HEUN, MIDPOINT};
 use crate::{
-    BlowUp, Correction, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains, Halted, Integrator,
+    BlowUp, Correction, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains, Halted, Integrator, OneStep,
     PlainField, StepError, Tolerance,
 };
 
@@ -217,6 +217,24 @@ where
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
             }
         }
+    }
+}
+
+impl<S, F, const N: usize, const M: usize> Simulation<'_, S, F, N, M>
+where
+    S: FeedbackSystem<N, M>,
+{
+    /// Makes the run by a geometric integrator with step `h` instead of an explicit Runge-Kutta method. It integrates the
+    /// system itself: gains have no part in it.
+    ///
+    /// # Errors
+    ///
+    /// If the step, the end or the interval will not do, or if the solution blows up, as in [`run`](Self::run).
+    pub fn run_by(self, method: &impl OneStep<N>, h: f64) -> Result<Run<S::State, N, M>, Error> {
+        let until = self.until.ok_or(Error::NotSet { what: "end", call: "until(100.0)" })?;
+        let schedule = Schedule::new(h, until, self.interval)?;
+        let course = Course::new(self.system, self.start, self.targets, self.correction, |_| ());
+        course.with_fixed_steps(schedule, method.evaluations_per_step(), |x, h| method.step(x, h))
     }
 }
 

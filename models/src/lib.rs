@@ -5,6 +5,7 @@ pub mod catalogue;
 mod four_bar;
 mod planar_pendulum;
 mod spherical_pendulum;
+pub mod splitting;
 
 pub use four_bar::{FourBar, FourBarState};
 pub use planar_pendulum::{PlanarPendulum, PlanarPendulumState};
