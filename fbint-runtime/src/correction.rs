@@ -28,7 +28,7 @@ impl Correction {
         Self { iterations: 1 }
     }
 
-    /// A number of iterations; each squares what violation is left, so that more than 3 are never of use.
+    /// A number of iterations, where 0 is no correction; each squares what violation is left, so that more than 3 are never of use.
     pub const fn times(iterations: u32) -> Self {
         Self { iterations }
     }

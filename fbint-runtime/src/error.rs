@@ -161,6 +161,15 @@ pub enum Error {
         /// The end.
         until: f64,
     },
+    /// So many samples are asked for that they would fill the memory.
+    #[cfg(feature = "std")]
+    #[error("the interval {interval:?} is too small to sample until t = {until:?}: ask for at most 1e8 samples")]
+    TooManySamples {
+        /// The time between two samples.
+        interval: f64,
+        /// The end.
+        until: f64,
+    },
     /// No further step could be made.
     #[cfg(feature = "std")]
     #[error(transparent)]

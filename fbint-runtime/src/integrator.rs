@@ -72,7 +72,6 @@ impl Tolerance {
 /// assert_eq!(integrator.time(), 10.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
 pub struct Integrator<'f, F, const N: usize, const S: usize> {
     field: &'f F,
     pair: &'static Pair<S>,
@@ -341,6 +340,20 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     fn failed(&mut self, reason: StepFailure) -> StepError<N> {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         StepError { reason, time: self.time, state: self.state }
+    }
+}
+
+// By hand, because a derived one would ask that the field implement it too.
+impl<F, const N: usize, const S: usize> fmt::Debug for Integrator<'_, F, N, S> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Integrator")
+            .field("tolerance", &self.tolerance)
+            .field("time", &self.time)
+            .field("state", &self.state)
+            .field("steps", &self.steps)
+            .field("rejected", &self.rejected)
+            .field("evaluations", &self.evaluations)
+            .finish_non_exhaustive()
     }
 }
 

@@ -460,6 +460,9 @@ impl Sampling {
     fn new(until: f64, interval: Option<f64>) -> Result<Self, Error> {
         let Some(interval) = interval else { return Ok(Self::Steps { stride: 1 }) };
         let interval = positive("the interval between samples", interval)?;
+        if until / interval > 1e8 {
+            return Err(Error::TooManySamples { interval, until });
+        }
         let last = ((until / interval) * (1.0 - ROUNDING)).floor() as u64;
         Ok(Self::Times { interval, next: 1, last })
     }

@@ -83,16 +83,17 @@ pub(crate) fn advanced<T: Scalar, const N: usize>(
     k: &[SVector<T, N>],
     a: &[f64],
 ) -> SVector<T, N> {
-    let mut sum = [T::from_f64(0.0); N];
+    // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
+    let mut sum = [T::from_f64(-0.0); N];
     for (k, &a) in k.iter().zip(a) {
         if a != 0.0 {
-            let a = T::from_f64(a);
+            let factor = h * T::from_f64(a);
             for (sum, &k) in sum.iter_mut().zip(&k.data.0[0]) {
-                *sum = a.mul_add(k, *sum);
+                *sum = factor.mul_add(k, *sum);
             }
         }
     }
-    SVector::from_array_storage(ArrayStorage([core::array::from_fn(|i| h.mul_add(sum[i], x[i]))]))
+    SVector::from_array_storage(ArrayStorage([core::array::from_fn(|i| x[i] + sum[i])]))
 }
 
 /// A method with error estimates and dense output, in S stages: those after `last` serve dense output alone.

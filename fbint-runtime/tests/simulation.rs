@@ -279,6 +279,11 @@ fn a_run_that_cannot_go_on_says_why_and_where() {
         let error = Simulation::new(&PENDULUM, start()).unwrap().method(method).until(1.0).run().unwrap_err();
         assert!(matches!(error, Error::Setting { what, .. } if what.contains("tolerance")), "{error}");
     }
+    let sampled = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(1.0).record_every(1e-300);
+    assert_eq!(
+        sampled.run().unwrap_err().to_string(),
+        "the interval 1e-300 is too small to sample until t = 1.0: ask for at most 1e8 samples",
+    );
     let error = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(f64::NAN).run().unwrap_err();
     assert!(matches!(error, Error::Setting { what: "the end of the simulation", .. }), "{error}");
 }
