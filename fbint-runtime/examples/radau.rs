@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let start: Vector6<f64> = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] }.into();
     let feedback = Feedback::new(&pendulum, &start, Gains::uniform(1e4))?;
 
-    let plain = PlainField(&pendulum);
+    let plain = PlainField::new(&pendulum);
     let mut truth = Integrator::dop853(&plain, start, fbint_runtime::Tolerance::new(1e-13, 1e-13)?);
     truth.advance_to(UNTIL)?;
     let report = |name: &str, end: &Vector6<f64>, steps: u64, evaluations: u64| {

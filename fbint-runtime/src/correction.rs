@@ -11,7 +11,7 @@
 
 use nalgebra::{SMatrix, SVector};
 
-use crate::FeedbackSystem;
+use crate::PreparedSystem;
 
 /// The damping e. At a relative equilibrium a violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
 const DAMPING: f64 = 1e-10;
@@ -35,9 +35,9 @@ impl Correction {
 
     /// Moves `x` towards F = `targets`.
     #[inline]
-    pub fn apply<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    pub fn apply<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
         &self,
-        system: &S,
+        system: &P,
         targets: &SVector<f64, M>,
         x: &mut SVector<f64, N>,
     ) {

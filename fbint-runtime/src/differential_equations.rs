@@ -7,9 +7,9 @@
 use differential_equations::ode::ODE;
 use nalgebra::SVector;
 
-use crate::{Feedback, FeedbackSystem, Field, GainMatrix, PlainField};
+use crate::{Feedback, FeedbackSystem, Field, GainMatrix, PlainField, PreparedSystem};
 
-impl<S, K, L, const N: usize, const M: usize> ODE<f64, SVector<f64, N>> for Feedback<'_, S, K, L, N, M>
+impl<S, K, L, const N: usize, const M: usize> ODE<f64, SVector<f64, N>> for Feedback<S, K, L, N, M>
 where
     S: FeedbackSystem<N, M>,
     K: GainMatrix<M>,
@@ -20,9 +20,9 @@ where
     }
 }
 
-impl<S, const N: usize, const M: usize> ODE<f64, SVector<f64, N>> for PlainField<'_, S, M>
+impl<P, const N: usize, const M: usize> ODE<f64, SVector<f64, N>> for PlainField<P, M>
 where
-    S: FeedbackSystem<N, M>,
+    P: PreparedSystem<N, M>,
 {
     fn diff(&self, _time: f64, x: &SVector<f64, N>, dxdt: &mut SVector<f64, N>) {
         *dxdt = self.value(x);

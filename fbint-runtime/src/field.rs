@@ -5,8 +5,8 @@
 
 use nalgebra::SVector;
 
-use crate::FeedbackSystem;
 use crate::tableau::{EULER, RK4};
+use crate::{FeedbackSystem, PreparedSystem};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N.
 pub trait Field<const N: usize> {
@@ -26,10 +26,21 @@ pub trait Field<const N: usize> {
     }
 }
 
-/// The Dirac-extended field X of a system, without feedback.
-pub struct PlainField<'a, S, const M: usize>(pub &'a S);
+/// The vector field X of a system, without feedback. The system, as it is prepared, is of type `P` and has `M` integrals.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainField<P, const M: usize>(P);
 
-impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<'_, S, M> {
+impl<P, const M: usize> PlainField<P, M> {
+    /// X of `system`.
+    pub fn new<S, const N: usize>(system: &S) -> Self
+    where
+        S: FeedbackSystem<N, M, Prepared = P>,
+    {
+        Self(system.prepare())
+    }
+}
+
+impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<P, M> {
     #[inline]
     fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
         self.0.vector_field(x)

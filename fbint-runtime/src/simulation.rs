@@ -15,7 +15,7 @@ use crate::integrator::MAX_STEPS;
 use crate::tableau::{HEUN, MIDPOINT};
 use crate::{
     BlowUp, Correction, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains, Halted, Integrator, OneStep,
-    PlainField, StepError, Tolerance,
+    PlainField, PreparedSystem, StepError, Tolerance,
 };
 
 /// How many intervals the trajectory has unless told otherwise, at most; twice as many with error control.
@@ -80,7 +80,7 @@ pub enum Method {
     },
 }
 
-impl<'a, S, const N: usize, const M: usize> Simulation<'a, S, PlainField<'a, S, M>, N, M>
+impl<'a, S, const N: usize, const M: usize> Simulation<'a, S, PlainField<S::Prepared, M>, N, M>
 where
     S: FeedbackSystem<N, M>,
 {
@@ -98,7 +98,7 @@ where
             system,
             start,
             targets,
-            field: Ok(PlainField(system)),
+            field: Ok(PlainField::new(system)),
             method: None,
             until: None,
             interval: None,
@@ -122,8 +122,8 @@ where
     }
 
     /// Integrates the Dirac-extended field X alone, which is what happens unless gains are given.
-    pub fn without_feedback(self) -> Simulation<'a, S, PlainField<'a, S, M>, N, M> {
-        let field = Ok(PlainField(self.system));
+    pub fn without_feedback(self) -> Simulation<'a, S, PlainField<S::Prepared, M>, N, M> {
+        let field = Ok(PlainField::new(self.system));
         self.with_field(field)
     }
 
@@ -315,8 +315,8 @@ impl<const N: usize, const M: usize> Sample<N, M> {
 }
 
 /// A run under way: what happens after each step, whatever the method.
-struct Course<'a, S, P, const N: usize, const M: usize> {
-    system: &'a S,
+struct Course<S: FeedbackSystem<N, M>, P, const N: usize, const M: usize> {
+    system: S::Prepared,
     targets: SVector<f64, M>,
     bounds: SVector<f64, M>,
     correction: Correction,
@@ -326,19 +326,14 @@ struct Course<'a, S, P, const N: usize, const M: usize> {
     last: Sample<N, M>,
 }
 
-impl<'a, S: FeedbackSystem<N, M>, P: FnMut(f64), const N: usize, const M: usize> Course<'a, S, P, N, M> {
-    fn new(
-        system: &'a S,
-        start: SVector<f64, N>,
-        targets: SVector<f64, M>,
-        correction: Correction,
-        progress: P,
-    ) -> Self {
+impl<S: FeedbackSystem<N, M>, P: FnMut(f64), const N: usize, const M: usize> Course<S, P, N, M> {
+    fn new(system: &S, start: SVector<f64, N>, targets: SVector<f64, M>, correction: Correction, progress: P) -> Self {
         let bounds = (scales(system, &start) + targets.abs()) * BLOW_UP;
         let integrals = system.integrals(&start);
         let mut drift = Drift::new(S::INTEGRAL_NAMES, targets);
         drift.record(0.0, &integrals);
         let last = Sample { time: 0.0, state: start, change: integrals - targets };
+        let system = system.prepare();
         Self { system, targets, bounds, correction, progress, drift, trajectory: vec![last], last }
     }
 
@@ -352,7 +347,7 @@ impl<'a, S: FeedbackSystem<N, M>, P: FnMut(f64), const N: usize, const M: usize>
         for number in 1..=schedule.steps {
             let time = schedule.time(number);
             step(&mut x, schedule.step_size(number));
-            self.correction.apply(self.system, &self.targets, &mut x);
+            self.correction.apply(&self.system, &self.targets, &mut x);
             self.record(time, x)?;
             if schedule.is_sampled(number) {
                 self.trajectory.push(self.last);
@@ -377,7 +372,7 @@ impl<'a, S: FeedbackSystem<N, M>, P: FnMut(f64), const N: usize, const M: usize>
             integrator.step(until).map_err(halted::<S, N, M>)?;
             if self.correction != Correction::times(0) {
                 let mut x = *integrator.state();
-                self.correction.apply(self.system, &self.targets, &mut x);
+                self.correction.apply(&self.system, &self.targets, &mut x);
                 integrator.set_state(x);
             }
             self.record(integrator.time(), *integrator.state())?;

@@ -12,7 +12,7 @@ use models::{SPHERICAL_PENDULUM, SphericalPendulum};
 fn implicit_methods_end_where_dop853_does() {
     let feedback = Feedback::new(&SPHERICAL_PENDULUM, &SphericalPendulum::start(), Gains::uniform(1.0)).unwrap();
     assert_same_end(&feedback);
-    assert_same_end(&PlainField(&SPHERICAL_PENDULUM));
+    assert_same_end(&PlainField::new(&SPHERICAL_PENDULUM));
 }
 
 fn assert_same_end<F: Field<6> + ODE<f64, Vector6<f64>>>(field: &F) {

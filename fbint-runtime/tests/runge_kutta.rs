@@ -63,12 +63,12 @@ fn fixed_steps_are_generic_over_the_scalar() {
 /// The counts of SciPy 1.17's `solve_ivp(.., method="DOP853")`, which counts one evaluation more.
 #[test]
 fn dop853_evaluates_as_often_as_scipy() {
-    let field = PlainField(&SPHERICAL_PENDULUM);
+    let field = PlainField::new(&SPHERICAL_PENDULUM);
     let mut integrator = Integrator::dop853(&field, SphericalPendulum::start(), tolerance(1e-12));
     integrator.advance_to(100.0).unwrap();
     assert_count(integrator.evaluations(), 14966);
 
-    let field = PlainField(&FOUR_BAR);
+    let field = PlainField::new(&FOUR_BAR);
     let mut integrator = Integrator::dop853(&field, FourBar::start(), tolerance(1e-12));
     integrator.advance_to(30.0).unwrap();
     assert_count(integrator.evaluations(), 18938);
@@ -81,7 +81,7 @@ fn assert_count(evaluations: u64, expected: u64) {
 
 #[test]
 fn trajectories_agree_with_known_ones() {
-    let field = PlainField(&SPHERICAL_PENDULUM);
+    let field = PlainField::new(&SPHERICAL_PENDULUM);
     let mut integrator = Integrator::dop853(&field, SphericalPendulum::start(), tolerance(1e-13));
     integrator.advance_to(10.0).unwrap();
     let expected = vector![
@@ -95,7 +95,7 @@ fn trajectories_agree_with_known_ones() {
     let error = (integrator.state() - expected).amax();
     assert!(error < 1e-9, "spherical pendulum: {error}");
 
-    let field = PlainField(&FOUR_BAR);
+    let field = PlainField::new(&FOUR_BAR);
     let mut integrator = Integrator::dop853(&field, FourBar::start(), tolerance(1e-13));
     integrator.advance_to(5.0).unwrap();
     let expected = SVector::from(FOUR_BAR_AT_5);

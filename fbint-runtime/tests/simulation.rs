@@ -219,7 +219,7 @@ fn assert_lengths(run: &Run<FourBarState, 8, 7>) {
 #[test]
 fn a_run_with_error_control_is_its_steps_one_after_the_other() {
     let run = plain(DOP853, 10.0);
-    let field = PlainField(&PENDULUM);
+    let field = PlainField::new(&PENDULUM);
     let mut integrator = Integrator::dop853(&field, start().into(), Tolerance::new(1e-10, 1e-10).unwrap());
     integrator.advance_to(10.0).unwrap();
     assert_eq!(run.state(), State::from(*integrator.state()));
