@@ -5,7 +5,10 @@
 use fbint_runtime::{ConsistentStart, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Simulation};
 use nalgebra::SVector;
 
-use crate::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
+use crate::{
+    Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
+    SphericalPendulum, SphericalPendulumCpv22,
+};
 
 /// Every model, in the order in which they are listed.
 pub const MODELS: &[Entry] = &[
@@ -21,6 +24,22 @@ pub const MODELS: &[Entry] = &[
         model(|pendulum: &PlanarPendulum| Ok(pendulum.start()))
     }),
     Entry::new("four-bar", "crank, coupler and rocker with a mass at either pin", || model(FourBar::start)),
+    Entry::new("chain-4", "four point masses on a chain", || model(|chain: &Chain4| Ok(chain.start()))),
+    Entry::new("chain-8", "eight point masses on a chain", || model(|chain: &Chain8| Ok(chain.start()))),
+    Entry::new("chain-16", "sixteen point masses on a chain", || model(|chain: &Chain16| Ok(chain.start()))),
+    Entry::new("chain-32", "thirty-two point masses on a chain", || model(|chain: &Chain32| Ok(chain.start()))),
+    Entry::new("free-rigid-body", "attitude and angular velocity of a rigid body without forces", || {
+        model(|body: &FreeRigidBody| Ok(body.start()))
+    }),
+    Entry::new("euler-top", "the same body reduced to its momentum, a Lie-Poisson system", || {
+        model(|top: &EulerTop| Ok(top.start()))
+    }),
+    Entry::new("kepler", "a planet about a fixed sun, with the Laplace-Runge-Lenz vector", || {
+        model(|kepler: &Kepler| Ok(kepler.start()))
+    }),
+    Entry::new("perturbed-kepler", "the same with an attraction that makes the perihelion advance", || {
+        model(|kepler: &PerturbedKepler| Ok(kepler.start()))
+    }),
 ];
 
 /// A model that can be had by name.

@@ -2,12 +2,22 @@
 //! true. [`catalogue`] has them by name.
 
 pub mod catalogue;
+mod chain;
+mod euler_top;
 mod four_bar;
+mod free_rigid_body;
+mod kepler;
+mod perturbed_kepler;
 mod planar_pendulum;
 mod spherical_pendulum;
 pub mod splitting;
 
+pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State, Chain32, Chain32State};
+pub use euler_top::{EulerTop, EulerTopState};
 pub use four_bar::{FourBar, FourBarState};
+pub use free_rigid_body::{FreeRigidBody, FreeRigidBodyState};
+pub use kepler::{Kepler, KeplerState};
+pub use perturbed_kepler::{PerturbedKepler, PerturbedKeplerState};
 pub use planar_pendulum::{PlanarPendulum, PlanarPendulumState};
 pub use spherical_pendulum::{
     SphericalPendulum, SphericalPendulumCpv22, SphericalPendulumCpv22State, SphericalPendulumState,

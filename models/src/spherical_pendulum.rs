@@ -2,6 +2,7 @@
 //!
 //! Gravity points along -q[2]. Energy and vertical momentum are conserved, which makes the motion integrable: the height
 //! q[2] oscillates between two roots of the cubic 2 m g (E/(m g) - z)(l^2 - z^2) = J^2 / m, here with period 3.52849923...
+//! The rod pulls with |p|^2/(m l) - m g q[2]/l.
 //!
 //! The same pendulum is declared twice. [`SphericalPendulum`] names its constraint and leaves the rest to the derivation;
 //! [`SphericalPendulumCpv22`] gives the two functions f1, f2 that CPV22 works with, so that its published figures can be
@@ -18,6 +19,7 @@ use nalgebra::vector;
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
     constraint(length = q.norm_squared() - l.powi(2)),
     invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),
+    output(tension = -2 * l * multiplier(length)),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct SphericalPendulum {
@@ -75,7 +77,7 @@ impl SphericalPendulumCpv22 {
 
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::{Error, Gains, Method, Simulation};
+    use fbint_runtime::{Error, FeedbackSystem, Gains, Method, PreparedSystem, Simulation};
 
     use super::*;
 
@@ -131,11 +133,25 @@ mod tests {
     }
 
     #[test]
+    fn the_rod_carries_weight_and_centrifugal_force() {
+        let (m, g, l) = (1.3, 9.81, 0.7);
+        let pendulum = SphericalPendulum { m, g, l };
+        for step in 0..100 {
+            let (sin, cos) = f64::from(step).sin_cos();
+            let (polar, momentum) = (0.03 * f64::from(step), 0.1 * f64::from(step) - 4.0);
+            let q = l * vector![polar.sin() * cos, polar.sin() * sin, polar.cos()];
+            let p = momentum * vector![polar.cos() * cos, polar.cos() * sin, -polar.sin()] + vector![-sin, cos, 0.0];
+            let [tension] = pendulum.prepare().outputs(&SphericalPendulumState { q, p }.into());
+            let expected = p.norm_squared() / (m * l) - m * g * q[2] / l;
+            assert!((tension - expected).abs() < 1e-12 * expected.abs().max(m * g), "{tension}, not {expected}");
+        }
+    }
+
+    #[test]
     fn both_declarations_have_one_field() {
         let (named, given) = (SphericalPendulum::default(), SphericalPendulumCpv22::default());
         // Off the constraint set, where two extensions of the same motion could still differ.
         let x = nalgebra::SVector::from([0.3, -0.8, 0.4, 0.9, 0.2, -0.5]);
-        use fbint_runtime::FeedbackSystem;
         let difference = named.vector_field(&x) - given.vector_field(&x);
         assert!(difference.amax() < 1e-14, "{difference}");
     }

@@ -1,0 +1,73 @@
+//! The Euler top: the free rigid body reduced to its momentum in body coordinates, a Lie-Poisson system on R^3.
+//!
+//! The Poisson matrix is hat(pi), so that pi' = pi x dH/dpi. Its Casimir function |pi|^2 stays whatever H is, and with the
+//! energy it makes every motion periodic. [`FreeRigidBody`](crate::FreeRigidBody) is the same body with its attitude;
+//! momenta are inertia times angular velocity, and so is the period of 6.42270308... from pi = (3, 2, 1).
+
+use fbint_runtime::feedback_system;
+use nalgebra::{Vector3, vector};
+
+/// A rigid body that no force acts on, seen from itself.
+#[feedback_system(
+    state(pi: [3]),
+    poisson = hat(pi),
+    hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2,
+    invariant(casimir = pi.norm_squared()),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct EulerTop {
+    /// The principal moments of inertia.
+    pub inertia: Vector3<f64>,
+}
+
+impl Default for EulerTop {
+    fn default() -> Self {
+        Self { inertia: vector![3.0, 2.0, 1.0] }
+    }
+}
+
+impl EulerTop {
+    /// Turning about all three axes at the same rate.
+    pub fn start(&self) -> EulerTopState {
+        EulerTopState { pi: self.inertia }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fbint_runtime::{Error, FeedbackSystem, Gains, Method, Simulation};
+    use nalgebra::SVector;
+
+    use super::*;
+    use crate::FreeRigidBody;
+
+    /// From pi = (3, 2, 1) with the default moments.
+    const PERIOD: f64 = 6.422_703_084_225_693;
+
+    #[test]
+    fn comes_back_after_its_period() -> Result<(), Error> {
+        let top = EulerTop::default();
+        let run = Simulation::new(&top, top.start())?
+            .gains(Gains::uniform(1.0))
+            .method(Method::Rk4 { h: 1e-3 })
+            .until(PERIOD)
+            .run()?;
+        assert!((run.state().pi - top.start().pi).norm() < 1e-10, "pi = {}", run.state().pi);
+        for integral in run.drift().integrals() {
+            assert!(integral.max < 1e-9, "{integral:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn turns_as_the_free_rigid_body_does() {
+        let inertia = vector![1.7, 0.6, 2.3];
+        let omega = vector![0.4, -1.1, 0.8];
+        let body = FreeRigidBody { inertia };
+        let mut state = SVector::<f64, 12>::from(body.start());
+        state.fixed_rows_mut::<3>(9).copy_from(&omega);
+        let acceleration: Vector3<f64> = body.vector_field(&state).fixed_rows::<3>(9).into();
+        let change = EulerTop { inertia }.vector_field(&inertia.component_mul(&omega));
+        assert!((change - inertia.component_mul(&acceleration)).amax() < 1e-15, "{change}");
+    }
+}
