@@ -2,8 +2,9 @@
 //!
 //! The attribute is cut at its commas before anything is parsed, so that a mistake spoils its own entry only: every
 //! mistake is reported at its own token, and the rest is read as if nothing had happened. What a mistake makes unknown
-//! is remembered (`broken`, `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that need no algebra
-//! live in `system` (which keys go together) and `check`; whatever needs the value of an expression belongs to `elaborate`.
+//! is remembered (`broken`, `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that
+//! need no algebra live in `system` (which keys go together) and `check`; whatever needs the value of an expression
+//! belongs to `elaborate`.
 
 mod attribute;
 mod check;
