@@ -1,1 +1,66 @@
-//! What the tests share.
+//! What the tests of fbint share: systems to test on, an oracle of dual numbers, reference values, and the compiler as a
+//! library.
+//!
+//! Agreement is measured by [`relative_error`], the same for every test; random numbers are reproducible.
+
+pub mod compiler;
+pub mod oracle;
+pub mod reference;
+pub mod systems;
+
+/// The largest error of an entry, relative to that entry, or to a tenth of the largest entry where it is smaller than that.
+///
+/// Stricter than the error relative to the length of a vector, which forgives small entries everything. An entry that is
+/// small because large terms cancel in it cannot be held to its own size: rounding alone is as large as the terms.
+pub fn relative_error(obtained: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(obtained.len(), expected.len());
+    let largest = expected.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+    let entries = obtained.iter().zip(expected);
+    let errors = entries.map(|(x, y)| if x == y { 0.0 } else { (x - y).abs() / y.abs().max(largest / 10.0) });
+    errors.fold(0.0, |worst, error| if error.is_nan() || error > worst { error } else { worst })
+}
+
+/// Reproducible random numbers (SplitMix64).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// Any 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// A number between two others.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * ((self.bits() >> 11) as f64 / (1u64 << 53) as f64)
+    }
+
+    /// One of `0..count`.
+    pub fn index(&mut self, count: usize) -> usize {
+        (self.bits() % count as u64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::relative_error;
+
+    #[test]
+    fn an_error_is_seen_in_every_entry() {
+        assert_eq!(relative_error(&[1.0, 2.0], &[1.0, 2.0]), 0.0);
+        assert!((relative_error(&[1.0, 2.2], &[1.0, 2.0]) - 0.1).abs() < 1e-12);
+        assert!((relative_error(&[0.001, 2.0], &[0.0, 2.0]) - 0.005).abs() < 1e-12);
+        assert!(relative_error(&[1.0, f64::NAN, 1.0], &[1.0, 1.0, 1.0]).is_nan());
+        assert!(relative_error(&[f64::INFINITY], &[1.0]).is_infinite());
+        assert_eq!(relative_error(&[0.0], &[0.0]), 0.0);
+    }
+}

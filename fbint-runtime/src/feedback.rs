@@ -8,17 +8,17 @@ use core::{array, fmt};
 use nalgebra::{ArrayStorage, SVector};
 
 use crate::consistent_start::check_start;
-use crate::{Error, FeedbackLaw, FeedbackSystem, Field, GainMatrix, Gains, Scalar};
+use crate::{Error, FeedbackLaw, FeedbackSystem, Field, GainMatrix, Gains, PreparedSystem, Scalar};
 
 /// The feedback field of a system, ready to be integrated.
-pub struct Feedback<'a, S, K: GainMatrix<M>, L, const N: usize, const M: usize> {
-    system: &'a S,
+pub struct Feedback<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L, const N: usize, const M: usize> {
+    prepared: S::Prepared,
     targets: SVector<f64, M>,
     gain: K::Weighted,
     metric: L,
 }
 
-impl<'a, S, K, L, const N: usize, const M: usize> Feedback<'a, S, K, L, N, M>
+impl<S, K, L, const N: usize, const M: usize> Feedback<S, K, L, N, M>
 where
     S: FeedbackSystem<N, M>,
     K: GainMatrix<M>,
@@ -31,12 +31,12 @@ where
     /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, or if a gain matrix is
     /// not symmetric and positive definite. A constraint g counts as satisfied where
     /// |g| <= 1e-8 (1 + sum_j |dg/dx_j| |x_j|), which is what a start given to eight digits achieves.
-    pub fn new(system: &'a S, start: &SVector<f64, N>, gains: Gains<K, L>) -> Result<Self, Error> {
+    pub fn new(system: &S, start: &SVector<f64, N>, gains: Gains<K, L>) -> Result<Self, Error> {
         let targets = check_start(system, start)?;
         gains.integrals.check("K", &S::INTEGRAL_NAMES)?;
         gains.metric.check("L", &S::STATE_NAMES)?;
         let gain = gains.integrals.weighted(&S::INTEGRAL_WEIGHTS);
-        Ok(Self { system, targets, gain, metric: gains.metric })
+        Ok(Self { prepared: system.prepare(), targets, gain, metric: gains.metric })
     }
 
     /// F_target.
@@ -47,18 +47,18 @@ where
     /// The field, X(x) - L DF^T K dF.
     #[inline]
     pub fn field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
-        self.system.feedback_field(x, self)
+        self.prepared.feedback_field(x, self)
     }
 
     /// By how much every integral is off its target, dF = F(x) - F_target.
     #[inline]
     pub fn violations<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M> {
-        SVector::from_array_storage(ArrayStorage([self.changes(self.system.integrals(x).data.0[0])]))
+        SVector::from_array_storage(ArrayStorage([self.changes(self.prepared.integrals(x).data.0[0])]))
     }
 
     /// The feedback potential V(x) = 1/2 dF^T K dF.
     pub fn potential<T: Scalar>(&self, x: &SVector<T, N>) -> T {
-        let changes = self.changes(self.system.integrals(x).data.0[0]);
+        let changes = self.changes(self.prepared.integrals(x).data.0[0]);
         let weighed = self.gain.multiply(changes);
         (0..M).fold(T::from_f64(0.0), |sum, i| (T::from_f64(0.5) * changes[i]).mul_add(weighed[i], sum))
     }
@@ -66,13 +66,13 @@ where
     /// One step of the explicit Euler method.
     #[inline]
     pub fn euler_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
-        self.system.euler_step(x, h, self);
+        self.prepared.euler_step(x, h, self);
     }
 
     /// One step of the classical Runge-Kutta method of order 4.
     #[inline]
     pub fn rk4_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
-        self.system.rk4_step(x, h, self);
+        self.prepared.rk4_step(x, h, self);
     }
 
     #[inline]
@@ -81,7 +81,7 @@ where
     }
 }
 
-impl<S, K, L, T, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Feedback<'_, S, K, L, N, M>
+impl<S, K, L, T, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Feedback<S, K, L, N, M>
 where
     S: FeedbackSystem<N, M>,
     K: GainMatrix<M>,
@@ -101,7 +101,7 @@ where
     }
 }
 
-impl<S, K, L, const N: usize, const M: usize> Field<N> for Feedback<'_, S, K, L, N, M>
+impl<S, K, L, const N: usize, const M: usize> Field<N> for Feedback<S, K, L, N, M>
 where
     S: FeedbackSystem<N, M>,
     K: GainMatrix<M>,
@@ -114,17 +114,17 @@ where
 
     #[inline]
     fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        self.system.euler_step(x, h, self);
+        self.prepared.euler_step(x, h, self);
     }
 
     #[inline]
     fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        self.system.rk4_step(x, h, self);
+        self.prepared.rk4_step(x, h, self);
     }
 }
 
 // By hand, because a derived one would ask that the system implement it too.
-impl<S, K, L, const N: usize, const M: usize> fmt::Debug for Feedback<'_, S, K, L, N, M>
+impl<S, K, L, const N: usize, const M: usize> fmt::Debug for Feedback<S, K, L, N, M>
 where
     S: FeedbackSystem<N, M>,
     K: GainMatrix<M>,

@@ -68,4 +68,4 @@ pub use nalgebra;
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
 pub use simulation::{Method, Run, Sample, Simulation};
-pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, Operations};
+pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem};

@@ -73,7 +73,7 @@ where
     pub fn gains<K: GainMatrix<M>, L: GainMatrix<N>>(
         self,
         gains: Gains<K, L>,
-    ) -> Simulation<'a, S, Feedback<'a, S, K, L, N, M>, N, M> {
+    ) -> Simulation<'a, S, Feedback<S, K, L, N, M>, N, M> {
         let field = Feedback::new(self.system, &self.start, gains);
         self.with_field(field)
     }

@@ -15,6 +15,8 @@ use crate::Scalar;
 pub trait FeedbackSystem<const N: usize, const M: usize> {
     /// The state with its declared names and shapes, e.g. `SphericalPendulumState { q, p }`.
     type State: Clone + fmt::Debug + From<SVector<f64, N>> + Into<SVector<f64, N>>;
+    /// The system with its parameters fixed, e.g. `SphericalPendulumPrepared`.
+    type Prepared: PreparedSystem<N, M>;
 
     /// The name of the declared struct.
     const NAME: &'static str;
@@ -28,9 +30,15 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     const INTEGRAL_WEIGHTS: [f64; M];
     /// A name for each parameter: `m`, `inertia[0]`.
     const PARAMETER_NAMES: &'static [&'static str];
-    /// Operations of [`vector_field`](Self::vector_field).
+    /// A name for each declared output.
+    const OUTPUT_NAMES: &'static [&'static str];
+    /// k: the first k integrals are holonomic constraints g(q), the next k their rates {g, H}. 0 where there are none.
+    const HOLONOMIC_CONSTRAINTS: usize;
+    /// How the Hamiltonian depends on the momenta.
+    const KINETIC_ENERGY: KineticEnergy;
+    /// Operations of [`PreparedSystem::vector_field`].
     const VECTOR_FIELD_OPERATIONS: Operations;
-    /// Operations of [`feedback_field`](Self::feedback_field), less those of the [`FeedbackLaw`].
+    /// Operations of [`PreparedSystem::feedback_field`], less those of the [`FeedbackLaw`].
     const FEEDBACK_FIELD_OPERATIONS: Operations;
     /// The generated Rust, pretty-printed.
     const SOURCE: &'static str;
@@ -44,12 +52,38 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     /// The parameter named `PARAMETER_NAMES[index]`, to be changed, or `None` past the end.
     fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
 
+    /// The system with all that depends on its parameters alone computed, for use step after step.
+    fn prepare(&self) -> Self::Prepared;
+
+    /// X(x), prepared for this one call: see [`PreparedSystem::vector_field`].
+    fn vector_field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
+        self.prepare().vector_field(x)
+    }
+    /// F(x), prepared for this one call: see [`PreparedSystem::integrals`].
+    fn integrals<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M> {
+        self.prepare().integrals(x)
+    }
+    /// DF(x), prepared for this one call: see [`PreparedSystem::integrals_jacobian`].
+    fn integrals_jacobian<T: Scalar>(&self, x: &SVector<T, N>) -> SMatrix<T, M, N> {
+        self.prepare().integrals_jacobian(x)
+    }
+}
+
+/// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.
+pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug {
     /// The Dirac-extended vector field X(x) = J (grad H - Df^T c), CPV22 eq. (4).
     fn vector_field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N>;
     /// The integrals F(x).
     fn integrals<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
     /// The Jacobian DF(x): row i is the gradient of integral i.
     fn integrals_jacobian<T: Scalar>(&self, x: &SVector<T, N>) -> SMatrix<T, M, N>;
+    /// c of CPV22 eq. (4) in the order of the integrals, 0 for those that are no constraint. The reaction force of a
+    /// holonomic constraint g is its entry times dg/dq.
+    fn multipliers<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
+    /// An array with an entry for each of [`FeedbackSystem::OUTPUT_NAMES`].
+    type Outputs<T: Scalar>: AsRef<[T]>;
+    /// The declared outputs.
+    fn outputs<T: Scalar>(&self, x: &SVector<T, N>) -> Self::Outputs<T>;
     /// The gradient of the feedback potential, grad V = DF^T K (F - F_target).
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
@@ -79,6 +113,17 @@ pub enum IntegralKind {
     Energy,
     /// A declared first integral. Its target is its value at the start.
     Invariant,
+}
+
+/// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KineticEnergy {
+    /// In any way; or the system is not canonical.
+    General,
+    /// H = T(p) + U(q).
+    Separable,
+    /// H = T(p) + U(q) with T quadratic: a constant mass matrix.
+    Quadratic,
 }
 
 /// How many operations a generated function performs, counted in the emitted code.

@@ -6,11 +6,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 
-use crate::derivation::{Derivation, Problem};
+use crate::derivation::{Constraints, Derivation, Dynamics, Problem};
 use crate::diagnostics::Errors;
-use crate::elaborate::{self, Dynamics, Model};
+use crate::elaborate::{self, Model};
 use crate::emit::{self, Compiled, Integral, IntegralKind};
-use crate::mechanics::{self, Quantity, Singularity};
+use crate::mechanics::{self, NotPoisson, Obstacle, Quantity, Singularity};
 use crate::notation::{self, Names};
 use crate::program;
 use crate::symbolic::{SessionError, session};
@@ -48,12 +48,13 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
         syn::Error::new(name, text)
     })?;
 
-    let integrals = integrals(&model);
+    let integrals = integrals(&model, &derivation);
     let names = names(declaration, &model, &integrals);
     let compiled = Compiled {
         declaration,
         symbols: &model.symbols,
         integrals: &integrals,
+        outputs: &names.outputs,
         derivation: &derivation,
         programs: &programs,
         latex: &notation::latex(&derivation, &names),
@@ -62,40 +63,27 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
     Ok(emit::emit(&compiled))
 }
 
-/// All algebra of the model, in one session.
-fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
-    let name = declaration.item.ident.span();
+/// What the algebra has to know of a model.
+pub fn problem(model: &Model) -> Problem {
     let values =
         |quantities: &[elaborate::Quantity]| quantities.iter().map(|quantity| quantity.value.clone()).collect();
-    let Dynamics::Canonical { hamiltonian } = &model.dynamics else {
-        return Err(syn::Error::new(name, "a `state` with its own field is not supported yet"));
-    };
-    if let Some(output) = model.outputs.first() {
-        return Err(syn::Error::new(output.span, "`output` is not supported yet"));
-    }
-    let problem = Problem {
-        degrees_of_freedom: model.dimension / 2,
-        hamiltonian: hamiltonian.clone(),
-        holonomic: values(&model.constraints),
+    Problem {
+        dimension: model.dimension,
+        dynamics: model.dynamics.clone(),
+        constraints: values(&model.constraints),
         phase: values(&model.phase_constraints),
         invariants: values(&model.invariants),
-    };
+        outputs: model.outputs.iter().map(|output| output.value.clone()).collect(),
+        first_multiplier: model.symbols.len() as u32,
+    }
+}
+
+/// All algebra of the model, in one session.
+fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
+    let problem = problem(model);
     let derivation = session(|| mechanics::derive(&problem))
-        .map_err(|error: SessionError| syn::Error::new(name, error))?
-        .map_err(|quantity| {
-            let (what, span) = match quantity {
-                Quantity::Hamiltonian => {
-                    ("the Hamiltonian".to_owned(), declaration.hamiltonian.as_ref().map_or(name, |value| value.span()))
-                }
-                Quantity::Holonomic(index) => described(&model.constraints[index]),
-                Quantity::Phase(index) => described(&model.phase_constraints[index]),
-                Quantity::Invariant(index) => described(&model.invariants[index]),
-            };
-            let text = format!(
-                "{what} has no finite real derivative: some part of it divides by zero or takes the root of a negative number"
-            );
-            syn::Error::new(span, text)
-        })?;
+        .map_err(|error: SessionError| syn::Error::new(declaration.item.ident.span(), error))?
+        .map_err(|obstacle| explain(declaration, model, &obstacle))?;
     let mut errors = Errors::new();
     report_constants(model, &derivation, &mut errors);
     if errors.is_empty()
@@ -107,14 +95,64 @@ fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
     Ok(derivation)
 }
 
+fn explain(declaration: &Declaration, model: &Model, obstacle: &Obstacle) -> syn::Error {
+    let name = declaration.item.ident.span();
+    let place = |expression: &Option<syn::Expr>| expression.as_ref().map_or(name, |expression| expression.span());
+    let state = |index: &usize| &model.symbols[*index].name;
+    let poisson = place(&declaration.poisson);
+    match obstacle {
+        Obstacle::NotReal(quantity) => {
+            let (what, span) = match quantity {
+                Quantity::Hamiltonian => ("the Hamiltonian".to_owned(), place(&declaration.hamiltonian)),
+                Quantity::Poisson => ("the Poisson matrix".to_owned(), poisson),
+                Quantity::Rate(index) => {
+                    let variable = &model.symbols[*index].variable;
+                    let rate = declaration.dynamics.iter().find(|rate| rate.name == *variable);
+                    (format!("the rate of `{}`", state(index)), rate.map_or(name, |rate| rate.name.span()))
+                }
+                Quantity::Constraint(index) => described(&model.constraints[*index]),
+                Quantity::Phase(index) => described(&model.phase_constraints[*index]),
+                Quantity::Invariant(index) => described(&model.invariants[*index]),
+            };
+            let reason = "some part of it divides by zero or takes the root of a negative number";
+            syn::Error::new(span, format!("{what} has no finite real derivative: {reason}"))
+        }
+        Obstacle::NotPoisson(NotPoisson::NotAntisymmetric(i, j)) if i == j => {
+            let text =
+                format!("the Poisson matrix is not antisymmetric: its entry ({i}, {i}), for `{}`, is not 0", state(i));
+            syn::Error::new(poisson, text)
+        }
+        Obstacle::NotPoisson(NotPoisson::NotAntisymmetric(i, j)) => {
+            let text = format!(
+                "the Poisson matrix is not antisymmetric: its entries ({i}, {j}) and ({j}, {i}), for `{}` and `{}`, do not \
+                 add up to 0",
+                state(i),
+                state(j)
+            );
+            syn::Error::new(poisson, text)
+        }
+        Obstacle::NotPoisson(NotPoisson::JacobiFails(i, j, k)) => {
+            let text = format!(
+                "the matrix is no Poisson matrix: the Jacobi identity fails for `{}`, `{}`, `{}`; give the field by \
+                 `dynamics` if that is meant",
+                state(i),
+                state(j),
+                state(k)
+            );
+            syn::Error::new(poisson, text)
+        }
+    }
+}
+
 /// Elaboration refuses what names no unknown; here everything that depended on one has cancelled.
 fn report_constants(model: &Model, derivation: &Derivation, errors: &mut Errors) {
+    let energy = derivation.energy.map(|_| (ENERGY.to_owned(), Span::call_site()));
     let invariants = model.invariants.iter().map(|quantity| (quantity.name.clone(), quantity.span));
-    let energy = std::iter::once(("the Hamiltonian".to_owned(), Span::call_site()));
     let integrals = constraints(model).into_iter().chain(energy).chain(invariants);
+    let holonomic = derivation.constraints().map_or(0, Constraints::holonomic);
     for (index, (name, span)) in integrals.enumerate() {
-        let of_a_constraint = index >= model.constraints.len() && index < 2 * model.constraints.len();
-        if index != derivation.energy && derivation.gradients[index].is_empty() && !of_a_constraint {
+        let is_rate = (holonomic..2 * holonomic).contains(&index);
+        if Some(index) != derivation.energy && !is_rate && derivation.gradients[index].is_empty() {
             errors.push(span, format_args!("`{name}` is constant: everything in it that could change cancels"));
         }
     }
@@ -151,22 +189,27 @@ fn report_singular(model: &Model, singularity: &Singularity, errors: &mut Errors
 fn constraints(model: &Model) -> Vec<(String, Span)> {
     let declared = model.constraints.iter().map(|quantity| (quantity.name.clone(), quantity.span));
     let rates = model.constraints.iter().map(|quantity| (quantity.rate_name.clone(), quantity.span));
+    let rates = rates.filter(|_| is_canonical(model));
     let phase = model.phase_constraints.iter().map(|quantity| (quantity.name.clone(), quantity.span));
     declared.chain(rates).chain(phase).collect()
 }
 
-fn integrals(model: &Model) -> Vec<Integral> {
-    let weights = [&model.constraints, &model.constraints, &model.phase_constraints];
-    let weights = weights.into_iter().flatten().map(|quantity| quantity.weight);
-    let constraints = constraints(model).into_iter().zip(weights);
+fn is_canonical(model: &Model) -> bool {
+    matches!(model.dynamics, Dynamics::Canonical { .. })
+}
+
+fn integrals(model: &Model, derivation: &Derivation) -> Vec<Integral> {
+    let rates = model.constraints.iter().filter(|_| is_canonical(model));
+    let weights = model.constraints.iter().chain(rates).chain(&model.phase_constraints);
+    let constraints = constraints(model).into_iter().zip(weights.map(|quantity| quantity.weight));
     let constraints = constraints.map(|((name, _), weight)| Integral { name, kind: IntegralKind::Constraint, weight });
-    let energy = Integral { name: ENERGY.to_owned(), kind: IntegralKind::Energy, weight: 1 };
+    let energy = derivation.energy.map(|_| Integral { name: ENERGY.to_owned(), kind: IntegralKind::Energy, weight: 1 });
     let invariants = model.invariants.iter().map(|quantity| Integral {
         name: quantity.name.clone(),
         kind: IntegralKind::Invariant,
         weight: quantity.weight,
     });
-    constraints.chain([energy]).chain(invariants).collect()
+    constraints.chain(energy).chain(invariants).collect()
 }
 
 fn names(declaration: &Declaration, model: &Model, integrals: &[Integral]) -> Names {
@@ -174,6 +217,8 @@ fn names(declaration: &Declaration, model: &Model, integrals: &[Integral]) -> Na
         model: plain(&declaration.item.ident),
         symbols: model.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.latex.clone())).collect(),
         integrals: integrals.iter().map(|integral| integral.name.clone()).collect(),
+        invariant_sets: model.constraints.len(),
+        outputs: model.outputs.iter().map(|output| output.name.clone()).collect(),
     }
 }
 
@@ -183,5 +228,7 @@ fn number_of_integrals(declaration: &Declaration) -> usize {
         let members = |named: &syntax::Named| named.family.as_ref().map_or(1, |family| family.range.clone().count());
         named.iter().map(members).sum()
     };
-    2 * count(&declaration.constraints) + count(&declaration.phase_constraints) + count(&declaration.invariants) + 1
+    let constraints = if declaration.canonical { 2 } else { 1 } * count(&declaration.constraints);
+    let energy = usize::from(declaration.dynamics.is_empty());
+    constraints + count(&declaration.phase_constraints) + energy + count(&declaration.invariants)
 }

@@ -1,39 +1,93 @@
 //! The mathematics of one model as plain data: what `mechanics` derives, `program` lowers and `notation` prints.
 //!
-//! The state x = (q, p) has dimension 2n, canonical J = [[0, I], [-I, 0]], bracket {f, g} = f_q . g_p - f_p . g_q. The
-//! integrals are F = (g_1.., g'_1.., phase constraints.., H, invariants..), and X = J (grad H - Df^T c) where c solves
-//! C^T c = b with C_ij = {f_i, f_j}, b_i = {H, f_i} over the constraints f alone (CPV22 eq. 4).
+//! Symbols 0..N are the state x, parameters follow, then multipliers. A canonical state is x = (q, p) with N = 2n,
+//! J = [[0, I], [-I, 0]] and bracket {f, g} = f_q . g_p - f_p . g_q. Its integrals are F = (g_1.., g'_1.., phase
+//! constraints.., H, invariants..), and X = J (grad H - Df^T c) where c solves C^T c = b with C_ij = {f_i, f_j},
+//! b_i = {H, f_i} over the constraints f alone (CPV22 eq. 4). Any other state has F = (invariant sets.., H if there is one,
+//! invariants..) and a field that is given, or is J(x) grad H.
 
 use crate::expression::Expression;
 
-/// What is declared, in symbols 0..n for q, n..2n for p, parameters above.
+/// What is declared.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// n
-    pub degrees_of_freedom: usize,
-    /// H
-    pub hamiltonian: Expression,
-    /// Holonomic constraints g(q) = 0.
-    pub holonomic: Vec<Expression>,
-    /// Constraints f(q, p) = 0 taken as they stand.
+    /// N
+    pub dimension: usize,
+    /// How the state moves where there are no constraints.
+    pub dynamics: Dynamics,
+    /// Canonical: holonomic constraints g(q) = 0. Otherwise: invariant sets g(x) = 0 of the field.
+    pub constraints: Vec<Expression>,
+    /// Canonical: constraints f(q, p) = 0 taken as they stand.
     pub phase: Vec<Expression>,
     /// First integrals besides the energy.
     pub invariants: Vec<Expression>,
+    /// Extra quantities, which may contain multipliers.
+    pub outputs: Vec<Expression>,
+    /// The multiplier of the i-th of `constraints` and `phase` is the symbol of this index plus i.
+    pub first_multiplier: u32,
+}
+
+/// How a state moves.
+#[derive(Clone, Debug)]
+pub enum Dynamics {
+    /// By Hamilton's equations.
+    Canonical {
+        /// H
+        hamiltonian: Expression,
+    },
+    /// x' = J(x) grad H.
+    Poisson {
+        /// J, row by row.
+        matrix: Vec<Vec<Expression>>,
+        /// H
+        hamiltonian: Expression,
+    },
+    /// x' as it is given.
+    Given {
+        /// x', entry by entry.
+        rates: Vec<Expression>,
+    },
 }
 
 /// What follows from a [`Problem`].
 #[derive(Clone, Debug)]
 pub struct Derivation {
-    /// n
-    pub degrees_of_freedom: usize,
+    /// N
+    pub dimension: usize,
     /// F, in the order of the module's head.
     pub integrals: Vec<Expression>,
     /// DF: the non-zero entries (index of the state, derivative) of each integral's gradient, indices increasing.
     pub gradients: Vec<Vec<(usize, Expression)>>,
-    /// The brackets among constraints and with H.
-    pub constraints: Constraints,
-    /// The index of H in `integrals`, which is also the number of constraints f.
-    pub energy: usize,
+    /// X
+    pub field: Field,
+    /// The index of H in `integrals`.
+    pub energy: Option<usize>,
+    /// How H depends on the momenta.
+    pub kinetic_energy: KineticEnergy,
+    /// As declared.
+    pub outputs: Vec<Expression>,
+    /// As declared.
+    pub first_multiplier: u32,
+}
+
+/// The vector field.
+#[derive(Clone, Debug)]
+pub enum Field {
+    /// J (grad H - Df^T c), with the brackets among the constraints and with H.
+    Dirac(Constraints),
+    /// x', entry by entry.
+    Given(Vec<Expression>),
+}
+
+/// How H depends on the momenta, which decides what splitting methods can do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KineticEnergy {
+    /// In any way, or there are no momenta.
+    General,
+    /// H = T(p) + U(q).
+    Separable,
+    /// H = T(p) + U(q) with T quadratic.
+    Quadratic,
 }
 
 /// The linear system for the covector coefficients c.
@@ -48,8 +102,10 @@ pub enum Constraints {
         /// {H, g'_i}
         energy_brackets: Vec<Expression>,
     },
-    /// Any even set of constraints.
+    /// Any even set of constraints, the first `2 holonomic` of which are holonomic ones and their rates.
     Phase {
+        /// How many holonomic constraints there are.
+        holonomic: usize,
         /// C_ij = {f_i, f_j}, antisymmetric.
         c: Vec<Vec<Expression>>,
         /// {H, f_i}
@@ -57,10 +113,36 @@ pub enum Constraints {
     },
 }
 
+impl Constraints {
+    /// k, the number of holonomic constraints.
+    pub fn holonomic(&self) -> usize {
+        match self {
+            Self::Holonomic { a, .. } => a.len(),
+            Self::Phase { holonomic, .. } => *holonomic,
+        }
+    }
+
+    /// The number of constraints f, rates included: the length of c.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Holonomic { a, .. } => 2 * a.len(),
+            Self::Phase { c, .. } => c.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
 impl Derivation {
-    /// 2n, the dimension of the state.
-    pub fn dimension(&self) -> usize {
-        2 * self.degrees_of_freedom
+    /// The linear system for c, unless the field is given.
+    pub fn constraints(&self) -> Option<&Constraints> {
+        match &self.field {
+            Field::Dirac(constraints) => Some(constraints),
+            Field::Given(_) => None,
+        }
     }
 
     /// The entry of DF in row `integral` and column `state`, unless it vanishes.
@@ -69,14 +151,21 @@ impl Derivation {
         gradient.iter().find(|(column, _)| *column == state).map(|(_, entry)| entry)
     }
 
+    /// The entry of c that is the multiplier of the i-th declared constraint: those of rates have none.
+    pub fn multiplier(&self, declared: usize) -> usize {
+        let holonomic = self.constraints().map_or(0, Constraints::holonomic);
+        if declared < holonomic { declared } else { declared + holonomic }
+    }
+
     /// The full matrix C at a point, row by row, from the blocks.
     pub fn constraint_matrix(&self, value: &impl Fn(&Expression) -> f64) -> Vec<Vec<f64>> {
         let values = |matrix: &[Vec<Expression>]| -> Vec<Vec<f64>> {
             matrix.iter().map(|row| row.iter().map(value).collect()).collect()
         };
-        match &self.constraints {
-            Constraints::Phase { c, .. } => values(c),
-            Constraints::Holonomic { a, b, .. } => {
+        match &self.field {
+            Field::Given(_) => Vec::new(),
+            Field::Dirac(Constraints::Phase { c, .. }) => values(c),
+            Field::Dirac(Constraints::Holonomic { a, b, .. }) => {
                 let (a, b, k) = (values(a), values(b), a.len());
                 let mut c = vec![vec![0.0; 2 * k]; 2 * k];
                 for i in 0..k {
@@ -93,9 +182,10 @@ impl Derivation {
 
     /// b_i = {H, f_i} for every constraint, in the order of `integrals`; {H, g_i} is -g'_i.
     pub fn energy_brackets(&self, value: &impl Fn(&Expression) -> f64) -> Vec<f64> {
-        match &self.constraints {
-            Constraints::Phase { energy_brackets, .. } => energy_brackets.iter().map(value).collect(),
-            Constraints::Holonomic { energy_brackets, .. } => {
+        match &self.field {
+            Field::Given(_) => Vec::new(),
+            Field::Dirac(Constraints::Phase { energy_brackets, .. }) => energy_brackets.iter().map(value).collect(),
+            Field::Dirac(Constraints::Holonomic { energy_brackets, .. }) => {
                 let k = energy_brackets.len();
                 let of_positions = self.integrals[k..2 * k].iter().map(|rate| -value(rate));
                 of_positions.chain(energy_brackets.iter().map(value)).collect()

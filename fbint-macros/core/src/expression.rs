@@ -274,6 +274,20 @@ impl Expression {
         }
     }
 
+    /// The same expression with every symbol replaced.
+    pub fn substituted(&self, replacement: &impl Fn(Symbol) -> Self) -> Self {
+        let all =
+            |children: &[Self]| -> Vec<Self> { children.iter().map(|child| child.substituted(replacement)).collect() };
+        match self {
+            Self::Number(_) | Self::Pi => self.clone(),
+            Self::Symbol(symbol) => replacement(*symbol),
+            Self::Sum(terms) => Self::sum(all(terms)),
+            Self::Product(factors) => Self::product(all(factors)),
+            Self::Power(base, exponent) => Self::Power(Arc::new(base.substituted(replacement)), exponent.clone()),
+            Self::Call(function, arguments) => Self::call(*function, all(arguments)),
+        }
+    }
+
     /// The number of nodes, counted with repetition and saturating.
     pub fn size(&self) -> usize {
         self.children().fold(1, |size, child| size.saturating_add(child.size()))
@@ -339,11 +353,20 @@ impl Factors {
     }
 
     fn push(&mut self, factor: &Expression) {
-        match factor {
-            Expression::Number(number) => self.coefficient *= number,
-            Expression::Power(base, exponent) => self.powers.push(((**base).clone(), exponent.clone())),
-            other => self.powers.push((other.clone(), BigRational::one())),
+        let (base, exponent) = match factor {
+            Expression::Number(number) => {
+                self.coefficient *= number;
+                return;
+            }
+            Expression::Power(base, exponent) => ((**base).clone(), exponent.clone()),
+            other => (other.clone(), BigRational::one()),
+        };
+        // A base occurs once: factoring sums may have made several factors equal.
+        match self.powers.iter_mut().find(|(known, _)| *known == base) {
+            Some((_, sum)) => *sum += exponent,
+            None => self.powers.push((base, exponent)),
         }
+        self.powers.retain(|(_, exponent)| !exponent.is_zero());
     }
 
     fn exponent(&self, base: &Expression) -> Option<&BigRational> {

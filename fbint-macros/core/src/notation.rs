@@ -1,13 +1,13 @@
 //! A derivation as people write it: plain text for a terminal, LaTeX for a paper.
 //!
 //! Both list the same things in the order of the paper: H, the constraints and their partners, the brackets that do not
-//! vanish, the linear system for c, the field X component by component, V and its gradient. c_i belongs to the i-th
-//! constraint f_i, y_r to the r-th integral F_r, both counted from 1.
+//! vanish, the linear system for c, the field X component by component, V and its gradient. c and y carry the name of the
+//! constraint or the integral that they belong to.
 
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use crate::derivation::{Constraints, Derivation};
+use crate::derivation::{Constraints, Derivation, Field};
 use crate::expression::{Expression, Function, Symbol};
 
 /// What the symbols and the integrals of a model are called.
@@ -19,6 +19,10 @@ pub struct Names {
     pub symbols: Vec<(String, String)>,
     /// Each integral, in the derivation's order.
     pub integrals: Vec<String>,
+    /// How many of the integrals of a field that is given are invariant sets.
+    pub invariant_sets: usize,
+    /// Each output.
+    pub outputs: Vec<String>,
 }
 
 /// The derivation as plain text, one equation a line.
@@ -47,16 +51,32 @@ pub fn latex(derivation: &Derivation, names: &Names) -> String {
 type Section = (String, Vec<(String, String)>);
 
 fn sections(derivation: &Derivation, notation: &Notation<'_>) -> Vec<Section> {
-    let mut sections = vec![(format!("Energy of {}", notation.names.model), notation.hamiltonian(derivation))];
-    if derivation.energy > 0 {
-        sections.push(("Constraints".to_owned(), notation.constraints(derivation)));
-        sections.push(("Poisson brackets".to_owned(), notation.brackets(derivation)));
-        sections.push(("Multipliers".to_owned(), notation.multipliers(derivation)));
+    let mut sections = Vec::new();
+    if let Some(energy) = derivation.energy {
+        let equation = ("H".to_owned(), notation.expression(&derivation.integrals[energy]));
+        sections.push((format!("Energy of {}", notation.names.model), vec![equation]));
     }
-    if derivation.integrals.len() > derivation.energy + 1 {
-        sections.push(("Invariants".to_owned(), notation.invariants(derivation)));
+    let constraints = derivation.constraints();
+    let count = constraints.map_or_else(|| notation.invariant_sets(derivation), Constraints::len);
+    if count > 0 {
+        sections.push(("Constraints".to_owned(), notation.constraints(derivation, count)));
     }
-    sections.push(("Vector field".to_owned(), notation.field(derivation)));
+    if let Some(constraints) = constraints.filter(|constraints| !constraints.is_empty()) {
+        sections.push(("Poisson brackets".to_owned(), notation.brackets(constraints)));
+        sections.push(("Multipliers".to_owned(), notation.multipliers(constraints)));
+    }
+    let from = count + usize::from(derivation.energy.is_some());
+    if derivation.integrals.len() > from {
+        sections.push(("Invariants".to_owned(), notation.invariants(derivation, from)));
+    }
+    let field = match &derivation.field {
+        Field::Dirac(constraints) => notation.dirac_field(derivation, constraints),
+        Field::Given(rates) => notation.given_field(rates),
+    };
+    sections.push(("Vector field".to_owned(), field));
+    if !derivation.outputs.is_empty() {
+        sections.push(("Outputs".to_owned(), notation.outputs(derivation)));
+    }
     sections.push(("Feedback potential".to_owned(), notation.potential(derivation)));
     sections.push(("Gradient of the feedback potential".to_owned(), notation.gradient(derivation)));
     sections
@@ -83,64 +103,62 @@ enum Binding {
 }
 
 impl Notation<'_> {
-    fn hamiltonian(&self, derivation: &Derivation) -> Vec<(String, String)> {
-        vec![("H".to_owned(), self.expression(&derivation.integrals[derivation.energy]))]
+    /// How many integrals are invariant sets of a field that is given.
+    fn invariant_sets(&self, derivation: &Derivation) -> usize {
+        derivation.energy.unwrap_or(self.names.invariant_sets)
     }
 
-    fn constraints(&self, derivation: &Derivation) -> Vec<(String, String)> {
-        let rates_from = match &derivation.constraints {
-            Constraints::Holonomic { a, .. } => a.len(),
-            Constraints::Phase { .. } => derivation.energy,
-        };
+    fn constraints(&self, derivation: &Derivation, count: usize) -> Vec<(String, String)> {
+        let holonomic = derivation.constraints().map_or(0, Constraints::holonomic);
         let one = |index: usize| {
-            let mut left = format!("{} = {}", self.indexed("f", index + 1), self.integral(index));
-            if index >= rates_from {
-                left = format!("{left} = {}", self.bracket(&self.integral(index - rates_from), "H"));
+            let mut left = self.integral(index);
+            if (holonomic..2 * holonomic).contains(&index) {
+                left = format!("{left} = {}", self.bracket(&self.integral(index - holonomic), "H"));
             }
             (left, self.expression(&derivation.integrals[index]))
         };
-        (0..derivation.energy).map(one).collect()
+        (0..count).map(one).collect()
     }
 
-    fn invariants(&self, derivation: &Derivation) -> Vec<(String, String)> {
-        let from = derivation.energy + 1;
-        (from..derivation.integrals.len())
-            .map(|i| (self.integral(i), self.expression(&derivation.integrals[i])))
-            .collect()
+    fn invariants(&self, derivation: &Derivation, from: usize) -> Vec<(String, String)> {
+        let all = derivation.integrals.iter().enumerate().skip(from);
+        all.map(|(index, integral)| (self.integral(index), self.expression(integral))).collect()
     }
 
     /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}.
-    fn brackets(&self, derivation: &Derivation) -> Vec<(String, String)> {
+    fn brackets(&self, constraints: &Constraints) -> Vec<(String, String)> {
         let mut equations = Vec::new();
         let mut pair = |i: usize, j: usize, entry: &Expression| {
             if !entry.is_zero() {
-                let f = |index: usize| self.indexed("f", index + 1);
-                equations.push((self.bracket(&f(i), &f(j)), self.expression(entry)));
+                equations.push((self.bracket(&self.integral(i), &self.integral(j)), self.expression(entry)));
             }
         };
-        let (energy_brackets, from) = match &derivation.constraints {
+        let (energy_brackets, from) = match constraints {
             Constraints::Holonomic { a, b, energy_brackets } => {
                 let k = a.len();
                 (0..k).for_each(|i| (0..k).for_each(|j| pair(i, k + j, &a[i][j])));
                 (0..k).for_each(|i| (i + 1..k).for_each(|j| pair(k + i, k + j, &b[i][j])));
                 (energy_brackets, k)
             }
-            Constraints::Phase { c, energy_brackets } => {
+            Constraints::Phase { c, energy_brackets, .. } => {
                 (0..c.len()).for_each(|i| (i + 1..c.len()).for_each(|j| pair(i, j, &c[i][j])));
                 (energy_brackets, 0)
             }
         };
+        for index in 0..from {
+            equations.push((self.bracket("H", &self.integral(index)), format!("-{}", self.integral(from + index))));
+        }
         for (index, entry) in energy_brackets.iter().enumerate() {
-            let left = self.bracket("H", &self.indexed("f", from + index + 1));
-            equations.push((left, self.expression(entry)));
+            equations.push((self.bracket("H", &self.integral(from + index)), self.expression(entry)));
         }
         equations
     }
 
     /// The equations that determine c, row by row: sum_j {f_j, f_i} c_j = {H, f_i}.
-    fn multipliers(&self, derivation: &Derivation) -> Vec<(String, String)> {
-        let f = |index: usize| self.indexed("f", index + 1);
-        let vanishes = |i: usize, j: usize| match &derivation.constraints {
+    fn multipliers(&self, constraints: &Constraints) -> Vec<(String, String)> {
+        let f = |index: usize| self.integral(index);
+        let c = |index: usize| self.attributed("c", index);
+        let vanishes = |i: usize, j: usize| match constraints {
             Constraints::Phase { c, .. } => c[i][j].is_zero(),
             Constraints::Holonomic { a, b, .. } => match (i < a.len(), j < a.len()) {
                 (true, true) => true,
@@ -150,29 +168,41 @@ impl Notation<'_> {
             },
         };
         let row = |i: usize| {
-            let terms = (0..derivation.energy).filter(|&j| !vanishes(j, i));
-            let terms: Vec<String> =
-                terms.map(|j| format!("{} {}", self.bracket(&f(j), &f(i)), self.indexed("c", j + 1))).collect();
+            let terms = (0..constraints.len()).filter(|&j| !vanishes(j, i));
+            let terms: Vec<String> = terms.map(|j| format!("{} {}", self.bracket(&f(j), &f(i)), c(j))).collect();
             (terms.join(" + "), self.bracket("H", &f(i)))
         };
-        (0..derivation.energy).map(row).collect()
+        (0..constraints.len()).map(row).collect()
     }
 
     /// X = J (grad H - Df^T c).
-    fn field(&self, derivation: &Derivation) -> Vec<(String, String)> {
-        let n = derivation.degrees_of_freedom;
+    fn dirac_field(&self, derivation: &Derivation, constraints: &Constraints) -> Vec<(String, String)> {
+        let n = derivation.dimension / 2;
         let component = |i: usize| {
-            let (from, sign) = if i < n { (i + n, 1i64) } else { (i - n, -1) };
-            let energy =
-                derivation.entry(derivation.energy, from).cloned().map(|entry| Expression::integer(sign) * entry);
-            let constraints = (0..derivation.energy).filter_map(|row| {
+            let (from, sign) = if i < n { (i + n, 1) } else { (i - n, -1) };
+            let energy = derivation.energy.and_then(|energy| derivation.entry(energy, from)).cloned();
+            let energy = energy.map(|entry| Expression::integer(sign) * entry);
+            let reactions = (0..constraints.len()).filter_map(|row| {
                 let entry = derivation.entry(row, from)?.clone();
                 Some(Expression::product([Expression::integer(-sign), self.multiplier('c', row), entry]))
             });
-            let terms: Vec<Expression> = energy.into_iter().chain(constraints).collect();
+            let terms: Vec<Expression> = energy.into_iter().chain(reactions).collect();
             (self.dotted(i), self.sum(&terms))
         };
         (0..2 * n).map(component).collect()
+    }
+
+    fn given_field(&self, rates: &[Expression]) -> Vec<(String, String)> {
+        rates.iter().enumerate().map(|(index, rate)| (self.dotted(index), self.expression(rate))).collect()
+    }
+
+    fn outputs(&self, derivation: &Derivation) -> Vec<(String, String)> {
+        let substitute = |symbol: Symbol| match symbol.0.checked_sub(derivation.first_multiplier) {
+            Some(declared) => self.multiplier('c', derivation.multiplier(declared as usize)),
+            None => Expression::from(symbol),
+        };
+        let outputs = derivation.outputs.iter().zip(&self.names.outputs);
+        outputs.map(|(output, name)| (self.named(name), self.expression(&output.substituted(&substitute)))).collect()
     }
 
     fn potential(&self, derivation: &Derivation) -> Vec<(String, String)> {
@@ -199,7 +229,7 @@ impl Notation<'_> {
             let terms = entries.map(|(row, entry)| self.multiplier('y', row) * entry.clone());
             (self.partial(i), self.sum(&terms.collect::<Vec<_>>()))
         };
-        (0..derivation.dimension()).map(component).collect()
+        (0..derivation.dimension).map(component).collect()
     }
 
     /// c_i or y_i as a symbol beyond those of the model: first all c, then all y.
@@ -214,21 +244,26 @@ impl Notation<'_> {
         }
         let integrals = self.names.integrals.len();
         let row = index - self.names.symbols.len();
-        if row < integrals { self.indexed("c", row + 1) } else { self.indexed("y", row - integrals + 1) }
+        if row < integrals { self.attributed("c", row) } else { self.attributed("y", row - integrals) }
     }
 
     fn integral(&self, index: usize) -> String {
-        let name = &self.names.integrals[index];
+        self.named(&self.names.integrals[index])
+    }
+
+    fn named(&self, name: &str) -> String {
         match self.style {
-            Style::Plain => name.clone(),
+            Style::Plain => name.to_owned(),
             Style::Latex => format!("\\mathrm{{{}}}", name.replace('_', "\\_")),
         }
     }
 
-    fn indexed(&self, letter: &str, index: usize) -> String {
+    /// c or y of an integral.
+    fn attributed(&self, letter: &str, integral: usize) -> String {
+        let name = self.integral(integral);
         match self.style {
-            Style::Plain => format!("{letter}{index}"),
-            Style::Latex => format!("{letter}_{{{index}}}"),
+            Style::Plain => format!("{letter}[{name}]"),
+            Style::Latex => format!("{letter}_{{{name}}}"),
         }
     }
 
@@ -242,7 +277,12 @@ impl Notation<'_> {
     fn dotted(&self, state: usize) -> String {
         match self.style {
             Style::Plain => format!("d {}/dt", self.symbol(state)),
-            Style::Latex => format!("\\dot {{{}}}", self.symbol(state)),
+            Style::Latex => {
+                let symbol = self.symbol(state);
+                // The dot belongs above the letter, not above its subscripts.
+                let (letter, subscripts) = symbol.split_at(symbol.find("_{").unwrap_or(symbol.len()));
+                format!("\\dot{{{letter}}}{subscripts}")
+            }
         }
     }
 

@@ -28,6 +28,7 @@ use symbolica::domains::rational::Rational;
 use symbolica::utils::Settable;
 
 use crate::expression::{Expression, Function, Symbol};
+use crate::sample::sample_points;
 
 /// How long a session waits for another process's session before it gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -104,7 +105,7 @@ fn lock() -> Result<File, SessionError> {
         match file.try_lock() {
             Ok(()) => return Ok(file),
             Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(5));
+                std::thread::sleep(Duration::from_millis(1));
             }
             Err(TryLockError::WouldBlock) => return Err(SessionError::Busy),
             Err(TryLockError::Error(error)) => {
@@ -177,8 +178,12 @@ impl Expr {
     }
 }
 
+/// Bringing everything over one denominator is slow: what a number shows not to vanish is not tried.
 fn cancels(expanded: &Atom) -> bool {
-    expanded.together().cancel().expand().is_zero()
+    let Ok(expression) = write(expanded.as_view()) else { return false };
+    let vanishes = |value: f64| !value.is_finite() || value.abs() < 1e-6;
+    sample_points().all(|point| vanishes(point.evaluate(&expression)))
+        && expanded.together().cancel().expand().is_zero()
 }
 
 /// Whether a sum is divided by: expansion alone does not bring such terms together.

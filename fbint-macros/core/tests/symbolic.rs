@@ -91,3 +91,23 @@ fn panics_of_the_work_are_errors() {
     let result: Result<(), _> = session(|| panic!("on purpose"));
     assert!(result.unwrap_err().to_string().contains("on purpose"));
 }
+
+/// Sums that become equal when their common factors are taken out are powers of one another.
+#[test]
+fn factoring_keeps_values() {
+    let two = || Expression::integer(2);
+    let sum = v(0) + v(1);
+    let double = two() * v(0) + two() * v(1);
+    let reciprocal = double.clone().power(rational(-1, 1)).unwrap();
+    let expressions = [
+        double.clone() * sum.clone() * v(0) + sum.clone() * v(1),
+        double.clone() * sum.clone() * v(0) - sum.clone() * double.clone() * v(1),
+        sum.clone() * reciprocal * v(0) + sum.clone() * sum.clone(),
+        (double.clone() * sum + double).sqrt() * v(1),
+    ];
+    for expression in expressions {
+        let value = |expression: &Expression| expression.evaluate(&|symbol| [0.6, 0.3][symbol.0 as usize]);
+        let (before, after) = (value(&expression), value(&expression.factored()));
+        assert!((before - after).abs() < 1e-14, "{expression:?}: {before} became {after}");
+    }
+}

@@ -3,10 +3,10 @@
 //! The integrals' weights are a parameter of the type, so that a test can pretend that entries occur more than once.
 
 use fbint_runtime::nalgebra::{ArrayStorage, SMatrix, SVector};
-use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, Operations, Scalar};
+use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem, Scalar};
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Pendulum<const WEIGHTED: bool = false> {
     pub(crate) m: f64,
     pub(crate) g: f64,
@@ -58,6 +58,7 @@ fn advance<T: Scalar>(x: &SVector<T, 6>, d: &SVector<T, 6>, h: T) -> SVector<T, 
 
 impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
     type State = State;
+    type Prepared = Self;
 
     const NAME: &'static str = "Pendulum";
     const STATE_NAMES: [&'static str; 6] = ["q[0]", "q[1]", "q[2]", "p[0]", "p[1]", "p[2]"];
@@ -66,6 +67,9 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
         [IntegralKind::Constraint, IntegralKind::Constraint, IntegralKind::Energy, IntegralKind::Invariant];
     const INTEGRAL_WEIGHTS: [f64; 4] = if WEIGHTED { [3.0, 1.0, 1.0, 2.0] } else { [1.0; 4] };
     const PARAMETER_NAMES: &'static [&'static str] = &["m", "g", "l"];
+    const OUTPUT_NAMES: &'static [&'static str] = &[];
+    const HOLONOMIC_CONSTRAINTS: usize = 0;
+    const KINETIC_ENERGY: KineticEnergy = KineticEnergy::Quadratic;
     const VECTOR_FIELD_OPERATIONS: Operations =
         Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
     const FEEDBACK_FIELD_OPERATIONS: Operations = Self::VECTOR_FIELD_OPERATIONS;
@@ -81,6 +85,12 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
         [&mut self.m, &mut self.g, &mut self.l].into_iter().nth(index)
     }
 
+    fn prepare(&self) -> Self {
+        *self
+    }
+}
+
+impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
     fn vector_field<T: Scalar>(&self, x: &SVector<T, 6>) -> SVector<T, 6> {
         let (q, p) = split(x);
         let (m, g) = (T::from_f64(self.m), T::from_f64(self.g));
@@ -114,15 +124,29 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
         SMatrix::from_array_storage(ArrayStorage(columns))
     }
 
+    /// c of C^T c = b with {f1, f2} = 2 |q|^2.
+    fn multipliers<T: Scalar>(&self, x: &SVector<T, 6>) -> SVector<T, 4> {
+        let (q, p) = split(x);
+        let (m, g, zero) = (T::from_f64(self.m), T::from_f64(self.g), T::from_f64(0.0));
+        let bracket = dot(q, q) + dot(q, q);
+        vector([(m * g * q[2] - dot(p, p) / m) / bracket, (dot(q, p) + dot(q, p)) / (m * bracket), zero, zero])
+    }
+
+    type Outputs<T: Scalar> = [T; 0];
+
+    fn outputs<T: Scalar>(&self, _: &SVector<T, 6>) -> [T; 0] {
+        []
+    }
+
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
-        let y = law.weigh(self.integrals(x).data.0[0]);
-        let jacobian = self.integrals_jacobian(x);
+        let y = law.weigh(PreparedSystem::integrals(self, x).data.0[0]);
+        let jacobian = PreparedSystem::integrals_jacobian(self, x);
         vector(core::array::from_fn(|j| (0..4).fold(T::from_f64(0.0), |sum, i| sum + jacobian[(i, j)] * y[i])))
     }
 
     fn feedback_field<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
         let correction = law.precondition(self.potential_gradient(x, law).data.0[0]);
-        advance(&self.vector_field(x), &vector(correction), T::from_f64(-1.0))
+        advance(&PreparedSystem::vector_field(self, x), &vector(correction), T::from_f64(-1.0))
     }
 
     fn euler_step<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &mut SVector<T, 6>, h: T, law: &G) {

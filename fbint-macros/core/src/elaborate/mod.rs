@@ -28,6 +28,7 @@ use self::multipliers::Multipliers;
 use self::quantities::{Kind, flatten, join};
 use self::scope::Scope;
 pub use self::symbols::{Entry, SymbolInfo};
+pub use crate::derivation::Dynamics;
 use crate::diagnostics::Errors;
 use crate::expression::Expression;
 use crate::syntax::{Declaration, Named, Variable, plain};
@@ -52,28 +53,6 @@ pub struct Model {
     pub invariants: Vec<Quantity>,
     /// What is computed beside the field.
     pub outputs: Vec<Output>,
-}
-
-/// Where the field comes from.
-#[derive(Clone, Debug)]
-pub enum Dynamics {
-    /// x' = J grad H with J = [[0, I], [-I, 0]], extended by the constraints.
-    Canonical {
-        /// H
-        hamiltonian: Expression,
-    },
-    /// x' = J(x) grad H
-    Poisson {
-        /// J, N x N, row by row.
-        matrix: Vec<Vec<Expression>>,
-        /// H
-        hamiltonian: Expression,
-    },
-    /// x' as it is declared.
-    Given {
-        /// One for each entry of the state.
-        rates: Vec<Expression>,
-    },
 }
 
 /// A named scalar function of the state that the flow keeps: zero or constant.

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! let [[q_0, q_1, p_0, p_1]] = x.data.0;
-//! let m = T::from_f64(self.m);
+//! let c_0 = T::from_f64(self.c_0);
 //! let t0 = q_0 * q_0 + q_1 * q_1;
 //! let [y_0, y_1] = law.weigh([t0, q_0 * p_0]);
 //! Matrix::from_array_storage(ArrayStorage([[..], ..]))
@@ -17,6 +17,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use crate::elaborate::{Entry, SymbolInfo};
+use crate::expression::Symbol;
 use crate::program::{Input, Instruction, Program, Value};
 use crate::syntax::plain;
 
@@ -27,16 +28,47 @@ const LONGEST: usize = 8;
 pub(super) struct Scope<'a> {
     runtime: &'a syn::Path,
     symbols: &'a [SymbolInfo],
-    /// 2n; symbols from there on are parameters.
+    /// N; symbols from there on are parameters.
     dimension: usize,
     names: Vec<Ident>,
+    /// The fields of the prepared model: the parameter's own name where one is passed on, else `c_0`, `c_1`, ...
+    prepared: Vec<Ident>,
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize) -> Self {
+    pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize, prepare: &Program) -> Self {
         let mut taken: BTreeSet<String> = ["x", "h", "law", "columns"].into_iter().map(str::to_owned).collect();
-        let names = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
-        Self { runtime, symbols, dimension, names }
+        let names: Vec<Ident> = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
+        let mut computed = 0..;
+        let name = |value: &Value| match prepare.instructions[value.index()] {
+            Instruction::Input(Input::Symbol(symbol)) => names[symbol.0 as usize].clone(),
+            _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
+        };
+        let prepared = prepare.outputs.iter().map(name).collect();
+        Self { runtime, symbols, dimension, names, prepared }
+    }
+
+    /// The fields of the prepared model.
+    pub(super) fn prepared(&self) -> &[Ident] {
+        &self.prepared
+    }
+
+    /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
+    /// that the standard library would have to supply.
+    pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
+        let mut body = Body::new(self, program, Numbers::Doubles);
+        body.compute(&program.outputs);
+        let parameters = (self.dimension..self.symbols.len()).filter(|&index| {
+            let symbol = Instruction::Input(Input::Symbol(Symbol(index as u32)));
+            program.instructions.contains(&symbol)
+        });
+        let parameters = parameters.map(|index| {
+            let (name, place) = (&self.names[index], place(&self.symbols[index]));
+            quote!(let #name = self.#place;)
+        });
+        let statements = &body.statements;
+        let values = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
+        (quote!(#(#parameters)* #(#statements)*), values)
     }
 
     /// The statements and the final expression, a vector.
@@ -47,6 +79,12 @@ impl<'a> Scope<'a> {
             #statements
             #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#entries),*]]))
         }
+    }
+
+    /// The statements and the final expression, an array.
+    pub(super) fn array(&self, program: &Program) -> TokenStream {
+        let (statements, entries) = self.evaluate(program);
+        quote!(#statements [#(#entries),*])
     }
 
     /// The statements and the final expression, a matrix whose outputs are listed row by row. Most entries of a Jacobian
@@ -74,7 +112,7 @@ impl<'a> Scope<'a> {
 
     /// The statements that a program needs, and its outputs.
     fn evaluate(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program);
+        let mut body = Body::new(self, program, Numbers::Scalars);
         let inputs = self.inputs(program);
         body.bind_integrals();
         body.compute(&program.outputs);
@@ -83,25 +121,22 @@ impl<'a> Scope<'a> {
         (quote!(#inputs #(#statements)*), outputs)
     }
 
-    /// Binds the entries of the state and the parameters that the program reads.
+    /// Binds the entries of the state and the prepared numbers that the program reads.
     fn inputs(&self, program: &Program) -> TokenStream {
-        let mut read = vec![false; self.symbols.len()];
+        let mut state = vec![false; self.dimension];
+        let mut prepared = vec![false; self.prepared.len()];
         for instruction in &program.instructions {
-            if let Instruction::Input(Input::Symbol(symbol)) = instruction {
-                read[symbol.0 as usize] = true;
+            match instruction {
+                Instruction::Input(Input::Symbol(symbol)) => state[symbol.0 as usize] = true,
+                Instruction::Input(Input::Prepared(index)) => prepared[*index] = true,
+                _ => {}
             }
         }
-        let state = (0..self.dimension).map(|index| {
-            let name = &self.names[index];
-            if read[index] { quote!(#name) } else { quote!(_) }
-        });
-        let state = read[..self.dimension].contains(&true).then(|| quote!(let [[#(#state),*]] = x.data.0;));
-        let parameters = (self.dimension..self.symbols.len()).filter(|&index| read[index]).map(|index| {
-            let name = &self.names[index];
-            let place = place(&self.symbols[index]);
-            quote!(let #name = T::from_f64(self.#place);)
-        });
-        quote!(#state #(#parameters)*)
+        let entries = self.names.iter().zip(&state).map(|(name, &read)| if read { quote!(#name) } else { quote!(_) });
+        let entries = state.contains(&true).then(|| quote!(let [[#(#entries),*]] = x.data.0;));
+        let prepared = self.prepared.iter().zip(prepared).filter(|(_, read)| *read);
+        let prepared = prepared.map(|(name, _)| quote!(let #name = T::from_f64(self.#name);));
+        quote!(#entries #(#prepared)*)
     }
 }
 
@@ -135,7 +170,7 @@ fn variable_name(symbol: &SymbolInfo) -> String {
 /// Keywords, names that are taken, and names of temporaries get underscores appended.
 fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
     let temporary = |name: &str| {
-        let digits = name.strip_prefix('t').or_else(|| name.strip_prefix("y_"));
+        let digits = ["t", "y_", "c_"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
         digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     };
     while temporary(&name) || taken.contains(&name) || syn::parse_str::<Ident>(&name).is_err() {
@@ -173,9 +208,19 @@ impl Piece {
     }
 }
 
+/// What a body computes with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbers {
+    /// A type `T` that is the runtime's `Scalar` and nothing else.
+    Scalars,
+    /// `f64`, whose own methods are not all there without the standard library.
+    Doubles,
+}
+
 struct Body<'a> {
     scope: &'a Scope<'a>,
     program: &'a Program,
+    numbers: Numbers,
     uses: Vec<u32>,
     pieces: Vec<Option<Piece>>,
     statements: Vec<TokenStream>,
@@ -183,9 +228,9 @@ struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    fn new(scope: &'a Scope<'a>, program: &'a Program) -> Self {
+    fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        Self { scope, program, uses: program.uses(), pieces, statements: Vec::new(), temporaries: 0 }
+        Self { scope, program, numbers, uses: program.uses(), pieces, statements: Vec::new(), temporaries: 0 }
     }
 
     /// Computes the integrals and hands them to the law.
@@ -247,45 +292,66 @@ impl<'a> Body<'a> {
             let (a, b) = (self.read(a).at(left), self.read(b).at(right));
             Piece { tokens: quote!(#a #operator #b), binding, operations }
         };
-        let method = |receiver: TokenStream, name: &str, arguments: &[Value]| {
+        let call = |receiver: Piece, name: &str, arguments: &[Value]| {
             let name = format_ident!("{name}");
             let arguments = arguments.iter().map(|&argument| self.read(argument).tokens);
-            Piece { tokens: quote!(#receiver.#name(#(#arguments),*)), binding: Binding::Postfix, operations }
+            let tokens = match self.numbers {
+                Numbers::Scalars => {
+                    let receiver = receiver.at(Binding::Postfix);
+                    quote!(#receiver.#name(#(#arguments),*))
+                }
+                Numbers::Doubles => {
+                    let (runtime, receiver) = (self.scope.runtime, receiver.tokens);
+                    quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
+                }
+            };
+            Piece { tokens, binding: Binding::Postfix, operations }
         };
-        let receiver = |value: Value| self.read(value).at(Binding::Postfix);
+        let negated = |value: Value| match self.as_constant(value) {
+            Some(number) => self.constant(-number),
+            None => {
+                let value = self.read(value).at(Binding::Negation);
+                Piece { tokens: quote!(-#value), binding: Binding::Negation, operations }
+            }
+        };
         match instruction {
-            Instruction::Constant(bits) => constant(f64::from_bits(bits)),
+            Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
             Instruction::Input(Input::Symbol(symbol)) => {
                 Piece::atom(self.scope.names[symbol.0 as usize].to_token_stream())
             }
+            Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
             Instruction::Mul(a, b) => {
-                let (a, b) = if self.as_constant(b).is_some() { (b, a) } else { (a, b) };
+                let (a, b) = self.constant_first(a, b);
                 infix(a, Binding::Product, quote!(*), b, Binding::Negation, Binding::Product)
             }
             Instruction::Div(a, b) => infix(a, Binding::Product, quote!(/), b, Binding::Negation, Binding::Product),
-            Instruction::Neg(a) => {
-                let a = self.read(a).at(Binding::Negation);
-                Piece { tokens: quote!(-#a), binding: Binding::Negation, operations }
-            }
-            Instruction::Recip(a) => method(receiver(a), "recip", &[]),
-            Instruction::Sqrt(a) => method(receiver(a), "sqrt", &[]),
-            Instruction::MulAdd(a, b, c) => method(receiver(a), "mul_add", &[b, c]),
+            Instruction::Neg(a) => negated(a),
+            Instruction::Recip(a) => call(self.read(a), "recip", &[]),
+            Instruction::Sqrt(a) => call(self.read(a), "sqrt", &[]),
+            Instruction::MulAdd(a, b, c) => call(self.read(a), "mul_add", &[b, c]),
             Instruction::NegMulAdd(a, b, c) => {
-                let (a, b) = if self.as_constant(b).is_some() { (b, a) } else { (a, b) };
-                let negated = match self.as_constant(a) {
-                    Some(number) => constant(-number).tokens,
-                    None => {
-                        let a = self.read(a).at(Binding::Negation);
-                        quote!((-#a))
-                    }
-                };
-                method(negated, "mul_add", &[b, c])
+                let (a, b) = self.constant_first(a, b);
+                call(negated(a), "mul_add", &[b, c])
             }
-            Instruction::Unary(function, a) => method(receiver(a), function.name(), &[]),
-            Instruction::Binary(function, a, b) => method(receiver(a), function.name(), &[b]),
+            Instruction::Unary(function, a) => call(self.read(a), function.name(), &[]),
+            Instruction::Binary(function, a, b) => call(self.read(a), function.name(), &[b]),
+        }
+    }
+
+    fn constant_first(&self, a: Value, b: Value) -> (Value, Value) {
+        if self.as_constant(b).is_some() { (b, a) } else { (a, b) }
+    }
+
+    fn constant(&self, number: f64) -> Piece {
+        let magnitude = Literal::f64_unsuffixed(number.abs());
+        let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
+        match self.numbers {
+            Numbers::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
+            Numbers::Doubles if number < 0.0 => Piece { tokens: signed, binding: Binding::Negation, operations: 0 },
+            Numbers::Doubles => Piece::atom(signed),
         }
     }
 
@@ -299,9 +365,4 @@ impl<'a> Body<'a> {
 
 fn weighted_name(index: usize) -> Ident {
     format_ident!("y_{index}", span = Span::mixed_site())
-}
-
-fn constant(number: f64) -> Piece {
-    let magnitude = Literal::f64_unsuffixed(number.abs());
-    Piece::atom(if number < 0.0 { quote!(T::from_f64(-#magnitude)) } else { quote!(T::from_f64(#magnitude)) })
 }

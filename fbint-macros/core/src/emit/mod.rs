@@ -8,7 +8,7 @@ mod stub;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::derivation::Derivation;
+use crate::derivation::{Constraints, Derivation, KineticEnergy};
 use crate::elaborate::SymbolInfo;
 use crate::program::{OperationCount, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
@@ -46,6 +46,8 @@ pub struct Compiled<'a> {
     pub symbols: &'a [SymbolInfo],
     /// The integrals, in the derivation's order.
     pub integrals: &'a [Integral],
+    /// The names of the outputs.
+    pub outputs: &'a [String],
     /// The mathematics.
     pub derivation: &'a Derivation,
     /// The functions.
@@ -56,37 +58,104 @@ pub struct Compiled<'a> {
     pub equations: &'a str,
 }
 
-/// The struct, the state's type and the implementation of the runtime's trait.
+/// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
 pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let item = &compiled.declaration.item;
+    let scope = Scope::new(
+        &compiled.declaration.runtime,
+        compiled.symbols,
+        compiled.derivation.dimension,
+        &compiled.programs.prepare,
+    );
     let state = state_type(compiled.declaration);
-    let functions = functions(compiled);
-    let source = source(compiled, &functions);
-    let implementation = implementation(compiled, &functions, &source);
-    quote!(#item #state #implementation)
+    let prepare = prepare(compiled, &scope);
+    let prepared = prepared(compiled, &scope);
+    let source = source(compiled, &prepare, &prepared);
+    let implementation = implementation(compiled, &prepare, &source);
+    quote!(#item #state #prepared #implementation)
 }
 
-/// The functions, pretty-printed, as the body of their implementation.
-fn source(compiled: &Compiled<'_>, functions: &TokenStream) -> String {
+/// What computes, pretty-printed.
+fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream) -> String {
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
-    let (n, m) = (compiled.derivation.dimension(), compiled.integrals.len());
-    let (n, m) = (Literal::usize_unsuffixed(n), Literal::usize_unsuffixed(m));
-    let file = quote!(impl #runtime::FeedbackSystem<#n, #m> for #name { #functions });
+    let (n, m) = compiled.sizes();
+    let file = quote!(impl #runtime::FeedbackSystem<#n, #m> for #name { #prepare } #prepared);
     match syn::parse2(file.clone()) {
         Ok(file) => prettyplease::unparse(&file),
         Err(_) => file.to_string(),
     }
 }
 
-fn implementation(compiled: &Compiled<'_>, functions: &TokenStream, source: &str) -> TokenStream {
+impl Compiled<'_> {
+    /// N and M as literals.
+    fn sizes(&self) -> (Literal, Literal) {
+        (Literal::usize_unsuffixed(self.derivation.dimension), Literal::usize_unsuffixed(self.integrals.len()))
+    }
+}
+
+/// The function that computes what depends on parameters alone.
+fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
+    let prepared = prepared_name(&compiled.declaration.item.ident);
+    let (statements, values) = scope.prepare(&compiled.programs.prepare);
+    let fields = scope.prepared().iter().zip(values).map(|(field, value)| {
+        let passed_on = *field == value.to_string();
+        if passed_on { quote!(#field) } else { quote!(#field: #value) }
+    });
+    quote! {
+        fn prepare(&self) -> Self::Prepared {
+            #statements
+            #prepared { #(#fields),* }
+        }
+    }
+}
+
+/// The prepared model: numbers that depend on parameters alone, and the functions that read them.
+///
+/// ```text
+/// pub struct PendulumPrepared { m: f64, c_0: f64 }
+/// impl PreparedSystem<4, 3> for PendulumPrepared { .. }
+/// ```
+fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
+    let (runtime, visibility) = (&compiled.declaration.runtime, &compiled.declaration.item.vis);
+    let name = prepared_name(&compiled.declaration.item.ident);
+    let doc = format!(
+        " [`{}`] with all that depends on its parameters alone computed.",
+        plain(&compiled.declaration.item.ident)
+    );
+    let fields = scope.prepared();
+    let (n, m) = compiled.sizes();
+    let functions = functions(compiled, scope);
+    quote! {
+        #[doc = #doc]
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
+        #visibility struct #name {
+            #(#fields: ::core::primitive::f64,)*
+        }
+        #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        impl #runtime::PreparedSystem<#n, #m> for #name {
+            #functions
+        }
+    }
+}
+
+fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
-    let state = state_name(name);
-    let dimension = compiled.derivation.dimension();
-    let (n, m) = (Literal::usize_unsuffixed(dimension), Literal::usize_unsuffixed(compiled.integrals.len()));
+    let (state, prepared) = (state_name(name), prepared_name(name));
+    let dimension = compiled.derivation.dimension;
+    let (n, m) = compiled.sizes();
     let (states, parameters) = compiled.symbols.split_at(dimension);
     let text_name = plain(name);
     let state_names = states.iter().map(|symbol| &symbol.name);
     let parameter_names = parameters.iter().map(|symbol| &symbol.name);
+    let output_names = compiled.outputs;
+    let holonomic = compiled.derivation.constraints().map_or(0, Constraints::holonomic);
+    let holonomic = Literal::usize_unsuffixed(holonomic);
+    let kinetic_energy = match compiled.derivation.kinetic_energy {
+        KineticEnergy::General => quote!(#runtime::KineticEnergy::General),
+        KineticEnergy::Separable => quote!(#runtime::KineticEnergy::Separable),
+        KineticEnergy::Quadratic => quote!(#runtime::KineticEnergy::Quadratic),
+    };
     let integral_names = compiled.integrals.iter().map(|integral| &integral.name);
     let kinds = compiled.integrals.iter().map(|integral| match integral.kind {
         IntegralKind::Constraint => quote!(#runtime::IntegralKind::Constraint),
@@ -103,14 +172,19 @@ fn implementation(compiled: &Compiled<'_>, functions: &TokenStream, source: &str
     let index = if places.is_empty() { quote!(_) } else { quote!(index) };
     quote! {
         #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #runtime::FeedbackSystem<#n, #m> for #name {
             type State = #state;
+            type Prepared = #prepared;
             const NAME: &'static ::core::primitive::str = #text_name;
             const STATE_NAMES: [&'static ::core::primitive::str; #n] = [#(#state_names),*];
             const INTEGRAL_NAMES: [&'static ::core::primitive::str; #m] = [#(#integral_names),*];
             const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#(#kinds),*];
             const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [#(#weights),*];
             const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
+            const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
+            const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = #holonomic;
+            const KINETIC_ENERGY: #runtime::KineticEnergy = #kinetic_energy;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
             const SOURCE: &'static ::core::primitive::str = #source;
@@ -131,7 +205,7 @@ fn implementation(compiled: &Compiled<'_>, functions: &TokenStream, source: &str
                     _ => ::core::option::Option::None,
                 }
             }
-            #functions
+            #prepare
         }
     }
 }
@@ -151,20 +225,22 @@ fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
     }
 }
 
-/// The functions of the trait that compute.
-fn functions(compiled: &Compiled<'_>) -> TokenStream {
+/// The functions of the prepared model.
+fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
-    let dimension = compiled.derivation.dimension();
-    let scope = Scope::new(runtime, compiled.symbols, dimension);
+    let dimension = compiled.derivation.dimension;
     let programs = compiled.programs;
     let vector_field = scope.vector(&programs.vector_field);
     let integrals = scope.vector(&programs.integrals);
     let jacobian = scope.matrix(&programs.jacobian, dimension);
+    let multipliers = scope.vector(&programs.multipliers);
+    let outputs = scope.array(&programs.outputs);
+    let number_of_outputs = Literal::usize_unsuffixed(compiled.outputs.len());
     let potential_gradient = scope.vector(&programs.potential_gradient);
     let feedback_field = scope.vector(&programs.feedback_field);
-    let (n, m) = (Literal::usize_unsuffixed(dimension), Literal::usize_unsuffixed(compiled.integrals.len()));
+    let (n, m) = compiled.sizes();
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
-    let this = quote!(<Self as #runtime::FeedbackSystem<#n, #m>>);
+    let this = quote!(<Self as #runtime::PreparedSystem<#n, #m>>);
     let law = quote!(G: #runtime::FeedbackLaw<T, #n, #m>);
     let with_metric = field_with_metric(runtime, &this, dimension);
     let euler_step = euler_step(&this, dimension);
@@ -181,6 +257,15 @@ fn functions(compiled: &Compiled<'_>) -> TokenStream {
         #[inline]
         fn integrals_jacobian<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SMatrix<T, #m, #n> {
             #jacobian
+        }
+        #[inline]
+        fn multipliers<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+            #multipliers
+        }
+        type Outputs<T: #runtime::Scalar> = [T; #number_of_outputs];
+        #[inline]
+        fn outputs<T: #runtime::Scalar>(&self, x: &#vector) -> Self::Outputs<T> {
+            #outputs
         }
         #[inline]
         fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
@@ -251,6 +336,10 @@ fn rk4_step(runtime: &syn::Path, this: &TokenStream, dimension: usize) -> TokenS
     }
 }
 
+fn prepared_name(model: &Ident) -> Ident {
+    format_ident!("{}Prepared", plain(model), span = model.span())
+}
+
 fn state_name(model: &Ident) -> Ident {
     format_ident!("{}State", plain(model), span = model.span())
 }
@@ -271,8 +360,12 @@ fn state_type(declaration: &Declaration) -> TokenStream {
     let n = Literal::usize_unsuffixed(dimension);
     let types = variables.iter().map(|variable| state_field_type(runtime, variable.shape));
     let field_docs = variables.iter().enumerate().map(|(index, variable)| {
-        let kind = if index < declaration.coordinates.len() { "coordinate" } else { "momentum" };
-        format!("The {kind} `{}`, {}.", plain(&variable.name), variable.shape)
+        let kind = match (declaration.canonical, index < declaration.coordinates.len()) {
+            (true, true) => "coordinate",
+            (true, false) => "momentum",
+            (false, _) => "variable",
+        };
+        format!(" The {kind} `{}`, {}.", plain(&variable.name), variable.shape)
     });
     let entries: Vec<Ident> = indexed("x", dimension);
     let mut remaining = entries.iter();
@@ -288,7 +381,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         })
         .collect();
     let flat = quote!(#runtime::nalgebra::SVector<::core::primitive::f64, #n>);
-    let doc = format!("A state of [`{}`]: its coordinates and momenta.", plain(model));
+    let doc = format!(" A state of [`{}`].", plain(model));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]

@@ -3,6 +3,7 @@
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::Constraints;
 use crate::expression::Expression;
+use crate::sample::sample_points;
 use crate::symbolic::{Expr, NotReal};
 
 /// The constraints f = (g.., g'.., phase constraints..).
@@ -24,31 +25,30 @@ impl ConstraintSet {
         Self { members: holonomic.into_iter().chain(rates).chain(phase).collect(), holonomic: count }
     }
 
-    pub(super) fn members(&self) -> &[Observable] {
-        &self.members
-    }
-
     pub(super) fn into_members(self) -> Vec<Observable> {
         self.members
     }
 
-    /// The blocks A and B where all constraints are holonomic, else the whole of C.
+    /// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C.
     pub(super) fn brackets(&self, space: &PhaseSpace, hamiltonian: &Observable) -> Result<Constraints, NotReal> {
         let (positions, rates) = self.members.split_at(self.holonomic);
-        if rates.len() > positions.len() {
-            let c = antisymmetric(&self.members, |f, g| space.bracket(f, g))?;
-            return Ok(Constraints::Phase { c, energy_brackets: with_energy(space, hamiltonian, &self.members)? });
-        }
-        let k = positions.len();
-        let mut a = vec![vec![Expression::zero(); k]; k];
-        for i in 0..k {
-            for j in i..k {
-                a[i][j] = space.bracket(&positions[i], &rates[j]).write()?;
-                a[j][i] = a[i][j].clone();
+        if rates.len() == positions.len() {
+            let k = positions.len();
+            let mut a = vec![vec![Expression::zero(); k]; k];
+            for i in 0..k {
+                for j in i..k {
+                    a[i][j] = space.bracket(&positions[i], &rates[j]).write()?;
+                    a[j][i] = a[i][j].clone();
+                }
+            }
+            if is_definite(&a) {
+                let b = antisymmetric(rates, |f, g| space.bracket(f, g))?;
+                return Ok(Constraints::Holonomic { a, b, energy_brackets: with_energy(space, hamiltonian, rates)? });
             }
         }
-        let b = antisymmetric(rates, |f, g| space.bracket(f, g))?;
-        Ok(Constraints::Holonomic { a, b, energy_brackets: with_energy(space, hamiltonian, rates)? })
+        let c = antisymmetric(&self.members, |f, g| space.bracket(f, g))?;
+        let energy_brackets = with_energy(space, hamiltonian, &self.members)?;
+        Ok(Constraints::Phase { holonomic: self.holonomic, c, energy_brackets })
     }
 }
 
@@ -73,4 +73,39 @@ fn antisymmetric(
         }
     }
     Ok(matrix)
+}
+
+/// Whether A has pivots of one sign, as it does where H_pp is definite: only then does L D L^T need no exchange of rows.
+/// Where A is singular at every point the answer is yes, and `regularity` says what is wrong.
+fn is_definite(a: &[Vec<Expression>]) -> bool {
+    sample_points().all(|point| {
+        let values = a.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect();
+        has_pivots_of_one_sign(values)
+    })
+}
+
+fn has_pivots_of_one_sign(mut a: Vec<Vec<f64>>) -> bool {
+    let largest = a.iter().flatten().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+    let negligible = |value: f64| value.is_nan() || value.abs() <= 1e-10 * largest;
+    let mut sign = 0.0;
+    for step in 0..a.len() {
+        let pivot = a[step][step];
+        if negligible(pivot) {
+            if (step + 1..a.len()).all(|i| negligible(a[i][step])) {
+                continue;
+            }
+            return false;
+        }
+        if sign * pivot < 0.0 {
+            return false;
+        }
+        sign = pivot.signum();
+        for i in step + 1..a.len() {
+            let factor = a[i][step] / pivot;
+            for j in step..a.len() {
+                a[i][j] -= factor * a[step][j];
+            }
+        }
+    }
+    true
 }

@@ -2,62 +2,99 @@
 
 mod dirac;
 mod phase_space;
+mod poisson;
 mod regularity;
 
+pub use poisson::NotPoisson;
 pub use regularity::{Singularity, find_singularity};
 
-use crate::derivation::{Derivation, Problem};
+use crate::derivation::{Derivation, Dynamics, Field, KineticEnergy, Problem};
 use crate::expression::Expression;
 use crate::symbolic::{Expr, NotReal};
 use dirac::ConstraintSet;
 use phase_space::{Observable, PhaseSpace};
 
-/// Which declared quantity has no finite real derivative.
+/// Why nothing was derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A declared quantity has no finite real derivative.
+    NotReal(Quantity),
+    /// `poisson` is no Poisson matrix.
+    NotPoisson(NotPoisson),
+}
+
+/// A declared quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// H
     Hamiltonian,
-    /// The holonomic constraint of this index.
-    Holonomic(usize),
+    /// The rate of the state of this index.
+    Rate(usize),
+    /// An entry of the Poisson matrix.
+    Poisson,
+    /// The constraint of this index.
+    Constraint(usize),
     /// The phase constraint of this index.
     Phase(usize),
     /// The invariant of this index.
     Invariant(usize),
 }
 
-/// Derives everything that the generated code computes, or names what could not be derived.
-pub fn derive(problem: &Problem) -> Result<Derivation, Quantity> {
-    let space = PhaseSpace::new(problem.degrees_of_freedom);
-    let observable = |quantity: Quantity, expression: &Expression| {
-        let observable = space.observable(Expr::read(expression));
-        if observable.is_real() { Ok(observable) } else { Err(quantity) }
+/// Derives everything that the generated code computes, or says what is in the way.
+pub fn derive(problem: &Problem) -> Result<Derivation, Obstacle> {
+    let space = PhaseSpace::new(problem.dimension);
+    let constraints = observables(&space, &problem.constraints, Quantity::Constraint)?;
+    let phase = observables(&space, &problem.phase, Quantity::Phase)?;
+    let invariants = observables(&space, &problem.invariants, Quantity::Invariant)?;
+    let (field, energy, constraints) = match &problem.dynamics {
+        Dynamics::Canonical { hamiltonian } => {
+            let energy = observable(&space, hamiltonian, Quantity::Hamiltonian)?;
+            let set = ConstraintSet::new(&space, &energy, constraints, phase);
+            let brackets = set.brackets(&space, &energy).map_err(not_real)?;
+            (Field::Dirac(brackets), Some(energy), set.into_members())
+        }
+        Dynamics::Poisson { matrix, hamiltonian } => {
+            let energy = observable(&space, hamiltonian, Quantity::Hamiltonian)?;
+            let rates = poisson::field(&space, matrix, &energy)?;
+            (Field::Given(rates), Some(energy), constraints)
+        }
+        Dynamics::Given { rates } => {
+            let rate =
+                |(index, rate)| Expr::read(rate).write().map_err(|NotReal| Obstacle::NotReal(Quantity::Rate(index)));
+            (Field::Given(rates.iter().enumerate().map(rate).collect::<Result<_, _>>()?), None, constraints)
+        }
     };
-    let observables = |kind: fn(usize) -> Quantity, expressions: &[Expression]| {
-        expressions.iter().enumerate().map(|(i, e)| observable(kind(i), e)).collect::<Result<Vec<_>, _>>()
-    };
-    let hamiltonian = observable(Quantity::Hamiltonian, &problem.hamiltonian)?;
-    let holonomic = observables(Quantity::Holonomic, &problem.holonomic)?;
-    let phase = observables(Quantity::Phase, &problem.phase)?;
-    let invariants = observables(Quantity::Invariant, &problem.invariants)?;
-    assemble(&space, hamiltonian, holonomic, phase, invariants).map_err(|NotReal| Quantity::Hamiltonian)
+    let canonical = matches!(field, Field::Dirac(_));
+    let kinetic_energy =
+        energy.as_ref().filter(|_| canonical).map_or(KineticEnergy::General, |energy| space.kinetic_energy(energy));
+    let place = energy.as_ref().map(|_| constraints.len());
+    let all: Vec<Observable> = constraints.into_iter().chain(energy).chain(invariants).collect();
+    Ok(Derivation {
+        dimension: problem.dimension,
+        integrals: all.iter().map(Observable::value).collect::<Result<_, _>>().map_err(not_real)?,
+        gradients: all.iter().map(Observable::gradient).collect::<Result<_, _>>().map_err(not_real)?,
+        field,
+        energy: place,
+        kinetic_energy,
+        outputs: problem.outputs.clone(),
+        first_multiplier: problem.first_multiplier,
+    })
 }
 
-fn assemble(
+/// What is derived from real quantities fails to be real only where H itself is to blame.
+fn not_real(_: NotReal) -> Obstacle {
+    Obstacle::NotReal(Quantity::Hamiltonian)
+}
+
+fn observable(space: &PhaseSpace, expression: &Expression, quantity: Quantity) -> Result<Observable, Obstacle> {
+    let observable = space.observable(Expr::read(expression));
+    if observable.is_real() { Ok(observable) } else { Err(Obstacle::NotReal(quantity)) }
+}
+
+fn observables(
     space: &PhaseSpace,
-    hamiltonian: Observable,
-    holonomic: Vec<Observable>,
-    phase: Vec<Observable>,
-    invariants: Vec<Observable>,
-) -> Result<Derivation, NotReal> {
-    let set = ConstraintSet::new(space, &hamiltonian, holonomic, phase);
-    let constraints = set.brackets(space, &hamiltonian)?;
-    let energy = set.members().len();
-    let all: Vec<Observable> = set.into_members().into_iter().chain([hamiltonian]).chain(invariants).collect();
-    Ok(Derivation {
-        degrees_of_freedom: space.degrees_of_freedom(),
-        integrals: all.iter().map(Observable::value).collect::<Result<_, _>>()?,
-        gradients: all.iter().map(Observable::gradient).collect::<Result<_, _>>()?,
-        constraints,
-        energy,
-    })
+    expressions: &[Expression],
+    quantity: fn(usize) -> Quantity,
+) -> Result<Vec<Observable>, Obstacle> {
+    expressions.iter().enumerate().map(|(index, expression)| observable(space, expression, quantity(index))).collect()
 }

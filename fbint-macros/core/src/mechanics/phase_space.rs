@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::expression::Expression;
+use crate::derivation::KineticEnergy;
+use crate::expression::{Expression, Symbol};
 use crate::symbolic::{Expr, NotReal};
 
-/// R^2n with coordinates q (symbols 0..n) and momenta p (symbols n..2n).
+/// R^N, the symbols 0..N. Brackets and kinetic energies are those of the canonical structure on it, where q is the first
+/// half and p the second.
 pub(super) struct PhaseSpace {
-    degrees_of_freedom: usize,
+    dimension: usize,
 }
 
 /// A function on phase space and the entries of its gradient that do not vanish.
@@ -17,17 +19,12 @@ pub(super) struct Observable {
 }
 
 impl PhaseSpace {
-    pub(super) fn new(degrees_of_freedom: usize) -> Self {
-        Self { degrees_of_freedom }
-    }
-
-    pub(super) fn degrees_of_freedom(&self) -> usize {
-        self.degrees_of_freedom
+    pub(super) fn new(dimension: usize) -> Self {
+        Self { dimension }
     }
 
     pub(super) fn observable(&self, value: Expr) -> Observable {
-        let coordinates =
-            value.symbols().into_iter().filter(|symbol| (symbol.0 as usize) < 2 * self.degrees_of_freedom);
+        let coordinates = value.symbols().into_iter().filter(|symbol| (symbol.0 as usize) < self.dimension);
         let entries = coordinates.map(|symbol| (symbol.0 as usize, value.derivative(symbol).simplest()));
         let gradient = entries.filter(|(_, entry)| !entry.is_zero()).collect();
         Observable { value, gradient }
@@ -35,7 +32,7 @@ impl PhaseSpace {
 
     /// {f, g} = f_q . g_p - f_p . g_q
     pub(super) fn bracket(&self, f: &Observable, g: &Observable) -> Expr {
-        let n = self.degrees_of_freedom;
+        let n = self.dimension / 2;
         let mut sum = Expr::zero();
         for (&index, entry) in &f.gradient {
             let conjugate = if index < n { index + n } else { index - n };
@@ -46,9 +43,38 @@ impl PhaseSpace {
         }
         sum.simplest()
     }
+
+    /// Whether H = T(p) + U(q), and whether T is quadratic.
+    pub(super) fn kinetic_energy(&self, energy: &Observable) -> KineticEnergy {
+        let n = self.dimension / 2;
+        let velocities = || energy.gradient.range(n..).map(|(_, velocity)| velocity);
+        let in_state = |symbol: &Symbol| (symbol.0 as usize) < self.dimension;
+        let is_separable = velocities().all(|velocity| velocity.symbols().iter().all(|symbol| symbol.0 as usize >= n));
+        let is_constant =
+            |velocity: &Expr, symbol| !velocity.derivative(symbol).simplest().symbols().iter().any(in_state);
+        let is_quadratic = || {
+            velocities().all(|velocity| {
+                velocity.symbols().into_iter().filter(in_state).all(|symbol| is_constant(velocity, symbol))
+            })
+        };
+        match is_separable {
+            false => KineticEnergy::General,
+            true if is_quadratic() => KineticEnergy::Quadratic,
+            true => KineticEnergy::Separable,
+        }
+    }
 }
 
 impl Observable {
+    pub(super) fn expr(&self) -> &Expr {
+        &self.value
+    }
+
+    /// The derivative by the state of this index, unless it vanishes.
+    pub(super) fn derivative(&self, state: usize) -> Option<&Expr> {
+        self.gradient.get(&state)
+    }
+
     pub(super) fn value(&self) -> Result<Expression, NotReal> {
         self.value.write()
     }

@@ -6,81 +6,135 @@
 //!   X         = J sum_r w_r dF_r          w_H = 1, w_f = -c_f, w_I = 0       (CPV22 eq. 4)
 //!   grad V    =   sum_r y_r dF_r
 //!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I)
+//!
+//! Where the field is given, X is what was given.
 
 use super::factor::{Ldl, Matrix, solve_antisymmetric};
 use super::lower::{Lowering, Monomial};
 use super::optimise::optimise;
 use super::{Instruction, Program, Value};
-use crate::derivation::{Constraints, Derivation};
-use crate::expression::Expression;
+use crate::derivation::{Constraints, Derivation, Field};
+use crate::expression::{Expression, Symbol};
 
 /// The programs of the generated functions.
 #[derive(Clone, Debug)]
 pub struct Programs {
+    /// What depends on the parameters alone and the others read.
+    pub prepare: Program,
     /// X
     pub vector_field: Program,
     /// F
     pub integrals: Program,
     /// DF, row by row.
     pub jacobian: Program,
+    /// c, for every integral; 0 where there is none.
+    pub multipliers: Program,
+    /// The declared outputs.
+    pub outputs: Program,
     /// grad V, through the feedback law.
     pub potential_gradient: Program,
     /// X - grad V, through the feedback law.
     pub feedback_field: Program,
 }
 
-/// Assembles and optimises every program.
-pub fn assemble(derivation: &Derivation) -> Programs {
-    Programs {
-        vector_field: optimise(field(derivation, true, false)),
-        integrals: optimise(integrals(derivation)),
-        jacobian: optimise(jacobian(derivation)),
-        potential_gradient: optimise(field(derivation, false, true)),
-        feedback_field: optimise(field(derivation, true, true)),
+impl Programs {
+    /// Every program with the name of its function, the one that prepares first.
+    pub fn all(&self) -> [(&'static str, &Program); 8] {
+        [
+            ("prepare", &self.prepare),
+            ("vector_field", &self.vector_field),
+            ("integrals", &self.integrals),
+            ("integrals_jacobian", &self.jacobian),
+            ("multipliers", &self.multipliers),
+            ("outputs", &self.outputs),
+            ("potential_gradient", &self.potential_gradient),
+            ("feedback_field", &self.feedback_field),
+        ]
     }
 }
 
+/// Assembles and optimises every program.
+pub fn assemble(derivation: &Derivation) -> Programs {
+    let mut vector_field = field(derivation, true, false);
+    let mut integrals = integrals(derivation);
+    let mut jacobian = jacobian(derivation);
+    let mut multipliers = multipliers(derivation);
+    let mut outputs = outputs(derivation);
+    let mut potential_gradient = field(derivation, false, true);
+    let mut feedback_field = field(derivation, true, true);
+    let all = [
+        &mut vector_field,
+        &mut integrals,
+        &mut jacobian,
+        &mut multipliers,
+        &mut outputs,
+        &mut potential_gradient,
+        &mut feedback_field,
+    ];
+    let prepare = optimise(derivation.dimension, all);
+    Programs { prepare, vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field }
+}
+
 fn integrals(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension());
+    let mut lowering = Lowering::new(derivation.dimension);
     let outputs = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
     lowering.builder.finish(Vec::new(), outputs)
 }
 
 fn jacobian(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension());
+    let mut lowering = Lowering::new(derivation.dimension);
     let zero = lowering.builder.constant(0.0);
-    let mut outputs = vec![zero; derivation.integrals.len() * derivation.dimension()];
+    let mut outputs = vec![zero; derivation.integrals.len() * derivation.dimension];
     for (row, gradient) in derivation.gradients.iter().enumerate() {
         for (column, entry) in gradient {
-            outputs[row * derivation.dimension() + column] = lowering.lower(entry);
+            outputs[row * derivation.dimension + column] = lowering.lower(entry);
         }
     }
     lowering.builder.finish(Vec::new(), outputs)
 }
 
+fn multipliers(derivation: &Derivation) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension);
+    let zero = lowering.builder.constant(0.0);
+    let mut values = coefficients(derivation, &mut lowering);
+    values.resize(derivation.integrals.len(), None);
+    let values = values.into_iter().map(|value| value.unwrap_or(zero)).collect();
+    lowering.builder.finish(Vec::new(), values)
+}
+
+fn outputs(derivation: &Derivation) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension);
+    let symbols = derivation.outputs.iter().flat_map(Expression::symbols);
+    if symbols.max().is_some_and(|symbol| symbol.0 >= derivation.first_multiplier) {
+        let zero = lowering.builder.constant(0.0);
+        let coefficients = coefficients(derivation, &mut lowering);
+        let declared = coefficients.len() - derivation.constraints().map_or(0, Constraints::holonomic);
+        for index in 0..declared {
+            let value = coefficients[derivation.multiplier(index)].unwrap_or(zero);
+            lowering.bind(Symbol(derivation.first_multiplier + index as u32), value);
+        }
+    }
+    let outputs = derivation.outputs.iter().map(|output| lowering.lower(output)).collect();
+    lowering.builder.finish(Vec::new(), outputs)
+}
+
 /// X, grad V, or X - grad V.
 fn field(derivation: &Derivation, with_dynamics: bool, with_feedback: bool) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension());
+    let mut lowering = Lowering::new(derivation.dimension);
     let integrals: Vec<Value> = if with_feedback {
         derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect()
     } else {
         Vec::new()
     };
-    let dynamics = if with_dynamics { dynamic_weights(derivation, &mut lowering) } else { Vec::new() };
-    let feedback: Vec<Monomial> = (0..integrals.len()).map(|index| Monomial::value(lowering.weighted(index))).collect();
-
-    let n = derivation.degrees_of_freedom;
-    let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); 2 * n];
-    for (row, gradient) in derivation.gradients.iter().enumerate() {
-        for (column, entry) in gradient {
-            let entry = lowering.monomial(entry);
-            if let Some(weight) = dynamics.get(row).cloned().flatten() {
-                let term = entry.clone().times(&weight);
-                // J = [[0, I], [-I, 0]]
-                if *column < n { rows[column + n].push(term.negated()) } else { rows[column - n].push(term) }
-            }
-            if let Some(weight) = feedback.get(row) {
-                let term = entry.times(weight);
+    let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
+    if with_dynamics {
+        add_dynamics(derivation, &mut lowering, &mut rows);
+    }
+    if with_feedback {
+        for (index, gradient) in derivation.gradients.iter().enumerate() {
+            let weight = Monomial::value(lowering.weighted(index));
+            for (column, entry) in gradient {
+                let term = lowering.monomial(entry).times(&weight);
                 rows[*column].push(if with_dynamics { term.negated() } else { term });
             }
         }
@@ -95,25 +149,44 @@ fn field(derivation: &Derivation, with_dynamics: bool, with_feedback: bool) -> P
     lowering.builder.finish(integrals, outputs)
 }
 
-/// w_r for each integral; `None` where it vanishes.
-fn dynamic_weights(derivation: &Derivation, lowering: &mut Lowering) -> Vec<Option<Monomial>> {
-    let coefficients = match &derivation.constraints {
-        Constraints::Holonomic { a, b, energy_brackets } => {
-            let rates = &derivation.integrals[a.len()..2 * a.len()];
-            solve_holonomic(lowering, a, b, rates, energy_brackets)
+/// Adds X, term by term.
+fn add_dynamics(derivation: &Derivation, lowering: &mut Lowering, rows: &mut [Vec<Monomial>]) {
+    if let Field::Given(rates) = &derivation.field {
+        for (row, rate) in rows.iter_mut().zip(rates) {
+            row.extend(lowering.terms(rate));
         }
-        Constraints::Phase { c, energy_brackets } => {
-            let right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
-            let matrix = lower_matrix(lowering, c);
-            solve_antisymmetric(lowering, &matrix, &right)
-        }
-    };
-    let mut weights: Vec<_> = coefficients
+        return;
+    }
+    let mut weights: Vec<Option<Monomial>> = coefficients(derivation, lowering)
         .into_iter()
         .map(|coefficient| coefficient.map(|value| scalar(lowering, value).negated()))
         .collect();
     weights.push(Some(Monomial::value(lowering.builder.constant(1.0))));
-    weights
+    let n = derivation.dimension / 2;
+    for (weight, gradient) in weights.iter().zip(&derivation.gradients) {
+        let Some(weight) = weight else { continue };
+        for (column, entry) in gradient {
+            let term = lowering.monomial(entry).times(weight);
+            // J = [[0, I], [-I, 0]]
+            if *column < n { rows[column + n].push(term.negated()) } else { rows[column - n].push(term) }
+        }
+    }
+}
+
+/// c for each constraint; `None` where it vanishes.
+fn coefficients(derivation: &Derivation, lowering: &mut Lowering) -> Vec<Option<Value>> {
+    match derivation.constraints() {
+        None => Vec::new(),
+        Some(Constraints::Holonomic { a, b, energy_brackets }) => {
+            let rates = &derivation.integrals[a.len()..2 * a.len()];
+            solve_holonomic(lowering, a, b, rates, energy_brackets)
+        }
+        Some(Constraints::Phase { c, energy_brackets, .. }) => {
+            let right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
+            let matrix = lower_matrix(lowering, c);
+            solve_antisymmetric(lowering, &matrix, &right)
+        }
+    }
 }
 
 fn scalar(lowering: &mut Lowering, value: Value) -> Monomial {

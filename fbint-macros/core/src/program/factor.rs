@@ -4,10 +4,14 @@
 //! L D L^T in a fill-reducing order that is chosen here, from its pattern of zeros; a chain of k links costs O(k).
 //! C (antisymmetric, zero diagonal) has no such factorisation: it falls into blocks that do not touch; a block of two is
 //! one division, a block of four has a closed inverse through its Pfaffian, and a larger one is solved by the normal
-//! equations C C^T c = C b with one step of iterative refinement, which needs no pivot.
+//! equations C C^T c = C b, which need no pivot. They square the condition number kappa of C; each step of iterative
+//! refinement multiplies the error by about 1e-16 kappa^2, so two make up for it where kappa is below 1e6.
 
 use super::lower::Lowering;
 use super::{Builder, Value};
+
+/// Steps of iterative refinement after a solve by normal equations.
+const REFINEMENTS: usize = 2;
 
 /// A matrix with `None` for entries that vanish identically.
 pub(super) type Matrix = Vec<Vec<Option<Value>>>;
@@ -208,19 +212,22 @@ fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]
             .collect();
         ldl.solve(builder, &right)
     };
-    let first = apply(builder, b);
-    // b - C^T c = b + C c
-    let residual: Vec<_> = c
-        .iter()
-        .zip(b)
-        .map(|(row, &b)| {
-            let terms: Vec<_> = row.iter().copied().zip(first.iter().copied()).collect();
-            let product = dot(builder, &terms);
-            add(builder, b, product)
-        })
-        .collect();
-    let correction = apply(builder, &residual);
-    first.into_iter().zip(correction).map(|(x, dx)| add(builder, x, dx)).collect()
+    let mut x = apply(builder, b);
+    for _ in 0..REFINEMENTS {
+        // b - C^T x = b + C x
+        let residual: Vec<_> = c
+            .iter()
+            .zip(b)
+            .map(|(row, &b)| {
+                let terms: Vec<_> = row.iter().copied().zip(x.iter().copied()).collect();
+                let product = dot(builder, &terms);
+                add(builder, b, product)
+            })
+            .collect();
+        let correction = apply(builder, &residual);
+        x = x.into_iter().zip(correction).map(|(x, dx)| add(builder, x, dx)).collect();
+    }
+    x
 }
 
 fn add(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {

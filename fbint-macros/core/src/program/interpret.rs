@@ -1,7 +1,8 @@
 //! Programs evaluated without compiling them, and held against the mathematics that they came from.
 
 use super::{Input, Instruction, Program, Programs};
-use crate::derivation::Derivation;
+use crate::derivation::{Derivation, Field};
+use crate::expression::Expression;
 use crate::sample::{Point, sample_points};
 
 /// Relative difference up to which rounding explains a disagreement.
@@ -50,24 +51,22 @@ fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
 /// whose results differ by more than rounding, which is a bug of the compiler.
 pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String> {
     for point in sample_points() {
-        let expected = Expected::at(derivation, &point);
-        let input = |input: Input| match input {
+        let expected = expected(derivation, &point);
+        let symbols = |input: Input| match input {
             Input::Symbol(symbol) => point.symbol(symbol),
-            Input::Weighted(_) => f64::NAN,
+            Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
+        };
+        let prepared = interpret(&programs.prepare, &symbols, &|_| Vec::new());
+        let input = |input: Input| match input {
+            Input::Prepared(index) => prepared[index],
+            other => symbols(other),
         };
         let law = |integrals: &[f64]| weigh(&point, integrals);
-        let checks = [
-            ("vector_field", &programs.vector_field, &expected.vector_field),
-            ("integrals", &programs.integrals, &expected.integrals),
-            ("jacobian", &programs.jacobian, &expected.jacobian),
-            ("potential_gradient", &programs.potential_gradient, &expected.potential_gradient),
-            ("feedback_field", &programs.feedback_field, &expected.feedback_field),
-        ];
-        for (name, program, expected) in checks {
+        for ((name, program), expected) in programs.all().into_iter().skip(1).zip(expected) {
             let obtained = interpret(program, &input, &law);
             let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
             let defined = expected.iter().all(|value| value.is_finite()) && scale < 1e6;
-            let agree = obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale);
+            let agree = obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale);
             if defined && !(agree && obtained.len() == expected.len()) {
                 return Err(name.to_owned());
             }
@@ -82,42 +81,49 @@ fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
     integrals.iter().enumerate().map(law).collect()
 }
 
-/// What the programs should return, from the derivation's expressions and a dense solve: no lowering, no sharing.
-struct Expected {
-    vector_field: Vec<f64>,
-    integrals: Vec<f64>,
-    jacobian: Vec<f64>,
-    potential_gradient: Vec<f64>,
-    feedback_field: Vec<f64>,
-}
-
-impl Expected {
-    fn at(derivation: &Derivation, point: &Point) -> Self {
-        let (n, dimension) = (derivation.degrees_of_freedom, derivation.dimension());
-        let value = |expression: &_| point.evaluate(expression);
-        let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
-        let rows: Vec<Vec<f64>> = derivation
-            .gradients
-            .iter()
-            .map(|gradient| {
-                let mut row = vec![0.0; dimension];
-                gradient.iter().for_each(|(column, entry)| row[*column] = value(entry));
-                row
-            })
-            .collect();
-        let c = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
-        let covector = |column: usize| {
-            let reaction: f64 = c.iter().zip(&rows).map(|(c, row)| c * row[column]).sum();
-            rows[derivation.energy][column] - reaction
-        };
-        let vector_field: Vec<f64> =
-            (0..dimension).map(|i| if i < n { covector(i + n) } else { -covector(i - n) }).collect();
-        let y = weigh(point, &integrals);
-        let potential_gradient: Vec<f64> =
-            (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
-        let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
-        Self { vector_field, integrals, jacobian: rows.concat(), potential_gradient, feedback_field }
-    }
+/// What the programs after the one that prepares should return, in the order of [`Programs::all`]: from the derivation's
+/// expressions and a dense solve, with no lowering and no sharing.
+fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 7] {
+    let dimension = derivation.dimension;
+    let value = |expression: &_| point.evaluate(expression);
+    let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
+    let rows: Vec<Vec<f64>> = derivation
+        .gradients
+        .iter()
+        .map(|gradient| {
+            let mut row = vec![0.0; dimension];
+            gradient.iter().for_each(|(column, entry)| row[*column] = value(entry));
+            row
+        })
+        .collect();
+    let c = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
+    let vector_field = match (&derivation.field, derivation.energy) {
+        (Field::Given(rates), _) => rates.iter().map(value).collect(),
+        (Field::Dirac(_), None) => Vec::new(),
+        (Field::Dirac(_), Some(energy)) => {
+            let n = dimension / 2;
+            let covector = |column: usize| {
+                let reaction: f64 = c.iter().zip(&rows).map(|(c, row)| c * row[column]).sum();
+                rows[energy][column] - reaction
+            };
+            (0..dimension).map(|i| if i < n { covector(i + n) } else { -covector(i - n) }).collect::<Vec<f64>>()
+        }
+    };
+    let output = |expression: &Expression| {
+        expression.evaluate(&|symbol| match symbol.0.checked_sub(derivation.first_multiplier) {
+            Some(declared) => c[derivation.multiplier(declared as usize)],
+            None => point.symbol(symbol),
+        })
+    };
+    let outputs = derivation.outputs.iter().map(output).collect();
+    let mut multipliers = c.clone();
+    multipliers.resize(integrals.len(), 0.0);
+    let y = weigh(point, &integrals);
+    let potential_gradient: Vec<f64> =
+        (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
+    let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
+    let jacobian = rows.concat();
+    [vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field]
 }
 
 /// The solution of C^T c = b by Gaussian elimination with partial pivoting.

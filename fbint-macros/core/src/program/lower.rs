@@ -38,6 +38,8 @@ pub(super) struct Lowering {
     pub(super) builder: Builder,
     first_parameter: u32,
     kinds: Vec<Kind>,
+    /// Symbols that stand for values.
+    bound: BTreeMap<Symbol, Value>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
 }
@@ -84,6 +86,7 @@ impl Lowering {
             builder: Builder::default(),
             first_parameter: first_parameter as u32,
             kinds: Vec::new(),
+            bound: BTreeMap::new(),
             sums: HashMap::new(),
         }
     }
@@ -92,6 +95,19 @@ impl Lowering {
     pub(super) fn lower(&mut self, expression: &Expression) -> Value {
         let monomial = self.monomial(expression);
         self.materialise(&monomial)
+    }
+
+    /// Lets a symbol stand for a value.
+    pub(super) fn bind(&mut self, symbol: Symbol, value: Value) {
+        self.bound.insert(symbol, value);
+    }
+
+    /// The terms of a sum, for a sum of sums; a single one for anything else.
+    pub(super) fn terms(&mut self, expression: &Expression) -> Vec<Monomial> {
+        match expression {
+            Expression::Sum(terms) => terms.iter().map(|term| self.monomial(term)).collect(),
+            _ => vec![self.monomial(expression)],
+        }
     }
 
     /// Declares a value to be a scalar that multiplies whole gradients.
@@ -137,7 +153,8 @@ impl Lowering {
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Value {
-        self.builder.input(Input::Symbol(symbol))
+        let bound = self.bound.get(&symbol).copied();
+        bound.unwrap_or_else(|| self.builder.input(Input::Symbol(symbol)))
     }
 
     /// Integer powers stay powers, half-integer ones become powers of a square root.
@@ -289,6 +306,7 @@ impl Lowering {
             let kind = match instruction {
                 Instruction::Constant(_) => Kind::Parameter,
                 Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
+                Instruction::Input(Input::Prepared(_)) => Kind::Parameter,
                 Instruction::Input(Input::Symbol(_)) => Kind::State,
                 Instruction::Input(Input::Weighted(_)) => Kind::Scalar,
                 other => {

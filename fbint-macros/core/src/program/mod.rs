@@ -33,8 +33,10 @@ impl Value {
 /// What a program reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// An entry of the state, or a parameter.
+    /// An entry of the state; in the program that prepares, a parameter.
     Symbol(Symbol),
+    /// The i-th result of the program that prepares.
+    Prepared(usize),
     /// y_i, which the feedback law returns.
     Weighted(usize),
 }
@@ -87,6 +89,15 @@ impl Instruction {
             Self::MulAdd(a, b, c) | Self::NegMulAdd(a, b, c) => [Some(a), Some(b), Some(c)],
         };
         operands.into_iter().flatten()
+    }
+
+    /// The same operation with the operands of a sum or a product in increasing order, as value numbering wants it.
+    pub fn ordered(self) -> Self {
+        match self {
+            Self::Add(a, b) => Self::Add(a.min(b), a.max(b)),
+            Self::Mul(a, b) => Self::Mul(a.min(b), a.max(b)),
+            other => other,
+        }
     }
 
     /// The same operation on other values.
@@ -170,6 +181,7 @@ impl std::fmt::Display for Program {
             let text = match *instruction {
                 Instruction::Constant(bits) => format!("{:?}", f64::from_bits(bits)),
                 Instruction::Input(Input::Symbol(symbol)) => format!("symbol {}", symbol.0),
+                Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Weighted(index)) => format!("weighted {index}"),
                 Instruction::Add(a, b) => format!("v{} + v{}", a.0, b.0),
                 Instruction::Sub(a, b) => format!("v{} - v{}", a.0, b.0),
@@ -246,7 +258,7 @@ impl Builder {
         match (self.instruction(a), self.instruction(b)) {
             (_, Instruction::Neg(inner)) => self.sub(a, inner),
             (Instruction::Neg(inner), _) => self.sub(b, inner),
-            _ => self.push(Instruction::Add(a.min(b), a.max(b))),
+            _ => self.push(Instruction::Add(a, b).ordered()),
         }
     }
 
@@ -283,7 +295,7 @@ impl Builder {
                 let product = self.mul(a, y);
                 self.neg(product)
             }
-            _ => self.push(Instruction::Mul(a.min(b), a.max(b))),
+            _ => self.push(Instruction::Mul(a, b).ordered()),
         }
     }
 
@@ -303,7 +315,7 @@ impl Builder {
             return self.neg(product);
         }
         let factor = self.constant(factor);
-        self.push(Instruction::Mul(factor.min(value), factor.max(value)))
+        self.push(Instruction::Mul(factor, value).ordered())
     }
 
     pub(crate) fn neg(&mut self, a: Value) -> Value {

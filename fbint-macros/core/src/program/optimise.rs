@@ -1,17 +1,80 @@
-//! Passes over a finished program, in the order of [`optimise`]. Each keeps every result up to rounding.
+//! Passes over finished programs, in the order of [`optimise`]. Each keeps every result up to rounding.
 
-use super::{Instruction, Program, Value};
+use super::{Builder, Input, Instruction, Program, Value};
 
-/// All passes.
-pub(super) fn optimise(program: Program) -> Program {
-    let program = eliminate_dead_values(&program);
-    let program = divide(program);
-    let program = fuse_multiply_add(program);
-    eliminate_dead_values(&program)
+/// All passes. What depends on parameters alone leaves `programs` for the program that prepares, which is returned.
+pub(super) fn optimise(first_parameter: usize, programs: [&mut Program; 7]) -> Program {
+    let mut prepare = Preparation::new(first_parameter);
+    for program in programs {
+        eliminate_dead_values(program);
+        turn_differences(program);
+        prepare.hoist_parameters(program);
+        eliminate_dead_values(program);
+        contract(program);
+    }
+    let mut prepare = prepare.builder.finish(Vec::new(), prepare.outputs);
+    contract(&mut prepare);
+    prepare
+}
+
+/// Replaces pairs of instructions by one.
+fn contract(program: &mut Program) {
+    divide(program);
+    fuse_multiply_add(program);
+    eliminate_dead_values(program);
+}
+
+/// Collects what several programs compute from parameters alone.
+struct Preparation {
+    first_parameter: u32,
+    builder: Builder,
+    outputs: Vec<Value>,
+}
+
+impl Preparation {
+    fn new(first_parameter: usize) -> Self {
+        Self { first_parameter: first_parameter as u32, builder: Builder::default(), outputs: Vec::new() }
+    }
+
+    /// Every value that depends on parameters alone and is read by one that does not becomes an input.
+    fn hoist_parameters(&mut self, program: &mut Program) {
+        // The value in the program that prepares, for those that depend on parameters or numbers alone.
+        let mut prepared: Vec<Option<Value>> = Vec::with_capacity(program.instructions.len());
+        for &instruction in &program.instructions {
+            let parametric = match instruction {
+                Instruction::Input(Input::Symbol(symbol)) => symbol.0 >= self.first_parameter,
+                Instruction::Input(_) => false,
+                other => other.operands().all(|operand| prepared[operand.index()].is_some()),
+            };
+            let moved = |operand: Value| prepared[operand.index()].unwrap_or(operand);
+            prepared.push(parametric.then(|| self.builder.push(instruction.map(moved).ordered())));
+        }
+        let mut read = vec![false; program.instructions.len()];
+        for (instruction, prepared) in program.instructions.iter().zip(&prepared) {
+            if prepared.is_none() {
+                instruction.operands().for_each(|operand| read[operand.index()] = true);
+            }
+        }
+        program.outputs.iter().chain(&program.integrals).for_each(|value| read[value.index()] = true);
+        for index in 0..program.instructions.len() {
+            let constant = matches!(program.instructions[index], Instruction::Constant(_));
+            if let (Some(value), true, false) = (prepared[index], read[index], constant) {
+                program.instructions[index] = Instruction::Input(Input::Prepared(self.output(value)));
+            }
+        }
+    }
+
+    fn output(&mut self, value: Value) -> usize {
+        let known = self.outputs.iter().position(|&output| output == value);
+        known.unwrap_or_else(|| {
+            self.outputs.push(value);
+            self.outputs.len() - 1
+        })
+    }
 }
 
 /// Drops instructions that no result depends on, and renumbers.
-fn eliminate_dead_values(program: &Program) -> Program {
+fn eliminate_dead_values(program: &mut Program) {
     let mut live = vec![false; program.instructions.len()];
     for value in program.outputs.iter().chain(&program.integrals) {
         live[value.index()] = true;
@@ -30,11 +93,34 @@ fn eliminate_dead_values(program: &Program) -> Program {
         }
     }
     let renumber = |values: &[Value]| values.iter().map(|value| new[value.index()]).collect();
-    Program { instructions, integrals: renumber(&program.integrals), outputs: renumber(&program.outputs) }
+    *program = Program { instructions, integrals: renumber(&program.integrals), outputs: renumber(&program.outputs) };
+}
+
+/// -(a (x - y)) is a (y - x) where nothing else reads the product or the difference.
+fn turn_differences(program: &mut Program) {
+    let uses = program.uses();
+    let mut instead: Vec<Value> = (0..program.instructions.len()).map(|index| Value(index as u32)).collect();
+    for index in 0..program.instructions.len() {
+        program.instructions[index] = program.instructions[index].map(|operand| instead[operand.index()]);
+        let Instruction::Neg(product) = program.instructions[index] else { continue };
+        let Instruction::Mul(a, b) = program.instructions[product.index()] else { continue };
+        for factor in [a, b] {
+            if let Instruction::Sub(x, y) = program.instructions[factor.index()]
+                && uses[product.index()] == 1
+                && uses[factor.index()] == 1
+            {
+                program.instructions[factor.index()] = Instruction::Sub(y, x);
+                instead[index] = product;
+                break;
+            }
+        }
+    }
+    let results = program.integrals.iter_mut().chain(&mut program.outputs);
+    results.for_each(|value| *value = instead[value.index()]);
 }
 
 /// a * (1 / b) is a / b where nothing else reads the reciprocal.
-fn divide(mut program: Program) -> Program {
+fn divide(program: &mut Program) {
     let uses = program.uses();
     for index in 0..program.instructions.len() {
         let Instruction::Mul(a, b) = program.instructions[index] else { continue };
@@ -47,11 +133,10 @@ fn divide(mut program: Program) -> Program {
             }
         }
     }
-    program
 }
 
 /// a b + c and c - a b become one instruction where nothing else reads the product.
-fn fuse_multiply_add(mut program: Program) -> Program {
+fn fuse_multiply_add(program: &mut Program) {
     let uses = program.uses();
     let product = |program: &Program, value: Value| match program.instructions[value.index()] {
         Instruction::Mul(a, b) if uses[value.index()] == 1 => Some((a, b)),
@@ -59,17 +144,16 @@ fn fuse_multiply_add(mut program: Program) -> Program {
     };
     for index in 0..program.instructions.len() {
         let fused = match program.instructions[index] {
-            Instruction::Add(x, y) => match (product(&program, y), product(&program, x)) {
+            Instruction::Add(x, y) => match (product(program, y), product(program, x)) {
                 (Some((a, b)), _) => Some(Instruction::MulAdd(a, b, x)),
                 (_, Some((a, b))) => Some(Instruction::MulAdd(a, b, y)),
                 _ => None,
             },
-            Instruction::Sub(x, y) => product(&program, y).map(|(a, b)| Instruction::NegMulAdd(a, b, x)),
+            Instruction::Sub(x, y) => product(program, y).map(|(a, b)| Instruction::NegMulAdd(a, b, x)),
             _ => None,
         };
         if let Some(fused) = fused {
             program.instructions[index] = fused;
         }
     }
-    program
 }

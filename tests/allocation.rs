@@ -1,0 +1,102 @@
+//! Steps allocate nothing: a million Euler and a million RK4 steps of each shipped model under a counting allocator.
+#![allow(missing_docs)]
+// An allocator cannot be written without.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use fbint_runtime::{Feedback, FeedbackSystem, Gains};
+use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
+use nalgebra::SVector;
+
+const STEPS: u32 = 1_000_000;
+
+struct Counting;
+
+thread_local! {
+    /// Of this thread alone: the test harness allocates on its own.
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to the system's allocator as it came; the counter is a plain cell that allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn count() {
+    // A thread that is ending has no counter any more.
+    let _ = ALLOCATIONS.try_with(|allocations| allocations.set(allocations.get() + 1));
+}
+
+fn allocations_of(work: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.get();
+    work();
+    ALLOCATIONS.get() - before
+}
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations_of(|| drop(std::hint::black_box(Box::new(1.0)))), 1);
+    assert_eq!(allocations_of(|| drop(std::hint::black_box(vec![[0.0; 100]; 3]))), 1);
+}
+
+#[test]
+fn spherical_pendulum() {
+    let pendulum = SphericalPendulum::default();
+    steps_allocate_nothing(&pendulum, pendulum.start());
+}
+
+#[test]
+fn spherical_pendulum_cpv22() {
+    let pendulum = SphericalPendulumCpv22::default();
+    steps_allocate_nothing(&pendulum, pendulum.start());
+}
+
+#[test]
+fn planar_pendulum() {
+    let pendulum = PlanarPendulum::default();
+    steps_allocate_nothing(&pendulum, pendulum.start());
+}
+
+#[test]
+fn four_bar() {
+    let linkage = FourBar::default();
+    steps_allocate_nothing(&linkage, linkage.start().unwrap());
+}
+
+fn steps_allocate_nothing<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    system: &S,
+    start: impl Into<SVector<f64, N>>,
+) {
+    let mut x = start.into();
+    let feedback = Feedback::new(system, &x, Gains::uniform(1.0)).unwrap();
+    let allocations = allocations_of(|| {
+        for _ in 0..STEPS {
+            feedback.euler_step(&mut x, 1e-5);
+        }
+        for _ in 0..STEPS {
+            feedback.rk4_step(&mut x, 1e-5);
+        }
+    });
+    assert_eq!(allocations, 0, "{}", S::NAME);
+    assert!(feedback.violations(&x).amax() < 1e-3, "{}: ended at {x}", S::NAME);
+}

@@ -1,0 +1,367 @@
+//! Generated code is a guest: it compiles in modules that would break careless code, adds no warning under strict lints,
+//! and no name of the user's changes its meaning. The last is checked by comparing with a twin that has harmless names.
+//!
+//! The lints of clippy take effect when clippy runs on the tests.
+#![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications, unused_results)]
+#![deny(clippy::pedantic)]
+
+use fbint_runtime::{Error, Feedback, FeedbackSystem, Gains, PreparedSystem};
+use nalgebra::{SVector, vector};
+
+/// Without the prelude there is neither `Some` nor `Clone` nor `From`.
+mod without_prelude {
+    #![no_implicit_prelude]
+
+    #[::fbint_runtime::feedback_system(
+        coordinates(q: [2]),
+        momenta(p: [2]),
+        hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+        constraint(length = q.norm_squared() - l.powi(2)),
+    )]
+    pub(super) struct Pendulum {
+        pub(super) m: f64,
+        pub(super) g: f64,
+        pub(super) l: f64,
+    }
+}
+
+/// Every name that the generated code might reach for means something else here.
+#[allow(non_camel_case_types, dead_code, unused_macros)]
+mod shadows {
+    use ::fbint_runtime::feedback_system;
+
+    struct f64;
+    struct usize;
+    struct str;
+    struct Vec;
+    struct Result;
+    struct Option;
+    struct Some;
+    struct None;
+    struct String;
+    struct T;
+    struct G;
+    struct SVector;
+    struct Matrix;
+    struct ArrayStorage;
+    struct Operations;
+    trait Scalar {}
+    trait From {}
+    trait Clone {}
+    trait FeedbackLaw {}
+
+    mod core {}
+    mod std {}
+    mod nalgebra {}
+    mod fbint_runtime {}
+
+    macro_rules! vector {
+        ($($anything:tt)*) => {
+            compile_error!("the macro of the user's, where the word of the language is meant")
+        };
+    }
+
+    /// Methods of these names on everything, with another meaning.
+    trait Methods: Sized {
+        fn mul_add(self, _: Self, _: Self) -> Self {
+            self
+        }
+        fn recip(self) -> Self {
+            self
+        }
+        fn sqrt(self) -> Self {
+            self
+        }
+        fn from_f64(_: ::core::primitive::f64) -> ::core::primitive::f64 {
+            0.0
+        }
+        fn weigh(&self, _: [::core::primitive::f64; 3]) -> [::core::primitive::f64; 3] {
+            [0.0; 3]
+        }
+        fn vector_field(&self, _: &Self) {}
+        fn feedback_field(&self, _: &Self) {}
+    }
+    impl<A> Methods for A {}
+
+    #[feedback_system(
+        coordinates(q: [2]),
+        momenta(p: [2]),
+        hamiltonian = p.dot(&p) / (2 * m) - m * q.dot(&vector![0, -g]),
+        constraint(length = q.norm_squared() - l.powi(2)),
+    )]
+    pub(super) struct Pendulum {
+        pub(super) m: ::core::primitive::f64,
+        pub(super) g: ::core::primitive::f64,
+        pub(super) l: ::core::primitive::f64,
+    }
+}
+
+/// Models that have the names of what the generated code uses.
+#[allow(non_camel_case_types)]
+mod names_of_models {
+    use fbint_runtime::feedback_system;
+
+    macro_rules! model {
+        ($($name:ident)*) => {
+            $(
+                #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2)]
+                #[derive(Debug)]
+                pub(super) struct $name {
+                    pub(super) k: f64,
+                }
+            )*
+        };
+    }
+    model!(T G Vec Result Option Some None Ok From Clone SVector Matrix ArrayStorage);
+    model!(FeedbackSystem FeedbackLaw Scalar IntegralKind Operations Self_ r#async r#gen);
+}
+
+/// Parameters and variables that have the names of what the generated code binds.
+#[allow(non_snake_case)]
+mod names_of_variables {
+    use fbint_runtime::feedback_system;
+    use nalgebra::Matrix2;
+
+    /// Upper-case names are constants of the module, too.
+    const T: f64 = 0.1;
+    const X: f64 = 0.2;
+    const M: f64 = 0.3;
+    const G: f64 = 0.4;
+    const Λ: f64 = 0.5;
+    /// That they are.
+    pub(super) const SUM: f64 = T + X + M + G + Λ;
+
+    /// All names clash with something.
+    #[feedback_system(
+        coordinates(x: [2], x_0, r#type),
+        momenta(law: [2], t0, T),
+        define(square = x.norm_squared()),
+        hamiltonian = law.norm_squared() / (2 * half) + (t0.powi(2) + T.powi(2)) / (2 * two) + h * x[1] + y_0 * square
+            + k1_0 * x_0 * x[0] + sixth[0] * r#type.sin() + sixth[1] * x_0.powi(4) + v_0[(0, 1)] * r#match * this
+            - law_0 * r#type * x_0 + X * _x * field * gradient * x[0].cos(),
+        constraint(weigh = square + x_0.powi(2) - M * m),
+        invariant(r#fn = G * x[0] * T - λ * Λ * t0),
+    )]
+    #[derive(Clone, Debug)]
+    pub(super) struct Clashing {
+        pub(super) h: f64,
+        pub(super) two: f64,
+        pub(super) half: f64,
+        pub(super) sixth: [f64; 2],
+        pub(super) y_0: f64,
+        pub(super) k1_0: f64,
+        pub(super) v_0: Matrix2<f64>,
+        pub(super) r#match: f64,
+        pub(super) this: f64,
+        pub(super) law_0: f64,
+        pub(super) X: f64,
+        pub(super) _x: f64,
+        pub(super) field: f64,
+        pub(super) gradient: f64,
+        pub(super) M: f64,
+        pub(super) m: f64,
+        pub(super) G: f64,
+        pub(super) λ: f64,
+        pub(super) Λ: f64,
+    }
+
+    /// The same, and no name clashes.
+    #[feedback_system(
+        coordinates(a: [2], b, c),
+        momenta(pa: [2], pb, pc),
+        define(square = a.norm_squared()),
+        hamiltonian = pa.norm_squared() / (2 * c2) + (pb.powi(2) + pc.powi(2)) / (2 * c1) + c0 * a[1] + c4 * square
+            + c5 * b * a[0] + c3[0] * c.sin() + c3[1] * b.powi(4) + c6[(0, 1)] * c7 * c8
+            - c9 * c * b + c10 * c11 * c12 * c13 * a[0].cos(),
+        constraint(sphere = square + b.powi(2) - c14 * c15),
+        invariant(odd = c16 * a[0] * pc - c17 * c18 * pb),
+    )]
+    #[derive(Clone, Debug)]
+    pub(super) struct Plain {
+        pub(super) c0: f64,
+        pub(super) c1: f64,
+        pub(super) c2: f64,
+        pub(super) c3: [f64; 2],
+        pub(super) c4: f64,
+        pub(super) c5: f64,
+        pub(super) c6: Matrix2<f64>,
+        pub(super) c7: f64,
+        pub(super) c8: f64,
+        pub(super) c9: f64,
+        pub(super) c10: f64,
+        pub(super) c11: f64,
+        pub(super) c12: f64,
+        pub(super) c13: f64,
+        pub(super) c14: f64,
+        pub(super) c15: f64,
+        pub(super) c16: f64,
+        pub(super) c17: f64,
+        pub(super) c18: f64,
+    }
+}
+
+/// Where the runtime goes by another name.
+mod renamed {
+    mod vendored {
+        pub(super) mod physics {
+            pub(in super::super) use ::fbint_runtime as integrators;
+        }
+    }
+
+    use vendored::physics::integrators::feedback_system;
+
+    #[feedback_system(
+        crate = vendored::physics::integrators,
+        coordinates(q: [2]),
+        momenta(p: [2]),
+        hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+        constraint(length = q.norm_squared() - l.powi(2)),
+    )]
+    pub(super) struct Pendulum {
+        pub(super) m: f64,
+        pub(super) g: f64,
+        pub(super) l: f64,
+    }
+}
+
+/// The state is as visible as its model, and nobody has to use it.
+mod visibility {
+    pub(super) mod inner {
+        use fbint_runtime::feedback_system;
+
+        #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2)]
+        pub(crate) struct OfTheCrate {
+            pub(crate) k: f64,
+        }
+
+        #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2)]
+        pub(in super::super) struct OfAModule {
+            pub(in super::super) k: f64,
+        }
+
+        #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2)]
+        struct Private {
+            k: f64,
+        }
+
+        pub(in super::super) fn private_energy() -> f64 {
+            use fbint_runtime::FeedbackSystem;
+            Private { k: 2.0 }.integrals(&nalgebra::vector![3.0, 4.0])[0]
+        }
+    }
+}
+
+/// The field and one step of every method, with gains and with a metric.
+fn results<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    system: &S,
+    x: &SVector<f64, N>,
+) -> Result<Vec<SVector<f64, N>>, Error> {
+    let feedback = Feedback::new(system, x, Gains::uniform(2.0))?;
+    let mut all = vec![system.vector_field(x), feedback.field(x), system.prepare().potential_gradient(x, &feedback)];
+    let preconditioned = Feedback::new(system, x, Gains::uniform(2.0).with_diagonal_metric([3.0; N]))?;
+    all.push(preconditioned.field(x));
+    let (mut euler, mut rk4) = (*x, *x);
+    feedback.euler_step(&mut euler, 0.1);
+    feedback.rk4_step(&mut rk4, 0.1);
+    all.extend([euler, rk4]);
+    Ok(all)
+}
+
+/// To the last bits, which the order of the factors may change.
+fn assert_same<const N: usize>(actual: &[SVector<f64, N>], expected: &[SVector<f64, N>]) {
+    assert_eq!(actual.len(), expected.len());
+    for (actual, expected) in actual.iter().zip(expected) {
+        assert!((actual - expected).amax() <= 1e-14 * expected.amax(), "{actual} {expected}");
+    }
+}
+
+#[test]
+fn surroundings_do_not_change_the_meaning() -> Result<(), Error> {
+    let x = vector![0.6, -0.8, 0.8, 0.6];
+    let expected = results(&models::PlanarPendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?;
+    assert_same(&results(&without_prelude::Pendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?, &expected);
+    assert_same(&results(&shadows::Pendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?, &expected);
+    assert_same(&results(&renamed::Pendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?, &expected);
+    Ok(())
+}
+
+#[test]
+fn names_of_models_do_not_change_the_meaning() {
+    use names_of_models as own;
+    fn field(oscillator: &impl FeedbackSystem<2, 1>) -> SVector<f64, 2> {
+        oscillator.vector_field(&vector![3.0, 4.0])
+    }
+    let k = 2.0;
+    let fields = [field(&own::T { k }), field(&own::G { k }), field(&own::Vec { k }), field(&own::Result { k })];
+    assert_eq!(fields, [vector![4.0, -6.0]; 4]);
+    let fields = [field(&own::Option { k }), field(&own::Some { k }), field(&own::None { k }), field(&own::Ok { k })];
+    assert_eq!(fields, [vector![4.0, -6.0]; 4]);
+    let fields =
+        [field(&own::From { k }), field(&own::Clone { k }), field(&own::SVector { k }), field(&own::Matrix { k })];
+    assert_eq!(fields, [vector![4.0, -6.0]; 4]);
+    let fields = [field(&own::ArrayStorage { k }), field(&own::FeedbackSystem { k }), field(&own::FeedbackLaw { k })];
+    assert_eq!(fields, [vector![4.0, -6.0]; 3]);
+    let fields = [field(&own::Scalar { k }), field(&own::IntegralKind { k }), field(&own::Operations { k })];
+    assert_eq!(fields, [vector![4.0, -6.0]; 3]);
+    let fields = [field(&own::Self_ { k }), field(&own::r#async { k }), field(&own::r#gen { k })];
+    assert_eq!(fields, [vector![4.0, -6.0]; 3]);
+    assert_eq!(own::r#async::NAME, "async");
+}
+
+#[test]
+fn names_of_variables_do_not_change_the_meaning() -> Result<(), Error> {
+    use names_of_variables::{Clashing, ClashingState, Plain};
+    let matrix = nalgebra::matrix![0.1, 0.2; 0.3, 0.4];
+    #[rustfmt::skip]
+    let mut clashing = Clashing {
+        h: 0.9, two: 1.2, half: 1.3, sixth: [0.7, 0.6], y_0: 0.4, k1_0: 0.3, v_0: matrix, r#match: 2.1, this: 2.2,
+        law_0: 0.8, X: 1.4, _x: 1.6, field: 1.7, gradient: 1.8, M: 2.0, m: 0.5, G: 1.1, λ: 0.2, Λ: 1.9,
+    };
+    #[rustfmt::skip]
+    let plain = Plain {
+        c0: 0.9, c1: 1.2, c2: 1.3, c3: [0.7, 0.6], c4: 0.4, c5: 0.3, c6: matrix, c7: 2.1, c8: 2.2,
+        c9: 0.8, c10: 1.4, c11: 1.6, c12: 1.7, c13: 1.8, c14: 2.0, c15: 0.5, c16: 1.1, c17: 0.2, c18: 1.9,
+    };
+    // On the sphere, moving along it.
+    let x = vector![0.6, 0.0, 0.8, 0.3, 1.04, 0.5, -0.72, 0.2];
+    assert_same(&results(&clashing, &x)?, &results(&plain, &x)?);
+
+    let state =
+        ClashingState { x: vector![0.6, 0.0], x_0: 0.8, r#type: 0.3, law: vector![1.04, 0.5], t0: -0.72, T: 0.2 };
+    assert_eq!(ClashingState::from(x), state);
+    assert_eq!(SVector::from(state), x);
+    assert_eq!(Clashing::STATE_NAMES, ["x[0]", "x[1]", "x_0", "type", "law[0]", "law[1]", "t0", "T"]);
+    assert_eq!(Clashing::INTEGRAL_NAMES, ["weigh", "weigh_rate", "energy", "fn"]);
+    for (index, name) in Clashing::PARAMETER_NAMES.iter().enumerate() {
+        assert_eq!(clashing.parameter(index), plain.parameter(index), "{name}");
+        if let Some(value) = clashing.parameter_mut(index) {
+            *value = -1.0;
+        }
+        assert_eq!(clashing.parameter(index), Some(-1.0), "{name}");
+    }
+    assert!((names_of_variables::SUM - 1.5).abs() < 1e-15, "the constants are in scope");
+    Ok(())
+}
+
+#[test]
+fn models_are_as_visible_as_they_are_declared() {
+    let x = vector![3.0, 4.0];
+    assert_eq!(visibility::inner::OfTheCrate { k: 2.0 }.integrals(&x), vector![17.0]);
+    assert_eq!(visibility::inner::OfAModule { k: 2.0 }.integrals(&x), vector![17.0]);
+    assert_eq!(SVector::from(visibility::inner::OfAModuleState { q: 3.0, p: 4.0 }), x);
+    assert!((visibility::inner::private_energy() - 17.0).abs() < 1e-15);
+}
+
+#[test]
+#[allow(clippy::items_after_statements)]
+fn a_model_can_live_in_a_function() {
+    let k = 100.0;
+
+    #[fbint_runtime::feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2)]
+    struct Oscillator {
+        k: f64,
+    }
+
+    let state = OscillatorState { q: 3.0, p: 4.0 };
+    assert_eq!(Oscillator { k: k / 50.0 }.vector_field(&SVector::from(state)), vector![4.0, -6.0]);
+}

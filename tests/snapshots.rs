@@ -1,0 +1,156 @@
+//! What the compiler makes of the models, for reviewers: equations, LaTeX, program, Rust, and the price of each field.
+#![allow(missing_docs)]
+
+use fbint_runtime::{FeedbackSystem, Operations};
+use fbint_tests::compiler::Declaration;
+use fbint_tests::systems::{
+    Bead, Chain4, DoublePendulum, FourBar, Functions, GearedPendulum, InverseFunctions, MixedPendulum, Oscillator,
+    PlanarPendulum, PlanarPendulumCpv22, SixPhaseConstraints, SphericalPendulum, SphericalPendulumCpv22,
+};
+use syn::visit::{self, Visit};
+
+const PLANAR_PENDULUM: &str = include_str!("../models/src/planar_pendulum.rs");
+
+#[test]
+fn equations() {
+    insta::assert_snapshot!("spherical_pendulum_equations", SphericalPendulum::EQUATIONS);
+    insta::assert_snapshot!("spherical_pendulum_cpv22_equations", SphericalPendulumCpv22::EQUATIONS);
+    insta::assert_snapshot!("planar_pendulum_equations", PlanarPendulum::EQUATIONS);
+    insta::assert_snapshot!("four_bar_equations", FourBar::EQUATIONS);
+}
+
+#[test]
+fn latex() {
+    insta::assert_snapshot!("spherical_pendulum_latex", SphericalPendulum::DERIVATION);
+    insta::assert_snapshot!("spherical_pendulum_cpv22_latex", SphericalPendulumCpv22::DERIVATION);
+    insta::assert_snapshot!("planar_pendulum_latex", PlanarPendulum::DERIVATION);
+    insta::assert_snapshot!("four_bar_latex", FourBar::DERIVATION);
+}
+
+#[test]
+fn program() {
+    let compiled = Declaration::one(PLANAR_PENDULUM).compile();
+    let symbols = compiled.model.symbols.iter().enumerate();
+    let symbols: String = symbols.map(|(index, symbol)| format!("symbol {index} is {}\n", symbol.name)).collect();
+    insta::assert_snapshot!("planar_pendulum_program", format!("{symbols}\n{}", compiled.listing()));
+}
+
+#[test]
+fn source() {
+    insta::assert_snapshot!("planar_pendulum_source", PlanarPendulum::SOURCE);
+}
+
+#[test]
+fn the_library_and_the_macro_emit_the_same() {
+    let declaration = Declaration::one(PLANAR_PENDULUM);
+    assert_eq!(declaration.text("SOURCE"), PlanarPendulum::SOURCE);
+    assert_eq!(declaration.text("EQUATIONS"), PlanarPendulum::EQUATIONS);
+    assert_eq!(declaration.text("DERIVATION"), PlanarPendulum::DERIVATION);
+}
+
+#[test]
+fn operations() {
+    let table = [
+        operations_of::<SphericalPendulum, 6, 4>(),
+        operations_of::<SphericalPendulumCpv22, 6, 4>(),
+        operations_of::<PlanarPendulum, 4, 3>(),
+        operations_of::<PlanarPendulumCpv22, 4, 3>(),
+        operations_of::<FourBar, 8, 7>(),
+        operations_of::<Chain4, 24, 9>(),
+        operations_of::<DoublePendulum, 4, 1>(),
+        operations_of::<GearedPendulum, 4, 3>(),
+        operations_of::<Bead, 6, 3>(),
+        operations_of::<SixPhaseConstraints, 8, 7>(),
+        operations_of::<MixedPendulum, 6, 5>(),
+        operations_of::<Oscillator, 6, 10>(),
+        operations_of::<Functions, 6, 3>(),
+        operations_of::<InverseFunctions, 6, 3>(),
+    ];
+    insta::assert_snapshot!("operations", table.join("\n"));
+}
+
+/// What Symbolica's own evaluator makes of the same field, untouched, is 112.
+#[test]
+fn the_fused_field_of_cpv22_is_cheap() {
+    let operations = SphericalPendulumCpv22::FEEDBACK_FIELD_OPERATIONS;
+    assert!(operations.total() <= 112, "{operations}");
+}
+
+fn operations_of<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() -> String {
+    format!("{}\n  X         {}\n  feedback  {}", S::NAME, S::VECTOR_FIELD_OPERATIONS, S::FEEDBACK_FIELD_OPERATIONS)
+}
+
+#[test]
+fn operations_are_those_of_the_emitted_code() {
+    are_those_of_the_source::<SphericalPendulum, 6, 4>();
+    are_those_of_the_source::<SphericalPendulumCpv22, 6, 4>();
+    are_those_of_the_source::<PlanarPendulum, 4, 3>();
+    are_those_of_the_source::<FourBar, 8, 7>();
+    are_those_of_the_source::<Chain4, 24, 9>();
+    are_those_of_the_source::<DoublePendulum, 4, 1>();
+    are_those_of_the_source::<SixPhaseConstraints, 8, 7>();
+    are_those_of_the_source::<Functions, 6, 3>();
+    are_those_of_the_source::<InverseFunctions, 6, 3>();
+}
+
+fn are_those_of_the_source<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() {
+    let source: syn::ItemImpl = syn::parse_str(S::SOURCE).unwrap();
+    let count = |name: &str| {
+        let functions = source.items.iter().filter_map(|item| match item {
+            syn::ImplItem::Fn(function) if function.sig.ident == name => Some(&function.block),
+            _ => None,
+        });
+        let mut counter = Counter::default();
+        functions.for_each(|block| counter.visit_block(block));
+        counter.0
+    };
+    assert_eq!(count("vector_field"), S::VECTOR_FIELD_OPERATIONS, "{}", S::NAME);
+    assert_eq!(count("feedback_field"), S::FEEDBACK_FIELD_OPERATIONS, "{}", S::NAME);
+}
+
+/// Counts what Rust code does. The sign of a literal is no operation, nor is that of a factor of `mul_add`, for which the
+/// machine has an instruction of its own; the branch for a metric, which calls the other functions, is passed over.
+#[derive(Default)]
+struct Counter(Operations);
+
+impl<'a> Visit<'a> for Counter {
+    fn visit_expr_if(&mut self, _: &'a syn::ExprIf) {}
+
+    fn visit_expr_binary(&mut self, binary: &'a syn::ExprBinary) {
+        match binary.op {
+            syn::BinOp::Add(_) | syn::BinOp::Sub(_) => self.0.additions += 1,
+            syn::BinOp::Mul(_) => self.0.multiplications += 1,
+            syn::BinOp::Div(_) => self.0.divisions += 1,
+            other => panic!("unexpected {other:?}"),
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+
+    fn visit_expr_unary(&mut self, unary: &'a syn::ExprUnary) {
+        if !matches!(*unary.expr, syn::Expr::Lit(_)) {
+            self.0.additions += 1;
+        }
+        visit::visit_expr_unary(self, unary);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'a syn::ExprMethodCall) {
+        visit::visit_expr_method_call(self, call);
+        match call.method.to_string().as_str() {
+            "mul_add" => {
+                self.0.fused += 1;
+                self.0.additions -= u32::from(is_negated(&call.receiver));
+            }
+            "recip" => self.0.divisions += 1,
+            "weigh" => {}
+            _ => self.0.functions += 1,
+        }
+    }
+}
+
+fn is_negated(expression: &syn::Expr) -> bool {
+    match expression {
+        syn::Expr::Paren(inner) => is_negated(&inner.expr),
+        syn::Expr::Unary(unary) => !matches!(*unary.expr, syn::Expr::Lit(_)),
+        _ => false,
+    }
+}
