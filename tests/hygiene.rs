@@ -117,7 +117,6 @@ mod names_of_models {
 }
 
 /// Parameters and variables that have the names of what the generated code binds.
-#[allow(non_snake_case)]
 mod names_of_variables {
     use fbint_runtime::feedback_system;
     use nalgebra::Matrix2;

@@ -384,6 +384,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #[allow(non_snake_case)]
         #visibility struct #state {
             #(#[doc = #field_docs] #visibility #names: #types,)*
         }
