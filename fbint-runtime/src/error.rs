@@ -6,8 +6,10 @@
 #[cfg(feature = "std")]
 use crate::StepFailure;
 
+use core::fmt;
+
 /// Why a field, a start or a run was refused.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is NaN or infinite.
@@ -178,6 +180,13 @@ pub enum Error {
     #[cfg(feature = "std")]
     #[error(transparent)]
     BlowUp(#[from] Box<BlowUp>),
+}
+
+/// The message, not the variant: this is what a `main` that returns an error prints.
+impl fmt::Debug for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
 }
 
 /// A run that could not be continued, and where.
