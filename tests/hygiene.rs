@@ -142,6 +142,7 @@ mod names_of_variables {
         invariant(r#fn = G * x[0] * T - λ * Λ * t0),
     )]
     #[derive(Clone, Debug)]
+    #[allow(non_snake_case)]
     pub(super) struct Clashing {
         pub(super) h: f64,
         pub(super) two: f64,

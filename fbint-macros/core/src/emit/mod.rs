@@ -381,10 +381,13 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         .collect();
     let flat = quote!(#runtime::nalgebra::SVector<::core::primitive::f64, #n>);
     let doc = format!(" A state of [`{}`].", plain(model));
+    // Where every name is in order, whoever forbids the lint has nothing to object to.
+    let in_order = |name: &&Ident| !plain(name).contains("__") && !plain(name).contains(char::is_uppercase);
+    let allow = (!names.iter().all(in_order)).then(|| quote!(#[allow(non_snake_case)]));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
-        #[allow(non_snake_case)]
+        #allow
         #visibility struct #state {
             #(#[doc = #field_docs] #visibility #names: #types,)*
         }
