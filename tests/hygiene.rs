@@ -5,8 +5,8 @@
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic)]
 
-use fbint_runtime::nalgebra::{SVector, vector};
 use fbint_runtime::{Error, Feedback, FeedbackSystem, Gains, PreparedSystem};
+use nalgebra::{SVector, vector};
 
 /// Without the prelude there is neither `Some` nor `Clone` nor `From`.
 mod without_prelude {
@@ -117,10 +117,9 @@ mod names_of_models {
 }
 
 /// Parameters and variables that have the names of what the generated code binds.
-#[allow(non_snake_case)]
 mod names_of_variables {
     use fbint_runtime::feedback_system;
-    use fbint_runtime::nalgebra::Matrix2;
+    use nalgebra::Matrix2;
 
     /// Upper-case names are constants of the module, too.
     const T: f64 = 0.1;
@@ -143,6 +142,7 @@ mod names_of_variables {
         invariant(r#fn = G * x[0] * T - λ * Λ * t0),
     )]
     #[derive(Clone, Debug)]
+    #[allow(non_snake_case)]
     pub(super) struct Clashing {
         pub(super) h: f64,
         pub(super) two: f64,
@@ -246,7 +246,7 @@ mod visibility {
 
         pub(in super::super) fn private_energy() -> f64 {
             use fbint_runtime::FeedbackSystem;
-            Private { k: 2.0 }.integrals(&fbint_runtime::nalgebra::vector![3.0, 4.0])[0]
+            Private { k: 2.0 }.integrals(&nalgebra::vector![3.0, 4.0])[0]
         }
     }
 }
@@ -311,7 +311,7 @@ fn names_of_models_do_not_change_the_meaning() {
 #[test]
 fn names_of_variables_do_not_change_the_meaning() -> Result<(), Error> {
     use names_of_variables::{Clashing, ClashingState, Plain};
-    let matrix = fbint_runtime::nalgebra::matrix![0.1, 0.2; 0.3, 0.4];
+    let matrix = nalgebra::matrix![0.1, 0.2; 0.3, 0.4];
     #[rustfmt::skip]
     let mut clashing = Clashing {
         h: 0.9, two: 1.2, half: 1.3, sixth: [0.7, 0.6], y_0: 0.4, k1_0: 0.3, v_0: matrix, r#match: 2.1, this: 2.2,

@@ -142,7 +142,7 @@ mod exact_solutions {
     ) -> Result<(), Error> {
         let start = start.into();
         let feedback = Feedback::new(system, &start, Gains::uniform(0.1))?;
-        for (name, field) in [("plain", &PlainField(system) as &dyn Field<N>), ("feedback", &feedback)] {
+        for (name, field) in [("plain", &PlainField::new(system) as &dyn Field<N>), ("feedback", &feedback)] {
             let (mut x, mut time) = (start, 0.0);
             for &(end, state) in exact {
                 let steps = ((end - time) / h).ceil();

@@ -37,25 +37,31 @@ use proc_macro::TokenStream;
 ///
 /// # Keys
 ///
-/// `key = value` declares one thing, `key(name = expression, ..)` named things; `define`, `constraint`, `phase_constraint`
-/// and `invariant` may repeat.
+/// `key = value` declares one thing, `key(name = expression, ..)` named things; `define`, `constraint`, `phase_constraint`,
+/// `invariant` and `output` may repeat.
 ///
 /// | key | meaning |
 /// |---|---|
 /// | `coordinates(x, q: [3], w: [3, 4])` | configuration coordinates: scalars, vectors, matrices |
 /// | `momenta(px, p: [3], pw: [3, 4])` | their conjugate momenta: the same count and shapes in the same order |
 /// | `hamiltonian = H` | the energy H(q, p); it becomes the integral `energy` |
+/// | `state(r: [3, 3], w: [3])` | a state that is not canonical, instead of `coordinates` and `momenta` |
+/// | `dynamics(r = expression, ..)` | the rate of every variable of a `state` |
+/// | `poisson = J` | x' = J(x) grad H for a `state` with a `hamiltonian`; J must be antisymmetric and satisfy the Jacobi identity |
 /// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
-/// | `constraint(name = g)` | holonomic constraint g(q) = 0; its partner `name_rate` = {g, H} is derived |
+/// | `constraint(name = g)` | canonical: holonomic constraint g(q) = 0, whose partner `name_rate` = {g, H} is derived; with `state`: an invariant set g(x) = 0 of the field |
 /// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
-/// | `name[i in a..b] = expression` | a family, in `constraint`, `phase_constraint` and `invariant` |
+/// | `output(name = expression)` | a quantity that is computed beside the field; it may use `multiplier(constraint)` |
+/// | `name[i in a..b] = expression` | a family, in `constraint`, `phase_constraint`, `invariant` and `output` |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
-/// `state`, `poisson`, `dynamics` and `output` are reserved for systems that are not canonical and refused until then.
+/// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
+/// be used; an unused definition or parameter is an error. Entries of a constraint or an invariant that are equal, such as
+/// those of the symmetric r^T r, are kept once and weighted by how often they occur, so that V stays the Frobenius norm.
 ///
-/// Constraints must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
-/// be used; an unused definition or parameter is an error.
+/// The reaction force of a holonomic constraint g is `multiplier(name)` times dg/dq: for g = |q|^2 - l^2 the tension of the
+/// rod is `-2 * l * multiplier(name)`.
 ///
 /// # Parameters
 ///
@@ -80,13 +86,14 @@ use proc_macro::TokenStream;
 ///
 /// # What is generated
 ///
-/// The state type `NameState` has a public field of the declared shape for each coordinate and momentum, and converts from
-/// and into the flat `SVector<f64, N>` (coordinates, then momenta). The integrals are, in this order: the constraints,
-/// their rates, the phase constraints, `energy`, the invariants.
+/// The state type `NameState` has a field of the declared shape for each coordinate and momentum, and converts from and
+/// into the flat `SVector<f64, N>` (coordinates, then momenta). The integrals are, in this order: the constraints, their
+/// rates, the phase constraints, `energy`, the invariants. `NamePrepared`, which `prepare()` returns, holds what depends on
+/// the parameters alone; its functions are the ones that are called step after step.
 ///
 /// The generated functions are straight-line code without allocation, generic over the scalar (`f64`, `f32`, SIMD lanes,
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
-/// `potential_gradient` (grad V), `feedback_field` (X - L grad V, CPV22 eq. 6), `euler_step` and `rk4_step`. Constants hold
+/// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - L grad V, CPV22 eq. 6), `euler_step` and `rk4_step`. Constants hold
 /// names, operation counts, the generated code (`SOURCE`), and the derivation as text (`EQUATIONS`) and as LaTeX
 /// (`DERIVATION`). The generated code was checked, while it was generated, against a numerical evaluation of the derived
 /// expressions.

@@ -95,6 +95,8 @@ impl<const M: usize> fmt::Display for Drift<M> {
             "integral", "target", "max |change|", "final change", "secular slope"
         )?;
         for IntegralDrift { name, target, max, last, slope } in self.integrals() {
+            // Adding zero turns -0 into 0.
+            let [target, last, slope] = [target, last, slope].map(|number| number + 0.0);
             write!(out, "\n{name:width$}  {target:>10.2e}  {max:>12.2e}  {last:>12.2e}  {slope:>13.2e}")?;
         }
         Ok(())

@@ -3,8 +3,13 @@
 //! Every message names the culprit and its value, and says what would do instead. Names are those of the declaration, as in
 //! [`FeedbackSystem`](crate::FeedbackSystem)'s constants.
 
+#[cfg(feature = "std")]
+use crate::StepFailure;
+
+use core::fmt;
+
 /// Why a field, a start or a run was refused.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is NaN or infinite.
@@ -122,6 +127,16 @@ pub enum Error {
         /// The name of the last row and column of the smallest leading block that is not positive definite.
         entry: &'static str,
     },
+    /// A geometric integrator was asked of a system that does not have the structure it needs.
+    #[error("{method} cannot integrate `{system}`: {reason}")]
+    NotApplicable {
+        /// The method.
+        method: &'static str,
+        /// The system.
+        system: &'static str,
+        /// Why not, and what would do instead.
+        reason: &'static str,
+    },
     /// A simulation was run before it was told something that has no default.
     #[cfg(feature = "std")]
     #[error("the simulation has no {what}: call `.{call}` before `.run()`")]
@@ -131,8 +146,7 @@ pub enum Error {
         /// The call that sets it.
         call: &'static str,
     },
-    /// A step, an end or an interval that is not positive or not finite.
-    #[cfg(feature = "std")]
+    /// A step, a tolerance, an end or an interval that is not positive or not finite.
     #[error("{what} is {value:?}: it must be positive and finite")]
     Setting {
         /// What was set.
@@ -149,10 +163,50 @@ pub enum Error {
         /// The end.
         until: f64,
     },
+    /// So many samples are asked for that they would fill the memory.
+    #[cfg(feature = "std")]
+    #[error("the interval {interval:?} is too small to sample until t = {until:?}: ask for at most 1e8 samples")]
+    TooManySamples {
+        /// The time between two samples.
+        interval: f64,
+        /// The end.
+        until: f64,
+    },
+    /// No further step could be made.
+    #[cfg(feature = "std")]
+    #[error(transparent)]
+    Halted(#[from] Box<Halted>),
     /// The solution left every bound.
     #[cfg(feature = "std")]
     #[error(transparent)]
     BlowUp(#[from] Box<BlowUp>),
+}
+
+/// The message, not the variant: this is what a `main` that returns an error prints.
+impl fmt::Debug for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+/// A run that could not be continued, and where.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("the run stopped at t = {time:?}, where {}: {reason}", Assigned(.names, .state))]
+#[non_exhaustive]
+pub struct Halted {
+    /// Why no further step can be made.
+    pub reason: StepFailure,
+    /// The end of the last step that succeeded.
+    pub time: f64,
+    /// The state there, flat.
+    pub state: Vec<f64>,
+    /// The names of its entries.
+    pub names: &'static [&'static str],
+}
+
+pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
+    if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::Setting { what, value }) }
 }
 
 /// A solution that left every bound, and where it was before.

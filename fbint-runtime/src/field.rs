@@ -5,7 +5,8 @@
 
 use nalgebra::SVector;
 
-use crate::FeedbackSystem;
+use crate::tableau::{EULER, RK4};
+use crate::{FeedbackSystem, PreparedSystem};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N.
 pub trait Field<const N: usize> {
@@ -15,24 +16,31 @@ pub trait Field<const N: usize> {
     /// One step of the explicit Euler method.
     #[inline]
     fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        *x += self.value(x) * h;
+        EULER.step(|x| self.value(x), x, h);
     }
 
     /// One step of the classical Runge-Kutta method of order 4.
     #[inline]
     fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        let k1 = self.value(x);
-        let k2 = self.value(&(*x + k1 * (h / 2.0)));
-        let k3 = self.value(&(*x + k2 * (h / 2.0)));
-        let k4 = self.value(&(*x + k3 * h));
-        *x += (k1 + (k2 + k3) * 2.0 + k4) * (h / 6.0);
+        RK4.step(|x| self.value(x), x, h);
     }
 }
 
-/// The Dirac-extended field X of a system, without feedback.
-pub struct PlainField<'a, S, const M: usize>(pub &'a S);
+/// The vector field X of a system, without feedback. The system, as it is prepared, is of type `P` and has `M` integrals.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainField<P, const M: usize>(P);
 
-impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<'_, S, M> {
+impl<P, const M: usize> PlainField<P, M> {
+    /// X of `system`.
+    pub fn new<S, const N: usize>(system: &S) -> Self
+    where
+        S: FeedbackSystem<N, M, Prepared = P>,
+    {
+        Self(system.prepare())
+    }
+}
+
+impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<P, M> {
     #[inline]
     fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
         self.0.vector_field(x)

@@ -4,7 +4,9 @@
 //! energy, invariants) and the field with feedback, x' = X(x) - L DF^T K (F - F_target), whose solutions are drawn back to
 //! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K and L, [`Feedback`] is
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
-//! integral, and [`ConsistentStart`] moves a guess onto the constraints.
+//! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Correction`] is the rival to feedback, a projection
+//! after each step. Steps are those of [`tableau`], of a fixed size, or of [`Integrator`], with error control; both work on
+//! any [`Field`].
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -40,30 +42,40 @@
 //! # Ok::<(), fbint_runtime::Error>(())
 //! ```
 //!
-//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature
+//! With the feature `differential-equations` every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, which
+//! brings implicit and other methods. Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature
 //! `libm` then supplies the elementary functions.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod consistent_start;
+mod correction;
+#[cfg(feature = "differential-equations")]
+mod differential_equations;
 mod drift;
 mod error;
 mod feedback;
 mod field;
 mod gains;
+mod geometric;
+mod integrator;
 mod scalar;
 #[cfg(feature = "std")]
 mod simulation;
 mod system;
+pub mod tableau;
 
 pub use consistent_start::ConsistentStart;
+pub use correction::Correction;
 pub use drift::{Drift, IntegralDrift};
-#[cfg(feature = "std")]
-pub use error::BlowUp;
 pub use error::Error;
+#[cfg(feature = "std")]
+pub use error::{BlowUp, Halted};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
 pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};
+pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
+pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
 pub use nalgebra;
 pub use scalar::Scalar;
 #[cfg(feature = "std")]

@@ -9,6 +9,52 @@ use core::ops::{Add, Div, Mul, Neg, Sub};
 use nalgebra::SimdRealField;
 
 /// A real number, or several side by side, that generated code can compute with.
+///
+/// A type that is no `SimdRealField` implements it like this:
+///
+/// ```
+/// use std::ops::{Add, Div, Mul, Neg, Sub};
+///
+/// use fbint_runtime::Scalar;
+///
+/// /// Four numbers side by side.
+/// #[derive(Clone, Copy)]
+/// struct Lanes([f64; 4]);
+///
+/// impl Lanes {
+///     fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+///         Self(std::array::from_fn(|i| f(self.0[i], other.0[i])))
+///     }
+/// }
+/// impl Add for Lanes { type Output = Self; fn add(self, other: Self) -> Self { self.zip(other, |a, b| a + b) } }
+/// impl Sub for Lanes { type Output = Self; fn sub(self, other: Self) -> Self { self.zip(other, |a, b| a - b) } }
+/// impl Mul for Lanes { type Output = Self; fn mul(self, other: Self) -> Self { self.zip(other, |a, b| a * b) } }
+/// impl Div for Lanes { type Output = Self; fn div(self, other: Self) -> Self { self.zip(other, |a, b| a / b) } }
+/// impl Neg for Lanes { type Output = Self; fn neg(self) -> Self { Self(self.0.map(|a| -a)) } }
+///
+/// impl Scalar for Lanes {
+///     fn from_f64(value: f64) -> Self { Self([value; 4]) }
+///     fn recip(self) -> Self { Self(self.0.map(f64::recip)) }
+///     fn mul_add(self, factor: Self, summand: Self) -> Self { self * factor + summand }
+///     fn sqrt(self) -> Self { Self(self.0.map(f64::sqrt)) }
+///     fn abs(self) -> Self { Self(self.0.map(f64::abs)) }
+///     fn powi(self, exponent: i32) -> Self { Self(self.0.map(|a| a.powi(exponent))) }
+///     fn powf(self, exponent: Self) -> Self { self.zip(exponent, f64::powf) }
+///     fn sin(self) -> Self { Self(self.0.map(f64::sin)) }
+///     fn cos(self) -> Self { Self(self.0.map(f64::cos)) }
+///     fn tan(self) -> Self { Self(self.0.map(f64::tan)) }
+///     fn asin(self) -> Self { Self(self.0.map(f64::asin)) }
+///     fn acos(self) -> Self { Self(self.0.map(f64::acos)) }
+///     fn atan(self) -> Self { Self(self.0.map(f64::atan)) }
+///     fn atan2(self, x: Self) -> Self { self.zip(x, f64::atan2) }
+///     fn sinh(self) -> Self { Self(self.0.map(f64::sinh)) }
+///     fn cosh(self) -> Self { Self(self.0.map(f64::cosh)) }
+///     fn tanh(self) -> Self { Self(self.0.map(f64::tanh)) }
+///     fn exp(self) -> Self { Self(self.0.map(f64::exp)) }
+///     fn ln(self) -> Self { Self(self.0.map(f64::ln)) }
+/// }
+/// assert_eq!(Scalar::sqrt(Lanes([0.0, 1.0, 4.0, 9.0])).0, [0.0, 1.0, 2.0, 3.0]);
+/// ```
 pub trait Scalar:
     Copy + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {

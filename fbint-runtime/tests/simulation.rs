@@ -1,10 +1,14 @@
 //! Runs: their figures for CPV22's spherical pendulum, orders of convergence, exact ends, drift, and what is refused.
 
 mod common;
+mod models;
 
 use common::{PENDULUM, State, start};
 use fbint_runtime::nalgebra::{Vector2, Vector6};
-use fbint_runtime::{Drift, Error, Feedback, Gains, Method, Run, Simulation};
+use fbint_runtime::{
+    Drift, Error, Feedback, Gains, Integrator, Method, PlainField, Run, Simulation, StepFailure, Tolerance,
+};
+use models::{FOUR_BAR, FourBar, FourBarState};
 
 const EULER: Method = Method::Euler { h: 1e-3 };
 const RK4: Method = Method::Rk4 { h: 1e-3 };
@@ -191,4 +195,112 @@ fn what_is_missing_or_out_of_range_is_refused() {
     let off = State { q: [0.0, 1.5, 0.0], ..start() };
     let error = Simulation::new(&PENDULUM, off).unwrap_err();
     assert!(matches!(error, Error::OffConstraint { name: "length", value: 1.25, .. }));
+}
+
+const DOP853: Method = Method::Dop853 { rtol: 1e-10, atol: 1e-10 };
+
+#[test]
+fn error_control_keeps_the_lengths_of_a_linkage_with_and_without_feedback() {
+    let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().method(DOP853).until(30.0);
+    assert_lengths(&simulation().run().unwrap());
+    assert_lengths(&simulation().gains(Gains::uniform(1.0)).run().unwrap());
+}
+
+/// That no rod is off its length by more than 5e-10 at any step.
+fn assert_lengths(run: &Run<FourBarState, 8, 7>) {
+    assert_eq!(run.time(), 30.0);
+    for (name, length) in [("crank", 0.8), ("coupler", 2.0), ("rocker", 1.0)] {
+        // g = |r|^2 - l^2.
+        let off = run.drift().get(name).unwrap().max / (2.0 * length);
+        assert!(off <= 5e-10, "{name}: {off}");
+    }
+}
+
+#[test]
+fn a_run_with_error_control_is_its_steps_one_after_the_other() {
+    let run = plain(DOP853, 10.0);
+    let field = PlainField::new(&PENDULUM);
+    let mut integrator = Integrator::dop853(&field, start().into(), Tolerance::new(1e-10, 1e-10).unwrap());
+    integrator.advance_to(10.0).unwrap();
+    assert_eq!(run.state(), State::from(*integrator.state()));
+    assert_eq!((run.time(), run.steps()), (10.0, integrator.steps()));
+    assert_eq!(run.evaluations(), integrator.evaluations());
+    assert_eq!(run.trajectory().len() as u64, 1 + run.steps());
+    assert_eq!(State::from(run.trajectory().last().unwrap().state), run.state());
+}
+
+#[test]
+fn samples_between_steps_are_dense_output() {
+    let sampled = |interval| {
+        let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(1.0);
+        simulation.record_every(interval).run().unwrap()
+    };
+    let run = sampled(0.3);
+    assert!(run.trajectory().iter().map(|sample| sample.time).eq([0.0, 0.3, 0.6, 3.0 * 0.3, 1.0]));
+    assert_eq!(run.state(), plain(DOP853, 1.0).state());
+    for sample in &run.trajectory()[1..4] {
+        let exact = Vector6::from(plain(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, sample.time).state());
+        assert!((sample.state - exact).norm() < 1e-9, "at {}: {}", sample.time, sample.state - exact);
+    }
+    // An interval that divides the end, up to rounding, and one beyond it.
+    assert_eq!(sampled(0.1).trajectory().len(), 11);
+    assert_eq!(sampled(7.0).trajectory().len(), 2);
+}
+
+#[test]
+fn a_long_run_with_error_control_keeps_few_samples() {
+    let run = plain(Method::DormandPrince { rtol: 1e-9, atol: 1e-9 }, 100.0);
+    assert!(run.steps() > 2000, "{} steps", run.steps());
+    let times = || run.trajectory().iter().map(|sample| sample.time);
+    assert!((1000..=2002).contains(&run.trajectory().len()) && times().is_sorted());
+    assert_eq!((times().next(), times().next_back()), (Some(0.0), Some(100.0)));
+}
+
+#[test]
+fn progress_of_error_control_rises_to_one() {
+    let mut reports = vec![];
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(100.0);
+    simulation.run_with(|fraction| reports.push(fraction)).unwrap();
+    assert!(reports.is_sorted() && (100..=200).contains(&reports.len()), "{} reports", reports.len());
+    assert_eq!(reports.last(), Some(&1.0));
+}
+
+#[test]
+fn a_run_that_cannot_go_on_says_why_and_where() {
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(100.0).max_steps(50);
+    let Err(Error::Halted(halted)) = simulation.run() else { panic!("not halted") };
+    assert_eq!(halted.reason, StepFailure::TooManySteps { limit: 50 });
+    assert!(halted.time > 1.0 && halted.state.iter().all(|entry| entry.is_finite()));
+    let message = halted.to_string();
+    for part in ["stopped at t = ", "q[0] = ", "50 steps were tried"] {
+        assert!(message.contains(part), "{part} is missing in: {message}");
+    }
+    for method in [Method::Dop853 { rtol: 0.0, atol: 1e-6 }, Method::DormandPrince { rtol: 1e-6, atol: f64::NAN }] {
+        let error = Simulation::new(&PENDULUM, start()).unwrap().method(method).until(1.0).run().unwrap_err();
+        assert!(matches!(error, Error::Setting { what, .. } if what.contains("tolerance")), "{error}");
+    }
+    let sampled = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(1.0).record_every(1e-300);
+    assert_eq!(
+        sampled.run().unwrap_err().to_string(),
+        "the interval 1e-300 is too small to sample until t = 1.0: ask for at most 1e8 samples",
+    );
+    let error = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(f64::NAN).run().unwrap_err();
+    assert!(matches!(error, Error::Setting { what: "the end of the simulation", .. }), "{error}");
+}
+
+#[test]
+fn every_method_runs_with_its_order() {
+    for (method, evaluations) in [
+        (Method::Euler { h: 0.01 }, 100),
+        (Method::Midpoint { h: 0.01 }, 200),
+        (Method::Heun { h: 0.01 }, 200),
+        (Method::Rk4 { h: 0.01 }, 400),
+    ] {
+        assert_eq!(plain(method, 1.0).evaluations(), evaluations);
+    }
+    type Make = fn(f64) -> Method;
+    for method in [(|h| Method::Midpoint { h }) as Make, |h| Method::Heun { h }] {
+        let order = order(|h| plain(method(h), 1.0), 2e-3);
+        assert!((order - 2.0).abs() < 0.05, "{:?}: {order}", method(2e-3));
+    }
 }

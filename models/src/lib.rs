@@ -10,6 +10,7 @@ mod kepler;
 mod perturbed_kepler;
 mod planar_pendulum;
 mod spherical_pendulum;
+pub mod splitting;
 
 pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State, Chain32, Chain32State};
 pub use euler_top::{EulerTop, EulerTopState};

@@ -15,8 +15,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::ops::{Add, Mul, Neg, Sub};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
+use std::time::Duration;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -51,7 +51,7 @@ impl std::fmt::Display for SessionError {
         match self {
             Self::Busy => write!(
                 out,
-                "another process has kept the computer-algebra system busy for {} s (lock file {}); end it and build again",
+                "another process has kept the computer-algebra system busy for {} s (lock file {}); wait for it or end it, and build again",
                 PATIENCE.as_secs(),
                 lock_path().display(),
             ),
@@ -95,24 +95,34 @@ fn lock_path() -> PathBuf {
 }
 
 fn lock() -> Result<File, SessionError> {
-    let path = lock_path();
-    // Opened for reading where it exists: it may belong to another user, and a lock needs no more.
-    let file = File::open(&path)
-        .or_else(|_| OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path))
-        .map_err(|error| SessionError::Unavailable(format!("lock file {}: {error}", path.display())))?;
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            Err(TryLockError::WouldBlock) => return Err(SessionError::Busy),
-            Err(TryLockError::Error(error)) => {
-                return Err(SessionError::Unavailable(format!("lock file {}: {error}", path.display())));
-            }
-        }
+    let unavailable =
+        |error: std::io::Error| SessionError::Unavailable(format!("lock file {}: {error}", lock_path().display()));
+    let file = open_lock_file().map_err(unavailable)?;
+    match file.try_lock() {
+        Ok(()) => return Ok(file),
+        Err(TryLockError::Error(error)) => return Err(unavailable(error)),
+        Err(TryLockError::WouldBlock) => {}
     }
+    // A thread that blocks takes its turn; one that polls may never be served. If it comes too late, the file that it sends
+    // in vain is closed, which releases the lock.
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || sender.send(file.lock().map(|()| file)));
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(result) => result.map_err(unavailable),
+        Err(_) => Err(SessionError::Busy),
+    }
+}
+
+/// Opened for reading where it exists: it may belong to another user, and a lock needs no more.
+fn open_lock_file() -> std::io::Result<File> {
+    let path = lock_path();
+    File::open(&path).or_else(|_| {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+        // Whatever the umask, other users must be able to open it; where that is forbidden, they get an error.
+        #[cfg(unix)]
+        let _ = file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+        Ok(file)
+    })
 }
 
 /// An expression in the hands of the algebra. Lives only within a [`session`].

@@ -1,7 +1,7 @@
 //! An invariant without coordinates or momenta.
 
-use fbint_runtime::nalgebra::vector;
 use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
 
 #[feedback_system(
     coordinates(q: [2]),

@@ -1,7 +1,7 @@
 //! A constraint in a direction without kinetic energy: C is singular, though it stands alone.
 
-use fbint_runtime::nalgebra::vector;
 use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
 
 #[feedback_system(
     coordinates(q: [2]),

@@ -1,7 +1,7 @@
 //! A constraint used as if it were a value.
 
-use fbint_runtime::nalgebra::vector;
 use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
 
 #[feedback_system(
     coordinates(q: [2]),

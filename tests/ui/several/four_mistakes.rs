@@ -1,10 +1,10 @@
 //! Four mistakes give four messages, and using the whole surface of the model gives none.
 
-use fbint_runtime::nalgebra::{SVector, vector};
 use fbint_runtime::{
     ConsistentStart, Feedback, FeedbackSystem, Field, Gains, Method, PlainField, PreparedSystem, Simulation,
     feedback_system,
 };
+use nalgebra::{SVector, vector};
 
 #[feedback_system(
     coordinates(q: [2]),

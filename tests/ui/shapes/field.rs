@@ -1,7 +1,7 @@
 //! A vector of 2 has no third entry.
 
-use fbint_runtime::nalgebra::vector;
 use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
 
 #[feedback_system(
     coordinates(q: [2]),

@@ -1,7 +1,7 @@
 //! The sum of a scalar and a vector.
 
-use fbint_runtime::nalgebra::vector;
 use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
 
 #[feedback_system(
     coordinates(q: [2]),

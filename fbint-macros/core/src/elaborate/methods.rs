@@ -167,7 +167,7 @@ impl Scope<'_> {
             ("asin" | "acos", Some(number)) if number.abs() > BigRational::one() => {
                 Some("sine and cosine lie between -1 and 1: there is no such angle")
             }
-            ("recip", Some(number)) if number.is_zero() => Some("division by zero"),
+            ("recip", Some(number)) if number.is_zero() => Some("0 has no reciprocal"),
             _ => None,
         };
         if let Some(complaint) = complaint {

@@ -126,7 +126,11 @@ fn count(constraints: &[Quantity], phase: &[Quantity], degrees: usize, errors: &
     {
         let (number, entries) = (phase.len(), if phase.len() == 1 { "entry" } else { "entries" });
         let message = format!("the phase constraints have {number} {entries}: their number must be even");
-        errors.push(last.span, format_args!("{message}, or the matrix of their brackets is singular"));
+        let has_momentum =
+            last.value.symbols().iter().any(|symbol| (degrees..2 * degrees).contains(&(symbol.0 as usize)));
+        let remedy = if has_momentum { "" } else { ", or declare it as `constraint`, which adds its rate" };
+        let remedy = format!("add the one that is conjugate to `{}`{remedy}", last.name);
+        errors.push(last.span, format_args!("{message}, or the matrix of their brackets is singular; {remedy}"));
         return;
     }
     let excess = constraints.get(degrees).or_else(|| phase.get(2 * (degrees - constraints.len().min(degrees))));

@@ -1,5 +1,5 @@
-//! `multiplier(constraint)` in an `output`: the entry of c1 that makes the constraint's reaction force (design: dp/dt =
-//! -dH/dq + G^T c1).
+//! `multiplier(constraint)` in an `output`: for a holonomic constraint g the entry of c1 that makes its reaction force,
+//! dp/dt = -dH/dq + G^T c1 with G = dg/dq; for a phase constraint its entry of c in X = J (grad H - Df^T c).
 //!
 //! Multipliers are symbols after those of the state and the parameters, one for each constraint that is kept. An entry
 //! that stands for several equal ones shares its multiplier among them, so that the force of a symmetric matrix of
@@ -56,8 +56,8 @@ fn value(member: &Member, constraint: &Flattened, first: usize) -> Value {
     Value::new(member.shape, member.places.iter().map(entry).collect())
 }
 
-impl Scope<'_> {
-    /// `multiplier(length)` or `multiplier(link[3])`; `call` is all of it, `argument` what is in its parentheses.
+impl<'a> Scope<'a> {
+    /// `multiplier(length)` or `multiplier(link[3])`; `function` is the word, `argument` what is in its parentheses.
     pub(super) fn multiplier(&mut self, function: impl ToTokens, argument: &Expr) -> Outcome<Value> {
         if self.multipliers.is_none() {
             let message = "`multiplier` has a value only in an `output`";
@@ -86,36 +86,39 @@ impl Scope<'_> {
 
     fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Outcome<Value> {
         let name = path.path.get_ident().map(plain).unwrap_or_default();
-        let table = self.multipliers.as_ref().ok_or(Poison)?;
-        let Some((named, values)) = table.constraints.get(&name) else { return Err(self.no_constraint(path)) };
-        let values = values.clone();
-        match (&named.family, index) {
-            (None, None) => Ok(values?.swap_remove(0)),
-            (Some(family), Some(index)) => {
-                let member = self.member(&name, family, &index.index)?;
-                Ok(values?.swap_remove(member))
-            }
+        let Some(named) = self.constraint(&name).map(|(named, _)| *named) else {
+            return Err(self.no_constraint(path));
+        };
+        let member = match (&named.family, index) {
+            (None, None) => 0,
+            (Some(family), Some(index)) => self.member(&name, family, &index.index)?,
             (Some(family), None) => {
                 let (start, last) = (family.range.start, family.range.end - 1);
                 let message = format!("`{name}` is a family of constraints, numbered {start} to {last}");
-                Err(self.fail(path, format!("{message}: say which, as in `multiplier({name}[{start}])`")))
+                return Err(self.fail(path, format!("{message}: say which, as in `multiplier({name}[{start}])`")));
             }
             (None, Some(index)) => {
                 let number = index.index.to_token_stream();
                 let message = format!("the constraint `{name}` is no family: write `multiplier({name})`");
                 let remedy = format!("and `multiplier({name})[{number}]` for an entry if it is a vector");
-                Err(self.fail(index, format!("{message}, {remedy}")))
+                return Err(self.fail(index, format!("{message}, {remedy}")));
             }
-        }
+        };
+        let (_, values) = self.constraint(&name).ok_or(Poison)?;
+        values.as_ref().map(|values| values[member].clone()).map_err(|poison| *poison)
+    }
+
+    fn constraint(&self, name: &str) -> Option<&(&'a Named, Outcome<Vec<Value>>)> {
+        self.multipliers.as_ref()?.constraints.get(name)
     }
 
     /// The place of a member of a family.
     fn member(&mut self, name: &str, family: &Family, written: &Expr) -> Outcome<usize> {
         let index = self.integer(written)?;
-        if let Some(place) = family.range.clone().position(|member| member == index) {
-            return Ok(place);
-        }
         let (start, last) = (family.range.start, family.range.end - 1);
+        if family.range.contains(&index) {
+            return Ok((index - start) as usize);
+        }
         let message = format!("index {index} is out of range{}", self.circumstances());
         Err(self.fail(written, format!("{message}: the constraints `{name}` are numbered {start} to {last}")))
     }

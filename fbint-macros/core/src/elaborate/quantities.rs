@@ -129,8 +129,8 @@ fn is_constant(value: &Expression, kind: Kind, dimension: usize) -> bool {
     value.symbols().first().is_none_or(|symbol| symbol.0 as usize >= relevant)
 }
 
-/// Equal entries of a vector of constraints are a slip, which the brackets bring to light; those of a matrix come from
-/// its symmetry.
+/// Equal entries of a matrix come from its symmetry; those of a vector of constraints are a slip, which the brackets of a
+/// canonical system bring to light.
 fn merges(kind: Kind, shape: Shape) -> bool {
     match kind {
         Kind::Invariant => true,

@@ -38,8 +38,8 @@ enum Meaning {
         first: usize,
     },
     Definition(usize),
-    /// A constraint or an invariant: no value.
-    Quantity,
+    /// A constraint or an integral, in words: no value.
+    Quantity(&'static str),
     /// No value either.
     Output,
     /// Its declaration is mistaken.
@@ -95,6 +95,9 @@ impl<'a> Scope<'a> {
             work: 0,
             exhausted: false,
         };
+        for name in &declaration.broken {
+            scope.declare(name, Meaning::Broken);
+        }
         let mut first = 0;
         scope.variables(&declaration.coordinates, Role::Coordinate, &mut first);
         scope.variables(&declaration.momenta, Role::Momentum, &mut first);
@@ -103,19 +106,21 @@ impl<'a> Scope<'a> {
         for (index, define) in declaration.defines.iter().enumerate() {
             scope.declare(&define.name, Meaning::Definition(index));
         }
-        let quantities = declaration.constraints.iter().chain(&declaration.phase_constraints);
-        for named in quantities.chain(&declaration.invariants) {
-            scope.declare(&named.name, Meaning::Quantity);
+        let quantities = [
+            (&declaration.constraints, "a constraint"),
+            (&declaration.phase_constraints, "a phase constraint"),
+            (&declaration.invariants, "an invariant"),
+        ];
+        for (named, kind) in quantities.into_iter().flat_map(|(list, kind)| list.iter().map(move |named| (named, kind)))
+        {
+            scope.declare(&named.name, Meaning::Quantity(kind));
         }
         for output in &declaration.outputs {
             scope.declare(&output.name, Meaning::Output);
         }
-        for name in &declaration.broken {
-            scope.declare(name, Meaning::Broken);
-        }
         // A field that is given has no Hamiltonian.
         if declaration.dynamics.is_empty() {
-            scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity);
+            scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity("the integral of `hamiltonian`"));
         }
         scope
     }
@@ -127,7 +132,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The first declaration of a name holds; a second one was reported by `syntax`.
+    /// The first declaration of a name holds, and that it is broken before any other.
     fn declare(&mut self, name: &Ident, meaning: Meaning) {
         self.names.entry(plain(name)).or_insert(meaning);
     }
@@ -208,9 +213,9 @@ impl<'a> Scope<'a> {
                 }
                 Ok(value)
             }
-            Meaning::Quantity => {
-                let message = format!("`{name}` names a constraint or an integral, which has no value in expressions");
-                Err(self.fail_at(name.span(), format!("{message}: name the expression with `define`")))
+            Meaning::Quantity(kind) => {
+                let remedy = "name its expression with `define` and use that name in both places";
+                Err(self.fail_at(name.span(), format!("`{name}` is {kind}, which has no value here: {remedy}")))
             }
             Meaning::Output => {
                 let message = format!("`{name}` is an output, which nothing else can use");
@@ -277,7 +282,8 @@ impl<'a> Scope<'a> {
         }
         let key = plain(name);
         let indices = self.indices.iter().map(|(index, _)| index.as_str());
-        let values = self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity | Meaning::Output));
+        let values =
+            self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity(_) | Meaning::Output));
         let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
         let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
             Some(near) => {

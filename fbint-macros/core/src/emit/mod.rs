@@ -169,7 +169,6 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
     let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
     let places: Vec<TokenStream> = parameters.iter().map(place).collect();
-    let index = if places.is_empty() { quote!(_) } else { quote!(index) };
     quote! {
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
@@ -190,17 +189,17 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const SOURCE: &'static ::core::primitive::str = #source;
             const DERIVATION: &'static ::core::primitive::str = #latex;
             const EQUATIONS: &'static ::core::primitive::str = #equations;
-            fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
-                match #index {
+            fn parameter(&self, index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
+                match index {
                     #(#read_indices => ::core::option::Option::Some(self.#places),)*
                     _ => ::core::option::Option::None,
                 }
             }
             fn parameter_mut(
                 &mut self,
-                #index: ::core::primitive::usize,
+                index: ::core::primitive::usize,
             ) -> ::core::option::Option<&mut ::core::primitive::f64> {
-                match #index {
+                match index {
                     #(#write_indices => ::core::option::Option::Some(&mut self.#places),)*
                     _ => ::core::option::Option::None,
                 }
@@ -382,9 +381,13 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         .collect();
     let flat = quote!(#runtime::nalgebra::SVector<::core::primitive::f64, #n>);
     let doc = format!(" A state of [`{}`].", plain(model));
+    // Where every name is in order, whoever forbids the lint has nothing to object to.
+    let in_order = |name: &&Ident| !plain(name).contains("__") && !plain(name).contains(char::is_uppercase);
+    let allow = (!names.iter().all(in_order)).then(|| quote!(#[allow(non_snake_case)]));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #allow
         #visibility struct #state {
             #(#[doc = #field_docs] #visibility #names: #types,)*
         }

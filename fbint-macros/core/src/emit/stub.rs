@@ -1,16 +1,19 @@
 //! The surface of a model whose declaration is mistaken, with bodies that never run.
 //!
-//! Everything that uses the model still resolves, so that one mistake gives one message.
+//! Everything that uses the model still resolves, so that one mistake gives one message. Arguments start with `_`, since
+//! whoever forbids a lint cannot be made to allow it.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
+use syn::{GenericParam, Generics};
 
 use super::{prepared_name, state_name, state_type};
 use crate::syntax::Declaration;
 
-/// The struct, the state's type and an implementation without content, for `integrals` integrals.
+/// The type that carries the attribute, the state's type and an implementation without content, for `integrals` integrals.
 pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
     let (item, runtime, name) = (&declaration.item, &declaration.runtime, &declaration.item.ident);
+    let (impl_generics, arguments) = instance(&item.generics);
     let (state, prepared) = (state_name(name), prepared_name(name));
     let (visibility, doc) = (&item.vis, format!(" What [`{name}`] would be prepared for, were it not mistaken."));
     let state_type = state_type(declaration);
@@ -31,8 +34,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #visibility struct #prepared {}
         #[automatically_derived]
-        #[allow(unused_variables)]
-        impl #runtime::FeedbackSystem<#n, #m> for #name {
+        impl<#impl_generics> #runtime::FeedbackSystem<#n, #m> for #name #arguments {
             type State = #state;
             type Prepared = #prepared;
             const NAME: #text = "";
@@ -49,29 +51,45 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             const SOURCE: #text = "";
             const DERIVATION: #text = "";
             const EQUATIONS: #text = "";
-            fn parameter(&self, index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> #none
+            fn parameter(&self, _index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> #none
             fn parameter_mut(
                 &mut self,
-                index: ::core::primitive::usize,
+                _index: ::core::primitive::usize,
             ) -> ::core::option::Option<&mut ::core::primitive::f64> #none
             fn prepare(&self) -> Self::Prepared #none
         }
         #[automatically_derived]
-        #[allow(unused_variables)]
         impl #runtime::PreparedSystem<#n, #m> for #prepared {
-            fn vector_field<T: #runtime::Scalar>(&self, x: &#vector) -> #vector #none
-            fn integrals<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
+            fn vector_field<T: #runtime::Scalar>(&self, _x: &#vector) -> #vector #none
+            fn integrals<T: #runtime::Scalar>(&self, _x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
             fn integrals_jacobian<T: #runtime::Scalar>(
                 &self,
-                x: &#vector,
+                _x: &#vector,
             ) -> #runtime::nalgebra::SMatrix<T, #m, #n> #none
-            fn multipliers<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
+            fn multipliers<T: #runtime::Scalar>(&self, _x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
             type Outputs<T: #runtime::Scalar> = [T; 0];
-            fn outputs<T: #runtime::Scalar>(&self, x: &#vector) -> Self::Outputs<T> #none
-            fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector #none
-            fn feedback_field<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector #none
-            fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) #none
-            fn rk4_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) #none
+            fn outputs<T: #runtime::Scalar>(&self, _x: &#vector) -> Self::Outputs<T> #none
+            fn potential_gradient<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
+            fn feedback_field<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
+            fn euler_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none
+            fn rk4_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none
         }
     }
+}
+
+/// What a generic type is most likely used as, being a model: its types are `f64`. An implementation for every type
+/// would leave `Model::SOURCE` without one.
+fn instance(generics: &Generics) -> (TokenStream, TokenStream) {
+    let mut parameters = TokenStream::new();
+    let arguments = generics.params.iter().map(|parameter| match parameter {
+        GenericParam::Type(_) => quote!(::core::primitive::f64),
+        GenericParam::Lifetime(_) => quote!('_),
+        GenericParam::Const(size) => {
+            let (name, ty) = (&size.ident, &size.ty);
+            parameters.extend(quote!(const #name: #ty,));
+            quote!(#name)
+        }
+    });
+    let arguments = quote!(<#(#arguments),*>);
+    (parameters, arguments)
 }

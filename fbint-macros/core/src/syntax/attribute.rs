@@ -12,9 +12,14 @@ use super::key::Key;
 use super::{Named, Variable, limits, plain, whole};
 use crate::diagnostics::{Errors, nearest};
 
+/// How syn's message about missing tokens begins.
+pub(super) const END_OF_INPUT: &str = "unexpected end of input";
+
 /// The variables of one key.
 pub(super) struct Variables {
     pub(super) variables: Vec<Variable>,
+    /// Those whose shape could not be read, with their places in the list.
+    pub(super) shapeless: Vec<(usize, Ident)>,
     /// Whether all of them could be read, so that coordinates and momenta can be compared.
     pub(super) understood: bool,
 }
@@ -47,6 +52,22 @@ impl Attribute {
     pub(super) fn place(&self, key: Key) -> Option<Span> {
         self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
     }
+
+    /// Conjugates have one shape: where that of one cannot be read, the other's stands in, so that the state has all of
+    /// its fields.
+    pub(super) fn adopt_shapes(&mut self) {
+        adopt(&mut self.coordinates, &self.momenta);
+        adopt(&mut self.momenta, &self.coordinates);
+    }
+}
+
+fn adopt(variables: &mut Variables, conjugates: &Variables) {
+    let Variables { variables, shapeless, .. } = variables;
+    if conjugates.understood && conjugates.variables.len() == variables.len() + shapeless.len() {
+        for (place, name) in shapeless.drain(..) {
+            variables.insert(place, Variable { name, shape: conjugates.variables[place].shape });
+        }
+    }
 }
 
 /// Reads the attribute.
@@ -57,7 +78,7 @@ pub(super) struct Reader<'e> {
 
 impl<'e> Reader<'e> {
     pub(super) fn new(errors: &'e mut Errors) -> Self {
-        let none = || Variables { variables: Vec::new(), understood: true };
+        let none = || Variables { variables: Vec::new(), shapeless: Vec::new(), understood: true };
         let attribute = Attribute {
             runtime: syn::parse_quote!(::fbint_runtime),
             coordinates: none(),
@@ -85,11 +106,15 @@ impl<'e> Reader<'e> {
     }
 
     pub(super) fn read(&mut self, tokens: TokenStream) {
-        if !limits::hold(&tokens, self.errors) {
+        if !limits::fit(&tokens, self.errors) {
             return self.lose_entry();
         }
         for entry in self.entries(tokens) {
-            self.entry(&entry);
+            if limits::hold(&entry.iter().cloned().collect(), self.errors) {
+                self.entry(&entry);
+            } else {
+                self.lose_entry();
+            }
         }
     }
 
@@ -254,7 +279,7 @@ impl<'e> Reader<'e> {
                 self.attribute.hidden_uses = true;
                 let message = error.to_string();
                 let last = tokens.last().map_or_else(whole, TokenTree::span);
-                match (hint, message.strip_prefix("unexpected end of input")) {
+                match (hint, message.strip_prefix(END_OF_INPUT)) {
                     (Some(hint), _) => self.errors.push(tokens[0].span(), hint),
                     (None, Some(_)) => {
                         self.errors.push(last, "the expression ends too early: an operand is missing after this")

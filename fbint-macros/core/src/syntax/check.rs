@@ -76,8 +76,8 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
         names.claim(&define.name, "a definition");
     }
     for constraint in &declaration.constraints {
-        names.claim(&constraint.name, "a constraint");
-        if declaration.canonical {
+        // A name that is refused brings no partner: its clash would be the same mistake.
+        if names.claim(&constraint.name, "a constraint") && declaration.canonical {
             names.claim_partner(&constraint.name);
         }
     }
@@ -106,10 +106,13 @@ struct Names<'e> {
 }
 
 impl Names<'_> {
-    fn claim(&mut self, name: &Ident, meaning: &str) {
-        if self.consult(name) {
+    /// Takes the name, and says whether it was free.
+    fn claim(&mut self, name: &Ident, meaning: &str) -> bool {
+        let free = self.consult(name);
+        if free {
             self.taken.insert(plain(name), meaning.to_owned());
         }
+        free
     }
 
     /// Whether the name is free; reports that it is not.

@@ -1,9 +1,15 @@
 //! The struct: which items may carry the attribute, and which fields are parameters.
+//!
+//! A struct of the wrong kind, an enum and a union are mistakes that leave a type behind: code that uses it should find
+//! a model, so the declaration goes on without parameters. Other items cannot stand in for a model.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Expr, Field, Fields, GenericArgument, Generics, Ident, Item, ItemStruct, Lit, PathArguments, Type};
+use syn::{
+    Data, DeriveInput, Expr, Field, Fields, FieldsNamed, GenericArgument, Generics, Ident, Item, Lit, PathArguments,
+    Type,
+};
 
 use super::{MAX_ENTRIES, Shape, Variable, limits};
 use crate::diagnostics::Errors;
@@ -12,67 +18,72 @@ use crate::diagnostics::Errors;
 pub(super) struct Parameters {
     pub(super) variables: Vec<Variable>,
     pub(super) broken: Vec<Ident>,
+    /// Whether nobody can tell which parameters the user had in mind.
+    pub(super) hidden: bool,
 }
 
-/// The struct and its parameters; `None` if the item is none that can be a model.
-pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<(ItemStruct, Parameters)> {
-    if !limits::hold(&tokens, errors) {
+/// The type and its parameters; `None` if the item is no type.
+pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<(DeriveInput, Parameters)> {
+    if !limits::fit(&tokens, errors) || !limits::hold(&tokens, errors) {
         return None;
     }
     let first = tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());
-    let item = match syn::parse2::<Item>(tokens) {
-        Ok(Item::Struct(item)) => item,
-        Ok(other) => {
-            let (span, what) = describe(&other);
-            let message = "goes on a struct whose named fields are the model's parameters";
-            errors.push(span, format_args!("`#[feedback_system]` {message}; this is {what}"));
-            return None;
+    let Ok(item) = syn::parse2::<DeriveInput>(tokens.clone()) else {
+        match syn::parse2::<Item>(tokens) {
+            Ok(other) => {
+                let (span, what) = describe(&other);
+                errors.push(span, format_args!("{PLACE}; this is {what}"));
+            }
+            Err(_) => errors.push(first, PLACE),
         }
-        Err(_) => {
-            errors.push(first, "`#[feedback_system]` goes on a struct whose named fields are the model's parameters");
-            return None;
-        }
-    };
-    let plain = no_generics(&item.generics, errors);
-    let fields = match &item.fields {
-        Fields::Named(fields) => &fields.named,
-        Fields::Unnamed(fields) => {
-            let message = "the fields of a model are its parameters and need names: `struct Model { m: f64 }`";
-            errors.push(fields.paren_token.span.open(), message);
-            return None;
-        }
-        Fields::Unit => {
-            errors.push(
-                item.ident.span(),
-                format_args!("a model without parameters is written `struct {} {{}}`", item.ident),
-            );
-            return None;
-        }
-    };
-    if !plain {
         return None;
-    }
-    let mut parameters = Parameters { variables: Vec::new(), broken: Vec::new() };
-    for field in fields {
-        let Some(name) = field.ident.clone() else { continue };
-        match parameter(field, &name, errors) {
-            Some(shape) => parameters.variables.push(Variable { name, shape }),
-            None => parameters.broken.push(name),
-        }
-    }
+    };
+    let parameters = match fields(&item, errors) {
+        Some(fields) => parameters(fields, errors),
+        None => Parameters { variables: Vec::new(), broken: Vec::new(), hidden: true },
+    };
     Some((item, parameters))
 }
 
+const PLACE: &str = "`#[feedback_system]` goes on a struct whose named fields are the model's parameters";
+
 fn describe(item: &Item) -> (Span, &'static str) {
     match item {
-        Item::Enum(item) => (item.enum_token.span, "an enum"),
-        Item::Union(item) => (item.union_token.span, "a union"),
         Item::Fn(item) => (item.sig.fn_token.span, "a function"),
         Item::Impl(item) => (item.impl_token.span, "an impl block"),
         Item::Mod(item) => (item.mod_token.span, "a module"),
         Item::Trait(item) => (item.trait_token.span, "a trait"),
         Item::Type(item) => (item.type_token.span, "a type alias"),
         other => (other.span(), "something else"),
+    }
+}
+
+/// The fields, if the type can be a model.
+fn fields<'a>(item: &'a DeriveInput, errors: &mut Errors) -> Option<&'a FieldsNamed> {
+    let fields = match &item.data {
+        Data::Struct(data) => &data.fields,
+        Data::Enum(data) => {
+            errors.push(data.enum_token.span, format_args!("{PLACE}; this is an enum"));
+            return None;
+        }
+        Data::Union(data) => {
+            errors.push(data.union_token.span, format_args!("{PLACE}; this is a union"));
+            return None;
+        }
+    };
+    let plain = no_generics(&item.generics, errors);
+    match fields {
+        Fields::Named(fields) => plain.then_some(fields),
+        Fields::Unnamed(fields) => {
+            let message = "the fields of a model are its parameters and need names: `struct Model { m: f64 }`";
+            errors.push(fields.paren_token.span.open(), message);
+            None
+        }
+        Fields::Unit => {
+            let message = format!("a model without parameters is written `struct {} {{}}`", item.ident);
+            errors.push(item.ident.span(), message);
+            None
+        }
     }
 }
 
@@ -86,6 +97,18 @@ fn no_generics(generics: &Generics, errors: &mut Errors) -> bool {
         return true;
     }
     false
+}
+
+fn parameters(fields: &FieldsNamed, errors: &mut Errors) -> Parameters {
+    let mut parameters = Parameters { variables: Vec::new(), broken: Vec::new(), hidden: false };
+    for field in &fields.named {
+        let Some(name) = field.ident.clone() else { continue };
+        match parameter(field, &name, errors) {
+            Some(shape) => parameters.variables.push(Variable { name, shape }),
+            None => parameters.broken.push(name),
+        }
+    }
+    parameters
 }
 
 fn parameter(field: &Field, name: &Ident, errors: &mut Errors) -> Option<Shape> {

@@ -5,7 +5,7 @@
 //! `|i| |j| x`, `<A<A<A`), and long chains (`a + b + c`, `a.b().c()`), whose trees lean to the left. syn reads chains in
 //! a loop, so they may be much longer than the others. A comma starts a new tree.
 
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree, token_stream};
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree, token_stream};
 
 use crate::diagnostics::Errors;
 
@@ -21,21 +21,38 @@ const PREFIX_WORDS: [&str; 29] = [
     "yield",
 ];
 
+/// Whether there are so few tokens that they can be looked through. The first in excess is reported.
+pub(super) fn fit(tokens: &TokenStream, errors: &mut Errors) -> bool {
+    let mut open = vec![tokens.clone().into_iter()];
+    let mut count = 0;
+    while let Some(level) = open.last_mut() {
+        let Some(token) = level.next() else {
+            open.pop();
+            continue;
+        };
+        count += 1;
+        if count > MAX_TOKENS {
+            errors.push(place(&token), format_args!("there are more than {MAX_TOKENS} tokens up to here"));
+            return false;
+        }
+        if let TokenTree::Group(group) = token {
+            open.push(group.stream().into_iter());
+        }
+    }
+    true
+}
+
 /// Whether `tokens` may be given to syn. The first excess is reported at its token.
 pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
     let mut open = vec![Level::new(tokens.clone(), Depth::default())];
-    let mut count = 0;
     while let Some(level) = open.last_mut() {
         let Some(token) = level.tokens.next() else {
             open.pop();
             continue;
         };
-        count += 1;
         let inner = level.depth.clone();
         level.admit(&token);
-        let complaint = if count > MAX_TOKENS {
-            format!("this attribute has more than {MAX_TOKENS} tokens")
-        } else if level.depth.prefixes.max(level.depth.run).max(level.sticky) > MAX_PREFIXES {
+        let complaint = if level.depth.prefixes.max(level.depth.run).max(level.sticky) > MAX_PREFIXES {
             format!(
                 "more than {MAX_PREFIXES} operators and keywords apply to one another here; name parts with `define`"
             )
@@ -49,14 +66,17 @@ pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
             }
             continue;
         };
-        let span = match &token {
-            TokenTree::Group(group) if group.delimiter() != Delimiter::None => group.span_open(),
-            token => token.span(),
-        };
-        errors.push(span, complaint);
+        errors.push(place(&token), complaint);
         return false;
     }
     true
+}
+
+fn place(token: &TokenTree) -> Span {
+    match token {
+        TokenTree::Group(group) if group.delimiter() != Delimiter::None => group.span_open(),
+        token => token.span(),
+    }
 }
 
 /// How deep the tree of the current entry may be by now, by cause.

@@ -4,7 +4,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
-use super::attribute::{Reader, is_equals};
+use super::attribute::{END_OF_INPUT, Reader, is_equals};
 use super::key::Key;
 use super::{Family, MAX_ENTRIES, Named, Shape, Variable, whole};
 
@@ -12,7 +12,7 @@ impl Reader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
     pub(super) fn variables(&mut self, key: Key, word: &Ident, rest: &[TokenTree], repeated: bool) {
         let mut understood = !repeated;
-        let mut variables = Vec::new();
+        let (mut variables, mut shapeless) = (Vec::new(), Vec::new());
         match self.list(key, word, rest) {
             None => understood = false,
             Some(list) => {
@@ -25,12 +25,20 @@ impl Reader<'_> {
                         format_args!("`{word}` is empty: list variables, as in `{}`", key.usage()),
                     );
                 }
-                for entry in entries {
-                    match self.variable(key, &entry) {
+                for (place, entry) in entries.iter().enumerate() {
+                    let Some((name, shape)) = self.variable(key, entry) else {
+                        understood = false;
+                        continue;
+                    };
+                    match shape {
+                        Some(shape) if !repeated => variables.push(Variable { name, shape }),
                         // A second list is one mistake already: its names are known, and mean nothing.
-                        Some(variable) if repeated => self.attribute.broken.push(variable.name),
-                        Some(variable) => variables.push(variable),
-                        None => understood = false,
+                        _ if repeated => self.attribute.broken.push(name),
+                        _ => {
+                            understood = false;
+                            self.attribute.broken.push(name.clone());
+                            shapeless.push((place, name));
+                        }
                     }
                 }
             }
@@ -41,57 +49,51 @@ impl Reader<'_> {
             _ => &mut self.attribute.coordinates,
         };
         target.variables.extend(variables);
+        target.shapeless.extend(shapeless);
         target.understood &= understood;
     }
 
-    fn variable(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Variable> {
+    /// A variable and its shape, if that can be read.
+    fn variable(&mut self, key: Key, tokens: &[TokenTree]) -> Option<(Ident, Option<Shape>)> {
         let name = self.name(key, &tokens[0])?;
-        let sizes = match &tokens[1..] {
-            [] => return Some(Variable { name, shape: Shape::Scalar }),
+        let shape = self.shape(key, &name, &tokens[1..]);
+        Some((name, shape))
+    }
+
+    fn shape(&mut self, key: Key, name: &Ident, tokens: &[TokenTree]) -> Option<Shape> {
+        let sizes = match tokens {
+            [] => return Some(Shape::Scalar),
             [TokenTree::Punct(colon), TokenTree::Group(sizes)]
                 if colon.as_char() == ':' && sizes.delimiter() == Delimiter::Bracket =>
             {
                 sizes
             }
-            [TokenTree::Punct(colon), other, ..] if colon.as_char() == ':' => {
-                let after = if tokens.len() > 3 { &tokens[3] } else { other };
-                return self.misshapen(key, name, after.span());
+            [TokenTree::Punct(colon), other, rest @ ..] if colon.as_char() == ':' => {
+                return self.misshapen(key, name, rest.first().unwrap_or(other).span());
             }
             [other, ..] => return self.misshapen(key, name, other.span()),
         };
         let entries = self.entries(sizes.stream());
-        let mut shape = Vec::new();
-        for entry in &entries {
-            match self.size(entry) {
-                Some(size) => shape.push(size),
-                None => {
-                    self.attribute.broken.push(name);
-                    return None;
-                }
-            }
-        }
-        let shape = match shape[..] {
+        let sizes_read: Vec<usize> = entries.iter().map(|entry| self.size(entry)).collect::<Option<_>>()?;
+        let shape = match sizes_read[..] {
             [length] => Shape::Vector(length),
             [rows, columns] => Shape::Matrix { rows, columns },
             _ => {
                 let message = "a shape has one size or two: `q: [3]` is a vector, `q: [3, 8]` a matrix of 3 rows";
                 self.errors.push(sizes.span_open(), message);
-                self.attribute.broken.push(name);
                 return None;
             }
         };
         if shape.entries() > MAX_ENTRIES {
             self.errors.push(sizes.span_open(), format_args!("`{name}` has more than {MAX_ENTRIES} entries"));
-            self.attribute.broken.push(name);
             return None;
         }
-        Some(Variable { name, shape })
+        Some(shape)
     }
 
-    fn misshapen(&mut self, key: Key, name: Ident, span: Span) -> Option<Variable> {
+    fn misshapen(&mut self, key: Key, name: &Ident, span: Span) -> Option<Shape> {
         let message = format!("write `{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
         self.errors.push(span, format_args!("this is no shape in `{}`: {message}", key.name()));
-        self.attribute.broken.push(name);
         None
     }
 
@@ -196,10 +198,16 @@ impl Reader<'_> {
             let end = bound(input)?;
             Ok((index, start, limits, end))
         };
-        let Ok((variable, start, limits, end)) = written.parse2(index.stream()) else {
-            let message = format!("a family is written `{name}[i in 0..8] = ..`, with integer literals as bounds");
-            self.errors.push(index.span_open(), message);
-            return None;
+        let (variable, start, limits, end) = match written.parse2(index.stream()) {
+            Ok(family) => family,
+            Err(error) => {
+                // What is missing has no token.
+                let missing = error.to_string().starts_with(END_OF_INPUT);
+                let span = if missing { index.span_open() } else { error.span() };
+                let message = format!("a family is written `{name}[i in 0..8] = ..`, with integer literals as bounds");
+                self.errors.push(span, message);
+                return None;
+            }
         };
         let end = match limits {
             RangeLimits::HalfOpen(_) => end,

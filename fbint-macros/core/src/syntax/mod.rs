@@ -2,8 +2,9 @@
 //!
 //! The attribute is cut at its commas before anything is parsed, so that a mistake spoils its own entry only: every
 //! mistake is reported at its own token, and the rest is read as if nothing had happened. What a mistake makes unknown
-//! is remembered (`broken`, `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that need no algebra
-//! live in `system` (which keys go together) and `check`; whatever needs the value of an expression belongs to `elaborate`.
+//! is remembered (`broken`, `hidden_names`, `hidden_uses`), so that no later rule reports it a second time. Rules that
+//! need no algebra live in `system` (which keys go together) and `check`; whatever needs the value of an expression
+//! belongs to `elaborate`.
 
 mod attribute;
 mod check;
@@ -33,8 +34,8 @@ pub const MAX_ENTRIES: usize = 10_000;
 /// What the user wrote, sorted by meaning; expressions are not looked into yet.
 #[derive(Debug)]
 pub struct Declaration {
-    /// The struct, to be emitted untouched.
-    pub item: syn::ItemStruct,
+    /// The struct, to be emitted untouched; after a mistake maybe another type.
+    pub item: syn::DeriveInput,
     /// Where the runtime is found.
     pub runtime: syn::Path,
     /// The struct's fields.
@@ -154,12 +155,13 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// Reads a declaration, reporting every mistake. `None` if the item is no plain struct with named fields; otherwise
-/// whatever was understood, fit for `elaborate` and for a stub even where mistakes were found.
+/// Reads a declaration, reporting every mistake. `None` if the item is no type; otherwise whatever was
+/// understood, fit for `elaborate` and for a stub even where mistakes were found.
 pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Declaration> {
     let mut reader = attribute::Reader::new(errors);
     reader.read(attribute);
     let mut attribute = reader.finish();
+    attribute.adopt_shapes();
     let (item, parameters) = item::read(item, errors)?;
     let canonical = system::decide(&mut attribute, &item.ident, errors);
     let has_energy = attribute.place(key::Key::Hamiltonian).is_some() && attribute.dynamics.is_empty();
@@ -180,8 +182,8 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
         invariants: attribute.invariants,
         outputs: attribute.outputs,
         broken: attribute.broken,
-        hidden_names: attribute.hidden_names,
-        hidden_uses: attribute.hidden_uses,
+        hidden_names: attribute.hidden_names || parameters.hidden,
+        hidden_uses: attribute.hidden_uses || parameters.hidden,
     };
     let paired = attribute.coordinates.understood && attribute.momenta.understood;
     if paired {

@@ -9,7 +9,7 @@ use syn::Ident;
 
 use super::attribute::{Attribute, Variables};
 use super::key::Key;
-use super::{plain, whole};
+use super::plain;
 use crate::diagnostics::{Errors, nearest};
 
 /// Whether the system is canonical. Reports keys that exclude each other or are missing, and variables without a rate.
@@ -140,7 +140,8 @@ fn complete(attribute: &Attribute, canonical: bool, model: &Ident, errors: &mut 
             let message = "nothing says how this state changes";
             let remedy = "give its field by `dynamics(x = expression)`, or derive it by `poisson = hat(x)` and a \
                           `hamiltonian`";
-            errors.push(attribute.place(Key::State).unwrap_or_else(whole), format_args!("{message}: {remedy}"));
+            errors
+                .push(attribute.place(Key::State).unwrap_or_else(|| model.span()), format_args!("{message}: {remedy}"));
             return false;
         }
     };
@@ -151,7 +152,7 @@ fn complete(attribute: &Attribute, canonical: bool, model: &Ident, errors: &mut 
         };
         let message =
             format!("the model `{model}` lacks {}: add something like {}", quoted(Key::name), quoted(Key::usage));
-        errors.push(whole(), message);
+        errors.push(model.span(), message);
     }
     missing.is_empty()
 }

@@ -1,0 +1,449 @@
+//! Explicit Runge-Kutta integration with error control and dense output, one step at a time, on any [`Field`].
+//!
+//! The controller is that of HNW's authors' DOPRI5 and DOP853 (HNW II.4): a step of error err, in units of the tolerance
+//! and as root mean square over the entries of the state, is accepted where err <= 1, and the next is
+//! 0.9 err^(-1/order) times as long; DOPRI5 also looks at the error before. The first step is guessed from the field and its
+//! change along an Euler step. A stage or state that is not finite counts as an error too large, so that a trial beyond the
+//! domain of the field shortens the step. Stiffness is not detected.
+//!
+//! Nothing allocates; bad tolerances are refused when an integrator is made, and a step that fails leaves the integrator
+//! where it was.
+
+use core::fmt;
+
+use nalgebra::SVector;
+
+use crate::error::positive;
+use crate::tableau::{Control, DOP853_PAIR, DORMAND_PRINCE_PAIR, ErrorEstimate, Pair, advanced};
+use crate::{Error, Field, Scalar};
+
+/// How many steps are tried unless told otherwise, at most.
+pub(crate) const MAX_STEPS: u64 = 10_000_000;
+/// How much shorter a step is than what just meets the tolerance.
+const SAFETY: f64 = 0.9;
+/// The natural logarithm of the least error that the stabilised control remembers, which is 1e-4.
+const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
+
+/// The largest error of a step, rtol |x_i| + atol for entry i of the state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    rtol: f64,
+    atol: f64,
+}
+
+impl Tolerance {
+    /// A relative and an absolute tolerance.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is not positive or not finite.
+    pub fn new(rtol: f64, atol: f64) -> Result<Self, Error> {
+        let rtol = positive("the relative tolerance rtol", rtol)?;
+        let atol = positive("the absolute tolerance atol", atol)?;
+        Ok(Self { rtol, atol })
+    }
+
+    /// What an entry of an error is to be multiplied with: 1 / (atol + rtol max(|x_i|, |y_i|)).
+    #[inline]
+    fn weights<const N: usize>(&self, x: &SVector<f64, N>, y: &SVector<f64, N>) -> SVector<f64, N> {
+        SVector::from_fn(|i, _| (self.atol + self.rtol * x[i].abs().max(y[i].abs())).recip())
+    }
+}
+
+/// An integration of x' = f(x) from t = 0, by a method with S stages.
+///
+/// ```
+/// use fbint_runtime::nalgebra::{Vector2, vector};
+/// use fbint_runtime::{Field, Integrator, Tolerance};
+///
+/// struct Oscillator;
+/// impl Field<2> for Oscillator {
+///     fn value(&self, x: &Vector2<f64>) -> Vector2<f64> {
+///         vector![x[1], -x[0]]
+///     }
+/// }
+///
+/// let mut integrator = Integrator::dop853(&Oscillator, vector![1.0, 0.0], Tolerance::new(1e-10, 1e-10)?);
+/// while integrator.time() < 10.0 {
+///     integrator.step(10.0)?;
+///     let middle = 0.5 * (integrator.previous_time() + integrator.time());
+///     assert!((integrator.dense_output().at(middle)[0] - middle.cos()).abs() < 1e-8);
+/// }
+/// assert_eq!(integrator.time(), 10.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Integrator<'f, F, const N: usize, const S: usize> {
+    field: &'f F,
+    pair: &'static Pair<S>,
+    tolerance: Tolerance,
+    max_steps: u64,
+    time: f64,
+    state: SVector<f64, N>,
+    previous_time: f64,
+    previous_state: SVector<f64, N>,
+    /// The stages of the last step. Stage `last` is f(state) where `knows_derivative`.
+    stages: [SVector<f64, N>; S],
+    knows_derivative: bool,
+    /// The size of the next step, unless none was made yet.
+    size: Option<f64>,
+    /// The natural logarithm of the last step's error.
+    last_log_error: f64,
+    steps: u64,
+    rejected: u64,
+    evaluations: u64,
+}
+
+impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 7> {
+    /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
+    pub fn dormand_prince(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
+        Self::new(field, start, tolerance, &DORMAND_PRINCE_PAIR)
+    }
+}
+
+impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 16> {
+    /// An integration by Dormand and Prince's method of order 8(5, 3), with dense output of order 7.
+    pub fn dop853(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
+        Self::new(field, start, tolerance, &DOP853_PAIR)
+    }
+}
+
+impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
+    fn new(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance, pair: &'static Pair<S>) -> Self {
+        Self {
+            field,
+            pair,
+            tolerance,
+            max_steps: MAX_STEPS,
+            time: 0.0,
+            state: start,
+            previous_time: 0.0,
+            previous_state: start,
+            stages: [SVector::zeros(); S],
+            knows_derivative: false,
+            size: None,
+            last_log_error: LEAST_LOG_ERROR,
+            steps: 0,
+            rejected: 0,
+            evaluations: 0,
+        }
+    }
+
+    /// This integration with another limit to the number of steps, accepted and rejected, which is ten million by default.
+    pub fn with_max_steps(mut self, limit: u64) -> Self {
+        self.max_steps = limit;
+        self
+    }
+
+    /// The time that was reached.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// The state at that time.
+    pub fn state(&self) -> &SVector<f64, N> {
+        &self.state
+    }
+
+    /// The time at which the last step began.
+    pub fn previous_time(&self) -> f64 {
+        self.previous_time
+    }
+
+    /// The number of steps that were accepted.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The number of steps that were tried and rejected.
+    pub fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
+    /// The number of evaluations of the field.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    /// Replaces the state, for example by one nearer to the constraints.
+    ///
+    /// This costs no evaluation with DOP853, and one with Dormand and Prince 5(4).
+    pub fn set_state(&mut self, state: SVector<f64, N>) {
+        self.state = state;
+        self.knows_derivative = false;
+    }
+
+    /// Steps until the time is exactly `until`, forwards or backwards.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`step`](Self::step). The integrator is then at the end of the last step that succeeded.
+    pub fn advance_to(&mut self, until: f64) -> Result<(), StepError<N>> {
+        while self.time != until {
+            self.step(until)?;
+        }
+        Ok(())
+    }
+
+    /// Makes one step towards `until`, not beyond it: it is shortened to end there exactly. At `until` it does nothing.
+    ///
+    /// The end may be infinite, and differ from step to step. A step that was shortened does not shorten the one after it.
+    ///
+    /// # Errors
+    ///
+    /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
+    /// if the field or the state is not finite however short the step. The integrator stays where it was.
+    pub fn step(&mut self, until: f64) -> Result<(), StepError<N>> {
+        if until.is_nan() {
+            return Err(self.failed(StepFailure::End));
+        }
+        let remaining = (until - self.time).abs();
+        if remaining == 0.0 {
+            return Ok(());
+        }
+        let direction = (until - self.time).signum();
+        self.stages[0] = self.derivative();
+        self.knows_derivative = false;
+        if !is_finite(&self.stages[0]) || !is_finite(&self.state) {
+            return Err(self.failed(StepFailure::NotFinite));
+        }
+        let mut proposed = match self.size {
+            Some(size) => size,
+            None => self.first_size(direction, remaining),
+        };
+        let mut shrinking = None;
+        loop {
+            self.check(proposed, shrinking)?;
+            // Ending a little further is no matter, ending a little short would need one tiny step more.
+            let is_shortened = 1.01 * proposed >= remaining;
+            let size = if is_shortened { remaining } else { proposed };
+            let (next, error) = self.attempt(direction * size);
+            if error <= 1.0 {
+                let log_error = Scalar::ln(error);
+                let time = if is_shortened { until } else { self.time + direction * size };
+                let grown = size * self.growth(log_error);
+                self.size = Some(match shrinking {
+                    Some(_) => grown.min(size),
+                    None if is_shortened => grown.max(proposed),
+                    None => grown,
+                });
+                self.accept(time, next, log_error);
+                return Ok(());
+            }
+            self.rejected += 1;
+            shrinking = Some(if error.is_finite() { StepFailure::Underflow } else { StepFailure::NotFinite });
+            proposed = size * self.shrinkage(error);
+        }
+    }
+
+    /// The last step as a polynomial in time, which is of order 4 for Dormand and Prince 5(4) and 7 for DOP853.
+    ///
+    /// This costs three evaluations with DOP853, and for both methods the one at the end of the step, which the next step need
+    /// not repeat. Before the first step, and after one that failed, it is a constant.
+    pub fn dense_output(&mut self) -> DenseOutput<N> {
+        let (time, h, start) = (self.previous_time, self.time - self.previous_time, self.previous_state);
+        if h == 0.0 {
+            return DenseOutput { time, h, start, coefficients: [SVector::zeros(); 7] };
+        }
+        let last = self.pair.last;
+        self.stages[last] = self.derivative();
+        self.knows_derivative = true;
+        for i in last + 1..S {
+            self.stages[i] = self.evaluate(&advanced(&start, h, &self.stages[..i], &self.pair.a[i]));
+        }
+        DenseOutput::new(self.pair, time, h, start, &self.state, &self.stages)
+    }
+
+    /// f at the state.
+    fn derivative(&mut self) -> SVector<f64, N> {
+        if self.knows_derivative { self.stages[self.pair.last] } else { self.evaluate(&self.state.clone()) }
+    }
+
+    #[inline]
+    fn evaluate(&mut self, x: &SVector<f64, N>) -> SVector<f64, N> {
+        self.evaluations += 1;
+        self.field.value(x)
+    }
+
+    /// A first step for an error of about 0.01, if the field and its change along an Euler step say enough about its higher
+    /// derivatives (HNW II.4).
+    fn first_size(&mut self, direction: f64, remaining: f64) -> f64 {
+        let (x, f) = (self.state, self.stages[0]);
+        let weights = self.tolerance.weights(&x, &x);
+        let (size_of_x, size_of_f) = (norm(&x, &weights), norm(&f, &weights));
+        let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
+        let guess = guess.min(remaining);
+        let change = self.evaluate(&(x + f * (direction * guess))) - f;
+        let largest = size_of_f.max(norm(&change, &weights) / guess);
+        let size = if largest <= 1e-15 {
+            (guess * 1e-3).max(1e-6)
+        } else {
+            Scalar::powf(0.01 / largest, 1.0 / self.pair.control.order)
+        };
+        size.min(100.0 * guess).min(remaining)
+    }
+
+    /// Refuses another attempt after too many or when it would be too short, which has a reason when others were rejected.
+    fn check(&mut self, size: f64, shrinking: Option<StepFailure>) -> Result<(), StepError<N>> {
+        if self.steps + self.rejected >= self.max_steps {
+            return Err(self.failed(StepFailure::TooManySteps { limit: self.max_steps }));
+        }
+        if 0.1 * size <= self.time.abs() * f64::EPSILON || size < f64::MIN_POSITIVE {
+            return Err(self.failed(shrinking.unwrap_or(StepFailure::Underflow)));
+        }
+        Ok(())
+    }
+
+    /// The state after a step of size h and the error of that step, infinite where something is not finite.
+    fn attempt(&mut self, h: f64) -> (SVector<f64, N>, f64) {
+        let Pair { a, last, .. } = self.pair;
+        for (i, row) in a[..*last].iter().enumerate().skip(1) {
+            self.stages[i] = self.evaluate(&advanced(&self.state, h, &self.stages[..i], row));
+        }
+        let next = advanced(&self.state, h, &self.stages[..*last], &a[*last]);
+        let zero = SVector::zeros();
+        let weights = self.tolerance.weights(&self.state, &next);
+        let error = match &self.pair.error {
+            ErrorEstimate::Embedded(difference) => {
+                self.stages[*last] = self.evaluate(&next);
+                norm(&advanced(&zero, h, &self.stages, difference), &weights)
+            }
+            ErrorEstimate::Combined { fifth, third } => {
+                let fifth = norm(&advanced(&zero, h, &self.stages[..*last], fifth), &weights);
+                let third = 0.1 * norm(&advanced(&zero, h, &self.stages[..*last], third), &weights);
+                let both = Scalar::sqrt(fifth * fifth + third * third);
+                if both > 0.0 { fifth * (fifth / both) } else { both }
+            }
+        };
+        (next, if is_finite(&next) && error.is_finite() { error } else { f64::INFINITY })
+    }
+
+    fn accept(&mut self, time: f64, state: SVector<f64, N>, log_error: f64) {
+        (self.previous_time, self.previous_state) = (self.time, self.state);
+        (self.time, self.state) = (time, state);
+        self.knows_derivative = matches!(self.pair.error, ErrorEstimate::Embedded(_));
+        self.last_log_error = log_error.max(LEAST_LOG_ERROR);
+        self.steps += 1;
+    }
+
+    /// How much longer the step after one can be, from the logarithm of its error.
+    fn growth(&self, log_error: f64) -> f64 {
+        let Control { exponent, beta, range: (least, most), .. } = self.pair.control;
+        (SAFETY * Scalar::exp(beta * self.last_log_error - exponent * log_error)).clamp(least, most)
+    }
+
+    /// How much shorter a step must be than one that had this error.
+    fn shrinkage(&self, error: f64) -> f64 {
+        let Control { exponent, range: (least, _), .. } = self.pair.control;
+        (SAFETY * Scalar::exp(-exponent * Scalar::ln(error))).max(least)
+    }
+
+    fn failed(&mut self, reason: StepFailure) -> StepError<N> {
+        (self.previous_time, self.previous_state) = (self.time, self.state);
+        StepError { reason, time: self.time, state: self.state }
+    }
+}
+
+// By hand, because a derived one would ask that the field implement it too.
+impl<F, const N: usize, const S: usize> fmt::Debug for Integrator<'_, F, N, S> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Integrator")
+            .field("tolerance", &self.tolerance)
+            .field("time", &self.time)
+            .field("state", &self.state)
+            .field("steps", &self.steps)
+            .field("rejected", &self.rejected)
+            .field("evaluations", &self.evaluations)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A step as a polynomial in time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DenseOutput<const N: usize> {
+    time: f64,
+    h: f64,
+    start: SVector<f64, N>,
+    /// With s = (t - time) / h: start + s (c_0 + (1 - s) (c_1 + s (c_2 + (1 - s) (c_3 + ..)))).
+    coefficients: [SVector<f64, N>; 7],
+}
+
+impl<const N: usize> DenseOutput<N> {
+    pub(crate) fn new<const S: usize>(
+        pair: &Pair<S>,
+        time: f64,
+        h: f64,
+        start: SVector<f64, N>,
+        end: &SVector<f64, N>,
+        stages: &[SVector<f64, N>; S],
+    ) -> Self {
+        let rise = end - start;
+        let bend = stages[0] * h - rise;
+        let zero = SVector::zeros();
+        let [c3, c4, c5, c6] = pair.dense.map(|weights| advanced(&zero, h, stages, &weights));
+        let coefficients = [rise, bend, rise - stages[pair.last] * h - bend, c3, c4, c5, c6];
+        Self { time, h, start, coefficients }
+    }
+
+    /// The state at a time in the step; beyond its ends the polynomial soon leaves the solution.
+    pub fn at(&self, time: f64) -> SVector<f64, N> {
+        let s = if self.h == 0.0 { 0.0 } else { (time - self.time) / self.h };
+        let mut sum = SVector::zeros();
+        for (i, coefficient) in self.coefficients.iter().enumerate().rev() {
+            sum = (sum + coefficient) * if i.is_multiple_of(2) { s } else { 1.0 - s };
+        }
+        self.start + sum
+    }
+}
+
+/// A step that failed, and where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepError<const N: usize> {
+    /// What failed.
+    pub reason: StepFailure,
+    /// The end of the last step that succeeded.
+    pub time: f64,
+    /// The state there.
+    pub state: SVector<f64, N>,
+}
+
+/// Why no further step can be made.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepFailure {
+    /// The time to step to is NaN.
+    #[error("the time to step to is NaN: it must be a number")]
+    End,
+    /// The tolerance is not met however short the step.
+    #[error(
+        "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
+    )]
+    Underflow,
+    /// The limit to the number of steps is reached.
+    #[error("{limit} steps were tried: allow more, or a larger tolerance; a field this slow to integrate may be stiff")]
+    TooManySteps {
+        /// The limit.
+        limit: u64,
+    },
+    /// The field or the state is not finite, however short the step.
+    #[error("the field is not finite however short the step: the solution has left its domain")]
+    NotFinite,
+}
+
+impl<const N: usize> fmt::Display for StepError<N> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "at t = {:?}, x = {:?}: {}", self.time, self.state.as_slice(), self.reason)
+    }
+}
+
+impl<const N: usize> core::error::Error for StepError<N> {}
+
+/// The root mean square of the weighed entries.
+#[inline]
+fn norm<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
+    let sum = (0..N).fold(0.0, |sum, i| sum + (v[i] * weights[i]) * (v[i] * weights[i]));
+    Scalar::sqrt(sum / N as f64)
+}
+
+fn is_finite<const N: usize>(x: &SVector<f64, N>) -> bool {
+    x.iter().all(|entry| entry.is_finite())
+}
