@@ -230,6 +230,7 @@ mod metamorphic {
                 define(weight = p, arm = q),
                 constraint(length = arm.norm_squared() - l.powi(2)),
                 invariant(vertical_momentum = arm[0] * weight[1] - arm[1] * weight[0]),
+                output(tension = -2 * l * multiplier(length)),
             )]
             pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }",
         );

@@ -140,9 +140,13 @@ fn operations_are_those_of_the_emitted_code() {
 }
 
 fn are_those_of_the_source<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() {
-    let source: syn::ItemImpl = syn::parse_str(S::SOURCE).unwrap();
+    let source: syn::File = syn::parse_str(S::SOURCE).unwrap();
     let count = |name: &str| {
-        let functions = source.items.iter().filter_map(|item| match item {
+        let implementations = source.items.iter().filter_map(|item| match item {
+            syn::Item::Impl(implementation) => Some(&implementation.items),
+            _ => None,
+        });
+        let functions = implementations.flatten().filter_map(|item| match item {
             syn::ImplItem::Fn(function) if function.sig.ident == name => Some(&function.block),
             _ => None,
         });

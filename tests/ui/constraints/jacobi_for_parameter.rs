@@ -1,7 +1,7 @@
 //! A matrix that is antisymmetric, and a Poisson matrix only for the right parameters.
 
-use fbint_runtime::nalgebra::{Vector3, vector};
 use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::{Vector3, vector};
 
 #[feedback_system(
     state(pi: [3]),

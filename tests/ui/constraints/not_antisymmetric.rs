@@ -1,7 +1,7 @@
 //! A Poisson matrix with a sign that is wrong.
 
-use fbint_runtime::nalgebra::{Vector3, vector};
 use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::{Vector3, vector};
 
 #[feedback_system(
     state(pi: [3]),
