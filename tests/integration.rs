@@ -7,7 +7,8 @@ use fbint_runtime::{
 };
 use fbint_tests::reference::trajectories;
 use fbint_tests::systems::{
-    DoublePendulum, FourBar, Oscillator, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22,
+    DoublePendulum, FourBar, FreeRigidBody, Kepler, Oscillator, PerturbedKepler, PlanarPendulum, SphericalPendulum,
+    SphericalPendulumCpv22,
 };
 use fbint_tests::{Random, relative_error};
 use nalgebra::{SMatrix, SVector};
@@ -112,6 +113,24 @@ mod exact_solutions {
         let difference = SVector::from(start) - SVector::from_column_slice(trajectories::FOUR_BAR[0].1);
         assert!(difference.amax() < 1e-14, "the start is off by {difference}");
         follows(&linkage, start, &trajectories::FOUR_BAR[1..4], 2e-4, 1e-9)
+    }
+
+    #[test]
+    fn kepler() -> Result<(), Error> {
+        let kepler = Kepler::default();
+        follows(&kepler, kepler.start(), &trajectories::KEPLER[..3], 5e-4, 4e-9)
+    }
+
+    #[test]
+    fn perturbed_kepler() -> Result<(), Error> {
+        let kepler = PerturbedKepler::default();
+        follows(&kepler, kepler.start(), &trajectories::PERTURBED_KEPLER[..3], 5e-4, 2e-9)
+    }
+
+    #[test]
+    fn free_rigid_body() -> Result<(), Error> {
+        let body = FreeRigidBody::default();
+        follows(&body, body.start(), trajectories::FREE_RIGID_BODY, 1e-3, 2e-9)
     }
 
     fn follows<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(

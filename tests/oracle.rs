@@ -7,10 +7,12 @@
 //!   X = J (grad H - Df^T c)                 CPV22 eq. (4)
 //!   grad V = DF^T K (F - F_target)          CPV22 eq. (6)
 //!
+//! Where a system is not canonical, X is typed by hand.
+//!
 //! No result can be more accurate than the condition of C allows, so random states at which C is ill-conditioned are passed
 //! over: see [`random_state`].
 
-use fbint_runtime::{FeedbackLaw, FeedbackSystem, Scalar};
+use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, Scalar};
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 use num_dual::{Dual, DualNum};
 
@@ -26,21 +28,33 @@ pub trait Declared<const N: usize, const M: usize>: FeedbackSystem<N, M> {
     /// The interval of every entry of a random state.
     const RANGE: [f64; 2] = [-1.5, 1.5];
 
-    /// H
-    fn hamiltonian<D: Real>(&self, x: &[D; N]) -> D;
+    /// X where the system is not canonical.
+    fn given(&self, _x: &[f64; N]) -> Option<[f64; N]> {
+        None
+    }
+
+    /// H; not asked for where X is given by `dynamics`.
+    fn hamiltonian<D: Real>(&self, _x: &[D; N]) -> D {
+        D::zero()
+    }
 
     /// Holonomic constraints g(q).
     fn holonomic<D: Real>(&self, _x: &[D; N]) -> Vec<D> {
         Vec::new()
     }
 
-    /// Constraints f(q, p) taken as they stand.
+    /// Constraints taken as they stand: f(q, p), or any beside a given X.
     fn phase<D: Real>(&self, _x: &[D; N]) -> Vec<D> {
         Vec::new()
     }
 
     /// First integrals besides the energy.
     fn invariants<D: Real>(&self, _x: &[D; N]) -> Vec<D> {
+        Vec::new()
+    }
+
+    /// The declared outputs, from the multipliers.
+    fn outputs(&self, _x: &[f64; N], _c: &[f64]) -> Vec<f64> {
         Vec::new()
     }
 }
@@ -52,10 +66,14 @@ pub struct Oracle<const N: usize, const M: usize> {
     pub integrals: SVector<f64, M>,
     /// DF
     pub jacobian: SMatrix<f64, M, N>,
-    /// C
+    /// C, empty where X is given.
     pub constraint_matrix: DMatrix<f64>,
     /// X
     pub field: SVector<f64, N>,
+    /// c, and 0 for each integral that is no constraint.
+    pub multipliers: SVector<f64, M>,
+    /// The declared outputs.
+    pub outputs: Vec<f64>,
 }
 
 impl<const N: usize, const M: usize> Oracle<N, M> {
@@ -66,21 +84,21 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
         assert_eq!(values.len(), M, "{}: the oracle knows other integrals", S::NAME);
         let rows = jacobian(|x| integrals(system, x), &state);
         let jacobian = SMatrix::<f64, M, N>::from_fn(|i, j| rows[i][j]);
-        let energy = M - 1 - system.invariants(&state).len();
-
-        let gradient = jacobian.transpose();
-        let df = DMatrix::from_fn(energy, N, |i, j| jacobian[(i, j)]);
-        let df_j = DMatrix::from_fn(energy, N, |i, j| rotated(gradient.column(i).as_slice())[j]);
-        let constraint_matrix = -(&df_j * df.transpose());
-        let grad_h: SVector<f64, N> = gradient.column(energy).into();
-        let brackets: DVector<f64> = &df_j * grad_h;
-        let mut covector = grad_h;
-        if energy > 0 {
-            let c = constraint_matrix.transpose().lu().solve(&brackets)?;
-            covector -= df.transpose() * c;
-        }
-        let field = SVector::from_column_slice(&rotated(covector.as_slice()));
-        Some(Self { integrals: SVector::from_vec(values), jacobian, constraint_matrix, field })
+        let motion = match system.given(&state) {
+            Some(field) => {
+                Motion { constraint_matrix: DMatrix::zeros(0, 0), c: DVector::zeros(0), field: field.into() }
+            }
+            None => Motion::canonical(&jacobian, M - 1 - system.invariants(&state).len())?,
+        };
+        let multipliers = SVector::from_fn(|row, _| motion.c.get(row).copied().unwrap_or_default());
+        Some(Self {
+            integrals: SVector::from_vec(values),
+            jacobian,
+            constraint_matrix: motion.constraint_matrix,
+            field: motion.field,
+            multipliers,
+            outputs: system.outputs(&state, multipliers.as_slice()),
+        })
     }
 
     /// DF^T K (F - F_target)
@@ -90,16 +108,43 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
     }
 }
 
+/// X and what it takes to get there.
+struct Motion<const N: usize> {
+    constraint_matrix: DMatrix<f64>,
+    c: DVector<f64>,
+    field: SVector<f64, N>,
+}
+
+impl<const N: usize> Motion<N> {
+    /// From the gradients of the constraints, which are the first rows of DF, and of H, which is row `energy`.
+    fn canonical<const M: usize>(jacobian: &SMatrix<f64, M, N>, energy: usize) -> Option<Self> {
+        let gradient = jacobian.transpose();
+        let df = DMatrix::from_fn(energy, N, |i, j| jacobian[(i, j)]);
+        let df_j = DMatrix::from_fn(energy, N, |i, j| rotated(gradient.column(i).as_slice())[j]);
+        let constraint_matrix = -(&df_j * df.transpose());
+        let grad_h: SVector<f64, N> = gradient.column(energy).into();
+        let brackets: DVector<f64> = &df_j * grad_h;
+        let c = match energy {
+            0 => brackets,
+            _ => constraint_matrix.transpose().lu().solve(&brackets)?,
+        };
+        let covector = grad_h - df.transpose() * &c;
+        let field = SVector::from_column_slice(&rotated(covector.as_slice()));
+        Some(Self { constraint_matrix, c, field })
+    }
+}
+
 /// J v with J = [[0, I], [-I, 0]].
 fn rotated(v: &[f64]) -> Vec<f64> {
     let (positions, momenta) = v.split_at(v.len() / 2);
     momenta.iter().copied().chain(positions.iter().map(|entry| -entry)).collect()
 }
 
-/// F = (g.., g'.., f.., H, I..)
+/// F = (g.., g'.., f.., H, I..), without H where none is declared.
 fn integrals<S: Declared<N, M>, D: Real, const N: usize, const M: usize>(system: &S, x: &[D; N]) -> Vec<D> {
     let constraints = system.holonomic(x).into_iter().chain(rates(system, x)).chain(system.phase(x));
-    constraints.chain([system.hamiltonian(x)]).chain(system.invariants(x)).collect()
+    let energy = S::INTEGRAL_KINDS.contains(&IntegralKind::Energy).then(|| system.hamiltonian(x));
+    constraints.chain(energy).chain(system.invariants(x)).collect()
 }
 
 /// g' = {g, H} = g_q . H_p

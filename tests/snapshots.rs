@@ -4,8 +4,9 @@
 use fbint_runtime::{FeedbackSystem, Operations};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::systems::{
-    Bead, Chain4, DoublePendulum, FourBar, Functions, GearedPendulum, InverseFunctions, MixedPendulum, Oscillator,
-    PlanarPendulum, PlanarPendulumCpv22, SixPhaseConstraints, SphericalPendulum, SphericalPendulumCpv22,
+    Bead, Chain4, Chain8, Chain16, Chain32, DoublePendulum, EulerTop, FourBar, FreeRigidBody, Functions,
+    GearedPendulum, HeavyTop, Indefinite, Kepler, MixedPendulum, Oscillator, PerturbedKepler, PlanarPendulum,
+    PlanarPendulumCpv22, SixPhaseConstraints, SphericalPendulum, SphericalPendulumCpv22, Tree,
 };
 use syn::visit::{self, Visit};
 
@@ -17,6 +18,8 @@ fn equations() {
     insta::assert_snapshot!("spherical_pendulum_cpv22_equations", SphericalPendulumCpv22::EQUATIONS);
     insta::assert_snapshot!("planar_pendulum_equations", PlanarPendulum::EQUATIONS);
     insta::assert_snapshot!("four_bar_equations", FourBar::EQUATIONS);
+    insta::assert_snapshot!("free_rigid_body_equations", FreeRigidBody::EQUATIONS);
+    insta::assert_snapshot!("euler_top_equations", EulerTop::EQUATIONS);
 }
 
 #[test]
@@ -63,8 +66,17 @@ fn operations() {
         operations_of::<SixPhaseConstraints, 8, 7>(),
         operations_of::<MixedPendulum, 6, 5>(),
         operations_of::<Oscillator, 6, 10>(),
-        operations_of::<Functions, 6, 3>(),
-        operations_of::<InverseFunctions, 6, 3>(),
+        operations_of::<Functions, 6, 5>(),
+        operations_of::<Tree, 20, 11>(),
+        operations_of::<Indefinite, 6, 5>(),
+        operations_of::<FreeRigidBody, 12, 10>(),
+        operations_of::<EulerTop, 3, 2>(),
+        operations_of::<HeavyTop, 6, 3>(),
+        operations_of::<Kepler, 6, 6>(),
+        operations_of::<PerturbedKepler, 6, 4>(),
+        operations_of::<Chain8, 48, 17>(),
+        operations_of::<Chain16, 96, 33>(),
+        operations_of::<Chain32, 192, 65>(),
     ];
     insta::assert_snapshot!("operations", table.join("\n"));
 }
@@ -74,6 +86,37 @@ fn operations() {
 fn the_fused_field_of_cpv22_is_cheap() {
     let operations = SphericalPendulumCpv22::FEEDBACK_FIELD_OPERATIONS;
     assert!(operations.total() <= 112, "{operations}");
+}
+
+/// A is tridiagonal and stays so when it is factored: what a link costs does not depend on their number.
+#[test]
+fn a_chain_of_twice_the_links_costs_at_most_twice_as_much() {
+    let fields = [
+        (
+            "X",
+            [
+                Chain4::VECTOR_FIELD_OPERATIONS,
+                Chain8::VECTOR_FIELD_OPERATIONS,
+                Chain16::VECTOR_FIELD_OPERATIONS,
+                Chain32::VECTOR_FIELD_OPERATIONS,
+            ],
+        ),
+        (
+            "feedback",
+            [
+                Chain4::FEEDBACK_FIELD_OPERATIONS,
+                Chain8::FEEDBACK_FIELD_OPERATIONS,
+                Chain16::FEEDBACK_FIELD_OPERATIONS,
+                Chain32::FEEDBACK_FIELD_OPERATIONS,
+            ],
+        ),
+    ];
+    for (field, operations) in fields {
+        for pair in operations.windows(2) {
+            let ratio = f64::from(pair[1].total()) / f64::from(pair[0].total());
+            assert!(ratio <= 2.2, "{field}: {} after {}, {ratio} times as many", pair[1], pair[0]);
+        }
+    }
 }
 
 fn operations_of<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() -> String {
@@ -89,8 +132,11 @@ fn operations_are_those_of_the_emitted_code() {
     are_those_of_the_source::<Chain4, 24, 9>();
     are_those_of_the_source::<DoublePendulum, 4, 1>();
     are_those_of_the_source::<SixPhaseConstraints, 8, 7>();
-    are_those_of_the_source::<Functions, 6, 3>();
-    are_those_of_the_source::<InverseFunctions, 6, 3>();
+    are_those_of_the_source::<Functions, 6, 5>();
+    are_those_of_the_source::<Indefinite, 6, 5>();
+    are_those_of_the_source::<FreeRigidBody, 12, 10>();
+    are_those_of_the_source::<HeavyTop, 6, 3>();
+    are_those_of_the_source::<Kepler, 6, 6>();
 }
 
 fn are_those_of_the_source<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() {

@@ -1,10 +1,13 @@
 //! The systems that tests run on: the shipped models, and others that exercise what those do not.
 //!
-//! Each is declared for the compiler, and again for the oracle as functions of the flat state x = (q, p), matrices column by
-//! column. The two are typed separately on purpose.
+//! Each is declared for the compiler, and again for the oracle as functions of the flat state, x = (q, p) where it is canonical,
+//! matrices column by column. The two are typed separately on purpose.
 
 use fbint_runtime::feedback_system;
-pub use models::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
+pub use models::{
+    Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
+    SphericalPendulum, SphericalPendulumCpv22,
+};
 use nalgebra::{Matrix3, SMatrix, Vector3};
 
 use crate::oracle::{Declared, Real};
@@ -26,24 +29,69 @@ pub struct PlanarPendulumCpv22 {
     pub l: f64,
 }
 
-/// Four masses on a chain: a family of constraints, a tridiagonal A.
+/// Masses on a tree of rods in a plane: an A whose graph branches, and reactions as outputs.
 #[feedback_system(
-    coordinates(q: [3, 4]),
-    momenta(p: [3, 4]),
-    hamiltonian = (0..4).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+    coordinates(q: [2, 5]),
+    momenta(p: [2, 5]),
+    hamiltonian = (0..5).map(|i| p.column(i).norm_squared() / (2 * (i + m)) + (i + m) * g * q[(1, i)]).sum(),
     constraint(
-        anchor = q.column(0).norm_squared() - l.powi(2),
-        link[i in 1..4] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+        root = q.column(0).norm_squared() - l.powi(2),
+        trunk[i in 1..3] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+        branch = (q.column(3) - q.column(1)).norm_squared() - l.powi(2),
+        twig = (q.column(4) - q.column(3)).norm_squared() - l.powi(2),
+    ),
+    output(
+        reaction = 2 * multiplier(root) * q.column(0),
+        tension[i in 1..3] = -2 * l * multiplier(trunk[i]),
+        imbalance = multiplier(branch) * q[(0, 3)] - multiplier(twig) + p[(1, 4)],
     ),
 )]
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chain4 {
-    /// Each mass.
+pub struct Tree {
+    /// The first mass; each of the others is heavier by 1.
     pub m: f64,
     /// The acceleration of gravity.
     pub g: f64,
-    /// The length of each link.
+    /// The length of each rod.
     pub l: f64,
+}
+
+/// A kinetic energy of either sign, and constraints between whose momenta it alone couples: A is indefinite.
+#[feedback_system(
+    coordinates(u, v, w),
+    momenta(pu, pv, pw),
+    hamiltonian = pu * pv + pw.powi(2) / 2 + u.powi(2) * w / 3 + k * v * w,
+    constraint(first = u + w.powi(2) / 8, second = v - w.sin() / 4 + k * u / 5),
+    output(force = multiplier(second) + multiplier(first) * w),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Indefinite {
+    /// A stiffness.
+    pub k: f64,
+}
+
+/// A rigid body on a pivot: a Lie-Poisson system on se(3)*, its vertical a unit vector.
+#[feedback_system(
+    state(pi: [3], gamma: [3]),
+    poisson = matrix![
+        0, -pi.z, pi.y, 0, -gamma.z, gamma.y;
+        pi.z, 0, -pi.x, gamma.z, 0, -gamma.x;
+        -pi.y, pi.x, 0, -gamma.y, gamma.x, 0;
+        0, -gamma.z, gamma.y, 0, 0, 0;
+        gamma.z, 0, -gamma.x, 0, 0, 0;
+        -gamma.y, gamma.x, 0, 0, 0, 0
+    ],
+    hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2 + load.dot(&gamma),
+    constraint(unit = gamma.norm_squared() - 1),
+    invariant(vertical_momentum = pi.dot(&gamma)),
+    output(rate = pi.component_div(&inertia)),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeavyTop {
+    /// The principal moments of inertia.
+    pub inertia: Vector3<f64>,
+    /// The weight times the lever of the centre of mass.
+    pub load: Vector3<f64>,
 }
 
 /// A double pendulum in its angles: scalar coordinates, a mass matrix that varies, no constraint.
@@ -174,33 +222,23 @@ pub struct Oscillator {
     pub k: f64,
 }
 
-/// The first half of the functions of the expression language, on a surface given by some of them. Means nothing.
+/// Every function of the expression language, on surfaces given by some of them. Means nothing.
 #[feedback_system(
     coordinates(u, v, w),
     momenta(pu, pv, pw),
     hamiltonian = pu.powi(2) / (2 + u.sin()) + (pv * u.cos() + 2).recip() + pw.powf(a) * (1 + w).ln()
         + pv.powi(2) + pw.powi(2) + pu * pw * v.exp() / 3
-        + (u.powi(2) + v.powi(2) + w.powi(2)).sqrt() * (u * v / 2).tan(),
-    constraint(cone = (u.powi(2) + v.powi(2)).sqrt() - a * w.powf(a) - (u * v).exp() / 4),
+        + (u.powi(2) + v.powi(2) + w.powi(2)).sqrt() * (u * v / 2).tan() + (v / 3).asin() + (w / 3).acos() * u
+        + v.atan2(w) + (u * w).atan() + u.sinh() - v.cosh() * w + (v * w).tanh() + (u - 3).abs() * PI
+        + u.powi(-3) / 50 + w.powf(5 / 2),
+    constraint(
+        cone = (u.powi(2) + v.powi(2)).sqrt() - a * w.powf(a) - (u * v).exp() / 4,
+        surface = v.atan2(w) + a * u.sinh() - (u * v).tanh(),
+    ),
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Functions {
-    /// An exponent and a slope.
-    pub a: f64,
-}
-
-/// The other half: inverse and hyperbolic functions, the absolute value, powers. Means nothing either.
-#[feedback_system(
-    coordinates(u, v, w),
-    momenta(pu, pv, pw),
-    hamiltonian = (pu.powi(2) + pv.powi(2) + pw.powi(2)) / 2 + (v / 3).asin() + (w / 3).acos() * u
-        + v.atan2(w) + (u * w).atan() + u.sinh() - v.cosh() * w + (v * w).tanh() + (u - 3).abs() * PI
-        + u.powi(-3) / 50 + w.powf(5 / 2),
-    constraint(surface = v.atan2(w) + a * u.sinh() - (u * v).tanh()),
-)]
-#[derive(Clone, Debug, PartialEq)]
-pub struct InverseFunctions {
-    /// A factor.
+    /// An exponent, a slope and a factor.
     pub a: f64,
 }
 
@@ -221,6 +259,9 @@ impl Declared<6, 4> for SphericalPendulum {
     }
     fn invariants<D: Real>(&self, x: &[D; 6]) -> Vec<D> {
         vec![x[0] * x[4] - x[1] * x[3]]
+    }
+    fn outputs(&self, _: &[f64; 6], c: &[f64]) -> Vec<f64> {
+        vec![-2.0 * self.l * c[0]]
     }
 }
 
@@ -273,21 +314,27 @@ impl Declared<8, 7> for FourBar {
     }
 }
 
-impl Default for Chain4 {
-    fn default() -> Self {
-        Self { m: 1.0, g: 1.0, l: 1.0 }
-    }
+macro_rules! declared_chain {
+    ($chain:ident, $n:literal) => {
+        impl Declared<{ 6 * $n }, { 2 * $n + 1 }> for $chain {
+            fn hamiltonian<D: Real>(&self, x: &[D; 6 * $n]) -> D {
+                let heights: D = (0..$n).map(|i| x[3 * i + 2]).sum();
+                squared_norm(&x[3 * $n..]) / (2.0 * self.m) + heights * (self.m * self.g)
+            }
+            fn holonomic<D: Real>(&self, x: &[D; 6 * $n]) -> Vec<D> {
+                let end = |i: usize, j: usize| if i == 0 { D::zero() } else { x[3 * i - 3 + j] };
+                let link = |i: usize| squared_norm(&[0, 1, 2].map(|j| end(i + 1, j) - end(i, j)));
+                (0..$n).map(|i| link(i) - self.l * self.l).collect()
+            }
+            fn outputs(&self, _: &[f64; 6 * $n], c: &[f64]) -> Vec<f64> {
+                c[..$n].iter().map(|c| -2.0 * self.l * c).collect()
+            }
+        }
+    };
 }
 
-impl Declared<24, 9> for Chain4 {
-    fn hamiltonian<D: Real>(&self, x: &[D; 24]) -> D {
-        squared_norm(&x[12..]) / (2.0 * self.m) + (x[2] + x[5] + x[8] + x[11]) * (self.m * self.g)
-    }
-    fn holonomic<D: Real>(&self, x: &[D; 24]) -> Vec<D> {
-        let link = |i: usize| squared_norm(&[0, 1, 2].map(|j| x[3 * i + j] - x[3 * i - 3 + j])) - self.l * self.l;
-        vec![squared_norm(&x[..3]) - self.l * self.l, link(1), link(2), link(3)]
-    }
-}
+declared_chain!(Chain4, 4);
+declared_chain!(Chain8, 8);
 
 impl Default for DoublePendulum {
     fn default() -> Self {
@@ -424,7 +471,7 @@ impl Default for Functions {
     }
 }
 
-impl Declared<6, 3> for Functions {
+impl Declared<6, 5> for Functions {
     const RANGE: [f64; 2] = [0.3, 1.2];
 
     fn hamiltonian<D: Real>(&self, &[u, v, w, pu, pv, pw]: &[D; 6]) -> D {
@@ -435,23 +482,6 @@ impl Declared<6, 3> for Functions {
             + pw * pw
             + pu * pw * v.exp() / 3.0
             + squared_norm(&[u, v, w]).sqrt() * (u * v / 2.0).tan()
-    }
-    fn holonomic<D: Real>(&self, &[u, v, w, ..]: &[D; 6]) -> Vec<D> {
-        vec![squared_norm(&[u, v]).sqrt() - w.powf(self.a) * self.a - (u * v).exp() / 4.0]
-    }
-}
-
-impl Default for InverseFunctions {
-    fn default() -> Self {
-        Self { a: 1.5 }
-    }
-}
-
-impl Declared<6, 3> for InverseFunctions {
-    const RANGE: [f64; 2] = [0.3, 1.2];
-
-    fn hamiltonian<D: Real>(&self, &[u, v, w, pu, pv, pw]: &[D; 6]) -> D {
-        squared_norm(&[pu, pv, pw]) / 2.0
             + (v / 3.0).asin()
             + (w / 3.0).acos() * u
             + v.atan2(w)
@@ -464,7 +494,145 @@ impl Declared<6, 3> for InverseFunctions {
             + w.powf(2.5)
     }
     fn holonomic<D: Real>(&self, &[u, v, w, ..]: &[D; 6]) -> Vec<D> {
-        vec![v.atan2(w) + u.sinh() * self.a - (u * v).tanh()]
+        vec![
+            squared_norm(&[u, v]).sqrt() - w.powf(self.a) * self.a - (u * v).exp() / 4.0,
+            v.atan2(w) + u.sinh() * self.a - (u * v).tanh(),
+        ]
+    }
+}
+
+impl Declared<12, 10> for FreeRigidBody {
+    fn given(&self, x: &[f64; 12]) -> Option<[f64; 12]> {
+        let &[.., wx, wy, wz] = x;
+        let mut rate = [0.0; 12];
+        for i in 0..3 {
+            let row = [x[i], x[3 + i], x[6 + i]];
+            rate[i] = wz * row[1] - wy * row[2];
+            rate[3 + i] = wx * row[2] - wz * row[0];
+            rate[6 + i] = wy * row[0] - wx * row[1];
+        }
+        let [i, j, k] = self.inertia.data.0[0];
+        rate[9..].copy_from_slice(&[(j - k) * wy * wz / i, (k - i) * wz * wx / j, (i - j) * wx * wy / k]);
+        Some(rate)
+    }
+    fn phase<D: Real>(&self, x: &[D; 12]) -> Vec<D> {
+        let gram = |i: usize, j: usize| dot(&x[3 * i..3 * i + 3], &x[3 * j..3 * j + 3]);
+        vec![gram(0, 0) - 1.0, gram(1, 0), gram(2, 0), gram(1, 1) - 1.0, gram(2, 1), gram(2, 2) - 1.0]
+    }
+    fn invariants<D: Real>(&self, x: &[D; 12]) -> Vec<D> {
+        let momentum = [0, 1, 2].map(|i| x[9 + i] * self.inertia[i]);
+        let spatial = |i: usize| x[i] * momentum[0] + x[3 + i] * momentum[1] + x[6 + i] * momentum[2];
+        vec![dot(&x[9..], &momentum) / 2.0, spatial(0), spatial(1), spatial(2)]
+    }
+}
+
+impl Declared<3, 2> for EulerTop {
+    fn given(&self, &[x, y, z]: &[f64; 3]) -> Option<[f64; 3]> {
+        let [i, j, k] = self.inertia.data.0[0];
+        Some([(1.0 / k - 1.0 / j) * y * z, (1.0 / i - 1.0 / k) * z * x, (1.0 / j - 1.0 / i) * x * y])
+    }
+    fn hamiltonian<D: Real>(&self, x: &[D; 3]) -> D {
+        [0, 1, 2].map(|i| x[i] * x[i] / (2.0 * self.inertia[i])).into_iter().sum()
+    }
+    fn invariants<D: Real>(&self, x: &[D; 3]) -> Vec<D> {
+        vec![squared_norm(x)]
+    }
+}
+
+impl Default for HeavyTop {
+    fn default() -> Self {
+        Self { inertia: Vector3::new(3.0, 2.0, 1.0), load: Vector3::new(0.0, 0.0, 1.0) }
+    }
+}
+
+impl Declared<6, 3> for HeavyTop {
+    fn given(&self, x: &[f64; 6]) -> Option<[f64; 6]> {
+        let (pi, gamma) = (Vector3::from_column_slice(&x[..3]), Vector3::from_column_slice(&x[3..]));
+        let rate = pi.component_div(&self.inertia);
+        let (torque, turn) = (pi.cross(&rate) + gamma.cross(&self.load), gamma.cross(&rate));
+        Some([torque.x, torque.y, torque.z, turn.x, turn.y, turn.z])
+    }
+    fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
+        [0, 1, 2].map(|i| x[i] * x[i] / (2.0 * self.inertia[i]) + x[3 + i] * self.load[i]).into_iter().sum()
+    }
+    fn phase<D: Real>(&self, x: &[D; 6]) -> Vec<D> {
+        vec![squared_norm(&x[3..]) - 1.0]
+    }
+    fn invariants<D: Real>(&self, x: &[D; 6]) -> Vec<D> {
+        vec![dot(&x[..3], &x[3..])]
+    }
+    fn outputs(&self, x: &[f64; 6], _: &[f64]) -> Vec<f64> {
+        vec![x[0] / self.inertia[0], x[1] / self.inertia[1], x[2] / self.inertia[2]]
+    }
+}
+
+fn cross<D: Real>([a, b, c]: [D; 3], [x, y, z]: [D; 3]) -> [D; 3] {
+    [b * z - c * y, c * x - a * z, a * y - b * x]
+}
+
+impl Declared<6, 6> for Kepler {
+    fn given(&self, &[x, y, z, vx, vy, vz]: &[f64; 6]) -> Option<[f64; 6]> {
+        let attraction = -self.mu / (x * x + y * y + z * z).powf(1.5);
+        Some([vx, vy, vz, attraction * x, attraction * y, attraction * z])
+    }
+    fn invariants<D: Real>(&self, &[x0, x1, x2, v0, v1, v2]: &[D; 6]) -> Vec<D> {
+        let (x, v) = ([x0, x1, x2], [v0, v1, v2]);
+        let momentum = cross(x, v);
+        let (turned, distance) = (cross(v, momentum), squared_norm(&x).sqrt());
+        let axis = [0, 1, 2].map(|i| turned[i] - x[i] * self.mu / distance);
+        momentum.into_iter().chain(axis).collect()
+    }
+}
+
+impl Declared<6, 4> for PerturbedKepler {
+    fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
+        let distance = squared_norm(&x[..3]).sqrt();
+        squared_norm(&x[3..]) / 2.0 - distance.recip() * self.mu - distance.powi(-3) * (self.eps / 2.0)
+    }
+    fn invariants<D: Real>(&self, &[x0, x1, x2, v0, v1, v2]: &[D; 6]) -> Vec<D> {
+        cross([x0, x1, x2], [v0, v1, v2]).into_iter().collect()
+    }
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self { m: 1.0, g: 1.0, l: 1.0 }
+    }
+}
+
+impl Declared<20, 11> for Tree {
+    fn hamiltonian<D: Real>(&self, x: &[D; 20]) -> D {
+        let mass = |i: usize| self.m + i as f64;
+        (0..5)
+            .map(|i| squared_norm(&x[10 + 2 * i..12 + 2 * i]) / (2.0 * mass(i)) + x[2 * i + 1] * (mass(i) * self.g))
+            .sum()
+    }
+    fn holonomic<D: Real>(&self, x: &[D; 20]) -> Vec<D> {
+        let rod =
+            |i: usize, j: usize| squared_norm(&[x[2 * i] - x[2 * j], x[2 * i + 1] - x[2 * j + 1]]) - self.l * self.l;
+        vec![squared_norm(&x[..2]) - self.l * self.l, rod(1, 0), rod(2, 1), rod(3, 1), rod(4, 3)]
+    }
+    fn outputs(&self, x: &[f64; 20], c: &[f64]) -> Vec<f64> {
+        let tension = |c: f64| -2.0 * self.l * c;
+        vec![2.0 * c[0] * x[0], 2.0 * c[0] * x[1], tension(c[1]), tension(c[2]), c[3] * x[6] - c[4] + x[19]]
+    }
+}
+
+impl Default for Indefinite {
+    fn default() -> Self {
+        Self { k: 1.0 }
+    }
+}
+
+impl Declared<6, 5> for Indefinite {
+    fn hamiltonian<D: Real>(&self, &[u, v, w, pu, pv, pw]: &[D; 6]) -> D {
+        pu * pv + pw * pw / 2.0 + u * u * w / 3.0 + v * w * self.k
+    }
+    fn holonomic<D: Real>(&self, &[u, v, w, ..]: &[D; 6]) -> Vec<D> {
+        vec![u + w * w / 8.0, v - w.sin() / 4.0 + u * (self.k / 5.0)]
+    }
+    fn outputs(&self, x: &[f64; 6], c: &[f64]) -> Vec<f64> {
+        vec![c[1] + c[0] * x[2]]
     }
 }
 
@@ -475,9 +643,10 @@ macro_rules! test_every_system {
         $crate::test_every_system! { $check,
             spherical_pendulum SphericalPendulum, spherical_pendulum_cpv22 SphericalPendulumCpv22,
             planar_pendulum PlanarPendulum, planar_pendulum_cpv22 PlanarPendulumCpv22, four_bar FourBar, chain4 Chain4,
-            double_pendulum DoublePendulum, geared_pendulum GearedPendulum, bead Bead,
+            chain8 Chain8, tree Tree, indefinite Indefinite, double_pendulum DoublePendulum, geared_pendulum GearedPendulum, bead Bead,
             six_phase_constraints SixPhaseConstraints, mixed_pendulum MixedPendulum, oscillator Oscillator,
-            functions Functions, inverse_functions InverseFunctions,
+            functions Functions, free_rigid_body FreeRigidBody, euler_top EulerTop, heavy_top HeavyTop, kepler Kepler,
+            perturbed_kepler PerturbedKepler,
         }
     };
     ($check:ident, $($name:ident $system:ident,)*) => {

@@ -1,0 +1,19 @@
+//! An antisymmetric matrix that is no Poisson matrix.
+
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+
+#[feedback_system(
+    state(x, y, z, w),
+    poisson = matrix![0, 1, 0, w; -1, 0, 0, 0; 0, 0, 0, 1; -w, 0, -1, 0],
+    hamiltonian = (x.powi(2) + y.powi(2) + z.powi(2) + k * w.powi(2)) / 2,
+)]
+struct Skew {
+    k: f64,
+}
+
+fn main() {
+    let skew = Skew { k: 1.0 };
+    let start = SkewState { x: 1.0, y: 0.0, z: 0.0, w: 0.0 };
+    let run = Simulation::new(&skew, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().x, run.drift(), Skew::EQUATIONS);
+}

@@ -1,0 +1,21 @@
+//! A Poisson matrix with a sign that is wrong.
+
+use fbint_runtime::nalgebra::{Vector3, vector};
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+
+#[feedback_system(
+    state(pi: [3]),
+    poisson = matrix![0, -pi.z, pi.y; pi.z, 0, pi.x; -pi.y, pi.x, 0],
+    hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2,
+    invariant(casimir = pi.norm_squared()),
+)]
+struct Top {
+    inertia: Vector3<f64>,
+}
+
+fn main() {
+    let top = Top { inertia: vector![3.0, 2.0, 1.0] };
+    let start = TopState { pi: vector![1.0, 1.0, 1.0] };
+    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
+}
