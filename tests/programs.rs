@@ -77,6 +77,7 @@ mod faults {
             &mut faulty.outputs,
             &mut faulty.potential_gradient,
             &mut faulty.feedback_field,
+            &mut faulty.correction,
         ];
         let mut all: Vec<_> = all.into_iter().filter(|program| !program.instructions.is_empty()).collect();
         let which = random.index(all.len());

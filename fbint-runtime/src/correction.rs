@@ -9,12 +9,11 @@
 //!
 //! Nothing allocates, and the number of iterations is fixed.
 
-use nalgebra::{SMatrix, SVector};
+use core::array;
 
-use crate::PreparedSystem;
+use nalgebra::SVector;
 
-/// The damping e. At a relative equilibrium a violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
-const DAMPING: f64 = 1e-10;
+use crate::{FeedbackLaw, PreparedSystem, Scalar};
 
 /// A correction of the state after each step onto all integrals, in a fixed number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,61 +41,24 @@ impl Correction {
         x: &mut SVector<f64, N>,
     ) {
         for _ in 0..self.iterations {
-            let violation = system.integrals(x) - targets;
-            let jacobian = system.integrals_jacobian(x);
-            *x -= combination(&jacobian, &solve(lower_gram(&jacobian), violation));
+            *x = system.correct(x, &Violation(targets));
         }
     }
 }
 
-/// DF^T y, the last row first, because that entry of y is known first.
-#[inline]
-fn combination<const N: usize, const M: usize>(jacobian: &SMatrix<f64, M, N>, y: &SVector<f64, M>) -> SVector<f64, N> {
-    SVector::from_fn(|j, _| (0..M).rev().fold(0.0, |sum, i| sum + jacobian[(i, j)] * y[i]))
-}
+/// y = F - F_target, which is what the generated step asks of a law.
+struct Violation<'a, const M: usize>(&'a SVector<f64, M>);
 
-/// The lower triangle of DF DF^T, with 1 for the square of a row that vanishes.
-#[inline]
-fn lower_gram<const N: usize, const M: usize>(jacobian: &SMatrix<f64, M, N>) -> SMatrix<f64, M, M> {
-    let mut gram = SMatrix::zeros();
-    for column in &jacobian.data.0 {
-        for j in 0..M {
-            for i in j..M {
-                gram[(i, j)] += column[i] * column[j];
-            }
-        }
-    }
-    for i in 0..M {
-        if gram[(i, i)] == 0.0 {
-            gram[(i, i)] = 1.0;
-        }
-    }
-    gram
-}
+impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<'_, M> {
+    const HAS_METRIC: bool = false;
 
-/// Solves (A + e diag A) y = v by L D L^T, from the lower triangle of A. The damping keeps every pivot positive.
-#[inline]
-fn solve<const M: usize>(mut a: SMatrix<f64, M, M>, mut v: SVector<f64, M>) -> SVector<f64, M> {
-    for i in 0..M {
-        a[(i, i)] *= 1.0 + DAMPING;
+    #[inline]
+    fn weigh(&self, integrals: [T; M]) -> [T; M] {
+        array::from_fn(|i| integrals[i] - T::from_f64(self.0[i]))
     }
-    let mut inverse = [0.0; M];
-    for j in 0..M {
-        inverse[j] = a[(j, j)].recip();
-        for i in j + 1..M {
-            let factor = a[(i, j)] * inverse[j];
-            for l in i..M {
-                a[(l, i)] -= a[(l, j)] * factor;
-            }
-            a[(i, j)] = factor;
-            v[i] -= factor * v[j];
-        }
+
+    #[inline]
+    fn precondition(&self, gradient: [T; N]) -> [T; N] {
+        gradient
     }
-    for j in (0..M).rev() {
-        v[j] *= inverse[j];
-        for i in (j + 1..M).rev() {
-            v[j] -= a[(i, j)] * v[i];
-        }
-    }
-    v
 }

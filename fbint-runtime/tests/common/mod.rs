@@ -149,6 +149,29 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
         advance(&PreparedSystem::vector_field(self, x), &vector(correction), T::from_f64(-1.0))
     }
 
+    /// By Gaussian elimination of the full matrix, without damping: the rows of DF are independent.
+    fn correct<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
+        let jacobian = PreparedSystem::integrals_jacobian(self, x);
+        let zero = T::from_f64(0.0);
+        let mut y = law.weigh(PreparedSystem::integrals(self, x).data.0[0]);
+        let mut a: [[T; 4]; 4] = core::array::from_fn(|i| {
+            core::array::from_fn(|j| (0..6).fold(zero, |sum, l| sum + jacobian[(i, l)] * jacobian[(j, l)]))
+        });
+        for j in 0..4 {
+            for i in j + 1..4 {
+                let factor = a[i][j] / a[j][j];
+                for l in j..4 {
+                    a[i][l] = a[i][l] - factor * a[j][l];
+                }
+                y[i] = y[i] - factor * y[j];
+            }
+        }
+        for j in (0..4).rev() {
+            y[j] = (j + 1..4).fold(y[j], |sum, l| sum - a[j][l] * y[l]) / a[j][j];
+        }
+        vector(core::array::from_fn(|l| (0..4).fold(x[l], |sum, i| sum - jacobian[(i, l)] * y[i])))
+    }
+
     fn euler_step<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &mut SVector<T, 6>, h: T, law: &G) {
         *x = advance(x, &self.feedback_field(x, law), h);
     }

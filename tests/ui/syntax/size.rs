@@ -1,6 +1,7 @@
 //! A size that is no literal.
 
-use fbint_runtime::{FeedbackSystem, feedback_system};
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
 
 #[feedback_system(
     coordinates(q: [n]),
@@ -15,5 +16,8 @@ struct Pendulum {
 }
 
 fn main() {
-    println!("{:?} {}", Pendulum { m: 1.0, g: 1.0, l: 1.0 }.parameter(0), Pendulum::EQUATIONS);
+    let pendulum = Pendulum { m: 1.0, g: 1.0, l: 1.0 };
+    let start = PendulumState { q: vector![0.0, -1.0], p: vector![1.0, 0.0] };
+    let run = Simulation::new(&pendulum, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().q, run.drift(), Pendulum::EQUATIONS);
 }

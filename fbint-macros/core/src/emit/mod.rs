@@ -237,6 +237,7 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let number_of_outputs = Literal::usize_unsuffixed(compiled.outputs.len());
     let potential_gradient = scope.vector(&programs.potential_gradient);
     let feedback_field = scope.vector(&programs.feedback_field);
+    let correction = scope.vector(&programs.correction);
     let (n, m) = compiled.sizes();
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
     let this = quote!(<Self as #runtime::PreparedSystem<#n, #m>>);
@@ -276,6 +277,10 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
                 #with_metric
             }
             #feedback_field
+        }
+        #[inline]
+        fn correct<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
+            #correction
         }
         #[inline]
         fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {

@@ -9,7 +9,7 @@
 //!
 //! Where the field is given, X is what was given.
 
-use super::factor::{Ldl, Matrix, solve_antisymmetric};
+use super::factor::{Ldl, Matrix, Pivots, solve_antisymmetric};
 use super::lower::{Lowering, Monomial};
 use super::optimise::optimise;
 use super::{Instruction, Program, Value};
@@ -35,11 +35,19 @@ pub struct Programs {
     pub potential_gradient: Program,
     /// X - grad V, through the feedback law.
     pub feedback_field: Program,
+    /// x - DF^T (DF DF^T + e D)^-1 y, where the law gives y = F - F_target.
+    pub correction: Program,
 }
+
+/// e, the damping of a correction relative to the diagonal D of DF DF^T: at a relative equilibrium, where DF loses rank, a
+/// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
+pub(super) const DAMPING: f64 = 1e-10;
+/// Added to the diagonal, so that a row of DF that vanishes does no harm; its square is still a number.
+const TINY: f64 = 1e-140;
 
 impl Programs {
     /// Every program with the name of its function, the one that prepares first.
-    pub fn all(&self) -> [(&'static str, &Program); 8] {
+    pub fn all(&self) -> [(&'static str, &Program); 9] {
         [
             ("prepare", &self.prepare),
             ("vector_field", &self.vector_field),
@@ -49,6 +57,7 @@ impl Programs {
             ("outputs", &self.outputs),
             ("potential_gradient", &self.potential_gradient),
             ("feedback_field", &self.feedback_field),
+            ("correct", &self.correction),
         ]
     }
 }
@@ -62,6 +71,7 @@ pub fn assemble(derivation: &Derivation) -> Programs {
     let mut outputs = outputs(derivation);
     let mut potential_gradient = field(derivation, false, true);
     let mut feedback_field = field(derivation, true, true);
+    let mut correction = correction(derivation);
     let all = [
         &mut vector_field,
         &mut integrals,
@@ -70,9 +80,20 @@ pub fn assemble(derivation: &Derivation) -> Programs {
         &mut outputs,
         &mut potential_gradient,
         &mut feedback_field,
+        &mut correction,
     ];
     let prepare = optimise(derivation.dimension, all);
-    Programs { prepare, vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field }
+    Programs {
+        prepare,
+        vector_field,
+        integrals,
+        jacobian,
+        multipliers,
+        outputs,
+        potential_gradient,
+        feedback_field,
+        correction,
+    }
 }
 
 fn integrals(derivation: &Derivation) -> Program {
@@ -116,6 +137,62 @@ fn outputs(derivation: &Derivation) -> Program {
     }
     let outputs = derivation.outputs.iter().map(|output| lowering.lower(output)).collect();
     lowering.builder.finish(Vec::new(), outputs)
+}
+
+/// One damped Gauss-Newton step onto all integrals, with the zeros of DF known.
+fn correction(derivation: &Derivation) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension);
+    let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
+    let violations: Vec<_> = (0..integrals.len()).map(|index| Some(lowering.weighted(index))).collect();
+    let rows: Vec<Vec<(usize, Value)>> = derivation
+        .gradients
+        .iter()
+        .map(|gradient| gradient.iter().map(|(column, entry)| (*column, lowering.lower(entry))).collect())
+        .collect();
+    let gram = damped_gram_matrix(&mut lowering, &rows);
+    let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
+    let y = ldl.solve(&mut lowering.builder, &violations);
+    let mut sums: Vec<Vec<Monomial>> = (0..derivation.dimension)
+        .map(|index| vec![lowering.monomial(&Expression::from(Symbol(index as u32)))])
+        .collect();
+    for (gradient, y) in derivation.gradients.iter().zip(y) {
+        let Some(y) = y else { continue };
+        let y = scalar(&mut lowering, y);
+        for (column, entry) in gradient {
+            sums[*column].push(lowering.monomial(entry).times(&y).negated());
+        }
+    }
+    let outputs = sums
+        .into_iter()
+        .map(|terms| {
+            let sum = lowering.sum(terms);
+            lowering.materialise(&sum)
+        })
+        .collect();
+    lowering.builder.finish(integrals, outputs)
+}
+
+/// DF DF^T + e D.
+fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Value)>]) -> Matrix {
+    let builder = &mut lowering.builder;
+    let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
+    for i in 0..rows.len() {
+        for j in 0..=i {
+            for &(column, x) in &rows[i] {
+                let Some(&(_, y)) = rows[j].iter().find(|(other, _)| *other == column) else { continue };
+                let product = builder.mul(x, y);
+                gram[i][j] = Some(gram[i][j].map_or(product, |sum| builder.add(sum, product)));
+            }
+            gram[j][i] = gram[i][j];
+        }
+        let (factor, tiny) = (builder.constant(1.0 + DAMPING), builder.constant(TINY));
+        let damped = gram[i][i].map_or(tiny, |diagonal| {
+            let damped = builder.mul(diagonal, factor);
+            builder.add(damped, tiny)
+        });
+        gram[i][i] = Some(damped);
+    }
+    gram
 }
 
 /// X, grad V, or X - grad V.
@@ -211,7 +288,7 @@ fn solve_holonomic(
     energy_brackets: &[Expression],
 ) -> Vec<Option<Value>> {
     let matrix = lower_matrix(lowering, a);
-    let ldl = Ldl::factor(&mut lowering.builder, &matrix);
+    let ldl = Ldl::factor(&mut lowering.builder, &matrix, Pivots::Single);
     let rates: Vec<_> = rates.iter().map(|rate| lower_entry(lowering, rate)).collect();
     let second = ldl.solve(&mut lowering.builder, &rates);
     let mut right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();

@@ -16,38 +16,58 @@ const REFINEMENTS: usize = 2;
 /// A matrix with `None` for entries that vanish identically.
 pub(super) type Matrix = Vec<Vec<Option<Value>>>;
 
-/// A = L D L^T in the order of elimination.
+/// Which pivots an elimination takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pivots {
+    /// One row at a time: the fewest operations.
+    Single,
+    /// Coupled rows in pairs: half as many divisions that wait for one another.
+    Pairs,
+}
+
+/// A = L D L^T in the order of elimination, D in blocks of one or two rows.
 pub(super) struct Ldl {
     order: Vec<usize>,
     /// Strictly lower triangle, in the order of elimination.
     lower: Matrix,
-    inverse_diagonal: Vec<Value>,
+    /// The inverses of the blocks of D with their first rows.
+    inverse_blocks: Vec<(usize, InverseBlock)>,
+}
+
+/// The inverse of a block of D.
+enum InverseBlock {
+    One(Value),
+    /// (0, 0), (0, 1) and (1, 1).
+    Two([Value; 3]),
 }
 
 impl Ldl {
-    pub(super) fn factor(builder: &mut Builder, a: &Matrix) -> Self {
+    pub(super) fn factor(builder: &mut Builder, a: &Matrix, pivots: Pivots) -> Self {
         let order = minimum_degree_order(a);
         let k = order.len();
         let mut lower: Matrix = vec![vec![None; k]; k];
-        let mut inverse_diagonal: Vec<Value> = Vec::with_capacity(k);
+        let mut inverse_blocks = Vec::new();
         let mut work: Matrix = order.iter().map(|&i| order.iter().map(|&j| a[i][j]).collect()).collect();
-        for j in 0..k {
-            let diagonal = work[j][j].unwrap_or_else(|| builder.constant(0.0));
-            let inverse = builder.recip(diagonal);
-            inverse_diagonal.push(inverse);
-            for i in j + 1..k {
-                lower[i][j] = work[i][j].map(|entry| builder.mul(entry, inverse));
+        let mut j = 0;
+        while j < k {
+            let size = if pivots == Pivots::Pairs && j + 1 < k && work[j + 1][j].is_some() { 2 } else { 1 };
+            let block = InverseBlock::of(builder, &work, j, size);
+            for i in j + size..k {
+                let row: Vec<_> = work[i][j..j + size].to_vec();
+                lower[i][j..j + size].copy_from_slice(&block.multiply(builder, &row));
             }
-            for i in j + 1..k {
-                for l in j + 1..=i {
-                    if let (Some(x), Some(y)) = (work[i][j], lower[l][j]) {
-                        let update = builder.mul(x, y);
+            for i in j + size..k {
+                for l in j + size..=i {
+                    let terms: Vec<_> = (j..j + size).map(|column| (work[i][column], lower[l][column])).collect();
+                    if let Some(update) = dot(builder, &terms) {
                         work[i][l] = Some(subtract(builder, work[i][l], update));
                     }
                 }
             }
+            inverse_blocks.push((j, block));
+            j += size;
         }
-        Self { order, lower, inverse_diagonal }
+        Self { order, lower, inverse_blocks }
     }
 
     /// The solution of A x = b.
@@ -62,8 +82,10 @@ impl Ldl {
                 }
             }
         }
-        for (entry, inverse) in x.iter_mut().zip(&self.inverse_diagonal) {
-            *entry = entry.map(|value| builder.mul(value, *inverse));
+        for (first, block) in &self.inverse_blocks {
+            let rows = *first..*first + block.size();
+            let product = block.multiply(builder, &x[rows.clone()]);
+            x[rows].copy_from_slice(&product);
         }
         for i in (0..k).rev() {
             for j in i + 1..k {
@@ -78,6 +100,38 @@ impl Ldl {
             solution[index] = x[position];
         }
         solution
+    }
+}
+
+impl InverseBlock {
+    fn of(builder: &mut Builder, work: &Matrix, first: usize, size: usize) -> Self {
+        let mut entry = |i: usize, j: usize| work[first + i][first + j].unwrap_or_else(|| builder.constant(0.0));
+        if size == 1 {
+            let pivot = entry(0, 0);
+            return Self::One(builder.recip(pivot));
+        }
+        let (a, b, c) = (entry(0, 0), entry(1, 0), entry(1, 1));
+        let (ac, bb) = (builder.mul(a, c), builder.mul(b, b));
+        let determinant = builder.sub(ac, bb);
+        let inverse = builder.recip(determinant);
+        let off_diagonal = builder.mul(b, inverse);
+        Self::Two([builder.mul(c, inverse), builder.neg(off_diagonal), builder.mul(a, inverse)])
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Two(_) => 2,
+        }
+    }
+
+    fn multiply(&self, builder: &mut Builder, v: &[Option<Value>]) -> Vec<Option<Value>> {
+        match *self {
+            Self::One(inverse) => vec![v[0].map(|value| builder.mul(value, inverse))],
+            Self::Two([a, b, c]) => {
+                [[a, b], [b, c]].map(|row| dot(builder, &[(Some(row[0]), v[0]), (Some(row[1]), v[1])])).to_vec()
+            }
+        }
     }
 }
 
@@ -201,7 +255,7 @@ fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]
             gram[j][i] = gram[i][j];
         }
     }
-    let ldl = Ldl::factor(builder, &gram);
+    let ldl = Ldl::factor(builder, &gram, Pivots::Single);
     let apply = |builder: &mut Builder, residual: &[Option<Value>]| {
         let right: Vec<_> = c
             .iter()

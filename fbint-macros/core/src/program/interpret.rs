@@ -1,12 +1,15 @@
 //! Programs evaluated without compiling them, and held against the mathematics that they came from.
 
+use super::assemble::DAMPING;
 use super::{Input, Instruction, Program, Programs};
 use crate::derivation::{Derivation, Field};
-use crate::expression::Expression;
+use crate::expression::{Expression, Symbol};
 use crate::sample::{Point, sample_points};
 
 /// Relative difference up to which rounding explains a disagreement.
 const TOLERANCE: f64 = 1e-8;
+/// The same for a correction: where integrals are dependent, its system has the condition 1 / e.
+const CORRECTION_TOLERANCE: f64 = 1e-5;
 
 /// The results of `program`, where `weigh` is the feedback law.
 pub(super) fn interpret(
@@ -63,10 +66,14 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
         };
         let law = |integrals: &[f64]| weigh(&point, integrals);
         for ((name, program), expected) in programs.all().into_iter().skip(1).zip(expected) {
-            let obtained = interpret(program, &input, &law);
+            let obtained = match name {
+                "correct" => interpret(program, &input, &|_| consistent_violation(derivation, &point)),
+                _ => interpret(program, &input, &law),
+            };
             let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
             let defined = expected.iter().all(|value| value.is_finite()) && scale < 1e6;
-            let agree = obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= TOLERANCE * scale);
+            let tolerance = if name == "correct" { CORRECTION_TOLERANCE } else { TOLERANCE };
+            let agree = obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= tolerance * scale);
             if defined && !(agree && obtained.len() == expected.len()) {
                 return Err(name.to_owned());
             }
@@ -83,7 +90,7 @@ fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
 
 /// What the programs after the one that prepares should return, in the order of [`Programs::all`]: from the derivation's
 /// expressions and a dense solve, with no lowering and no sharing.
-fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 7] {
+fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 8] {
     let dimension = derivation.dimension;
     let value = |expression: &_| point.evaluate(expression);
     let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
@@ -122,8 +129,27 @@ fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 7] {
     let potential_gradient: Vec<f64> =
         (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
     let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
+    let correction = correction(derivation, point, &rows);
     let jacobian = rows.concat();
-    [vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field]
+    [vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field, correction]
+}
+
+/// DF z for a z in general position: a violation that some state has, also where integrals are dependent.
+fn consistent_violation(derivation: &Derivation, point: &Point) -> Vec<f64> {
+    let row = |gradient: &Vec<(usize, Expression)>| {
+        gradient.iter().map(|(column, entry)| point.evaluate(entry) * point.value(3000 + *column as u64)).sum()
+    };
+    derivation.gradients.iter().map(row).collect()
+}
+
+/// x - DF^T (DF DF^T + e D)^-1 y for a consistent violation y.
+fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>]) -> Vec<f64> {
+    let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| x * y).sum() };
+    let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * if i == j { 1.0 + DAMPING } else { 1.0 };
+    let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
+    let y = solve_transposed(gram, consistent_violation(derivation, point));
+    let moved = |j: usize| point.symbol(Symbol(j as u32)) - y.iter().zip(rows).map(|(y, row)| y * row[j]).sum::<f64>();
+    (0..derivation.dimension).map(moved).collect()
 }
 
 /// The solution of C^T c = b by Gaussian elimination with partial pivoting.

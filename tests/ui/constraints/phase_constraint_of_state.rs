@@ -1,0 +1,20 @@
+//! A phase constraint on a state that is not canonical.
+
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
+
+#[feedback_system(
+    state(pi: [3]),
+    dynamics(pi = pi.cross(&vector![pi.x / inertia[0], pi.y / inertia[1], pi.z / inertia[2]])),
+    phase_constraint(plane = pi.x, plane_too = pi.y),
+)]
+struct Top {
+    inertia: [f64; 3],
+}
+
+fn main() {
+    let top = Top { inertia: [1.0, 2.0, 3.0] };
+    let start = TopState { pi: vector![0.1, 1.0, 0.0] };
+    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
+}

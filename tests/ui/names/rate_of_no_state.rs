@@ -1,0 +1,20 @@
+//! A rate of something that is no variable of the state.
+
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
+
+#[feedback_system(
+    state(pi: [3]),
+    dynamics(pi = pi.cross(&vector![pi.x / inertia[0], pi.y / inertia[1], pi.z / inertia[2]]), inertia = 2 * pi),
+    invariant(casimir = pi.norm_squared()),
+)]
+struct Top {
+    inertia: [f64; 3],
+}
+
+fn main() {
+    let top = Top { inertia: [1.0, 2.0, 3.0] };
+    let start = TopState { pi: vector![0.1, 1.0, 0.0] };
+    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
+}
