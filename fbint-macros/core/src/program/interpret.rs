@@ -67,7 +67,9 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
         let law = |integrals: &[f64]| weigh(&point, integrals);
         for ((name, program), expected) in programs.all().into_iter().skip(1).zip(expected) {
             let obtained = match name {
-                "correct" => interpret(program, &input, &|_| consistent_violation(derivation, &point)),
+                "correct" => {
+                    interpret(program, &input, &|integrals| consistent_violation(derivation, &point, integrals))
+                }
                 _ => interpret(program, &input, &law),
             };
             let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
@@ -129,25 +131,27 @@ fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 8] {
     let potential_gradient: Vec<f64> =
         (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
     let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
-    let correction = correction(derivation, point, &rows);
+    let correction = correction(derivation, point, &rows, &integrals);
     let jacobian = rows.concat();
     [vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field, correction]
 }
 
-/// DF z for a z in general position: a violation that some state has, also where integrals are dependent.
-fn consistent_violation(derivation: &Derivation, point: &Point) -> Vec<f64> {
-    let row = |gradient: &Vec<(usize, Expression)>| {
+/// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program
+/// hands over as F shows by its difference from F.
+fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64]) -> Vec<f64> {
+    let along = |gradient: &Vec<(usize, Expression)>| -> f64 {
         gradient.iter().map(|(column, entry)| point.evaluate(entry) * point.value(3000 + *column as u64)).sum()
     };
-    derivation.gradients.iter().map(row).collect()
+    let rows = derivation.gradients.iter().zip(&derivation.integrals).zip(integrals);
+    rows.map(|((gradient, expected), integral)| along(gradient) + integral - point.evaluate(expected)).collect()
 }
 
 /// x - DF^T (DF DF^T + e D)^-1 y for a consistent violation y.
-fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>]) -> Vec<f64> {
+fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>], integrals: &[f64]) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| x * y).sum() };
     let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * if i == j { 1.0 + DAMPING } else { 1.0 };
     let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
-    let y = solve_transposed(gram, consistent_violation(derivation, point));
+    let y = solve_transposed(gram, consistent_violation(derivation, point, integrals));
     let moved = |j: usize| point.symbol(Symbol(j as u32)) - y.iter().zip(rows).map(|(y, row)| y * row[j]).sum::<f64>();
     (0..derivation.dimension).map(moved).collect()
 }
