@@ -10,7 +10,7 @@
 //! called `v0`, `v1`, ... and registered in this order, whatever the model calls them, so that the same declaration
 //! gives the same terms in the same order no matter what was compiled before it in the same process.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::ops::{Add, Mul, Neg, Sub};
 use std::path::PathBuf;
@@ -163,6 +163,24 @@ impl Expr {
     /// The partial derivative.
     pub fn derivative(&self, symbol: Symbol) -> Self {
         Self(self.0.derivative(Indeterminate::from(state_symbol(symbol))))
+    }
+
+    /// The partial derivatives by the symbols below `dimension` that do not vanish. A sum is differentiated term by term, by
+    /// the symbols of each: the energy of a long chain has many terms, and each symbol occurs in few of them.
+    pub fn gradient(&self, dimension: usize) -> BTreeMap<usize, Self> {
+        let mut gradient: BTreeMap<usize, Self> = BTreeMap::new();
+        let mut add = |term: &Self| {
+            for symbol in term.symbols().into_iter().filter(|symbol| (symbol.0 as usize) < dimension) {
+                let sum = gradient.entry(symbol.0 as usize).or_insert_with(Self::zero);
+                *sum = &*sum + &term.derivative(symbol);
+            }
+        };
+        match self.0.as_view() {
+            AtomView::Add(sum) => sum.iter().for_each(|term| add(&Self(term.to_owned()))),
+            _ => add(self),
+        }
+        let simplest = gradient.into_iter().map(|(index, entry)| (index, entry.simplest()));
+        simplest.filter(|(_, entry)| !entry.is_zero()).collect()
     }
 
     /// Zero if the expression vanishes identically, else the form with fewer operations among the present one and the

@@ -24,9 +24,7 @@ impl PhaseSpace {
     }
 
     pub(super) fn observable(&self, value: Expr) -> Observable {
-        let coordinates = value.symbols().into_iter().filter(|symbol| (symbol.0 as usize) < self.dimension);
-        let entries = coordinates.map(|symbol| (symbol.0 as usize, value.derivative(symbol).simplest()));
-        let gradient = entries.filter(|(_, entry)| !entry.is_zero()).collect();
+        let gradient = value.gradient(self.dimension);
         Observable { value, gradient }
     }
 
