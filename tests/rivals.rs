@@ -129,7 +129,7 @@ pub struct Coupled {
 
 #[test]
 fn methods_that_do_not_apply_say_why() {
-    let text = |result: Result<_, Error>| result.map(|()| ()).unwrap_err().to_string();
+    let text = |result: Result<(), Error>| result.unwrap_err().to_string();
     assert_eq!(
         text(Rattle::new(&Coupled { k: 1.0 }).map(drop)),
         "RATTLE cannot integrate `Coupled`: its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M"

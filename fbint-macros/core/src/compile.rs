@@ -217,6 +217,7 @@ fn names(declaration: &Declaration, model: &Model, integrals: &[Integral]) -> Na
         model: plain(&declaration.item.ident),
         symbols: model.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.latex.clone())).collect(),
         integrals: integrals.iter().map(|integral| integral.name.clone()).collect(),
+        weights: integrals.iter().map(|integral| integral.weight).collect(),
         invariant_sets: model.constraints.len(),
         outputs: model.outputs.iter().map(|output| output.name.clone()).collect(),
     }

@@ -60,6 +60,8 @@ pub struct Derivation {
     pub gradients: Vec<Vec<(usize, Expression)>>,
     /// X
     pub field: Field,
+    /// J, where the field is J(x) grad H of a state that is not canonical.
+    pub poisson: Option<Vec<Vec<Expression>>>,
     /// The index of H in `integrals`.
     pub energy: Option<usize>,
     /// How H depends on the momenta.

@@ -19,6 +19,8 @@ pub struct Names {
     pub symbols: Vec<(String, String)>,
     /// Each integral, in the derivation's order.
     pub integrals: Vec<String>,
+    /// How often each integral occurs in the declaration.
+    pub weights: Vec<u32>,
     /// How many of the integrals of a field that is given are invariant sets.
     pub invariant_sets: usize,
     /// Each output.
@@ -55,6 +57,9 @@ fn sections(derivation: &Derivation, notation: &Notation<'_>) -> Vec<Section> {
     if let Some(energy) = derivation.energy {
         let equation = ("H".to_owned(), notation.expression(&derivation.integrals[energy]));
         sections.push((format!("Energy of {}", notation.names.model), vec![equation]));
+    }
+    if let Some(matrix) = &derivation.poisson {
+        sections.push(("Poisson matrix".to_owned(), notation.poisson(matrix)));
     }
     let constraints = derivation.constraints();
     let count = constraints.map_or_else(|| notation.invariant_sets(derivation), Constraints::len);
@@ -103,6 +108,13 @@ enum Binding {
 }
 
 impl Notation<'_> {
+    /// {x_i, x_j} = J_ij for i < j where it does not vanish.
+    fn poisson(&self, matrix: &[Vec<Expression>]) -> Vec<(String, String)> {
+        let pairs = (0..matrix.len()).flat_map(|i| (i + 1..matrix.len()).map(move |j| (i, j)));
+        let pairs = pairs.filter(|&(i, j)| !matrix[i][j].is_zero());
+        pairs.map(|(i, j)| (self.bracket(&self.symbol(i), &self.symbol(j)), self.expression(&matrix[i][j]))).collect()
+    }
+
     /// How many integrals are invariant sets of a field that is given.
     fn invariant_sets(&self, derivation: &Derivation) -> usize {
         derivation.energy.unwrap_or(self.names.invariant_sets)
@@ -205,21 +217,33 @@ impl Notation<'_> {
         outputs.map(|(output, name)| (self.named(name), self.expression(&output.substituted(&substitute)))).collect()
     }
 
+    /// V and y. Weights of entries that a declared matrix has more than once enter as W = diag(weights).
     fn potential(&self, derivation: &Derivation) -> Vec<(String, String)> {
         let members: Vec<String> = (0..derivation.integrals.len()).map(|index| self.integral(index)).collect();
-        let (half, product, difference, weighted) = match self.style {
-            Style::Plain => ("1/2 dF^T K dF", ", ", "F - F_target", "K dF"),
-            Style::Latex => {
-                ("\\tfrac{1}{2}\\, \\Delta F^{T} K\\, \\Delta F", ",\\ ", "F - F_{\\mathrm{target}}", "K\\, \\Delta F")
-            }
+        let weights: Vec<String> = self.names.weights.iter().map(u32::to_string).collect();
+        let weighted = self.names.weights.iter().any(|&weight| weight != 1);
+        let (delta, difference, gain, weighted_gain, comma) = match self.style {
+            Style::Plain => ("dF", "F - F_target", "K", "W^(1/2) K W^(1/2)", ", "),
+            Style::Latex => ("\\Delta F", "F - F_{\\mathrm{target}}", "K", "W^{1/2} K W^{1/2}", ",\\ "),
         };
-        let delta = if self.style == Style::Plain { "dF" } else { "\\Delta F" };
-        vec![
-            ("F".to_owned(), format!("({})", members.join(product))),
+        let gain = if weighted { weighted_gain } else { gain };
+        let potential = match self.style {
+            Style::Plain => format!("1/2 dF^T {gain} dF"),
+            Style::Latex => format!("\\tfrac{{1}}{{2}}\\, \\Delta F^{{T}} {gain}\\, \\Delta F"),
+        };
+        let y = match self.style {
+            Style::Plain => format!("{gain} dF"),
+            Style::Latex => format!("{gain}\\, \\Delta F"),
+        };
+        let diagonal = if self.style == Style::Plain { "diag" } else { "\\operatorname{diag}" };
+        let w = weighted.then(|| ("W".to_owned(), format!("{diagonal}({})", weights.join(comma))));
+        let equations = [
+            ("F".to_owned(), format!("({})", members.join(comma))),
             (delta.to_owned(), difference.to_owned()),
-            ("V".to_owned(), half.to_owned()),
-            ("y".to_owned(), weighted.to_owned()),
-        ]
+            ("V".to_owned(), potential),
+            ("y".to_owned(), y),
+        ];
+        equations.into_iter().chain(w).collect()
     }
 
     /// grad V = DF^T y.

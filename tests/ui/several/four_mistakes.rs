@@ -41,7 +41,7 @@ fn main() {
     let feedback = Feedback::new(&pendulum, &x, gains).unwrap();
     feedback.euler_step(&mut x, 1e-3);
     feedback.rk4_step(&mut x, 1e-3);
-    let velocity = PlainField(&pendulum).value(&x) - feedback.field(&x) + pendulum.vector_field(&x);
+    let velocity = PlainField::new(&pendulum).value(&x) - feedback.field(&x) + pendulum.vector_field(&x);
     println!("{velocity} {} {}", pendulum.integrals(&x), pendulum.prepare().integrals_jacobian(&x));
     println!("{} {:?}", PendulumState::from(x) == start, start.clone());
     println!("{} {} {} {}", Pendulum::NAME, Pendulum::SOURCE, Pendulum::DERIVATION, Pendulum::EQUATIONS);

@@ -74,6 +74,10 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Obstacle> {
         integrals: all.iter().map(Observable::value).collect::<Result<_, _>>().map_err(not_real)?,
         gradients: all.iter().map(Observable::gradient).collect::<Result<_, _>>().map_err(not_real)?,
         field,
+        poisson: match &problem.dynamics {
+            Dynamics::Poisson { matrix, .. } => Some(matrix.clone()),
+            Dynamics::Canonical { .. } | Dynamics::Given { .. } => None,
+        },
         energy: place,
         kinetic_energy,
         outputs: problem.outputs.clone(),

@@ -6,6 +6,8 @@ use crate::derivation::{Derivation, Field};
 use crate::expression::{Expression, Symbol};
 use crate::sample::{Point, sample_points};
 
+/// At how many points where all functions are defined their agreement is enough: disagreement shows at almost every point.
+const ENOUGH: usize = 2;
 /// Relative difference up to which rounding explains a disagreement.
 const TOLERANCE: f64 = 1e-8;
 /// The same for a correction: where integrals are dependent, its system has the condition 1 / e.
@@ -53,8 +55,11 @@ fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
 /// Evaluates every program and the derivation's expressions at points in general position; `Err` names the first function
 /// whose results differ by more than rounding, which is a bug of the compiler.
 pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String> {
+    let mut checked = 0;
     for point in sample_points() {
         let expected = expected(derivation, &point);
+        let is_defined = |values: &Vec<f64>| values.iter().all(|value| value.abs() < 1e6);
+        checked += usize::from(expected.iter().all(is_defined));
         let symbols = |input: Input| match input {
             Input::Symbol(symbol) => point.symbol(symbol),
             Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
@@ -73,12 +78,14 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
                 _ => interpret(program, &input, &law),
             };
             let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
-            let defined = expected.iter().all(|value| value.is_finite()) && scale < 1e6;
             let tolerance = if name == "correct" { CORRECTION_TOLERANCE } else { TOLERANCE };
             let agree = obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= tolerance * scale);
-            if defined && !(agree && obtained.len() == expected.len()) {
+            if is_defined(&expected) && !(agree && obtained.len() == expected.len()) {
                 return Err(name.to_owned());
             }
+        }
+        if checked == ENOUGH {
+            break;
         }
     }
     Ok(())
