@@ -7,7 +7,7 @@
 use fbint_runtime::OneStep;
 use nalgebra::{Matrix3, Rotation3, SVector, Vector3};
 
-/// A point mass on a sphere around the origin, in the flat state (q, p), with gravity along -q[2].
+/// A point mass on a sphere around the origin, in the flat state (q, p), with gravity along `-q[2]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     /// The mass.
