@@ -1,30 +1,36 @@
 //! The command `fbint`: its arguments, and one module for each thing it does.
 
 mod arguments;
+mod bitmap;
 mod compare;
 mod figure;
 mod list;
 mod nearest;
 mod output;
 mod progress;
+mod reproduce;
 mod run;
+mod scheme;
 mod show;
 mod table;
 
 use std::error::Error;
+use std::process::ExitCode;
 
 pub(crate) use arguments::Arguments;
 use arguments::Command;
 use models::catalogue::{MODELS, Model};
 
 /// Does what the command line says.
-pub(crate) fn execute(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     match &arguments.command {
-        None => compare::compare(),
-        Some(Command::List) => list::list(),
-        Some(Command::Run(run)) => run::run(run),
-        Some(Command::Show(show)) => show::show(show),
+        None => compare::compare()?,
+        Some(Command::List) => list::list()?,
+        Some(Command::Run(run)) => run::run(run)?,
+        Some(Command::Show(show)) => show::show(show)?,
+        Some(Command::Reproduce(reproduce)) => return reproduce::reproduce(reproduce),
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The model of that name, with its default parameters.

@@ -1,6 +1,7 @@
 //! The command `fbint`: runs, compares and shows the models of this crate.
 //!
-//! Whatever goes wrong is one line on stderr and exit code 2, and leaves no file behind.
+//! Whatever goes wrong is one line on stderr and exit code 2, and leaves no file behind. A reproduction that does not come out
+//! as published is a result, with exit code 1.
 
 mod command;
 
@@ -17,11 +18,11 @@ const BAD_INPUT: u8 = 2;
 fn main() -> ExitCode {
     let outcome = match Arguments::try_parse() {
         Ok(arguments) => command::execute(&arguments),
-        Err(asked) if !asked.use_stderr() => asked.print().map_err(Into::into),
+        Err(asked) if !asked.use_stderr() => asked.print().map(|()| ExitCode::SUCCESS).map_err(Into::into),
         Err(error) => Err(complaint(&error).into()),
     };
     match outcome {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         // Whoever reads the output has seen enough, as in `fbint list | head -1`.
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {

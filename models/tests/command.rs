@@ -209,10 +209,67 @@ fn a_failed_run_leaves_the_file_that_was_there() -> Outcome {
 }
 
 #[test]
+fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome {
+    let folder = tempdir()?;
+    let output = fbint(folder.path(), &["reproduce", "cpv22-figure-6", "--out", "out"])?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    for (name, order) in [("Euler + feedback", 1.0), ("RK4 + feedback", 4.0), ("RATTLE", 2.0)] {
+        let row = text.lines().find_map(|line| line.strip_prefix(&format!("{name}: order"))).ok_or("no order")?;
+        let numbers: Vec<f64> = row.split_whitespace().flat_map(str::parse).collect();
+        assert!(numbers[0] == order && (numbers[1] - order).abs() < 0.1 && row.ends_with("ok"), "{name}: {row}");
+    }
+    // The exit code is the verdicts'.
+    let failed = text.lines().any(|line| line.ends_with("NOT"));
+    assert_eq!(output.status.code(), Some(i32::from(failed)), "{text}");
+
+    let out = folder.path().join("out");
+    let halves = ["cpv22-figure-6-left", "cpv22-figure-6-right"];
+    let files = halves.map(|name| [format!("{name}.csv"), format!("{name}.svg")]).concat();
+    assert_eq!(names_in(&out)?, files);
+    for name in halves {
+        let svg = fs::read_to_string(out.join(format!("{name}.svg")))?;
+        assert!(svg.starts_with("<svg") && svg.contains("RK4 + feedback") && svg.contains("10⁻⁶"), "{name}");
+    }
+    let mut table = csv::Reader::from_path(out.join("cpv22-figure-6-left.csv"))?;
+    assert_eq!(table.headers()?.get(0), Some("h"));
+    assert!(table.records().count() > 20);
+    Ok(())
+}
+
+#[test]
+fn figures_are_drawn_as_png_where_there_are_fonts() -> Outcome {
+    let folder = tempdir()?;
+    let output = fbint(folder.path(), &["reproduce", "four-bar", "--png"])?;
+    if output.status.code() == Some(2) {
+        refused(&output, &["PNG", "no fonts"]);
+        return Ok(());
+    }
+    let png = fs::read(folder.path().join("out/four-bar.png"))?;
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 10_000, "{} bytes", png.len());
+    Ok(())
+}
+
+#[test]
+fn reproductions_that_are_unknown_or_cannot_be_written_are_refused() -> Outcome {
+    let folder = tempdir()?;
+    fs::write(folder.path().join("file"), "")?;
+    refused(
+        &fbint(folder.path(), &["reproduce", "cpv22-tabel"])?,
+        &["unknown reproduction `cpv22-tabel`", "did you mean `cpv22-table`?", "four-bar", "all"],
+    );
+    refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "file"])?, &["file", "not a folder"]);
+    refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "file/out"])?, &["file/out", "not a folder"]);
+    refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "no/where"])?, &["no/where", "not there"]);
+    assert_eq!(names_in(&folder)?, ["file"]);
+    Ok(())
+}
+
+#[test]
 fn every_example_of_the_help_runs() -> Outcome {
     let folder = tempdir()?;
     let mut examples = Vec::new();
-    for page in [&["--help"][..], &["run", "--help"]] {
+    for page in [&["--help"][..], &["run", "--help"], &["reproduce", "--help"]] {
         let help = succeeded(&fbint(folder.path(), page)?);
         // An explanation may follow an example, two spaces or more behind it.
         let commands =
@@ -222,7 +279,12 @@ fn every_example_of_the_help_runs() -> Outcome {
     assert!(examples.len() >= 8, "{examples:?}");
     for example in examples.iter().filter(|example| !example.is_empty()) {
         let arguments: Vec<&str> = example.split_whitespace().collect();
-        succeeded(&fbint(folder.path(), &arguments)?);
+        let output = fbint(folder.path(), &arguments)?;
+        match arguments[0] {
+            // Whose exit code is the verdicts'.
+            "reproduce" => assert!(output.stderr.is_empty() && !output.stdout.is_empty(), "{example}"),
+            _ => drop(succeeded(&output)),
+        }
     }
     Ok(())
 }
@@ -256,8 +318,8 @@ fn table(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
     names.iter().filter_map(row).map(numbers).collect()
 }
 
-fn names_in(folder: &TempDir) -> std::io::Result<Vec<String>> {
-    let entries = fs::read_dir(folder.path())?.collect::<Result<Vec<_>, _>>()?;
+fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>> {
+    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     Ok(names)

@@ -21,6 +21,7 @@ Examples:
   fbint list                                         which models there are, and their parameters
   fbint run four-bar --until 30 --plot four-bar.svg  integrate one and draw what the integrals did
   fbint show spherical-pendulum --equations          what was derived for it
+  fbint reproduce cpv22-table --out out              make CPV22's table again, published numbers beside it
   fbint run --help                                   every option of a run, with examples";
 
 #[derive(Subcommand, Debug)]
@@ -31,6 +32,8 @@ pub(crate) enum Command {
     Run(Run),
     /// Print what was derived for a model.
     Show(Show),
+    /// Make figures and tables of the papers again, and compare them with the published numbers.
+    Reproduce(Reproduce),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -132,6 +135,28 @@ pub(crate) struct Form {
     /// The generated Rust.
     #[arg(long)]
     pub(crate) rust: bool,
+}
+
+const REPRODUCE_EXAMPLES: &str = "\
+Examples:
+  fbint reproduce cpv22-table
+  fbint reproduce four-bar --out out
+
+Every figure is written as SVG, every table as CSV. What is published, or was computed independently, is printed beside what
+came out, with a verdict; the exit code is 1 if any of them is NOT reproduced.";
+
+#[derive(Args, Debug)]
+#[command(after_help = REPRODUCE_EXAMPLES)]
+pub(crate) struct Reproduce {
+    /// What to make again: one of the names that a wrong one is answered with, or all.
+    #[arg(default_value = "all")]
+    pub(crate) name: String,
+    /// The folder for figures and tables, which is made if it is not there.
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+    /// Write every figure as PNG, too. Its text is in a font of this computer.
+    #[arg(long)]
+    pub(crate) png: bool,
 }
 
 fn gains(text: &str) -> Result<GainsArgument, String> {

@@ -14,6 +14,7 @@ use super::figure::{self, Curve};
 use super::load;
 use super::output::Output;
 use super::progress::Progress;
+use super::scheme::{Aid, Contender, Scheme};
 
 const MODEL: &str = "spherical-pendulum-cpv22";
 const FIGURE: &str = "spherical-pendulum.svg";
@@ -23,18 +24,12 @@ const GAIN: f64 = 50.0;
 /// Between samples, for the figure; the table is of every step.
 const EVERY: f64 = 10.0 * STEP;
 
-/// One of the four.
-struct Contender {
-    label: &'static str,
-    method: Method,
-    feedback: Feedback,
-}
-
-const CONTENDERS: [Contender; 4] = [
-    Contender { label: "Euler + feedback", method: Method::Euler { h: STEP }, feedback: Feedback::Uniform(GAIN) },
-    Contender { label: "Euler", method: Method::Euler { h: STEP }, feedback: Feedback::None },
-    Contender { label: "RK4 + feedback", method: Method::Rk4 { h: STEP }, feedback: Feedback::Uniform(GAIN) },
-    Contender { label: "RK4", method: Method::Rk4 { h: STEP }, feedback: Feedback::None },
+/// The four, each with its method.
+const CONTENDERS: [(Contender, Method); 4] = [
+    (Contender::with_feedback(Scheme::Euler), Method::Euler { h: STEP }),
+    (Contender::plain(Scheme::Euler), Method::Euler { h: STEP }),
+    (Contender::with_feedback(Scheme::Rk4), Method::Rk4 { h: STEP }),
+    (Contender::plain(Scheme::Rk4), Method::Rk4 { h: STEP }),
 ];
 
 /// Runs all four, prints the table and what it shows, and draws the figure.
@@ -42,7 +37,7 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
     let model = load(MODEL)?;
     let output = Output::at(Path::new(FIGURE))?;
     let start = model.start()?;
-    let runs = CONTENDERS.iter().map(|contender| run(&*model, &start, contender)).collect::<Result<Vec<_>, _>>()?;
+    let runs = CONTENDERS.iter().map(|&contender| run(&*model, &start, contender)).collect::<Result<Vec<_>, _>>()?;
 
     let svg = figure::drift(
         &format!("Spherical pendulum of CPV22, h = {STEP}, k = {GAIN}"),
@@ -61,16 +56,20 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn run(model: &dyn Model, start: &[f64], contender: &Contender) -> Result<Run, fbint_runtime::Error> {
-    let plan =
-        Plan { method: contender.method, until: UNTIL, feedback: contender.feedback.clone(), every: Some(EVERY) };
-    let mut progress = Progress::new(contender.label);
+fn run(
+    model: &dyn Model,
+    start: &[f64],
+    (contender, method): (Contender, Method),
+) -> Result<Run, fbint_runtime::Error> {
+    let feedback = if contender.aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
+    let plan = Plan { method, until: UNTIL, feedback, every: Some(EVERY) };
+    let mut progress = Progress::new(&contender.to_string());
     model.run(start, &plan, &mut |fraction| progress.report(fraction))
 }
 
 fn curves(runs: &[Run]) -> Vec<Curve<'_>> {
     let labelled = CONTENDERS.iter().zip(runs);
-    labelled.map(|(contender, run)| Curve { method: contender.label.to_owned(), trajectory: &run.trajectory }).collect()
+    labelled.map(|(&(contender, _), run)| Curve { contender, trajectory: &run.trajectory }).collect()
 }
 
 fn headline(model: &dyn Model, start: &[f64]) -> String {
@@ -90,8 +89,8 @@ fn table(runs: &[Run]) -> String {
     let names = || runs[0].drift.iter().map(|integral| integral.name);
     let width = names().map(str::len).max().unwrap_or(0);
     let mut table = format!("{:width$}", "");
-    for contender in &CONTENDERS {
-        let _ = write!(table, "  {:>16}", contender.label);
+    for (contender, _) in &CONTENDERS {
+        let _ = write!(table, "  {contender:>16}");
     }
     for (row, name) in names().enumerate() {
         let _ = write!(table, "\n{name:width$}");

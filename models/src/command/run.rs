@@ -11,6 +11,7 @@ use super::arguments::{Assignment, GainsArgument, MethodName, Run};
 use super::figure::{self, Curve};
 use super::output::Output;
 use super::progress::Progress;
+use super::scheme::Contender;
 use super::{load, nearest, table};
 
 /// More samples than this hardly fit into memory.
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Box<dyn Error>> {
         out.write(|file| table::write(&*model, &run.trajectory, file))?;
     }
     if let Some(plot) = &plot {
-        let curve = Curve { method: method_label(arguments), trajectory: &run.trajectory };
+        let curve = Curve { contender: contender(&plan), trajectory: &run.trajectory };
         let svg = figure::drift(&title, model.integral_names(), &[curve]);
         plot.write(|file| file.write_all(svg.as_bytes()))?;
     }
@@ -114,6 +115,14 @@ fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
         )
         .into(),
         other => other.into(),
+    }
+}
+
+fn contender(plan: &Plan) -> Contender {
+    let scheme = plan.method.into();
+    match plan.feedback {
+        Feedback::None => Contender::plain(scheme),
+        Feedback::Uniform(_) | Feedback::Diagonal(_) => Contender::with_feedback(scheme),
     }
 }
 

@@ -1,0 +1,150 @@
+//! One system from one start by one method after the other.
+
+use fbint_runtime::{
+    Correction, Error, FeedbackSystem, Field, GainMatrix, Gains, IntegralDrift, Method, OneStep, PlainField, Run,
+    Simulation,
+};
+use models::catalogue::Sample;
+use nalgebra::SVector;
+
+use super::super::figure::Curve;
+use super::super::progress::Progress;
+use super::super::scheme::{Contender, Scheme};
+use super::result::{Rule, Table, Verdict};
+
+/// What all trials have in common.
+pub(super) struct Setting<'a, S, const N: usize, const M: usize> {
+    pub(super) system: &'a S,
+    pub(super) start: SVector<f64, N>,
+    pub(super) until: f64,
+    /// The time between two samples.
+    pub(super) every: f64,
+}
+
+/// What one method did.
+pub(super) struct Trial {
+    pub(super) contender: Contender,
+    /// Recorded at every step.
+    pub(super) drift: Vec<IntegralDrift>,
+    pub(super) trajectory: Vec<Sample>,
+    pub(super) evaluations: u64,
+}
+
+impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, M> {
+    /// A Runge-Kutta method left to itself.
+    pub(super) fn plain(&self, method: Method) -> Result<Trial, Error> {
+        self.run(Contender::plain(method.into()), method, self.simulation()?)
+    }
+
+    /// A Runge-Kutta method on the field with feedback.
+    pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainMatrix<M>>) -> Result<Trial, Error> {
+        self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains))
+    }
+
+    /// A Runge-Kutta method with one correction after each step.
+    pub(super) fn with_projection(&self, method: Method) -> Result<Trial, Error> {
+        let simulation = self.simulation()?.corrected(Correction::once());
+        self.run(Contender::with_projection(method.into()), method, simulation)
+    }
+
+    /// A geometric method.
+    pub(super) fn by(&self, scheme: Scheme, method: &impl OneStep<N>, h: f64) -> Result<Trial, Error> {
+        Ok(Trial::new(Contender::plain(scheme), &self.simulation()?.run_by(method, h)?))
+    }
+
+    fn simulation(&self) -> Result<Simulation<'_, S, PlainField<S::Prepared, M>, N, M>, Error> {
+        Ok(Simulation::new(self.system, self.start)?.until(self.until).record_every(self.every))
+    }
+
+    fn run(
+        &self,
+        contender: Contender,
+        method: Method,
+        simulation: Simulation<'_, S, impl Field<N>, N, M>,
+    ) -> Result<Trial, Error> {
+        let mut progress = Progress::new(&format!("{}: {contender}", S::NAME));
+        let run = simulation.method(method).run_with(|fraction| progress.report(fraction))?;
+        Ok(Trial::new(contender, &run))
+    }
+}
+
+impl Trial {
+    fn new<X: Clone, const N: usize, const M: usize>(contender: Contender, run: &Run<X, N, M>) -> Self {
+        let sample = |sample: &fbint_runtime::Sample<N, M>| Sample {
+            time: sample.time,
+            state: sample.state.as_slice().to_vec(),
+            change: sample.change.as_slice().to_vec(),
+        };
+        Self {
+            contender,
+            drift: run.drift().integrals().to_vec(),
+            trajectory: run.trajectory().iter().map(sample).collect(),
+            evaluations: run.evaluations(),
+        }
+    }
+
+    /// The largest |change| of the integral of that name, over all steps; not a number if there is none.
+    pub(super) fn max(&self, name: &str) -> f64 {
+        self.drift.iter().find(|integral| integral.name == name).map_or(f64::NAN, |integral| integral.max)
+    }
+
+    /// The largest value of a quantity over all samples.
+    pub(super) fn largest(&self, quantity: impl Fn(&Sample) -> f64) -> f64 {
+        self.trajectory.iter().map(quantity).fold(0.0, f64::max)
+    }
+
+    /// The state at the end.
+    pub(super) fn end(&self) -> &[f64] {
+        self.trajectory.last().map_or(&[], |sample| &sample.state)
+    }
+
+    /// The distance from the end of another trial, in the first `entries` of the state.
+    pub(super) fn error(&self, truth: &Self, entries: usize) -> f64 {
+        distance(&self.end()[..entries], &truth.end()[..entries])
+    }
+
+    /// For a figure of drift.
+    pub(super) fn curve(&self) -> Curve<'_> {
+        Curve { contender: self.contender, trajectory: &self.trajectory }
+    }
+}
+
+/// The Euclidean distance.
+pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+/// A quantity of a trial under its name.
+pub(super) type Column<'a> = (&'a str, &'a dyn Fn(&Trial) -> f64);
+
+/// The table with a row for each trial and a column for each quantity.
+pub(super) fn table(name: &str, caption: &str, trials: &[Trial], columns: &[Column<'_>]) -> Table {
+    let row = |trial: &Trial| columns.iter().map(|(_, quantity)| quantity(trial)).collect();
+    Table {
+        name: name.to_owned(),
+        caption: caption.to_owned(),
+        columns: ["method"].into_iter().chain(columns.iter().map(|column| column.0)).map(str::to_owned).collect(),
+        rows: trials.iter().map(|trial| (trial.contender.to_string(), row(trial))).collect(),
+    }
+}
+
+/// A number that must come out within 1 %.
+pub(super) fn within_one_percent(what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.01) }
+}
+
+/// A number that was printed with so many digits, which what comes out must round to.
+pub(super) fn rounds_to(digits: i32, what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    let unit = 10_f64.powi(expected.abs().log10().floor() as i32 + 1 - digits);
+    Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.5 * unit / expected.abs()) }
+}
+
+/// A number that must not come out larger.
+pub(super) fn at_most(what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    Verdict { what: what.into(), expected, obtained, rule: Rule::AtMost }
+}
+
+/// A number that must not come out smaller.
+pub(super) fn at_least(what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    Verdict { what: what.into(), expected, obtained, rule: Rule::AtLeast }
+}

@@ -1,0 +1,136 @@
+//! Methods as tables and figures name and draw them: colour tells the scheme, the stroke what is done about the integrals.
+
+use std::fmt;
+
+use fbint_runtime::Method;
+
+/// How steps are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Euler,
+    Midpoint,
+    Heun,
+    Rk4,
+    DormandPrince,
+    Dop853,
+    Rattle,
+    LieTrotter,
+    Strang,
+    StormerVerlet,
+    /// The splitting of the free rigid body into turns about its axes.
+    Turns,
+}
+
+/// What is done beside to keep the integrals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aid {
+    Nothing,
+    Feedback,
+    Projection,
+}
+
+/// A scheme with or without an aid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Contender {
+    pub(crate) scheme: Scheme,
+    pub(crate) aid: Aid,
+}
+
+/// How a line is stroked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stroke {
+    Solid,
+    Dashed,
+    Dotted,
+    /// Solid, but behind the others.
+    Thin,
+}
+
+impl Contender {
+    pub(crate) const fn plain(scheme: Scheme) -> Self {
+        Self { scheme, aid: Aid::Nothing }
+    }
+
+    pub(crate) const fn with_feedback(scheme: Scheme) -> Self {
+        Self { scheme, aid: Aid::Feedback }
+    }
+
+    pub(crate) const fn with_projection(scheme: Scheme) -> Self {
+        Self { scheme, aid: Aid::Projection }
+    }
+
+    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart. The symmetric splittings of
+    /// order 2 share one, and never a figure; so do the schemes of order 2 that no figure compares.
+    pub(crate) const fn colour(self) -> &'static str {
+        match self.scheme {
+            Scheme::Euler => "#0072B2",
+            Scheme::Rk4 => "#009E73",
+            Scheme::Dop853 => "#E69F00",
+            Scheme::DormandPrince => "#CC79A7",
+            Scheme::Rattle => "#D55E00",
+            Scheme::LieTrotter | Scheme::Midpoint | Scheme::Heun => "#56B4E9",
+            Scheme::Strang | Scheme::StormerVerlet | Scheme::Turns => "#000000",
+        }
+    }
+
+    /// Solid with feedback, dotted with projection; dashed for a Runge-Kutta method left to itself, which needs an aid, and
+    /// solid for a geometric one, which needs none.
+    pub(crate) const fn stroke(self) -> Stroke {
+        match self.aid {
+            Aid::Feedback => Stroke::Solid,
+            Aid::Projection => Stroke::Dotted,
+            Aid::Nothing if self.scheme.is_geometric() => Stroke::Solid,
+            Aid::Nothing => Stroke::Dashed,
+        }
+    }
+}
+
+impl Scheme {
+    const fn is_geometric(self) -> bool {
+        use Scheme::{LieTrotter, Rattle, StormerVerlet, Strang, Turns};
+        matches!(self, Rattle | LieTrotter | Strang | StormerVerlet | Turns)
+    }
+}
+
+impl From<Method> for Scheme {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Euler { .. } => Self::Euler,
+            Method::Midpoint { .. } => Self::Midpoint,
+            Method::Heun { .. } => Self::Heun,
+            Method::Rk4 { .. } => Self::Rk4,
+            Method::DormandPrince { .. } => Self::DormandPrince,
+            Method::Dop853 { .. } => Self::Dop853,
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Euler => "Euler",
+            Self::Midpoint => "midpoint",
+            Self::Heun => "Heun",
+            Self::Rk4 => "RK4",
+            Self::DormandPrince => "Dormand-Prince 5(4)",
+            Self::Dop853 => "DOP853",
+            Self::Rattle => "RATTLE",
+            Self::LieTrotter => "Lie-Trotter",
+            Self::Strang => "Strang",
+            Self::StormerVerlet => "Störmer-Verlet",
+            Self::Turns => "splitting",
+        })
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let aid = match self.aid {
+            Aid::Nothing => "",
+            Aid::Feedback => " + feedback",
+            Aid::Projection => " + projection",
+        };
+        // Padded as a whole, so that it fits into the columns of a table.
+        out.pad(&format!("{}{aid}", self.scheme))
+    }
+}
