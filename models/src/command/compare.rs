@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use fbint_runtime::{IntegralDrift, Method};
+use fbint_runtime::{Correction, IntegralDrift, Method};
 use models::catalogue::{Feedback, Model, Plan, Run};
 
 use super::figure::{self, Curve};
@@ -62,8 +62,13 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
 }
 
 fn run(model: &dyn Model, start: &[f64], contender: &Contender) -> Result<Run, fbint_runtime::Error> {
-    let plan =
-        Plan { method: contender.method, until: UNTIL, feedback: contender.feedback.clone(), every: Some(EVERY) };
+    let plan = Plan {
+        method: contender.method,
+        correction: Correction::times(0),
+        until: UNTIL,
+        feedback: contender.feedback.clone(),
+        every: Some(EVERY),
+    };
     let mut progress = Progress::new(contender.label);
     model.run(start, &plan, &mut |fraction| progress.report(fraction))
 }
