@@ -7,6 +7,8 @@ mod list;
 mod nearest;
 mod output;
 mod progress;
+#[expect(dead_code, reason = "the command that reproduces figures calls it")]
+mod reproduce;
 mod run;
 mod show;
 mod table;

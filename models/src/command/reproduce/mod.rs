@@ -1,0 +1,4 @@
+mod equations;
+mod report;
+mod result;
+mod stroboscope;

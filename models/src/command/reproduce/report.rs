@@ -1,0 +1,594 @@
+//! The report: one HTML file with every verdict, figure and table, the models in motion, and their equations.
+//!
+//! It stands alone: figures are inlined SVG, equations are MathML, there is no script and nothing is fetched. Inlined
+//! figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
+//!
+//! The words on where feedback wins are chosen by the numbers: in every table, rows whose name has the word "feedback" are
+//! compared with the others, column by column. Drifts, errors, evaluations and times are all the better the smaller.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use models::catalogue::MODELS;
+
+use super::equations;
+use super::result::{Picture, Reproduction, Rule, Table, Verdict};
+use super::stroboscope;
+use crate::command::output::Output;
+
+/// The name of the file.
+const FILE: &str = "report.html";
+/// What rounding does to a quantity of order one: below it, less is not better.
+const ROUNDING: f64 = 1e-15;
+/// A difference of fewer decimal digits is not counted as one.
+const NOTABLE: f64 = 0.5;
+/// Pixels of a figure's width that a pixel on a phone may stand for, or its letters get too small.
+const SHRINKAGE: f64 = 1.5;
+
+const STYLE: &str = "\
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 0 1rem 3rem; color: #1a1a1a; background: #fff;
+  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 1.5rem 0 0.5rem; }
+h2 { font-size: 1.3rem; line-height: 1.3; margin: 2.5rem 0 0.5rem; padding-top: 0.6rem; border-top: 1px solid #ddd; }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 0.3rem; }
+a { color: #0072B2; }
+nav ul { padding-left: 1.2rem; }
+figure { margin: 1.2rem 0; }
+figcaption, caption { color: #444; font-size: 0.92rem; text-align: left; padding: 0.3rem 0; }
+.wide { overflow-x: auto; }
+.wide > svg { display: block; max-width: 100%; height: auto; }
+.motions { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: 0 1.5rem; }
+.motions svg { width: 100%; max-width: 30rem; }
+table { border-collapse: collapse; font-size: 0.92rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid #e5e5e5; text-align: left; vertical-align: top; }
+th:first-child, td:first-child { padding-left: 0; }
+td.number, th.number { text-align: right; white-space: nowrap; }
+tr.group th { padding-top: 1rem; }
+.holds { color: #00674b; white-space: nowrap; }
+.fails { color: #a33f00; font-weight: bold; white-space: nowrap; }
+details { margin: 0.5rem 0; border: 1px solid #ddd; border-radius: 4px; padding: 0.4rem 0.8rem; }
+summary { cursor: pointer; }
+pre { overflow-x: auto; font-size: 0.85rem; }
+math { font-size: 1.05rem; }
+mtable > mtr > mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; padding: 0.2em 0; }
+mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left; padding: 0.2em 0; }
+@media (prefers-reduced-motion: reduce) { .moving { display: none; } }
+@media print { details > * { display: block; } }
+";
+
+/// Writes the report into a folder, whole or not at all, and says where.
+pub(crate) fn write(reproductions: &[Reproduction], directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let path = directory.join(FILE);
+    let output = Output::at(&path)?;
+    let page = page(reproductions, &stroboscope::pictures()?);
+    output.write(|file| file.write_all(page.as_bytes()))?;
+    Ok(path)
+}
+
+fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
+    let mut figures = Figures::default();
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Feedback integrators: figures and tables reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+    );
+    page += &opening(reproductions);
+    page += &verdicts(reproductions);
+    page += &feedback(reproductions);
+    for reproduction in reproductions {
+        page += &section(reproduction, &mut figures);
+    }
+    page += &in_motion(motions, &mut figures);
+    page += &derived_equations();
+    page + "</body>\n</html>\n"
+}
+
+fn opening(reproductions: &[Reproduction]) -> String {
+    let all = || reproductions.iter().flat_map(|reproduction| &reproduction.verdicts);
+    let (holding, total) = (all().filter(|verdict| verdict.holds()).count(), all().count());
+    let count = if holding == total {
+        format!("All {total} verdicts hold.")
+    } else {
+        format!("{holding} of {total} verdicts hold.")
+    };
+    let mut text = format!(
+        "<h1>Feedback integrators: figures and tables reproduced</h1>\n\
+         <p>Constrained mechanical systems, integrated by fbint with feedback and without, beside the methods that compete \
+         with it, and compared with what was published or computed independently. <strong>{count}</strong></p>\n<nav><ul>\n\
+         <li><a href=\"#verdicts\">Every verdict</a></li>\n\
+         <li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n"
+    );
+    for Reproduction { name, title, .. } in reproductions {
+        let _ = writeln!(text, "<li><a href=\"#{}\">{}</a></li>", escaped(name), escaped(title));
+    }
+    text + "<li><a href=\"#motions\">The models in motion</a></li>\n\
+            <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
+}
+
+fn verdicts(reproductions: &[Reproduction]) -> String {
+    let mut text = String::from(
+        "<h2 id=\"verdicts\">Every verdict</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
+         <th class=\"number\">expected</th><th class=\"number\">obtained</th><th>rule</th><th>verdict</th></tr></thead>\n<tbody>\n",
+    );
+    for Reproduction { name, title, verdicts, .. } in reproductions {
+        if verdicts.is_empty() {
+            continue;
+        }
+        let (name, title) = (escaped(name), escaped(title));
+        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"5\"><a href=\"#{name}\">{title}</a></th></tr>");
+        text.extend(verdicts.iter().map(verdict));
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn verdict(verdict: &Verdict) -> String {
+    let (class, word) = if verdict.holds() { ("holds", "holds") } else { ("fails", "does not hold") };
+    format!(
+        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td><td class=\"{class}\">{word}</td></tr>\n",
+        escaped(&verdict.what),
+        number(verdict.expected),
+        number(verdict.obtained),
+        rule(verdict.rule),
+    )
+}
+
+fn rule(rule: Rule) -> String {
+    match rule {
+        Rule::Within(fraction) => {
+            // 3 % and not 3.0000000000000004 %.
+            let percent = (100.0 * fraction * 1e9).round() / 1e9;
+            format!("within {percent}&#8239;%")
+        }
+        Rule::AtMost => "at most".to_owned(),
+        Rule::AtLeast => "at least".to_owned(),
+    }
+}
+
+fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
+    let Reproduction { name, title, words, figures: pictures, tables, verdicts } = reproduction;
+    let mut text = format!("<h2 id=\"{}\">{}</h2>\n", escaped(name), escaped(title));
+    for words in words {
+        let _ = writeln!(text, "<p>{}</p>", escaped(words));
+    }
+    text.extend(pictures.iter().map(|picture| figures.inline(picture)));
+    text.extend(tables.iter().map(table));
+    if !verdicts.is_empty() {
+        let holding = verdicts.iter().filter(|verdict| verdict.holds()).count();
+        let _ = writeln!(text, "<p>{holding} of {} <a href=\"#verdicts\">verdicts</a> hold.</p>", verdicts.len());
+    }
+    text
+}
+
+fn table(table: &Table) -> String {
+    let mut text = format!("<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead><tr>", escaped(&table.caption));
+    for (index, column) in table.columns.iter().enumerate() {
+        let class = if index == 0 { "" } else { " class=\"number\"" };
+        let _ = write!(text, "<th{class}>{}</th>", escaped(column));
+    }
+    text += "</tr></thead>\n<tbody>\n";
+    for (name, values) in &table.rows {
+        let _ = write!(text, "<tr><td>{}</td>", escaped(name));
+        for &value in values {
+            let _ = write!(text, "<td class=\"number\">{}</td>", number(value));
+        }
+        text += "</tr>\n";
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn in_motion(motions: &[Picture], figures: &mut Figures) -> String {
+    let mut text = String::from(
+        "<h2 id=\"motions\">The models in motion</h2>\n<p>Poses at equal time steps, from light to dark; what moves runs \
+         through the motion again and again. Drawn from runs by DOP853 at a tolerance of 10<sup>−10</sup>.</p>\n\
+         <div class=\"motions\">\n",
+    );
+    text.extend(motions.iter().map(|motion| figures.inline(motion)));
+    text + "</div>\n"
+}
+
+fn derived_equations() -> String {
+    let mut text = String::from(
+        "<h2 id=\"equations\">The derived equations</h2>\n<p>What the compiler derived from each declaration while this \
+         program was built. Multipliers c solve the small linear system that is given, not a closed formula.</p>\n",
+    );
+    for entry in MODELS {
+        let model = (entry.load)();
+        let _ = writeln!(
+            text,
+            "<details><summary><strong>{}</strong>: {}</summary>\n{}</details>",
+            escaped(entry.name),
+            escaped(entry.summary),
+            equations::html(&*model)
+        );
+    }
+    text
+}
+
+/// Gives every figure that is inlined its number, so that no two share an id.
+#[derive(Default)]
+struct Figures {
+    count: usize,
+}
+
+impl Figures {
+    fn inline(&mut self, picture: &Picture) -> String {
+        self.count += 1;
+        let svg = with_prefixed_ids(without_prolog(&picture.svg), &format!("f{}-", self.count));
+        let caption = escaped(&picture.caption);
+        format!("<figure><div class=\"wide\">{}</div>\n<figcaption>{caption}</figcaption></figure>\n", legible(&svg))
+    }
+}
+
+/// The `svg` element of a document.
+fn without_prolog(svg: &str) -> &str {
+    svg.find("<svg").map_or(svg, |start| svg[start..].trim_end())
+}
+
+/// The same figure with another name for each id, where it is given and where it is used.
+fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
+    let mut renamed = String::with_capacity(svg.len());
+    let mut rest = svg;
+    let marks = [" id=\"", "url(#", "href=\"#"];
+    while let Some((at, mark)) = marks.iter().filter_map(|mark| rest.find(mark).map(|at| (at, mark))).min() {
+        let end = at + mark.len();
+        renamed += &rest[..end];
+        renamed += prefix;
+        rest = &rest[end..];
+    }
+    renamed + rest
+}
+
+/// The same figure, which on a narrow screen scrolls rather than shrinks until nobody can read it.
+fn legible(svg: &str) -> String {
+    match width(svg) {
+        Some(width) if width > 400.0 => {
+            svg.replacen("<svg", &format!("<svg style=\"min-width:{:.0}px\"", width / SHRINKAGE), 1)
+        }
+        _ => svg.to_owned(),
+    }
+}
+
+/// The width of a figure in its own units, as its `viewBox` has it.
+fn width(svg: &str) -> Option<f64> {
+    let (_, rest) = svg.split_once("viewBox=\"")?;
+    rest.split_once('"')?.0.split_whitespace().nth(2)?.parse().ok()
+}
+
+fn feedback(reproductions: &[Reproduction]) -> String {
+    let mut text = String::from(
+        "<h2 id=\"feedback\">Where feedback wins and where it loses</h2>\n<p>Feedback leaves the motion as it is where \
+         every constraint and invariant has its value, and pulls back whatever strays. It can only repair what the method \
+         under it breaks, and the pull itself has to be resolved by the steps: strong gains make the equations stiff. A \
+         crude method may therefore gain much, an accurate one may lose.</p>\n",
+    );
+    text += &itself(&comparisons(reproductions, with_and_without));
+    text += &rivals(&comparisons(reproductions, best_of_both));
+    text
+}
+
+/// A number reached with feedback beside one reached without.
+#[derive(Debug, PartialEq)]
+struct Comparison<'a> {
+    /// Of the reproduction.
+    name: &'static str,
+    column: &'a str,
+    with: (&'a str, f64),
+    without: (&'a str, f64),
+}
+
+impl Comparison<'_> {
+    /// The decimal digits that feedback gains.
+    fn digits(&self) -> f64 {
+        (self.without.1.max(ROUNDING) / self.with.1.max(ROUNDING)).log10()
+    }
+}
+
+/// The same method with feedback and without.
+fn itself(comparisons: &[Comparison<'_>]) -> String {
+    let (wins, losses) = notable(comparisons);
+    let mut text =
+        format!("<h3>The same method with feedback and without</h3>\n<p>{}", counted(comparisons, &wins, &losses));
+    if let Some(most) = wins.first() {
+        let _ = write!(
+            text,
+            " It gains most for {}: {:.1} digits in {} ({}).",
+            escaped(most.without.0),
+            most.digits(),
+            escaped(most.column),
+            link(most.name)
+        );
+    }
+    if let Some(most) = losses.first() {
+        let _ = write!(
+            text,
+            " It costs most for {}: {:.1} digits in {} ({}).",
+            escaped(most.without.0),
+            -most.digits(),
+            escaped(most.column),
+            link(most.name)
+        );
+    }
+    text += "</p>\n";
+    text + &listed("Feedback wins", &wins) + &listed("Feedback loses", &losses)
+}
+
+/// The best of the rows with feedback beside the best of the others.
+fn rivals(comparisons: &[Comparison<'_>]) -> String {
+    let (wins, losses) = notable(comparisons);
+    format!(
+        "<h3>The best method with feedback beside the best without</h3>\n<p>Every other method of a table counts here: those \
+         that keep the structure by construction, those that project, and those of high order. {}</p>\n{}{}",
+        counted(comparisons, &wins, &losses),
+        listed("The best has feedback", &wins),
+        listed("The best does without", &losses),
+    )
+}
+
+fn counted(all: &[Comparison<'_>], wins: &[&Comparison<'_>], losses: &[&Comparison<'_>]) -> String {
+    if all.is_empty() {
+        return "No table has both.".to_owned();
+    }
+    format!(
+        "Of {} numbers, {} are smaller with feedback by half a digit or more, {} are larger, and {} are much the same.",
+        all.len(),
+        wins.len(),
+        losses.len(),
+        all.len() - wins.len() - losses.len(),
+    )
+}
+
+/// Where feedback gains notably, and where it costs, the most notable first.
+fn notable<'c, 'a>(comparisons: &'c [Comparison<'a>]) -> (Vec<&'c Comparison<'a>>, Vec<&'c Comparison<'a>>) {
+    let select = |sign: f64| {
+        let mut chosen: Vec<_> =
+            comparisons.iter().filter(|comparison| sign * comparison.digits() >= NOTABLE).collect();
+        chosen.sort_by(|a, b| (sign * b.digits()).total_cmp(&(sign * a.digits())));
+        chosen
+    };
+    (select(1.0), select(-1.0))
+}
+
+fn listed(title: &str, comparisons: &[&Comparison<'_>]) -> String {
+    if comparisons.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "<details><summary>{title}: {} numbers</summary>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th><th>with \
+         feedback</th><th></th><th>without</th><th></th><th class=\"number\">digits</th><th>from</th></tr></thead>\n<tbody>\n",
+        comparisons.len()
+    );
+    for comparison in comparisons {
+        let _ = writeln!(
+            text,
+            "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td>{}</td><td class=\"number\">{}</td>\
+             <td class=\"number\">{}</td><td>{}</td></tr>",
+            escaped(comparison.column),
+            escaped(comparison.with.0),
+            number(comparison.with.1),
+            escaped(comparison.without.0),
+            number(comparison.without.1),
+            format!("{:+.1}", comparison.digits()).replace('-', "−"),
+            link(comparison.name),
+        );
+    }
+    text + "</tbody></table></div></details>\n"
+}
+
+fn link(name: &str) -> String {
+    format!("<a href=\"#{0}\">{0}</a>", escaped(name))
+}
+
+/// A named number of a column.
+type Entry<'a> = (&'a str, f64);
+
+/// The comparisons that `compare` makes in each column of each table, from the entries of that column.
+fn comparisons<'a>(
+    reproductions: &'a [Reproduction],
+    compare: fn(&[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)>,
+) -> Vec<Comparison<'a>> {
+    let mut comparisons = Vec::new();
+    for Reproduction { name, tables, .. } in reproductions {
+        for table in tables {
+            for (index, column) in table.columns.iter().skip(1).enumerate() {
+                let entry = |(row, values): &'a (String, Vec<f64>)| Some((row.as_str(), *values.get(index)?));
+                let entries: Vec<_> = table.rows.iter().filter_map(entry).filter(|entry| entry.1.is_finite()).collect();
+                let pairs = compare(&entries).into_iter();
+                comparisons.extend(pairs.map(|(with, without)| Comparison { name, column, with, without }));
+            }
+        }
+    }
+    comparisons
+}
+
+/// Each row with feedback and its method's row without.
+fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
+    let partner = |with: &Entry<'a>| {
+        let method = method(with.0);
+        entries.iter().find(|without| !has_feedback(without.0) && self::method(without.0) == method).copied()
+    };
+    entries.iter().filter(|entry| has_feedback(entry.0)).filter_map(|with| Some((*with, partner(with)?))).collect()
+}
+
+/// The smallest of the rows with feedback and the smallest of the others, where both are.
+fn best_of_both<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
+    let best = |feedback: bool| {
+        let rows = entries.iter().filter(|entry| has_feedback(entry.0) == feedback);
+        rows.min_by(|a, b| a.1.total_cmp(&b.1)).copied()
+    };
+    best(true).zip(best(false)).into_iter().collect()
+}
+
+fn has_feedback(row: &str) -> bool {
+    row.contains("feedback") && !row.contains("without")
+}
+
+/// The method that a row is of: "RK4" of "RK4 + feedback", "RK4 with feedback, k = 50", "feedback RK4", and "plain RK4".
+fn method(row: &str) -> String {
+    let words = row.split([' ', ',']).take_while(|word| !["k", "K", "gain", "gains"].contains(word));
+    let telling = words.filter(|word| !["", "+", "with", "without", "feedback", "plain"].contains(word));
+    telling.collect::<Vec<_>>().join(" ")
+}
+
+/// A number with three digits; whole numbers below a million in full, because they count something.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() {
+        return if value.is_nan() {
+            "not a number"
+        } else if value > 0.0 {
+            "∞"
+        } else {
+            "−∞"
+        }
+        .to_owned();
+    }
+    let text = if size < 1e6 && value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else if (1e-2..1e3).contains(&size) {
+        format!("{value:.*}", (2.0 - size.log10().floor()).clamp(0.0, 4.0) as usize)
+    } else {
+        let text = format!("{value:.2e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        format!("{digits}&#8239;·&#8239;10<sup>{exponent}</sup>")
+    };
+    text.replace('-', "−")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use tempfile::tempdir;
+
+    use super::*;
+
+    type Outcome = Result<(), Box<dyn Error>>;
+
+    #[test]
+    fn a_report_is_one_file_that_stands_alone() -> Outcome {
+        let folder = tempdir()?;
+        let path = write(&[pendulum(), pendulum_again()], folder.path())?;
+        assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+        let page = fs::read_to_string(path)?;
+        assert!(page.len() < 3_000_000, "{} bytes", page.len());
+        for outward in ["<script", "src=", "@import", "href=\"http"] {
+            assert!(!page.contains(outward), "the page has {outward}");
+        }
+        let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "an id is used twice: {ids:?}");
+        for used in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(ids.contains(&used), "nothing is named {used}");
+        }
+        for used in page.split("url(#").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(ids.contains(&used), "nothing is named {used}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn every_model_shows_its_equations() {
+        let page = page(&[], &[]);
+        for entry in MODELS {
+            assert!(page.contains(&format!("<strong>{}</strong>", entry.name)), "{} is missing", entry.name);
+        }
+        assert!(page.contains("<math") && page.contains("Feedback potential"));
+        assert!(!page.contains("<merror"));
+    }
+
+    #[test]
+    fn text_is_text_and_not_markup() {
+        let page = page(&[pendulum()], &[]);
+        assert!(page.contains("k &lt; 3 &amp; more") && !page.contains("k < 3"));
+    }
+
+    #[test]
+    fn verdicts_are_counted_and_those_that_fail_are_marked() {
+        let page = page(&[pendulum()], &[]);
+        assert!(page.contains("1 of 2 verdicts hold."), "{page}");
+        assert!(page.contains("<td class=\"holds\">holds</td>"));
+        assert!(page.contains("<td class=\"fails\">does not hold</td>"));
+        assert!(page.contains("within 1&#8239;%"));
+    }
+
+    #[test]
+    fn rows_with_feedback_are_compared_with_their_method_and_with_all_others() {
+        let reproductions = [pendulum()];
+        let same = comparisons(&reproductions, with_and_without);
+        let digits: Vec<f64> = same.iter().map(|comparison| comparison.digits().round()).collect();
+        assert_eq!(digits, [4.0, -5.0]);
+        let best = comparisons(&reproductions, best_of_both);
+        assert_eq!(best.len(), 1);
+        assert_eq!((best[0].with.0, best[0].without.0), ("RK4 + feedback", "RK4"));
+        let words = feedback(&reproductions);
+        assert!(words.contains("Of 2 numbers, 1 are smaller with feedback"), "{words}");
+        assert!(words.contains("It gains most for Euler: 4.0 digits in |f1|"), "{words}");
+        assert!(words.contains("It costs most for RK4: 5.0 digits in |f1|"), "{words}");
+    }
+
+    #[test]
+    fn a_method_is_known_whatever_is_said_about_feedback() {
+        for row in ["RK4 + feedback", "RK4 with feedback, k = 50", "feedback RK4", "plain RK4", "RK4 without feedback"]
+        {
+            assert_eq!(method(row), "RK4");
+        }
+        assert!(has_feedback("feedback RK4") && !has_feedback("RK4 without feedback") && !has_feedback("plain RK4"));
+    }
+
+    #[test]
+    fn numbers_are_short_and_counts_whole() {
+        let cases = [
+            (14966.0, "14966"),
+            (0.0, "0"),
+            (-0.5, "−0.500"),
+            (4.56e-5, "4.56&#8239;·&#8239;10<sup>−5</sup>"),
+            (123.456, "123"),
+            (f64::INFINITY, "∞"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    fn pendulum() -> Reproduction {
+        reproduction("pendulum")
+    }
+
+    fn pendulum_again() -> Reproduction {
+        reproduction("pendulum-again")
+    }
+
+    fn reproduction(name: &'static str) -> Reproduction {
+        let row = |name: &str, drift: f64| (name.to_owned(), vec![drift]);
+        let svg = "<?xml version=\"1.0\"?><svg viewBox=\"0 0 800 300\"><clipPath id=\"a\"><rect width=\"9\" height=\"9\"/></clipPath>\
+                   <g clip-path=\"url(#a)\"><text y=\"20\">a figure</text></g></svg>";
+        Reproduction {
+            name,
+            title: "A pendulum",
+            words: vec!["With k < 3 & more.".to_owned()],
+            figures: vec![Picture { name: "figure".to_owned(), caption: "Drift".to_owned(), svg: svg.to_owned() }],
+            tables: vec![Table {
+                name: "table".to_owned(),
+                caption: "Largest change".to_owned(),
+                columns: vec!["method".to_owned(), "|f1|".to_owned()],
+                rows: vec![
+                    row("Euler + feedback", 1e-5),
+                    row("Euler", 1e-1),
+                    row("RK4 + feedback", 1e-8),
+                    row("RK4", 1e-13),
+                ],
+            }],
+            verdicts: vec![
+                Verdict { what: "f1".to_owned(), expected: 1.0, obtained: 1.005, rule: Rule::Within(0.01) },
+                Verdict { what: "f2".to_owned(), expected: 1e-5, obtained: 2e-5, rule: Rule::AtMost },
+            ],
+        }
+    }
+}
