@@ -28,8 +28,10 @@ fn blocks(latex: &str) -> Option<String> {
 }
 
 fn mathml(latex: &str) -> Option<String> {
+    // Of the space `\ ` pulldown-latex makes an entity, which it then escapes.
+    let latex = latex.replace(",\\ ", ",\\;");
     let storage = Storage::new();
-    let events: Vec<_> = Parser::new(latex, &storage).collect::<Result<_, _>>().ok()?;
+    let events: Vec<_> = Parser::new(&latex, &storage).collect::<Result<_, _>>().ok()?;
     let mut mathml = String::new();
     let config = RenderConfig { display_mode: DisplayMode::Block, ..RenderConfig::default() };
     let events = events.into_iter().map(Ok::<_, std::convert::Infallible>);

@@ -3,8 +3,9 @@
 //! It stands alone: figures are inlined SVG, equations are MathML, there is no script and nothing is fetched. Inlined
 //! figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
 //!
-//! The words on where feedback wins are chosen by the numbers: in every table, rows whose name has the word "feedback" are
-//! compared with the others, column by column. Drifts, errors, evaluations and times are all the better the smaller.
+//! The words on where feedback wins are chosen by the numbers. In every table a number of a method "+ feedback" is compared
+//! with that of the method alone, and with the best of all others. Drifts, errors, evaluations and times are all the better
+//! the smaller.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -19,12 +20,16 @@ use crate::command::output::Output;
 
 /// The name of the file.
 const FILE: &str = "report.html";
+/// What the name of a method ends with that runs with feedback.
+const FEEDBACK: &str = " + feedback";
 /// What rounding does to a quantity of order one: below it, less is not better.
 const ROUNDING: f64 = 1e-15;
 /// A difference of fewer decimal digits is not counted as one.
 const NOTABLE: f64 = 0.5;
-/// Pixels of a figure's width that a pixel on a phone may stand for, or its letters get too small.
-const SHRINKAGE: f64 = 1.5;
+/// A figure this wide does not fit onto a phone as it is.
+const WIDE: f64 = 400.0;
+/// How much smaller a wide figure may become before its letters are too small.
+const SHRINKAGE: f64 = 1.4;
 
 const STYLE: &str = "\
 :root { color-scheme: light; }
@@ -52,11 +57,12 @@ tr.group th { padding-top: 1rem; }
 details { margin: 0.5rem 0; border: 1px solid #ddd; border-radius: 4px; padding: 0.4rem 0.8rem; }
 summary { cursor: pointer; }
 pre { overflow-x: auto; font-size: 0.85rem; }
-math { font-size: 1.05rem; }
-mtable > mtr > mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; padding: 0.2em 0; }
-mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left; padding: 0.2em 0; }
+.wide > math { font-size: 1.05rem; width: max-content; min-width: 100%; }
+mtable { math-style: normal; }
+mtable > mtr > mtd { padding: 0.3em 0; }
+mtable > mtr > mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; }
+mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left; }
 @media (prefers-reduced-motion: reduce) { .moving { display: none; } }
-@media print { details > * { display: block; } }
 ";
 
 /// Writes the report into a folder, whole or not at all, and says where.
@@ -241,20 +247,26 @@ fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
     renamed + rest
 }
 
-/// The same figure, which on a narrow screen scrolls rather than shrinks until nobody can read it.
+/// The same figure in the width of the page. On a narrow screen it scrolls rather than shrinks until nobody can read it.
 fn legible(svg: &str) -> String {
-    match width(svg) {
-        Some(width) if width > 400.0 => {
-            svg.replacen("<svg", &format!("<svg style=\"min-width:{:.0}px\"", width / SHRINKAGE), 1)
-        }
-        _ => svg.to_owned(),
-    }
+    let size = |name: &str| attribute(svg, name)?.parse::<f64>().ok();
+    let size = size("width").zip(size("height"));
+    let view = match (attribute(svg, "viewBox"), size) {
+        (None, Some((width, height))) => format!(" viewBox=\"0 0 {width} {height}\""),
+        _ => String::new(),
+    };
+    let style = match size {
+        Some((width, _)) if width > WIDE => format!(" style=\"min-width: {:.0}px\"", width / SHRINKAGE),
+        _ => String::new(),
+    };
+    svg.replacen("<svg", &format!("<svg{view}{style}"), 1)
 }
 
-/// The width of a figure in its own units, as its `viewBox` has it.
-fn width(svg: &str) -> Option<f64> {
-    let (_, rest) = svg.split_once("viewBox=\"")?;
-    rest.split_once('"')?.0.split_whitespace().nth(2)?.parse().ok()
+/// An attribute of the element that a text begins with.
+fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+    let (tag, _) = element.split_once('>')?;
+    let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+    Some(value.split_once('"')?.0)
 }
 
 fn feedback(reproductions: &[Reproduction]) -> String {
@@ -262,7 +274,8 @@ fn feedback(reproductions: &[Reproduction]) -> String {
         "<h2 id=\"feedback\">Where feedback wins and where it loses</h2>\n<p>Feedback leaves the motion as it is where \
          every constraint and invariant has its value, and pulls back whatever strays. It can only repair what the method \
          under it breaks, and the pull itself has to be resolved by the steps: strong gains make the equations stiff. A \
-         crude method may therefore gain much, an accurate one may lose.</p>\n",
+         crude method may therefore gain much, an accurate one may lose. All numbers compared are drifts, errors or costs, \
+         the better the smaller; a digit is a factor of ten.</p>\n",
     );
     text += &itself(&comparisons(reproductions, with_and_without));
     text += &rivals(&comparisons(reproductions, best_of_both));
@@ -274,10 +287,14 @@ fn feedback(reproductions: &[Reproduction]) -> String {
 struct Comparison<'a> {
     /// Of the reproduction.
     name: &'static str,
-    column: &'a str,
-    with: (&'a str, f64),
-    without: (&'a str, f64),
+    /// What the numbers are of, as the table has it.
+    what: String,
+    with: Entry<'a>,
+    without: Entry<'a>,
 }
+
+/// A method with a number.
+type Entry<'a> = (&'a str, f64);
 
 impl Comparison<'_> {
     /// The decimal digits that feedback gains.
@@ -289,33 +306,49 @@ impl Comparison<'_> {
 /// The same method with feedback and without.
 fn itself(comparisons: &[Comparison<'_>]) -> String {
     let (wins, losses) = notable(comparisons);
-    let mut text =
-        format!("<h3>The same method with feedback and without</h3>\n<p>{}", counted(comparisons, &wins, &losses));
-    if let Some(most) = wins.first() {
-        let _ = write!(
-            text,
-            " It gains most for {}: {:.1} digits in {} ({}).",
-            escaped(most.without.0),
-            most.digits(),
-            escaped(most.column),
-            link(most.name)
-        );
+    let mut text = format!(
+        "<h3>The same method with feedback and without</h3>\n<p>{}</p>\n<ul>\n",
+        counted(comparisons, &wins, &losses)
+    );
+    let mut methods: Vec<&str> = comparisons.iter().map(|comparison| comparison.without.0).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    for name in methods {
+        let _ = writeln!(text, "<li>{}</li>", balance(name, comparisons));
     }
-    if let Some(most) = losses.first() {
-        let _ = write!(
-            text,
-            " It costs most for {}: {:.1} digits in {} ({}).",
-            escaped(most.without.0),
-            -most.digits(),
-            escaped(most.column),
-            link(most.name)
-        );
-    }
-    text += "</p>\n";
+    text += "</ul>\n";
     text + &listed("Feedback wins", &wins) + &listed("Feedback loses", &losses)
 }
 
-/// The best of the rows with feedback beside the best of the others.
+/// What feedback does for a method, over all numbers of it.
+fn balance(name: &str, comparisons: &[Comparison<'_>]) -> String {
+    let own = comparisons.iter().filter(|comparison| comparison.without.0 == name);
+    let mut own: Vec<&Comparison<'_>> = own.collect();
+    own.sort_by(|a, b| a.digits().total_cmp(&b.digits()));
+    let (worst, best) = (own[0], own[own.len() - 1]);
+    let median = own[own.len() / 2].digits();
+    let effect = match median {
+        _ if median.abs() < NOTABLE => "changes little".to_owned(),
+        _ if median > 0.0 => format!("gains {median:.1} digits"),
+        _ => format!("costs {:.1} digits", -median),
+    };
+    let told = |comparison: &Comparison<'_>| {
+        let digits = signed(comparison.digits());
+        format!("{digits} digits for {} in {}", escaped(&comparison.what), link(comparison.name))
+    };
+    let name = escaped(name);
+    if own.len() == 1 {
+        return format!("<strong>{name}</strong>: feedback {effect}, by one number: {}.", told(best));
+    }
+    format!(
+        "<strong>{name}</strong>: feedback {effect} in the median of {} numbers; at best {}, at worst {}.",
+        own.len(),
+        told(best),
+        told(worst)
+    )
+}
+
+/// The best of a table's methods with feedback beside the best without.
 fn rivals(comparisons: &[Comparison<'_>]) -> String {
     let (wins, losses) = notable(comparisons);
     format!(
@@ -332,7 +365,7 @@ fn counted(all: &[Comparison<'_>], wins: &[&Comparison<'_>], losses: &[&Comparis
         return "No table has both.".to_owned();
     }
     format!(
-        "Of {} numbers, {} are smaller with feedback by half a digit or more, {} are larger, and {} are much the same.",
+        "Of {} numbers compared: smaller with feedback by half a digit or more {}, larger {}, much the same {}.",
         all.len(),
         wins.len(),
         losses.len(),
@@ -356,7 +389,7 @@ fn listed(title: &str, comparisons: &[&Comparison<'_>]) -> String {
         return String::new();
     }
     let mut text = format!(
-        "<details><summary>{title}: {} numbers</summary>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th><th>with \
+        "<details><summary>{title}: {}</summary>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th><th>with \
          feedback</th><th></th><th>without</th><th></th><th class=\"number\">digits</th><th>from</th></tr></thead>\n<tbody>\n",
         comparisons.len()
     );
@@ -365,71 +398,90 @@ fn listed(title: &str, comparisons: &[&Comparison<'_>]) -> String {
             text,
             "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td>{}</td><td class=\"number\">{}</td>\
              <td class=\"number\">{}</td><td>{}</td></tr>",
-            escaped(comparison.column),
+            escaped(&comparison.what),
             escaped(comparison.with.0),
             number(comparison.with.1),
             escaped(comparison.without.0),
             number(comparison.without.1),
-            format!("{:+.1}", comparison.digits()).replace('-', "−"),
+            signed(comparison.digits()),
             link(comparison.name),
         );
     }
     text + "</tbody></table></div></details>\n"
 }
 
+fn signed(digits: f64) -> String {
+    format!("{digits:+.1}").replace('-', "−")
+}
+
 fn link(name: &str) -> String {
     format!("<a href=\"#{0}\">{0}</a>", escaped(name))
 }
 
-/// A named number of a column.
-type Entry<'a> = (&'a str, f64);
-
-/// The comparisons that `compare` makes in each column of each table, from the entries of that column.
+/// The comparisons that `compare` makes in each table: in its columns where methods are rows, in its rows where methods are
+/// columns.
 fn comparisons<'a>(
     reproductions: &'a [Reproduction],
     compare: fn(&[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)>,
 ) -> Vec<Comparison<'a>> {
     let mut comparisons = Vec::new();
     for Reproduction { name, tables, .. } in reproductions {
-        for table in tables {
-            for (index, column) in table.columns.iter().skip(1).enumerate() {
-                let entry = |(row, values): &'a (String, Vec<f64>)| Some((row.as_str(), *values.get(index)?));
-                let entries: Vec<_> = table.rows.iter().filter_map(entry).filter(|entry| entry.1.is_finite()).collect();
-                let pairs = compare(&entries).into_iter();
-                comparisons.extend(pairs.map(|(with, without)| Comparison { name, column, with, without }));
-            }
+        for (what, mut entries) in tables.iter().flat_map(lines) {
+            entries.retain(|entry| entry.1.is_finite());
+            let pairs = compare(&entries).into_iter();
+            comparisons.extend(pairs.map(|(with, without)| Comparison { name, what: what.clone(), with, without }));
         }
     }
     comparisons
 }
 
-/// Each row with feedback and its method's row without.
-fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
-    let partner = |with: &Entry<'a>| {
-        let method = method(with.0);
-        entries.iter().find(|without| !has_feedback(without.0) && self::method(without.0) == method).copied()
-    };
-    entries.iter().filter(|entry| has_feedback(entry.0)).filter_map(|with| Some((*with, partner(with)?))).collect()
+/// The columns or rows of a table along which methods compare, and what each is of.
+fn lines(table: &Table) -> Vec<(String, Vec<Entry<'_>>)> {
+    let heads = table.columns.get(1..).unwrap_or_default();
+    if heads.iter().any(|head| head.contains(FEEDBACK)) {
+        return table.rows.iter().flat_map(|row| lines_of_row(&table.columns[0], heads, row)).collect();
+    }
+    heads.iter().enumerate().map(|(index, head)| (head.clone(), entries_of_column(table, index))).collect()
 }
 
-/// The smallest of the rows with feedback and the smallest of the others, where both are.
+fn entries_of_column(table: &Table, index: usize) -> Vec<Entry<'_>> {
+    table.rows.iter().filter_map(|(row, values)| Some((row.as_str(), *values.get(index)?))).collect()
+}
+
+/// For each quantity the entries of a row whose columns are headed "method" or "method: quantity".
+fn lines_of_row<'a>(
+    setting: &str,
+    heads: &'a [String],
+    (row, values): &'a (String, Vec<f64>),
+) -> Vec<(String, Vec<Entry<'a>>)> {
+    let heads: Vec<(&str, &str)> = heads.iter().map(|head| head.split_once(": ").unwrap_or((head, ""))).collect();
+    let mut lines: Vec<(&str, Vec<Entry<'a>>)> = Vec::new();
+    for (&(method, quantity), &value) in heads.iter().zip(values) {
+        match lines.iter_mut().find(|line| line.0 == quantity) {
+            Some(line) => line.1.push((method, value)),
+            None => lines.push((quantity, vec![(method, value)])),
+        }
+    }
+    let what = |quantity: &str| format!("{quantity}{}{setting} = {row}", if quantity.is_empty() { "" } else { ", " });
+    lines.into_iter().map(|(quantity, entries)| (what(quantity), entries)).collect()
+}
+
+/// Each method with feedback and the same without.
+fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
+    let alone = |with: &Entry<'a>| {
+        let method = with.0.replace(FEEDBACK, "");
+        entries.iter().find(|entry| entry.0 == method).copied()
+    };
+    entries.iter().filter(|entry| entry.0.contains(FEEDBACK)).filter_map(|with| Some((*with, alone(with)?))).collect()
+}
+
+/// The smallest number with feedback and the smallest without, where there are both.
 fn best_of_both<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
     let best = |feedback: bool| {
-        let rows = entries.iter().filter(|entry| has_feedback(entry.0) == feedback);
-        rows.min_by(|a, b| a.1.total_cmp(&b.1)).copied()
+        let of_kind = entries.iter().filter(|entry| entry.0.contains(FEEDBACK) == feedback);
+        of_kind.min_by(|a, b| a.1.total_cmp(&b.1)).copied()
     };
     best(true).zip(best(false)).into_iter().collect()
-}
-
-fn has_feedback(row: &str) -> bool {
-    row.contains("feedback") && !row.contains("without")
-}
-
-/// The method that a row is of: "RK4" of "RK4 + feedback", "RK4 with feedback, k = 50", "feedback RK4", and "plain RK4".
-fn method(row: &str) -> String {
-    let words = row.split([' ', ',']).take_while(|word| !["k", "K", "gain", "gains"].contains(word));
-    let telling = words.filter(|word| !["", "+", "with", "without", "feedback", "plain"].contains(word));
-    telling.collect::<Vec<_>>().join(" ")
 }
 
 /// A number with three digits; whole numbers below a million in full, because they count something.
@@ -528,18 +580,37 @@ mod tests {
         assert_eq!(best.len(), 1);
         assert_eq!((best[0].with.0, best[0].without.0), ("RK4 + feedback", "RK4"));
         let words = feedback(&reproductions);
-        assert!(words.contains("Of 2 numbers, 1 are smaller with feedback"), "{words}");
-        assert!(words.contains("It gains most for Euler: 4.0 digits in |f1|"), "{words}");
-        assert!(words.contains("It costs most for RK4: 5.0 digits in |f1|"), "{words}");
+        assert!(
+            words.contains("smaller with feedback by half a digit or more 1, larger 1, much the same 0"),
+            "{words}"
+        );
+        assert!(words.contains("<strong>Euler</strong>: feedback gains 4.0 digits"), "{words}");
+        assert!(words.contains("<strong>RK4</strong>: feedback costs 5.0 digits"), "{words}");
     }
 
     #[test]
-    fn a_method_is_known_whatever_is_said_about_feedback() {
-        for row in ["RK4 + feedback", "RK4 with feedback, k = 50", "feedback RK4", "plain RK4", "RK4 without feedback"]
-        {
-            assert_eq!(method(row), "RK4");
-        }
-        assert!(has_feedback("feedback RK4") && !has_feedback("RK4 without feedback") && !has_feedback("plain RK4"));
+    fn methods_compare_along_rows_where_they_are_columns() {
+        let heads = ["RK4 + feedback: cost", "RK4 + feedback: error", "RK4: cost", "RK4: error", "RATTLE: error"];
+        let table = Table {
+            name: "work".to_owned(),
+            caption: "Work and precision".to_owned(),
+            columns: std::iter::once("h").chain(heads).map(str::to_owned).collect(),
+            rows: vec![("0.1".to_owned(), vec![400.0, 1e-5, 100.0, 1e-6, 1e-7])],
+        };
+        let reproductions = [Reproduction { tables: vec![table], ..pendulum() }];
+        let same = comparisons(&reproductions, with_and_without);
+        let told: Vec<_> = same.iter().map(|one| (one.what.as_str(), one.with.1, one.without.1)).collect();
+        assert_eq!(told, [("cost, h = 0.1", 400.0, 100.0), ("error, h = 0.1", 1e-5, 1e-6)]);
+        let best = comparisons(&reproductions, best_of_both);
+        assert_eq!(best.iter().map(|one| one.without.0).collect::<Vec<_>>(), ["RK4", "RATTLE"]);
+    }
+
+    #[test]
+    fn a_figure_without_a_view_box_gets_one_and_scrolls_if_wide() {
+        let wide = legible("<svg width=\"906\" height=\"300.5\"><g/></svg>");
+        assert!(wide.starts_with("<svg viewBox=\"0 0 906 300.5\" style=\"min-width: 647px\" width="), "{wide}");
+        let narrow = "<svg viewBox=\"0 0 360 200\"><rect width=\"9\" height=\"9\"/></svg>";
+        assert_eq!(legible(narrow), narrow);
     }
 
     #[test]
@@ -567,7 +638,7 @@ mod tests {
 
     fn reproduction(name: &'static str) -> Reproduction {
         let row = |name: &str, drift: f64| (name.to_owned(), vec![drift]);
-        let svg = "<?xml version=\"1.0\"?><svg viewBox=\"0 0 800 300\"><clipPath id=\"a\"><rect width=\"9\" height=\"9\"/></clipPath>\
+        let svg = "<?xml version=\"1.0\"?><svg width=\"800\" height=\"300\"><clipPath id=\"a\"><rect width=\"9\" height=\"9\"/></clipPath>\
                    <g clip-path=\"url(#a)\"><text y=\"20\">a figure</text></g></svg>";
         Reproduction {
             name,

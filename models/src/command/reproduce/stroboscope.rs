@@ -52,6 +52,7 @@ struct Scene {
     seconds: f64,
     bodies: Vec<Body>,
     backdrop: Backdrop,
+    /// Of length; where it is m, times are in s.
     unit: &'static str,
 }
 
@@ -111,7 +112,7 @@ fn scenes() -> Vec<Scene> {
         Scene {
             model: "four-bar",
             caption: "Four-bar linkage, released at rest with the crank (left) at 10 degrees: half a period as poses, until \
-                      the crank rests at -197.65 degrees and turns back.",
+                      the crank rests at −197.65 degrees and turns back.",
             until: 3.116_756_503_016_486,
             posed_until: 3.116_756_503_016_486 / 2.0,
             poses: 15,
@@ -157,7 +158,7 @@ fn scenes() -> Vec<Scene> {
             seconds: 7.5,
             bodies: vec![planet()],
             backdrop: Backdrop::Sun,
-            unit: "unit of length",
+            unit: "units of length",
         },
         Scene {
             model: "perturbed-kepler",
@@ -170,7 +171,7 @@ fn scenes() -> Vec<Scene> {
             seconds: 39.0,
             bodies: vec![planet()],
             backdrop: Backdrop::Sun,
-            unit: "unit of length",
+            unit: "units of length",
         },
     ]
 }
@@ -320,7 +321,8 @@ impl Page {
         let step = scene.posed_until / (scene.poses - 1) as f64;
         let y = self.height + 1.8 * LINE_HEIGHT;
         format!(
-            "<text x=\"{MARGIN}\" y=\"{y:.1}\" fill=\"#333\">light to dark: t = 0 to {}, every {}</text>\n",
+            "<text x=\"{MARGIN}\" y=\"{y:.1}\" fill=\"#333\">light to dark: t = 0 to {1}{0}, every {2}{0}</text>\n",
+            if scene.unit == "m" { " s" } else { "" },
             three_digits(scene.posed_until),
             three_digits(step),
         )
