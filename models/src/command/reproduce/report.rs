@@ -49,6 +49,7 @@ figcaption, caption { color: #444; font-size: 0.92rem; text-align: left; padding
 .motions svg { width: 100%; max-width: 30rem; }
 table { border-collapse: collapse; font-size: 0.92rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid #e5e5e5; text-align: left; vertical-align: top; }
+small { color: #555; }
 th:first-child, td:first-child { padding-left: 0; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 tr.group th { padding-top: 1rem; }
@@ -108,7 +109,7 @@ fn opening(reproductions: &[Reproduction]) -> String {
          <li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n"
     );
     for Reproduction { name, title, .. } in reproductions {
-        let _ = writeln!(text, "<li><a href=\"#{}\">{}</a></li>", escaped(name), escaped(title));
+        let _ = writeln!(text, "<li><a href=\"#{}\">{}</a></li>", escaped(name), heading(title));
     }
     text + "<li><a href=\"#motions\">The models in motion</a></li>\n\
             <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
@@ -117,27 +118,28 @@ fn opening(reproductions: &[Reproduction]) -> String {
 fn verdicts(reproductions: &[Reproduction]) -> String {
     let mut text = String::from(
         "<h2 id=\"verdicts\">Every verdict</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
-         <th class=\"number\">expected</th><th class=\"number\">obtained</th><th>rule</th><th>verdict</th></tr></thead>\n<tbody>\n",
+         <th class=\"number\">expected</th><th class=\"number\">obtained</th><th>verdict</th></tr></thead>\n<tbody>\n",
     );
     for Reproduction { name, title, verdicts, .. } in reproductions {
         if verdicts.is_empty() {
             continue;
         }
-        let (name, title) = (escaped(name), escaped(title));
-        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"5\"><a href=\"#{name}\">{title}</a></th></tr>");
+        let (name, title) = (escaped(name), heading(title));
+        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"4\"><a href=\"#{name}\">{title}</a></th></tr>");
         text.extend(verdicts.iter().map(verdict));
     }
     text + "</tbody></table></div>\n"
 }
 
 fn verdict(verdict: &Verdict) -> String {
-    let (class, word) = if verdict.holds() { ("holds", "holds") } else { ("fails", "does not hold") };
+    let (class, word) = if verdict.holds() { ("holds", "holds") } else { ("fails", "fails") };
     format!(
-        "<tr><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td><td class=\"{class}\">{word}</td></tr>\n",
+        "<tr><td>{}</td><td class=\"number\">{}<br><small>{}</small></td><td class=\"number\">{}</td>\
+         <td class=\"{class}\">{word}</td></tr>\n",
         escaped(&verdict.what),
         number(verdict.expected),
-        number(verdict.obtained),
         rule(verdict.rule),
+        number(verdict.obtained),
     )
 }
 
@@ -155,7 +157,7 @@ fn rule(rule: Rule) -> String {
 
 fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
     let Reproduction { name, title, words, figures: pictures, tables, verdicts } = reproduction;
-    let mut text = format!("<h2 id=\"{}\">{}</h2>\n", escaped(name), escaped(title));
+    let mut text = format!("<h2 id=\"{}\">{}</h2>\n", escaped(name), heading(title));
     for words in words {
         let _ = writeln!(text, "<p>{}</p>", escaped(words));
     }
@@ -509,6 +511,13 @@ fn number(value: f64) -> String {
     text.replace('-', "−")
 }
 
+/// A title with a capital letter at its beginning.
+fn heading(title: &str) -> String {
+    let mut letters = title.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    escaped(&(first + letters.as_str()))
+}
+
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -566,7 +575,7 @@ mod tests {
         let page = page(&[pendulum()], &[]);
         assert!(page.contains("1 of 2 verdicts hold."), "{page}");
         assert!(page.contains("<td class=\"holds\">holds</td>"));
-        assert!(page.contains("<td class=\"fails\">does not hold</td>"));
+        assert!(page.contains("<td class=\"fails\">fails</td>"));
         assert!(page.contains("within 1&#8239;%"));
     }
 
