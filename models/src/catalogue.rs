@@ -78,6 +78,8 @@ pub trait Model {
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
     /// Integrates from `start`; `progress` is told the fraction that is done from time to time.
     fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error>;
+    /// The declared outputs in a state.
+    fn outputs(&self, state: &[f64]) -> Vec<f64>;
     /// The derivation as plain text.
     fn equations(&self) -> &'static str;
     /// The derivation as LaTeX.
@@ -136,8 +138,6 @@ pub struct Sample {
     pub state: Vec<f64>,
     /// F - F_target.
     pub change: Vec<f64>,
-    /// The declared outputs.
-    pub outputs: Vec<f64>,
 }
 
 /// A system and how it starts.
@@ -189,13 +189,17 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
     fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error> {
         let simulation = Simulation::new(&self.system, SVector::<f64, N>::from_column_slice(start))?;
         match &plan.feedback {
-            Feedback::None => finish(&self.system, simulation, plan, progress),
-            Feedback::Uniform(k) => finish(&self.system, simulation.gains(Gains::uniform(*k)), plan, progress),
+            Feedback::None => finish(simulation, plan, progress),
+            Feedback::Uniform(k) => finish(simulation.gains(Gains::uniform(*k)), plan, progress),
             Feedback::Diagonal(gains) => {
                 let gains = SVector::<f64, M>::from_column_slice(gains).into();
-                finish(&self.system, simulation.gains(Gains::diagonal(gains)), plan, progress)
+                finish(simulation.gains(Gains::diagonal(gains)), plan, progress)
             }
         }
+    }
+
+    fn outputs(&self, state: &[f64]) -> Vec<f64> {
+        self.system.prepare().outputs(&SVector::<f64, N>::from_column_slice(state)).as_ref().to_vec()
     }
 
     fn equations(&self) -> &'static str {
@@ -212,7 +216,6 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
 }
 
 fn finish<S, F, const N: usize, const M: usize>(
-    system: &S,
     simulation: Simulation<'_, S, F, N, M>,
     plan: &Plan,
     progress: &mut dyn FnMut(f64),
@@ -227,12 +230,10 @@ where
         None => simulation,
     };
     let run = simulation.run_with(progress)?;
-    let prepared = system.prepare();
     let sample = |sample: &fbint_runtime::Sample<N, M>| Sample {
         time: sample.time,
         state: sample.state.as_slice().to_vec(),
         change: sample.change.as_slice().to_vec(),
-        outputs: prepared.outputs(&sample.state).as_ref().to_vec(),
     };
     Ok(Run {
         drift: run.drift().integrals().to_vec(),

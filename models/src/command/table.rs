@@ -10,8 +10,9 @@ use models::catalogue::{Model, Sample};
 pub(crate) fn write(model: &dyn Model, trajectory: &[Sample], file: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(file);
     table.write_record(header(model))?;
-    for Sample { time, state, change, outputs } in trajectory {
-        let numbers = std::iter::once(time).chain(state).chain(change).chain(outputs);
+    for Sample { time, state, change } in trajectory {
+        let outputs = model.outputs(state);
+        let numbers = std::iter::once(time).chain(state).chain(change).chain(&outputs);
         table.write_record(numbers.map(|number| format!("{number:?}")))?;
     }
     table.flush()

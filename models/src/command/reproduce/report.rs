@@ -486,18 +486,13 @@ fn best_of_both<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
     best(true).zip(best(false)).into_iter().collect()
 }
 
-/// A number with three digits; whole numbers below a million in full, because they count something.
+/// A number with three digits; whole numbers below a million in full, because they count something. A number that is none
+/// was not computed.
 fn number(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
-        return if value.is_nan() {
-            "not a number"
-        } else if value > 0.0 {
-            "∞"
-        } else {
-            "−∞"
-        }
-        .to_owned();
+        let sign = if value > 0.0 { "∞" } else { "−∞" };
+        return if value.is_nan() { "–" } else { sign }.to_owned();
     }
     let text = if size < 1e6 && value.fract() == 0.0 {
         format!("{value:.0}")
