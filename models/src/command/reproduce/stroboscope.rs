@@ -443,3 +443,58 @@ fn faded(colour: &str, strength: f64) -> String {
     let [red, green, blue] = channels.map(|channel| (255.0 + strength * (f64::from(channel) - 255.0)).round() as u8);
     format!("#{red:02X}{green:02X}{blue:02X}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Outcome = Result<(), Box<dyn Error>>;
+
+    #[test]
+    fn every_picture_moves_and_stays_on_its_page() -> Outcome {
+        for Picture { name, svg, .. } in pictures()? {
+            assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{name}");
+            assert!(svg.contains("<animate attributeName=\"d\"") && !svg.contains("<script"), "{name}");
+            let size = svg.split("viewBox=\"0 0 ").nth(1).and_then(|rest| rest.split('"').next()).ok_or("no size")?;
+            let size: Vec<f64> = size.split(' ').map(str::parse).collect::<Result<_, _>>()?;
+            let points = svg.split(['M', 'L']).skip(1).filter_map(|point| {
+                let (x, rest) = point.split_once(' ')?;
+                let y = rest.split(|c: char| !(c.is_ascii_digit() || c == '.')).next()?;
+                Some((x.parse::<f64>().ok()?, y.parse::<f64>().ok()?))
+            });
+            let mut count = 0;
+            for (x, y) in points {
+                assert!((0.0..=size[0]).contains(&x) && (0.0..=size[1]).contains(&y), "{name}: {x} {y}");
+                count += 1;
+            }
+            assert!(count > 1000, "{name} has {count} points");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn samples_are_at_equal_times() -> Outcome {
+        for scene in scenes() {
+            let samples = motion(&scene)?;
+            assert_eq!(samples.len(), scene.frames * POINTS_PER_FRAME + 1, "{}", scene.model);
+            for frame in 0..=scene.frames {
+                let time = scene.until * frame as f64 / scene.frames as f64;
+                assert!((at(&samples, time, scene.until).time - time).abs() < 1e-9 * scene.until, "{}", scene.model);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_perturbed_planet_is_posed_in_its_perihelion() -> Outcome {
+        let scenes = scenes();
+        let scene = scenes.iter().find(|scene| scene.model == "perturbed-kepler").ok_or("no such scene")?;
+        let samples = motion(scene)?;
+        for pose in 0..scene.poses {
+            let time = scene.posed_until * pose as f64 / (scene.poses - 1) as f64;
+            let [x, y] = (scene.bodies[0].joints)(&at(&samples, time, scene.until).state)[1];
+            assert!((x.hypot(y) - 0.4).abs() < 1e-6, "pose {pose} is {} away", x.hypot(y));
+        }
+        Ok(())
+    }
+}
