@@ -5,7 +5,7 @@
 //!
 //! The words on where feedback wins are chosen by the numbers. In every table a number of a method "+ feedback" is compared
 //! with that of the method alone, and with the best of all others. Drifts, errors, evaluations and times are all the better
-//! the smaller.
+//! the smaller. Where methods are columns, the middle row stands for all; what two reproductions both tabulate counts once.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -26,6 +26,8 @@ const FEEDBACK: &str = " + feedback";
 const ROUNDING: f64 = 1e-15;
 /// A difference of fewer decimal digits is not counted as one.
 const NOTABLE: f64 = 0.5;
+/// A table with more rows is folded up.
+const LONG: usize = 16;
 /// A figure this wide does not fit onto a phone as it is.
 const WIDE: f64 = 400.0;
 /// How much smaller a wide figure may become before its letters are too small.
@@ -42,15 +44,16 @@ h3 { font-size: 1.05rem; margin: 1.5rem 0 0.3rem; }
 a { color: #0072B2; }
 nav ul { padding-left: 1.2rem; }
 figure { margin: 1.2rem 0; }
-figcaption, caption { color: #444; font-size: 0.92rem; text-align: left; padding: 0.3rem 0; }
+figcaption { color: #444; font-size: 0.92rem; text-align: left; padding: 0.3rem 0; }
 .wide { overflow-x: auto; }
 .wide > svg { display: block; max-width: 100%; height: auto; }
 .motions { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: 0 1.5rem; }
 .motions svg { width: 100%; max-width: 30rem; }
 table { border-collapse: collapse; font-size: 0.92rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid #e5e5e5; text-align: left; vertical-align: top; }
-small { color: #555; }
+small:not([class]) { color: #555; }
 th:first-child, td:first-child { padding-left: 0; }
+td:first-child { min-width: 6.5rem; }
 td.number, th.number { text-align: right; white-space: nowrap; }
 tr.group th { padding-top: 1rem; }
 .holds { color: #00674b; white-space: nowrap; }
@@ -118,14 +121,14 @@ fn opening(reproductions: &[Reproduction]) -> String {
 fn verdicts(reproductions: &[Reproduction]) -> String {
     let mut text = String::from(
         "<h2 id=\"verdicts\">Every verdict</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
-         <th class=\"number\">expected</th><th class=\"number\">obtained</th><th>verdict</th></tr></thead>\n<tbody>\n",
+         <th class=\"number\">expected</th><th class=\"number\">obtained</th></tr></thead>\n<tbody>\n",
     );
     for Reproduction { name, title, verdicts, .. } in reproductions {
         if verdicts.is_empty() {
             continue;
         }
         let (name, title) = (escaped(name), heading(title));
-        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"4\"><a href=\"#{name}\">{title}</a></th></tr>");
+        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"3\"><a href=\"#{name}\">{title}</a></th></tr>");
         text.extend(verdicts.iter().map(verdict));
     }
     text + "</tbody></table></div>\n"
@@ -134,8 +137,8 @@ fn verdicts(reproductions: &[Reproduction]) -> String {
 fn verdict(verdict: &Verdict) -> String {
     let (class, word) = if verdict.holds() { ("holds", "holds") } else { ("fails", "fails") };
     format!(
-        "<tr><td>{}</td><td class=\"number\">{}<br><small>{}</small></td><td class=\"number\">{}</td>\
-         <td class=\"{class}\">{word}</td></tr>\n",
+        "<tr><td>{}</td><td class=\"number\">{}<br><small>{}</small></td>\
+         <td class=\"number\">{}<br><small class=\"{class}\">{word}</small></td></tr>\n",
         escaped(&verdict.what),
         number(verdict.expected),
         rule(verdict.rule),
@@ -145,14 +148,17 @@ fn verdict(verdict: &Verdict) -> String {
 
 fn rule(rule: Rule) -> String {
     match rule {
-        Rule::Within(fraction) => {
-            // 3 % and not 3.0000000000000004 %.
-            let percent = (100.0 * fraction * 1e9).round() / 1e9;
-            format!("within {percent}&#8239;%")
-        }
+        Rule::Within(fraction) => format!("within {}&#8239;%", two_digits(100.0 * fraction)),
         Rule::AtMost => "at most".to_owned(),
         Rule::AtLeast => "at least".to_owned(),
     }
+}
+
+/// Two digits, without zeros at the end.
+fn two_digits(number: f64) -> String {
+    let decimals = (1.0 - number.abs().log10().floor()).clamp(0.0, 15.0) as usize;
+    let text = format!("{number:.decimals$}");
+    if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
@@ -170,8 +176,18 @@ fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
     text
 }
 
+/// A table below its caption, folded up if it is long.
 fn table(table: &Table) -> String {
-    let mut text = format!("<div class=\"wide\"><table>\n<caption>{}</caption>\n<thead><tr>", escaped(&table.caption));
+    let (caption, table_element) = (escaped(&table.caption), table_element(table));
+    if table.rows.len() > LONG {
+        let rows = table.rows.len();
+        return format!("<details><summary>{caption} ({rows} rows)</summary>\n{table_element}</details>\n");
+    }
+    format!("<figure><figcaption>{caption}</figcaption>\n{table_element}</figure>\n")
+}
+
+fn table_element(table: &Table) -> String {
+    let mut text = String::from("<div class=\"wide\"><table>\n<thead><tr>");
     for (index, column) in table.columns.iter().enumerate() {
         let class = if index == 0 { "" } else { " class=\"number\"" };
         let _ = write!(text, "<th{class}>{}</th>", escaped(column));
@@ -420,15 +436,20 @@ fn link(name: &str) -> String {
     format!("<a href=\"#{0}\">{0}</a>", escaped(name))
 }
 
-/// The comparisons that `compare` makes in each table: in its columns where methods are rows, in its rows where methods are
-/// columns.
+/// The comparisons that `compare` makes in each table: in its columns where methods are rows, in its middle row where methods
+/// are columns.
 fn comparisons<'a>(
     reproductions: &'a [Reproduction],
     compare: fn(&[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)>,
 ) -> Vec<Comparison<'a>> {
     let mut comparisons = Vec::new();
+    let mut seen: Vec<&Table> = Vec::new();
     for Reproduction { name, tables, .. } in reproductions {
-        for (what, mut entries) in tables.iter().flat_map(lines) {
+        let is_new =
+            |table: &&Table| !seen.iter().any(|other| other.columns == table.columns && other.rows == table.rows);
+        let new: Vec<&Table> = tables.iter().filter(is_new).collect();
+        seen.extend(&new);
+        for (what, mut entries) in new.into_iter().flat_map(lines) {
             entries.retain(|entry| entry.1.is_finite());
             let pairs = compare(&entries).into_iter();
             comparisons.extend(pairs.map(|(with, without)| Comparison { name, what: what.clone(), with, without }));
@@ -437,11 +458,12 @@ fn comparisons<'a>(
     comparisons
 }
 
-/// The columns or rows of a table along which methods compare, and what each is of.
+/// The columns of a table, or its middle row, along which methods compare, and what each is of.
 fn lines(table: &Table) -> Vec<(String, Vec<Entry<'_>>)> {
     let heads = table.columns.get(1..).unwrap_or_default();
     if heads.iter().any(|head| head.contains(FEEDBACK)) {
-        return table.rows.iter().flat_map(|row| lines_of_row(&table.columns[0], heads, row)).collect();
+        let middle = table.rows.get(table.rows.len() / 2);
+        return middle.map(|row| lines_of_row(&table.columns[0], heads, row)).unwrap_or_default();
     }
     heads.iter().enumerate().map(|(index, head)| (head.clone(), entries_of_column(table, index))).collect()
 }
@@ -569,8 +591,8 @@ mod tests {
     fn verdicts_are_counted_and_those_that_fail_are_marked() {
         let page = page(&[pendulum()], &[]);
         assert!(page.contains("1 of 2 verdicts hold."), "{page}");
-        assert!(page.contains("<td class=\"holds\">holds</td>"));
-        assert!(page.contains("<td class=\"fails\">fails</td>"));
+        assert!(page.contains("<small class=\"holds\">holds</small>"));
+        assert!(page.contains("<small class=\"fails\">fails</small>"));
         assert!(page.contains("within 1&#8239;%"));
     }
 
@@ -590,6 +612,19 @@ mod tests {
         );
         assert!(words.contains("<strong>Euler</strong>: feedback gains 4.0 digits"), "{words}");
         assert!(words.contains("<strong>RK4</strong>: feedback costs 5.0 digits"), "{words}");
+    }
+
+    #[test]
+    fn a_table_that_two_reproductions_share_counts_once() {
+        assert_eq!(comparisons(&[pendulum(), pendulum_again()], with_and_without).len(), 2);
+    }
+
+    #[test]
+    fn percentages_have_two_digits() {
+        for (fraction, text) in [(0.01, "1"), (0.1, "10"), (0.025, "2.5"), (0.005_494_505, "0.55"), (1e-9, "0.0000001")]
+        {
+            assert_eq!(rule(Rule::Within(fraction)), format!("within {text}&#8239;%"));
+        }
     }
 
     #[test]
