@@ -97,25 +97,42 @@ fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
 }
 
 fn opening(reproductions: &[Reproduction]) -> String {
-    let all = || reproductions.iter().flat_map(|reproduction| &reproduction.verdicts);
-    let (holding, total) = (all().filter(|verdict| verdict.holds()).count(), all().count());
-    let count = if holding == total {
-        format!("All {total} verdicts hold.")
-    } else {
-        format!("{holding} of {total} verdicts hold.")
-    };
     let mut text = format!(
         "<h1>Feedback integrators: figures and tables reproduced</h1>\n\
          <p>Constrained mechanical systems, integrated by fbint with feedback and without, beside the methods that compete \
-         with it, and compared with what was published or computed independently. <strong>{count}</strong></p>\n<nav><ul>\n\
+         with it, and compared with what was published or computed independently. {}\n<nav><ul>\n\
          <li><a href=\"#verdicts\">Every verdict</a></li>\n\
-         <li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n"
+         <li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n",
+        outcome(reproductions)
     );
     for Reproduction { name, title, .. } in reproductions {
         let _ = writeln!(text, "<li><a href=\"#{}\">{}</a></li>", escaped(name), heading(title));
     }
     text + "<li><a href=\"#motions\">The models in motion</a></li>\n\
             <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
+}
+
+/// The end of a paragraph: how many verdicts hold, and which do not.
+fn outcome(reproductions: &[Reproduction]) -> String {
+    let all = || reproductions.iter().flat_map(|one| one.verdicts.iter().map(|verdict| (one.name, verdict)));
+    let failed: Vec<_> = all().filter(|(_, verdict)| !verdict.holds()).collect();
+    let total = all().count();
+    if failed.is_empty() {
+        return format!("<strong>All {total} verdicts hold.</strong></p>");
+    }
+    let mut text =
+        format!("<strong>{} of {total} verdicts hold.</strong> These do not:</p>\n<ul>\n", total - failed.len());
+    for (name, verdict) in failed {
+        let Verdict { what, expected, obtained, .. } = verdict;
+        let (expected, obtained, rule) = (number(*expected), number(*obtained), rule(verdict.rule));
+        let _ = writeln!(
+            text,
+            "<li>{}: {}, obtained {obtained}, expected {expected} ({rule})</li>",
+            link(name),
+            escaped(what)
+        );
+    }
+    text + "</ul>"
 }
 
 fn verdicts(reproductions: &[Reproduction]) -> String {
@@ -518,7 +535,7 @@ fn number(value: f64) -> String {
     }
     let text = if size < 1e6 && value.fract() == 0.0 {
         format!("{value:.0}")
-    } else if (1e-2..1e3).contains(&size) {
+    } else if (1e-2..1e6).contains(&size) {
         format!("{value:.*}", (2.0 - size.log10().floor()).clamp(0.0, 4.0) as usize)
     } else {
         let text = format!("{value:.2e}");
@@ -590,7 +607,8 @@ mod tests {
     #[test]
     fn verdicts_are_counted_and_those_that_fail_are_marked() {
         let page = page(&[pendulum()], &[]);
-        assert!(page.contains("1 of 2 verdicts hold."), "{page}");
+        assert!(page.contains("1 of 2 verdicts hold.</strong> These do not:"), "{page}");
+        assert!(page.contains("f2, obtained 2.00&#8239;·&#8239;10<sup>−5</sup>, expected 1.00"), "{page}");
         assert!(page.contains("<small class=\"holds\">holds</small>"));
         assert!(page.contains("<small class=\"fails\">fails</small>"));
         assert!(page.contains("within 1&#8239;%"));
@@ -660,6 +678,7 @@ mod tests {
             (-0.5, "−0.500"),
             (4.56e-5, "4.56&#8239;·&#8239;10<sup>−5</sup>"),
             (123.456, "123"),
+            (9142.3, "9142"),
             (f64::INFINITY, "∞"),
         ];
         for (value, text) in cases {
