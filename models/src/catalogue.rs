@@ -2,7 +2,9 @@
 //!
 //! A new model takes one line in [`MODELS`].
 
-use fbint_runtime::{ConsistentStart, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Simulation};
+use fbint_runtime::{
+    ConsistentStart, Correction, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, PreparedSystem, Simulation,
+};
 use nalgebra::SVector;
 
 use crate::{
@@ -64,16 +66,20 @@ pub trait Model {
     fn state_names(&self) -> &'static [&'static str];
     /// A name for each integral.
     fn integral_names(&self) -> &'static [&'static str];
+    /// A name for each declared output.
+    fn output_names(&self) -> &'static [&'static str];
     /// The parameters with their values.
     fn parameters(&self) -> Vec<(&'static str, f64)>;
     /// Sets the parameter at `index` of [`parameters`](Self::parameters); there must be one.
     fn set_parameter(&mut self, index: usize, value: f64);
     /// The model's own start, for these parameters.
     fn start(&self) -> Result<Vec<f64>, Error>;
-    /// A state near `guess` that satisfies the constraints.
-    fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error>;
+    /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
+    fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
     /// Integrates from `start`; `progress` is told the fraction that is done from time to time.
     fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error>;
+    /// The declared outputs in a state.
+    fn outputs(&self, state: &[f64]) -> Vec<f64>;
     /// The derivation as plain text.
     fn equations(&self) -> &'static str;
     /// The derivation as LaTeX.
@@ -85,13 +91,15 @@ pub trait Model {
 /// What to do in a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The integrator and its step.
+    /// The integrator and its step or tolerances.
     pub method: Method,
+    /// The correction onto all integrals after each step.
+    pub correction: Correction,
     /// The time at the end.
     pub until: f64,
     /// The gains of the feedback, if any.
     pub feedback: Feedback,
-    /// The time between two samples; unless given, such that there are about 1000.
+    /// The time between two samples; unless given, such that there are about 1000, or with error control every step.
     pub every: Option<f64>,
 }
 
@@ -115,6 +123,10 @@ pub struct Run {
     pub report: String,
     /// States on the way, the start and the end among them.
     pub trajectory: Vec<Sample>,
+    /// The number of steps.
+    pub steps: u64,
+    /// The number of evaluations of the field.
+    pub evaluations: u64,
 }
 
 /// A state on the way.
@@ -151,6 +163,10 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
         const { &S::INTEGRAL_NAMES }
     }
 
+    fn output_names(&self) -> &'static [&'static str] {
+        S::OUTPUT_NAMES
+    }
+
     fn parameters(&self) -> Vec<(&'static str, f64)> {
         let values = (0..).map_while(|index| self.system.parameter(index));
         S::PARAMETER_NAMES.iter().copied().zip(values).collect()
@@ -166,8 +182,8 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
         (self.start)(&self.system).map(flat)
     }
 
-    fn repair(&self, guess: &[f64]) -> Result<Vec<f64>, Error> {
-        ConsistentStart::new(&self.system).solve(SVector::from_column_slice(guess)).map(flat)
+    fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error> {
+        ConsistentStart::new(&self.system).hold(held)?.solve(SVector::from_column_slice(guess)).map(flat)
     }
 
     fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error> {
@@ -180,6 +196,10 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
                 finish(simulation.gains(Gains::diagonal(gains)), plan, progress)
             }
         }
+    }
+
+    fn outputs(&self, state: &[f64]) -> Vec<f64> {
+        self.system.prepare().outputs(&SVector::<f64, N>::from_column_slice(state)).as_ref().to_vec()
     }
 
     fn equations(&self) -> &'static str {
@@ -204,7 +224,7 @@ where
     S: FeedbackSystem<N, M>,
     F: Field<N>,
 {
-    let simulation = simulation.method(plan.method).until(plan.until);
+    let simulation = simulation.method(plan.method).corrected(plan.correction).until(plan.until);
     let simulation = match plan.every {
         Some(interval) => simulation.record_every(interval),
         None => simulation,
@@ -219,6 +239,8 @@ where
         drift: run.drift().integrals().to_vec(),
         report: run.drift().to_string(),
         trajectory: run.trajectory().iter().map(sample).collect(),
+        steps: run.steps(),
+        evaluations: run.evaluations(),
     })
 }
 

@@ -117,6 +117,71 @@ fn a_start_off_the_constraints_is_refused_or_repaired() -> Outcome {
 }
 
 #[test]
+fn repair_keeps_the_entries_that_were_set() -> Outcome {
+    let folder = tempdir()?;
+    let run = ["run", MODEL, "--until", "0.1", "--repair", "--out", "a.csv"];
+    succeeded(&fbint(folder.path(), &[&run[..], &["--start", "q[0]=0.3", "--start", "p[2]=0.2"]].concat())?);
+    let mut table = csv::Reader::from_path(folder.path().join("a.csv"))?;
+    let start: Vec<f64> = table.deserialize().next().ok_or("no row")??;
+    assert_eq!((start[1], start[6]), (0.3, 0.2));
+    let all = ["--start", "q[0]=0.3", "--start", "q[1]=0.3", "--start", "q[2]=0.3"];
+    refused(&fbint(folder.path(), &[&run[..], &all].concat())?, &["--repair", "`f1`", "fewer"]);
+    Ok(())
+}
+
+#[test]
+fn every_method_runs_and_tells_what_it_cost() -> Outcome {
+    let folder = tempdir()?;
+    let cost = |options: &[&str]| -> Result<(u64, u64), Box<dyn Error>> {
+        let text = succeeded(&fbint(folder.path(), &[&["run", MODEL, "--until", "1", "--method"], options].concat())?);
+        let line = text.lines().find(|line| line.contains(" steps, ")).ok_or("no cost is told")?;
+        let numbers: Vec<u64> = line.split_whitespace().flat_map(str::parse).collect();
+        Ok((numbers[0], numbers[1]))
+    };
+    for (method, stages) in [("euler", 1), ("midpoint", 2), ("heun", 2), ("rk4", 4)] {
+        assert_eq!(cost(&[method, "--step", "0.01"])?, (100, 100 * stages));
+    }
+    for method in ["dormand-prince", "dop853"] {
+        let (loose, tight) = (cost(&[method, "--rtol", "1e-4"])?, cost(&[method, "--rtol", "1e-10"])?);
+        assert!(loose.0 < tight.0 && loose.1 < tight.1, "{method}: {loose:?}, {tight:?}");
+        assert!(cost(&[method, "--rtol", "1e-4", "--atol", "1e-10"])?.1 > loose.1, "{method} ignores --atol");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_correction_after_each_step_holds_every_integral() -> Outcome {
+    let folder = tempdir()?;
+    let largest = |options: &[&str]| -> Result<f64, Box<dyn Error>> {
+        let run = ["run", MODEL, "--until", "20", "--step", "0.05", "--gains", "none"];
+        let text = succeeded(&fbint(folder.path(), &[&run[..], options].concat())?);
+        let rows = table(&text, &["f1", "f2", "energy", "vertical_momentum"]);
+        Ok(rows.iter().map(|row| row[1]).fold(0.0, f64::max))
+    };
+    assert!(largest(&[])? > 1e-6);
+    assert!(largest(&["--correct"])? < 1e-12);
+    Ok(())
+}
+
+#[test]
+fn outputs_are_columns_of_the_table() -> Outcome {
+    let folder = tempdir()?;
+    let arguments =
+        ["run", "spherical-pendulum", "--until", "2", "--method", "dop853", "--every", "0.5", "--out", "a.csv"];
+    succeeded(&fbint(folder.path(), &arguments)?);
+    let mut table = csv::Reader::from_path(folder.path().join("a.csv"))?;
+    assert_eq!(table.headers()?.iter().next_back(), Some("tension"));
+    let rows = table.deserialize().collect::<Result<Vec<Vec<f64>>, _>>()?;
+    assert_eq!(rows.len(), 5);
+    for row in &rows {
+        // m = g = l = 1: the rod carries |p|^2 - q[2].
+        let carried = row[4] * row[4] + row[5] * row[5] + row[6] * row[6] - row[3];
+        assert!((row[row.len() - 1] - carried).abs() < 1e-6, "{row:?}");
+    }
+    Ok(())
+}
+
+#[test]
 fn gains_are_taken_one_for_all_or_one_for_each() -> Outcome {
     let folder = tempdir()?;
     let run = |gains: &str| -> Result<String, Box<dyn Error>> {
@@ -133,7 +198,7 @@ fn gains_are_taken_one_for_all_or_one_for_each() -> Outcome {
 
 #[test]
 fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
-    let cases: [(&[&str], &[&str]); 20] = [
+    let cases: [(&[&str], &[&str]); 26] = [
         (&["--step", "0"], &["step", "0.0", "positive"]),
         (&["--step", "-1"], &["step", "-1.0", "positive"]),
         (&["--step", "nan"], &["step", "NaN"]),
@@ -153,7 +218,13 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--start", "q[0]=inf"], &["`q[0]`", "inf"]),
         (&["--start", "q[3]=0"], &["unknown entry of the state `q[3]`", "did you mean", "p[2]"]),
         (&["--gains", "50", "--step", "0.1"], &["blew up", "t = 0.2", "last good state", "q[0] = "]),
-        (&["--method", "leapfrog"], &["'leapfrog'", "euler, rk4"]),
+        (&["--method", "leapfrog"], &["'leapfrog'", "euler, midpoint, heun, rk4, dormand-prince, dop853"]),
+        (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),
+        (&["--method", "heun", "--rtol", "1e-6"], &["Heun", "--step", "instead of --rtol"]),
+        (&["--atol", "1e-6"], &["RK4", "--step", "instead of --atol"]),
+        (&["--method", "dop853", "--rtol", "-1"], &["tolerance", "-1.0", "positive"]),
+        (&["--method", "dormand-prince", "--atol", "nan"], &["tolerance", "NaN"]),
+        (&["--method", "dop853", "--every", "1e-9"], &["--every", "samples"]),
     ];
     for (arguments, words) in cases {
         let folder = tempdir()?;

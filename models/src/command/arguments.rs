@@ -40,9 +40,16 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   fbint run spherical-pendulum --until 100
   fbint run spherical-pendulum --method euler --step 1e-3 --gains none
+  fbint run spherical-pendulum --step 0.05 --gains none --correct
+  fbint run four-bar --method dop853 --rtol 1e-10 --until 30 --out four-bar.csv --plot four-bar.svg
   fbint run planar-pendulum -p m=2 -p l=0.5 --out planar.csv
   fbint run spherical-pendulum --start p[0]=1.5 --start p[2]=0 --plot pendulum.svg
   fbint run four-bar --start a[1]=0.3 --repair
+
+Methods:
+  euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
+  each stays below --atol plus --rtol times the state. --correct moves the state after each step onto all integrals, by one
+  iteration of Gauss and Newton; it goes with every method and makes feedback dispensable.
 
 Gains:
   One number K weighs every integral alike; k1,k2,.. gives one weight to each, in the order that `fbint list` shows; `none`
@@ -51,7 +58,7 @@ Gains:
 
 Start:
   Each model brings a start. --start changes entries of it; a start that violates a constraint is refused with the
-  constraint's name and value, or moved to a consistent one nearby by --repair.";
+  constraint's name and value, or moved to a consistent one nearby by --repair, which keeps the entries set by --start.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -61,9 +68,18 @@ pub(crate) struct Run {
     /// The integrator.
     #[arg(long, value_enum, default_value_t = MethodName::Rk4)]
     pub(crate) method: MethodName,
-    /// The step size h.
-    #[arg(long, value_name = "H", default_value_t = 1e-3, allow_negative_numbers = true)]
-    pub(crate) step: f64,
+    /// The step size h of a method with a fixed step; 1e-3 unless given.
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub(crate) step: Option<f64>,
+    /// The relative tolerance of a method that chooses its steps; 1e-9 unless given.
+    #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
+    pub(crate) rtol: Option<f64>,
+    /// The absolute tolerance of a method that chooses its steps; that of --rtol unless given.
+    #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
+    pub(crate) atol: Option<f64>,
+    /// Correct the state after each step, onto all constraints and invariants.
+    #[arg(long)]
+    pub(crate) correct: bool,
     /// The time at the end; a run starts at 0.
     #[arg(long, value_name = "T", default_value_t = 10.0, allow_negative_numbers = true)]
     pub(crate) until: f64,
@@ -76,13 +92,14 @@ pub(crate) struct Run {
     /// Set an entry of the start; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) start: Vec<Assignment>,
-    /// Move the start to a nearby state that satisfies the constraints.
+    /// Move the start to a nearby state that satisfies the constraints, with the entries of --start as they are.
     #[arg(long)]
     pub(crate) repair: bool,
-    /// Write the trajectory and the change of every integral as CSV.
+    /// Write the trajectory, the change of every integral and the outputs as CSV.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
-    /// The time between two samples of the trajectory; unless given, such that there are about 1000.
+    /// The time between two samples of the trajectory; unless given, such that there are about 1000, or every step of a method
+    /// that chooses its steps.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub(crate) every: Option<f64>,
     /// Draw the change of every integral over time as SVG.
@@ -95,8 +112,16 @@ pub(crate) struct Run {
 pub(crate) enum MethodName {
     /// The explicit Euler method, order 1.
     Euler,
+    /// The explicit midpoint rule, order 2.
+    Midpoint,
+    /// Heun's method, order 2.
+    Heun,
     /// The classical Runge-Kutta method, order 4.
     Rk4,
+    /// Dormand and Prince's method of order 5(4), with error control.
+    DormandPrince,
+    /// Dormand and Prince's method of order 8(5, 3), with error control.
+    Dop853,
 }
 
 /// `--gains` as given; which integrals there are is known only with the model.

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use fbint_runtime::{IntegralDrift, Method};
+use fbint_runtime::{Correction, IntegralDrift, Method};
 use models::catalogue::{Feedback, Model, Plan, Run};
 
 use super::figure::{self, Curve};
@@ -62,7 +62,7 @@ fn run(
     (contender, method): (Contender, Method),
 ) -> Result<Run, fbint_runtime::Error> {
     let feedback = if contender.aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
-    let plan = Plan { method, until: UNTIL, feedback, every: Some(EVERY) };
+    let plan = Plan { method, correction: Correction::times(0), until: UNTIL, feedback, every: Some(EVERY) };
     let mut progress = Progress::new(&contender.to_string());
     model.run(start, &plan, &mut |fraction| progress.report(fraction))
 }

@@ -6,8 +6,11 @@
 mod cjp16;
 mod cpv22;
 mod cpv22_figure_6;
+mod equations;
 mod four_bar;
+mod report;
 mod result;
+mod stroboscope;
 mod trial;
 
 use std::error::Error;
@@ -53,7 +56,10 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<ExitCode, Box<dyn Error
         print(&reproduction, &files, &mut stdout().lock())?;
         reproductions.push(reproduction);
     }
-    // if arguments.name == ALL { report::write(&reproductions, folder)?; }
+    if arguments.name == ALL {
+        let report = report::write(&reproductions, folder)?;
+        writeln!(stdout().lock(), "report: {}", report.display())?;
+    }
     summarise(&reproductions, &mut stdout().lock())?;
     let all_hold = reproductions.iter().flat_map(|reproduction| &reproduction.verdicts).all(Verdict::holds);
     Ok(if all_hold { ExitCode::SUCCESS } else { ExitCode::from(NOT_REPRODUCED) })

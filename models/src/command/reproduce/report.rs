@@ -1,0 +1,723 @@
+//! The report: one HTML file with every verdict, figure and table, the models in motion, and their equations.
+//!
+//! It stands alone: figures are inlined SVG, equations are MathML, there is no script and nothing is fetched. Inlined
+//! figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
+//!
+//! The words on where feedback wins are chosen by the numbers. In every table a number of a method "+ feedback" is compared
+//! with that of the method alone, and with the best of all others. Drifts, errors, evaluations and times are all the better
+//! the smaller. Where methods are columns, the middle row stands for all; what two reproductions both tabulate counts once.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use models::catalogue::MODELS;
+
+use super::equations;
+use super::result::{Picture, Reproduction, Rule, Table, Verdict};
+use super::stroboscope;
+use crate::command::output::Output;
+
+/// The name of the file.
+const FILE: &str = "report.html";
+/// What the name of a method ends with that runs with feedback.
+const FEEDBACK: &str = " + feedback";
+/// What rounding does to a quantity of order one: below it, less is not better.
+const ROUNDING: f64 = 1e-15;
+/// A difference of fewer decimal digits is not counted as one.
+const NOTABLE: f64 = 0.5;
+/// A table with more rows is folded up.
+const LONG: usize = 16;
+/// A figure this wide does not fit onto a phone as it is.
+const WIDE: f64 = 400.0;
+/// How much smaller a wide figure may become before its letters are too small.
+const SHRINKAGE: f64 = 1.4;
+
+const STYLE: &str = "\
+:root { color-scheme: light; }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 0 1rem 3rem; color: #1a1a1a; background: #fff;
+  font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: break-word; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 1.5rem 0 0.5rem; }
+h2 { font-size: 1.3rem; line-height: 1.3; margin: 2.5rem 0 0.5rem; padding-top: 0.6rem; border-top: 1px solid #ddd; }
+h3 { font-size: 1.05rem; margin: 1.5rem 0 0.3rem; }
+a { color: #0072B2; }
+nav ul { padding-left: 1.2rem; }
+figure { margin: 1.2rem 0; }
+figcaption { color: #444; font-size: 0.92rem; text-align: left; padding: 0.3rem 0; }
+.wide { overflow-x: auto; }
+.wide > svg { display: block; max-width: 100%; height: auto; }
+.motions { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: 0 1.5rem; }
+.motions svg { width: 100%; max-width: 30rem; }
+table { border-collapse: collapse; font-size: 0.92rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 0.6rem; border-bottom: 1px solid #e5e5e5; text-align: left; vertical-align: top; }
+small:not([class]) { color: #555; }
+th:first-child, td:first-child { padding-left: 0; }
+td:first-child { min-width: 6.5rem; }
+td.number, th.number { text-align: right; white-space: nowrap; }
+tr.group th { padding-top: 1rem; }
+.holds { color: #00674b; white-space: nowrap; }
+.fails { color: #a33f00; font-weight: bold; white-space: nowrap; }
+details { margin: 0.5rem 0; border: 1px solid #ddd; border-radius: 4px; padding: 0.4rem 0.8rem; }
+summary { cursor: pointer; }
+pre { overflow-x: auto; font-size: 0.85rem; }
+.wide > math { font-size: 1.05rem; width: max-content; min-width: 100%; }
+mtable { math-style: normal; }
+mtable > mtr > mtd { padding: 0.3em 0; }
+mtable > mtr > mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; }
+mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left; }
+@media (prefers-reduced-motion: reduce) { .moving { display: none; } }
+";
+
+/// Writes the report into a folder, whole or not at all, and says where.
+pub(crate) fn write(reproductions: &[Reproduction], directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let path = directory.join(FILE);
+    let output = Output::at(&path)?;
+    let page = page(reproductions, &stroboscope::pictures()?);
+    output.write(|file| file.write_all(page.as_bytes()))?;
+    Ok(path)
+}
+
+fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
+    let mut figures = Figures::default();
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Feedback integrators: figures and tables reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+    );
+    page += &opening(reproductions);
+    page += &verdicts(reproductions);
+    page += &feedback(reproductions);
+    for reproduction in reproductions {
+        page += &section(reproduction, &mut figures);
+    }
+    page += &in_motion(motions, &mut figures);
+    page += &derived_equations();
+    page + "</body>\n</html>\n"
+}
+
+fn opening(reproductions: &[Reproduction]) -> String {
+    let mut text = format!(
+        "<h1>Feedback integrators: figures and tables reproduced</h1>\n\
+         <p>Constrained mechanical systems, integrated by fbint with feedback and without, beside the methods that compete \
+         with it, and compared with what was published or computed independently. {}\n<nav><ul>\n\
+         <li><a href=\"#verdicts\">Every verdict</a></li>\n\
+         <li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n",
+        outcome(reproductions)
+    );
+    for Reproduction { name, title, .. } in reproductions {
+        let _ = writeln!(text, "<li><a href=\"#{}\">{}</a></li>", escaped(name), heading(title));
+    }
+    text + "<li><a href=\"#motions\">The models in motion</a></li>\n\
+            <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
+}
+
+/// The end of a paragraph: how many verdicts hold, and which do not.
+fn outcome(reproductions: &[Reproduction]) -> String {
+    let all = || reproductions.iter().flat_map(|one| one.verdicts.iter().map(|verdict| (one.name, verdict)));
+    let failed: Vec<_> = all().filter(|(_, verdict)| !verdict.holds()).collect();
+    let total = all().count();
+    if failed.is_empty() {
+        return format!("<strong>All {total} verdicts hold.</strong></p>");
+    }
+    let mut text =
+        format!("<strong>{} of {total} verdicts hold.</strong> These do not:</p>\n<ul>\n", total - failed.len());
+    for (name, verdict) in failed {
+        let Verdict { what, expected, obtained, .. } = verdict;
+        let (expected, obtained, rule) = (number(*expected), number(*obtained), rule(verdict.rule));
+        let _ = writeln!(
+            text,
+            "<li>{}: {}, obtained {obtained}, expected {expected} ({rule})</li>",
+            link(name),
+            escaped(what)
+        );
+    }
+    text + "</ul>"
+}
+
+fn verdicts(reproductions: &[Reproduction]) -> String {
+    let mut text = String::from(
+        "<h2 id=\"verdicts\">Every verdict</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
+         <th class=\"number\">expected</th><th class=\"number\">obtained</th></tr></thead>\n<tbody>\n",
+    );
+    for Reproduction { name, title, verdicts, .. } in reproductions {
+        if verdicts.is_empty() {
+            continue;
+        }
+        let (name, title) = (escaped(name), heading(title));
+        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"3\"><a href=\"#{name}\">{title}</a></th></tr>");
+        text.extend(verdicts.iter().map(verdict));
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn verdict(verdict: &Verdict) -> String {
+    let (class, word) = if verdict.holds() { ("holds", "holds") } else { ("fails", "fails") };
+    format!(
+        "<tr><td>{}</td><td class=\"number\">{}<br><small>{}</small></td>\
+         <td class=\"number\">{}<br><small class=\"{class}\">{word}</small></td></tr>\n",
+        escaped(&verdict.what),
+        number(verdict.expected),
+        rule(verdict.rule),
+        number(verdict.obtained),
+    )
+}
+
+fn rule(rule: Rule) -> String {
+    match rule {
+        Rule::Within(fraction) => format!("within {}&#8239;%", two_digits(100.0 * fraction)),
+        Rule::AtMost => "at most".to_owned(),
+        Rule::AtLeast => "at least".to_owned(),
+    }
+}
+
+/// Two digits, without zeros at the end.
+fn two_digits(number: f64) -> String {
+    let decimals = (1.0 - number.abs().log10().floor()).clamp(0.0, 15.0) as usize;
+    let text = format!("{number:.decimals$}");
+    if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
+    let Reproduction { name, title, words, figures: pictures, tables, verdicts } = reproduction;
+    let mut text = format!("<h2 id=\"{}\">{}</h2>\n", escaped(name), heading(title));
+    for words in words {
+        let _ = writeln!(text, "<p>{}</p>", escaped(words));
+    }
+    text.extend(pictures.iter().map(|picture| figures.inline(picture)));
+    text.extend(tables.iter().map(table));
+    if !verdicts.is_empty() {
+        let holding = verdicts.iter().filter(|verdict| verdict.holds()).count();
+        let _ = writeln!(text, "<p>{holding} of {} <a href=\"#verdicts\">verdicts</a> hold.</p>", verdicts.len());
+    }
+    text
+}
+
+/// A table below its caption, folded up if it is long.
+fn table(table: &Table) -> String {
+    let (caption, table_element) = (escaped(&table.caption), table_element(table));
+    if table.rows.len() > LONG {
+        let rows = table.rows.len();
+        return format!("<details><summary>{caption} ({rows} rows)</summary>\n{table_element}</details>\n");
+    }
+    format!("<figure><figcaption>{caption}</figcaption>\n{table_element}</figure>\n")
+}
+
+fn table_element(table: &Table) -> String {
+    let mut text = String::from("<div class=\"wide\"><table>\n<thead><tr>");
+    for (index, column) in table.columns.iter().enumerate() {
+        let class = if index == 0 { "" } else { " class=\"number\"" };
+        let _ = write!(text, "<th{class}>{}</th>", escaped(column));
+    }
+    text += "</tr></thead>\n<tbody>\n";
+    for (name, values) in &table.rows {
+        let _ = write!(text, "<tr><td>{}</td>", escaped(name));
+        for &value in values {
+            let _ = write!(text, "<td class=\"number\">{}</td>", number(value));
+        }
+        text += "</tr>\n";
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn in_motion(motions: &[Picture], figures: &mut Figures) -> String {
+    let mut text = String::from(
+        "<h2 id=\"motions\">The models in motion</h2>\n<p>Poses at equal time steps, from light to dark; what moves runs \
+         through the motion again and again. Drawn from runs by DOP853 at a tolerance of 10<sup>−10</sup>.</p>\n\
+         <div class=\"motions\">\n",
+    );
+    text.extend(motions.iter().map(|motion| figures.inline(motion)));
+    text + "</div>\n"
+}
+
+fn derived_equations() -> String {
+    let mut text = String::from(
+        "<h2 id=\"equations\">The derived equations</h2>\n<p>What the compiler derived from each declaration while this \
+         program was built. Multipliers c solve the small linear system that is given, not a closed formula.</p>\n",
+    );
+    for entry in MODELS {
+        let model = (entry.load)();
+        let _ = writeln!(
+            text,
+            "<details><summary><strong>{}</strong>: {}</summary>\n{}</details>",
+            escaped(entry.name),
+            escaped(entry.summary),
+            equations::html(&*model)
+        );
+    }
+    text
+}
+
+/// Gives every figure that is inlined its number, so that no two share an id.
+#[derive(Default)]
+struct Figures {
+    count: usize,
+}
+
+impl Figures {
+    fn inline(&mut self, picture: &Picture) -> String {
+        self.count += 1;
+        let svg = with_prefixed_ids(without_prolog(&picture.svg), &format!("f{}-", self.count));
+        let caption = escaped(&picture.caption);
+        format!("<figure><div class=\"wide\">{}</div>\n<figcaption>{caption}</figcaption></figure>\n", legible(&svg))
+    }
+}
+
+/// The `svg` element of a document.
+fn without_prolog(svg: &str) -> &str {
+    svg.find("<svg").map_or(svg, |start| svg[start..].trim_end())
+}
+
+/// The same figure with another name for each id, where it is given and where it is used.
+fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
+    let mut renamed = String::with_capacity(svg.len());
+    let mut rest = svg;
+    let marks = [" id=\"", "url(#", "href=\"#"];
+    while let Some((at, mark)) = marks.iter().filter_map(|mark| rest.find(mark).map(|at| (at, mark))).min() {
+        let end = at + mark.len();
+        renamed += &rest[..end];
+        renamed += prefix;
+        rest = &rest[end..];
+    }
+    renamed + rest
+}
+
+/// The same figure in the width of the page. On a narrow screen it scrolls rather than shrinks until nobody can read it.
+fn legible(svg: &str) -> String {
+    let size = |name: &str| attribute(svg, name)?.parse::<f64>().ok();
+    let size = size("width").zip(size("height"));
+    let view = match (attribute(svg, "viewBox"), size) {
+        (None, Some((width, height))) => format!(" viewBox=\"0 0 {width} {height}\""),
+        _ => String::new(),
+    };
+    let style = match size {
+        Some((width, _)) if width > WIDE => format!(" style=\"min-width: {:.0}px\"", width / SHRINKAGE),
+        _ => String::new(),
+    };
+    svg.replacen("<svg", &format!("<svg{view}{style}"), 1)
+}
+
+/// An attribute of the element that a text begins with.
+fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+    let (tag, _) = element.split_once('>')?;
+    let (_, value) = tag.split_once(&format!(" {name}=\""))?;
+    Some(value.split_once('"')?.0)
+}
+
+fn feedback(reproductions: &[Reproduction]) -> String {
+    let mut text = String::from(
+        "<h2 id=\"feedback\">Where feedback wins and where it loses</h2>\n<p>Feedback leaves the motion as it is where \
+         every constraint and invariant has its value, and pulls back whatever strays. It can only repair what the method \
+         under it breaks, and the pull itself has to be resolved by the steps: strong gains make the equations stiff. A \
+         crude method may therefore gain much, an accurate one may lose. All numbers compared are drifts, errors or costs, \
+         the better the smaller; a digit is a factor of ten.</p>\n",
+    );
+    text += &itself(&comparisons(reproductions, with_and_without));
+    text += &rivals(&comparisons(reproductions, best_of_both));
+    text
+}
+
+/// A number reached with feedback beside one reached without.
+#[derive(Debug, PartialEq)]
+struct Comparison<'a> {
+    /// Of the reproduction.
+    name: &'static str,
+    /// What the numbers are of, as the table has it.
+    what: String,
+    with: Entry<'a>,
+    without: Entry<'a>,
+}
+
+/// A method with a number.
+type Entry<'a> = (&'a str, f64);
+
+impl Comparison<'_> {
+    /// The decimal digits that feedback gains.
+    fn digits(&self) -> f64 {
+        (self.without.1.max(ROUNDING) / self.with.1.max(ROUNDING)).log10()
+    }
+}
+
+/// The same method with feedback and without.
+fn itself(comparisons: &[Comparison<'_>]) -> String {
+    let (wins, losses) = notable(comparisons);
+    let mut text = format!(
+        "<h3>The same method with feedback and without</h3>\n<p>{}</p>\n<ul>\n",
+        counted(comparisons, &wins, &losses)
+    );
+    let mut methods: Vec<&str> = comparisons.iter().map(|comparison| comparison.without.0).collect();
+    methods.sort_unstable();
+    methods.dedup();
+    for name in methods {
+        let _ = writeln!(text, "<li>{}</li>", balance(name, comparisons));
+    }
+    text += "</ul>\n";
+    text + &listed("Feedback wins", &wins) + &listed("Feedback loses", &losses)
+}
+
+/// What feedback does for a method, over all numbers of it.
+fn balance(name: &str, comparisons: &[Comparison<'_>]) -> String {
+    let own = comparisons.iter().filter(|comparison| comparison.without.0 == name);
+    let mut own: Vec<&Comparison<'_>> = own.collect();
+    own.sort_by(|a, b| a.digits().total_cmp(&b.digits()));
+    let (worst, best) = (own[0], own[own.len() - 1]);
+    let median = own[own.len() / 2].digits();
+    let effect = match median {
+        _ if median.abs() < NOTABLE => "changes little".to_owned(),
+        _ if median > 0.0 => format!("gains {median:.1} digits"),
+        _ => format!("costs {:.1} digits", -median),
+    };
+    let told = |comparison: &Comparison<'_>| {
+        let digits = signed(comparison.digits());
+        format!("{digits} digits for {} in {}", escaped(&comparison.what), link(comparison.name))
+    };
+    let name = escaped(name);
+    if own.len() == 1 {
+        return format!("<strong>{name}</strong>: feedback {effect}, by one number: {}.", told(best));
+    }
+    format!(
+        "<strong>{name}</strong>: feedback {effect} in the median of {} numbers; at best {}, at worst {}.",
+        own.len(),
+        told(best),
+        told(worst)
+    )
+}
+
+/// The best of a table's methods with feedback beside the best without.
+fn rivals(comparisons: &[Comparison<'_>]) -> String {
+    let (wins, losses) = notable(comparisons);
+    format!(
+        "<h3>The best method with feedback beside the best without</h3>\n<p>Every other method of a table counts here: those \
+         that keep the structure by construction, those that project, and those of high order. {}</p>\n{}{}",
+        counted(comparisons, &wins, &losses),
+        listed("The best has feedback", &wins),
+        listed("The best does without", &losses),
+    )
+}
+
+fn counted(all: &[Comparison<'_>], wins: &[&Comparison<'_>], losses: &[&Comparison<'_>]) -> String {
+    if all.is_empty() {
+        return "No table has both.".to_owned();
+    }
+    format!(
+        "Of {} numbers compared: smaller with feedback by half a digit or more {}, larger {}, much the same {}.",
+        all.len(),
+        wins.len(),
+        losses.len(),
+        all.len() - wins.len() - losses.len(),
+    )
+}
+
+/// Where feedback gains notably, and where it costs, the most notable first.
+fn notable<'c, 'a>(comparisons: &'c [Comparison<'a>]) -> (Vec<&'c Comparison<'a>>, Vec<&'c Comparison<'a>>) {
+    let select = |sign: f64| {
+        let mut chosen: Vec<_> =
+            comparisons.iter().filter(|comparison| sign * comparison.digits() >= NOTABLE).collect();
+        chosen.sort_by(|a, b| (sign * b.digits()).total_cmp(&(sign * a.digits())));
+        chosen
+    };
+    (select(1.0), select(-1.0))
+}
+
+fn listed(title: &str, comparisons: &[&Comparison<'_>]) -> String {
+    if comparisons.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "<details><summary>{title}: {}</summary>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th><th>with \
+         feedback</th><th></th><th>without</th><th></th><th class=\"number\">digits</th><th>from</th></tr></thead>\n<tbody>\n",
+        comparisons.len()
+    );
+    for comparison in comparisons {
+        let _ = writeln!(
+            text,
+            "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td>{}</td><td class=\"number\">{}</td>\
+             <td class=\"number\">{}</td><td>{}</td></tr>",
+            escaped(&comparison.what),
+            escaped(comparison.with.0),
+            number(comparison.with.1),
+            escaped(comparison.without.0),
+            number(comparison.without.1),
+            signed(comparison.digits()),
+            link(comparison.name),
+        );
+    }
+    text + "</tbody></table></div></details>\n"
+}
+
+fn signed(digits: f64) -> String {
+    format!("{digits:+.1}").replace('-', "−")
+}
+
+fn link(name: &str) -> String {
+    format!("<a href=\"#{0}\">{0}</a>", escaped(name))
+}
+
+/// The comparisons that `compare` makes in each table: in its columns where methods are rows, in its middle row where methods
+/// are columns.
+fn comparisons<'a>(
+    reproductions: &'a [Reproduction],
+    compare: fn(&[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)>,
+) -> Vec<Comparison<'a>> {
+    let mut comparisons = Vec::new();
+    let mut seen: Vec<&Table> = Vec::new();
+    for Reproduction { name, tables, .. } in reproductions {
+        let is_new =
+            |table: &&Table| !seen.iter().any(|other| other.columns == table.columns && other.rows == table.rows);
+        let new: Vec<&Table> = tables.iter().filter(is_new).collect();
+        seen.extend(&new);
+        for (what, mut entries) in new.into_iter().flat_map(lines) {
+            entries.retain(|entry| entry.1.is_finite());
+            let pairs = compare(&entries).into_iter();
+            comparisons.extend(pairs.map(|(with, without)| Comparison { name, what: what.clone(), with, without }));
+        }
+    }
+    comparisons
+}
+
+/// The columns of a table, or its middle row, along which methods compare, and what each is of.
+fn lines(table: &Table) -> Vec<(String, Vec<Entry<'_>>)> {
+    let heads = table.columns.get(1..).unwrap_or_default();
+    if heads.iter().any(|head| head.contains(FEEDBACK)) {
+        let middle = table.rows.get(table.rows.len() / 2);
+        return middle.map(|row| lines_of_row(&table.columns[0], heads, row)).unwrap_or_default();
+    }
+    heads.iter().enumerate().map(|(index, head)| (head.clone(), entries_of_column(table, index))).collect()
+}
+
+fn entries_of_column(table: &Table, index: usize) -> Vec<Entry<'_>> {
+    table.rows.iter().filter_map(|(row, values)| Some((row.as_str(), *values.get(index)?))).collect()
+}
+
+/// For each quantity the entries of a row whose columns are headed "method" or "method: quantity".
+fn lines_of_row<'a>(
+    setting: &str,
+    heads: &'a [String],
+    (row, values): &'a (String, Vec<f64>),
+) -> Vec<(String, Vec<Entry<'a>>)> {
+    let heads: Vec<(&str, &str)> = heads.iter().map(|head| head.split_once(": ").unwrap_or((head, ""))).collect();
+    let mut lines: Vec<(&str, Vec<Entry<'a>>)> = Vec::new();
+    for (&(method, quantity), &value) in heads.iter().zip(values) {
+        match lines.iter_mut().find(|line| line.0 == quantity) {
+            Some(line) => line.1.push((method, value)),
+            None => lines.push((quantity, vec![(method, value)])),
+        }
+    }
+    let what = |quantity: &str| format!("{quantity}{}{setting} = {row}", if quantity.is_empty() { "" } else { ", " });
+    lines.into_iter().map(|(quantity, entries)| (what(quantity), entries)).collect()
+}
+
+/// Each method with feedback and the same without.
+fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
+    let alone = |with: &Entry<'a>| {
+        let method = with.0.replace(FEEDBACK, "");
+        entries.iter().find(|entry| entry.0 == method).copied()
+    };
+    entries.iter().filter(|entry| entry.0.contains(FEEDBACK)).filter_map(|with| Some((*with, alone(with)?))).collect()
+}
+
+/// The smallest number with feedback and the smallest without, where there are both.
+fn best_of_both<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
+    let best = |feedback: bool| {
+        let of_kind = entries.iter().filter(|entry| entry.0.contains(FEEDBACK) == feedback);
+        of_kind.min_by(|a, b| a.1.total_cmp(&b.1)).copied()
+    };
+    best(true).zip(best(false)).into_iter().collect()
+}
+
+/// A number with three digits; whole numbers below a million in full, because they count something. A number that is none
+/// was not computed.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() {
+        let sign = if value > 0.0 { "∞" } else { "−∞" };
+        return if value.is_nan() { "–" } else { sign }.to_owned();
+    }
+    let text = if size < 1e6 && value.fract() == 0.0 {
+        format!("{value:.0}")
+    } else if (1e-2..1e6).contains(&size) {
+        format!("{value:.*}", (2.0 - size.log10().floor()).clamp(0.0, 4.0) as usize)
+    } else {
+        let text = format!("{value:.2e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        format!("{digits}&#8239;·&#8239;10<sup>{exponent}</sup>")
+    };
+    text.replace('-', "−")
+}
+
+/// A title with a capital letter at its beginning.
+fn heading(title: &str) -> String {
+    let mut letters = title.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    escaped(&(first + letters.as_str()))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+
+    use tempfile::tempdir;
+
+    use super::*;
+
+    type Outcome = Result<(), Box<dyn Error>>;
+
+    #[test]
+    fn a_report_is_one_file_that_stands_alone() -> Outcome {
+        let folder = tempdir()?;
+        let path = write(&[pendulum(), pendulum_again()], folder.path())?;
+        assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+        let page = fs::read_to_string(path)?;
+        assert!(page.len() < 3_000_000, "{} bytes", page.len());
+        for outward in ["<script", "src=", "@import", "href=\"http"] {
+            assert!(!page.contains(outward), "the page has {outward}");
+        }
+        let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        assert_eq!(ids.len(), ids.iter().collect::<BTreeSet<_>>().len(), "an id is used twice: {ids:?}");
+        for used in page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+            assert!(ids.contains(&used), "nothing is named {used}");
+        }
+        for used in page.split("url(#").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(ids.contains(&used), "nothing is named {used}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn every_model_shows_its_equations() {
+        let page = page(&[], &[]);
+        for entry in MODELS {
+            assert!(page.contains(&format!("<strong>{}</strong>", entry.name)), "{} is missing", entry.name);
+        }
+        assert!(page.contains("<math") && page.contains("Feedback potential"));
+        assert!(!page.contains("<merror"));
+    }
+
+    #[test]
+    fn text_is_text_and_not_markup() {
+        let page = page(&[pendulum()], &[]);
+        assert!(page.contains("k &lt; 3 &amp; more") && !page.contains("k < 3"));
+    }
+
+    #[test]
+    fn verdicts_are_counted_and_those_that_fail_are_marked() {
+        let page = page(&[pendulum()], &[]);
+        assert!(page.contains("1 of 2 verdicts hold.</strong> These do not:"), "{page}");
+        assert!(page.contains("f2, obtained 2.00&#8239;·&#8239;10<sup>−5</sup>, expected 1.00"), "{page}");
+        assert!(page.contains("<small class=\"holds\">holds</small>"));
+        assert!(page.contains("<small class=\"fails\">fails</small>"));
+        assert!(page.contains("within 1&#8239;%"));
+    }
+
+    #[test]
+    fn rows_with_feedback_are_compared_with_their_method_and_with_all_others() {
+        let reproductions = [pendulum()];
+        let same = comparisons(&reproductions, with_and_without);
+        let digits: Vec<f64> = same.iter().map(|comparison| comparison.digits().round()).collect();
+        assert_eq!(digits, [4.0, -5.0]);
+        let best = comparisons(&reproductions, best_of_both);
+        assert_eq!(best.len(), 1);
+        assert_eq!((best[0].with.0, best[0].without.0), ("RK4 + feedback", "RK4"));
+        let words = feedback(&reproductions);
+        assert!(
+            words.contains("smaller with feedback by half a digit or more 1, larger 1, much the same 0"),
+            "{words}"
+        );
+        assert!(words.contains("<strong>Euler</strong>: feedback gains 4.0 digits"), "{words}");
+        assert!(words.contains("<strong>RK4</strong>: feedback costs 5.0 digits"), "{words}");
+    }
+
+    #[test]
+    fn a_table_that_two_reproductions_share_counts_once() {
+        assert_eq!(comparisons(&[pendulum(), pendulum_again()], with_and_without).len(), 2);
+    }
+
+    #[test]
+    fn percentages_have_two_digits() {
+        for (fraction, text) in [(0.01, "1"), (0.1, "10"), (0.025, "2.5"), (0.005_494_505, "0.55"), (1e-9, "0.0000001")]
+        {
+            assert_eq!(rule(Rule::Within(fraction)), format!("within {text}&#8239;%"));
+        }
+    }
+
+    #[test]
+    fn methods_compare_along_rows_where_they_are_columns() {
+        let heads = ["RK4 + feedback: cost", "RK4 + feedback: error", "RK4: cost", "RK4: error", "RATTLE: error"];
+        let table = Table {
+            name: "work".to_owned(),
+            caption: "Work and precision".to_owned(),
+            columns: std::iter::once("h").chain(heads).map(str::to_owned).collect(),
+            rows: vec![("0.1".to_owned(), vec![400.0, 1e-5, 100.0, 1e-6, 1e-7])],
+        };
+        let reproductions = [Reproduction { tables: vec![table], ..pendulum() }];
+        let same = comparisons(&reproductions, with_and_without);
+        let told: Vec<_> = same.iter().map(|one| (one.what.as_str(), one.with.1, one.without.1)).collect();
+        assert_eq!(told, [("cost, h = 0.1", 400.0, 100.0), ("error, h = 0.1", 1e-5, 1e-6)]);
+        let best = comparisons(&reproductions, best_of_both);
+        assert_eq!(best.iter().map(|one| one.without.0).collect::<Vec<_>>(), ["RK4", "RATTLE"]);
+    }
+
+    #[test]
+    fn a_figure_without_a_view_box_gets_one_and_scrolls_if_wide() {
+        let wide = legible("<svg width=\"906\" height=\"300.5\"><g/></svg>");
+        assert!(wide.starts_with("<svg viewBox=\"0 0 906 300.5\" style=\"min-width: 647px\" width="), "{wide}");
+        let narrow = "<svg viewBox=\"0 0 360 200\"><rect width=\"9\" height=\"9\"/></svg>";
+        assert_eq!(legible(narrow), narrow);
+    }
+
+    #[test]
+    fn numbers_are_short_and_counts_whole() {
+        let cases = [
+            (14966.0, "14966"),
+            (0.0, "0"),
+            (-0.5, "−0.500"),
+            (4.56e-5, "4.56&#8239;·&#8239;10<sup>−5</sup>"),
+            (123.456, "123"),
+            (9142.3, "9142"),
+            (f64::INFINITY, "∞"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    fn pendulum() -> Reproduction {
+        reproduction("pendulum")
+    }
+
+    fn pendulum_again() -> Reproduction {
+        reproduction("pendulum-again")
+    }
+
+    fn reproduction(name: &'static str) -> Reproduction {
+        let row = |name: &str, drift: f64| (name.to_owned(), vec![drift]);
+        let svg = "<?xml version=\"1.0\"?><svg width=\"800\" height=\"300\"><clipPath id=\"a\"><rect width=\"9\" height=\"9\"/></clipPath>\
+                   <g clip-path=\"url(#a)\"><text y=\"20\">a figure</text></g></svg>";
+        Reproduction {
+            name,
+            title: "A pendulum",
+            words: vec!["With k < 3 & more.".to_owned()],
+            figures: vec![Picture { name: "figure".to_owned(), caption: "Drift".to_owned(), svg: svg.to_owned() }],
+            tables: vec![Table {
+                name: "table".to_owned(),
+                caption: "Largest change".to_owned(),
+                columns: vec!["method".to_owned(), "|f1|".to_owned()],
+                rows: vec![
+                    row("Euler + feedback", 1e-5),
+                    row("Euler", 1e-1),
+                    row("RK4 + feedback", 1e-8),
+                    row("RK4", 1e-13),
+                ],
+            }],
+            verdicts: vec![
+                Verdict { what: "f1".to_owned(), expected: 1.0, obtained: 1.005, rule: Rule::Within(0.01) },
+                Verdict { what: "f2".to_owned(), expected: 1e-5, obtained: 2e-5, rule: Rule::AtMost },
+            ],
+        }
+    }
+}
