@@ -25,6 +25,8 @@ const MILD_GAIN: f64 = 10.0;
 const EULER: Method = Method::Euler { h: STEP };
 /// Between samples, for figures and for what is no integral of the model.
 const EVERY: f64 = 10.0 * STEP;
+/// Of how many samples one is drawn in an orbit, which is smooth.
+const THINNING: usize = 5;
 const TOLERANCE: f64 = 1e-13;
 /// What only rounding may move, moves at most this much.
 const ROUNDING: f64 = 1e-12;
@@ -230,7 +232,8 @@ fn orbits(name: &str, title: &str, trials: &[Trial]) -> Picture {
     let reach =
         trials.iter().map(|trial| trial.largest(|sample| sample.state[0].hypot(sample.state[1]))).fold(0.0, f64::max);
     let charts = trials.iter().map(|trial| {
-        let points = trial.trajectory.iter().map(|sample| (sample.state[0], sample.state[1])).collect();
+        let samples = trial.trajectory.iter().step_by(THINNING);
+        let points = samples.map(|sample| (sample.state[0], sample.state[1])).collect();
         let axis = |label| Axis::linear(label, (-1.05 * reach, 1.05 * reach));
         let line = Line::path(trial.contender, points);
         let mut chart = Chart::new(&trial.contender.to_string(), axis("x[0]"), axis("x[1]"), vec![line]);

@@ -98,11 +98,6 @@ impl Trial {
         self.trajectory.last().map_or(&[], |sample| &sample.state)
     }
 
-    /// The distance from the end of another trial, in the first `entries` of the state.
-    pub(super) fn error(&self, truth: &Self, entries: usize) -> f64 {
-        distance(&self.end()[..entries], &truth.end()[..entries])
-    }
-
     /// For a figure of drift.
     pub(super) fn curve(&self) -> Curve<'_> {
         Curve { contender: self.contender, trajectory: &self.trajectory }
