@@ -1,9 +1,9 @@
 //! Trajectories: the figures of CPV22, exact solutions, orders of convergence, and the law of the feedback.
 #![allow(missing_docs)]
 
-use fbint_runtime::Field;
 use fbint_runtime::{
-    Error, Feedback, FeedbackSystem, GainMatrix, Gains, IntegralDrift, Method, PlainField, Simulation,
+    Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains, IntegralDrift, Integrator, Method, PlainField,
+    Simulation, Tolerance,
 };
 use fbint_tests::reference::trajectories;
 use fbint_tests::systems::{
@@ -131,6 +131,34 @@ mod exact_solutions {
     fn free_rigid_body() -> Result<(), Error> {
         let body = FreeRigidBody::default();
         follows(&body, body.start(), trajectories::FREE_RIGID_BODY, 1e-3, 2e-9)
+    }
+
+    /// DOP853 at 1e-13, plain: every state that is tabulated, to 1e-9 of the state's size.
+    #[test]
+    fn by_dop853() -> Result<(), Error> {
+        let (spherical, linkage, body) = (SphericalPendulum::default(), FourBar::default(), FreeRigidBody::default());
+        let (kepler, perturbed) = (Kepler::default(), PerturbedKepler::default());
+        by_dop853_follows(&spherical, spherical.start(), &trajectories::SPHERICAL_PENDULUM[..4])?;
+        by_dop853_follows(&linkage, linkage.start()?, &trajectories::FOUR_BAR[1..4])?;
+        by_dop853_follows(&kepler, kepler.start(), &trajectories::KEPLER[..3])?;
+        by_dop853_follows(&perturbed, perturbed.start(), &trajectories::PERTURBED_KEPLER[..3])?;
+        by_dop853_follows(&body, body.start(), trajectories::FREE_RIGID_BODY)
+    }
+
+    fn by_dop853_follows<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+        system: &S,
+        start: impl Into<SVector<f64, N>>,
+        exact: &[(f64, &[f64])],
+    ) -> Result<(), Error> {
+        let field = PlainField::new(system);
+        let mut integrator = Integrator::dop853(&field, start.into(), Tolerance::new(1e-13, 1e-13)?);
+        for &(end, state) in exact {
+            integrator.advance_to(end).unwrap_or_else(|error| panic!("{}: {error}", S::NAME));
+            let state = SVector::<f64, N>::from_column_slice(state);
+            let error = (integrator.state() - state).norm() / state.norm();
+            assert!(error <= 1e-9, "{} at t = {end}: off by {error:e}", S::NAME);
+        }
+        Ok(())
     }
 
     fn follows<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
