@@ -155,6 +155,10 @@ pub(crate) fn check_start<S: FeedbackSystem<N, M>, const N: usize, const M: usiz
             return Err(Error::OffConstraint { name: S::INTEGRAL_NAMES[i], value, tolerance });
         }
     }
+    let field = system.vector_field(start);
+    if let Some((&value, name)) = field.iter().zip(S::STATE_NAMES).find(|(rate, _)| !rate.is_finite()) {
+        return Err(Error::Rate { name, value });
+    }
     Ok(SVector::from_fn(|i, _| if is_constraint::<S, N, M>(i) { 0.0 } else { integrals[i] }))
 }
 

@@ -38,6 +38,17 @@ pub enum Error {
         /// Its value at the start.
         value: f64,
     },
+    /// The field cannot be evaluated at the start.
+    #[error(
+        "the rate of `{name}` is {value:?} at the start: the constraints are degenerate there, so that the matrix C of their \
+         brackets is singular, or the field is not defined; start elsewhere or change the parameters"
+    )]
+    Rate {
+        /// The entry of the state.
+        name: &'static str,
+        /// Its rate.
+        value: f64,
+    },
     /// The start is off the constraint set.
     #[error(
         "the start violates the constraint `{name}`: its value there is {value:?} where 0 is asked, give or take \

@@ -167,4 +167,10 @@ fn a_field_is_refused_where_its_start_or_a_parameter_will_not_do() {
     let off = Vector6::new(0.0, 1.0, 0.0, 1.0, f64::NEG_INFINITY, 1.0);
     let error = Feedback::new(&PENDULUM, &off, Gains::uniform(1.0)).unwrap_err();
     assert_eq!(error.to_string(), "the start has `p[1]` = -inf: every entry must be a finite number");
+
+    let pivot = Vector6::new(0.0, 0.0, 0.0, 1.0, 0.0, 1.0);
+    let error = Feedback::new(&Pendulum { l: 0.0, ..PENDULUM }, &pivot, Gains::uniform(1.0)).unwrap_err();
+    let text = "the rate of `q[0]` is NaN at the start: the constraints are degenerate there, so that the matrix C of their \
+                brackets is singular, or the field is not defined; start elsewhere or change the parameters";
+    assert_eq!(error.to_string(), text);
 }
