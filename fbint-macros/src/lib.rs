@@ -109,7 +109,7 @@ use proc_macro::TokenStream;
 /// file serialises parallel builds, each of which holds it for milliseconds and gives up with an error after 60 s. The
 /// README states what its licence means for users.
 ///
-/// [CPV22]: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
+/// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
 /// Constraints*, Sensors 22 (2022) 6487.
 #[proc_macro_attribute]
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {

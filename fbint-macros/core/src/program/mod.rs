@@ -1,7 +1,7 @@
 //! Straight-line programs: what a generated function computes, before it has names.
 //!
 //! A [`Program`] is a list of instructions in static single assignment, each naming earlier ones. Equal instructions are
-//! one (value numbering in [`Builder`]), so that field, integrals and gradient share what they have in common. Where the
+//! one (value numbering in `Builder`), so that field, integrals and gradient share what they have in common. Where the
 //! feedback law takes part, the program hands it the integrals F and takes back y = K (F - F_target).
 
 mod assemble;
