@@ -144,12 +144,7 @@ fn correction(derivation: &Derivation) -> Program {
     let mut lowering = Lowering::new(derivation.dimension);
     let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
     let violations: Vec<_> = (0..integrals.len()).map(|index| Some(lowering.weighted(index))).collect();
-    let rows: Vec<Vec<(usize, Value)>> = derivation
-        .gradients
-        .iter()
-        .map(|gradient| gradient.iter().map(|(column, entry)| (*column, lowering.lower(entry))).collect())
-        .collect();
-    let gram = damped_gram_matrix(&mut lowering, &rows);
+    let gram = damped_gram_matrix(&mut lowering, &derivation.gradients);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
     let mut sums: Vec<Vec<Monomial>> = (0..derivation.dimension)
@@ -172,27 +167,38 @@ fn correction(derivation: &Derivation) -> Program {
     lowering.builder.finish(integrals, outputs)
 }
 
-/// DF DF^T + e D.
-fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Value)>]) -> Matrix {
-    let builder = &mut lowering.builder;
-    let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
-    for i in 0..rows.len() {
-        for j in 0..=i {
-            for &(column, x) in &rows[i] {
-                let Some(&(_, y)) = rows[j].iter().find(|(other, _)| *other == column) else { continue };
-                let product = builder.mul(x, y);
-                gram[i][j] = Some(gram[i][j].map_or(product, |sum| builder.add(sum, product)));
-            }
+/// DF DF^T + e D. Each entry is lowered as one sum of products, so that |2 q|^2 becomes 4 |q|^2 with a |q|^2 that the integrals
+/// have already, and rows that are orthogonal everywhere leave nothing.
+fn damped_gram_matrix(lowering: &mut Lowering, gradients: &[Vec<(usize, Expression)>]) -> Matrix {
+    let mut gram: Matrix = vec![vec![None; gradients.len()]; gradients.len()];
+    for i in 0..gradients.len() {
+        for j in 0..i {
+            let terms = dot_product(lowering, &gradients[i], &gradients[j]);
+            gram[i][j] = lowering.sum_unless_zero(terms);
             gram[j][i] = gram[i][j];
         }
-        let (factor, tiny) = (builder.constant(1.0 + DAMPING), builder.constant(TINY));
-        let damped = gram[i][i].map_or(tiny, |diagonal| {
-            let damped = builder.mul(diagonal, factor);
-            builder.add(damped, tiny)
+        let terms = dot_product(lowering, &gradients[i], &gradients[i]);
+        let tiny = lowering.builder.constant(TINY);
+        let damped = lowering.sum_unless_zero(terms).map_or(tiny, |diagonal| {
+            let factor = lowering.builder.constant(1.0 + DAMPING);
+            let damped = lowering.builder.mul(diagonal, factor);
+            lowering.builder.add(damped, tiny)
         });
         gram[i][i] = Some(damped);
     }
     gram
+}
+
+/// The terms of the scalar product of two sparse rows.
+fn dot_product(lowering: &mut Lowering, a: &[(usize, Expression)], b: &[(usize, Expression)]) -> Vec<Monomial> {
+    let mut terms = Vec::new();
+    for (column, x) in a {
+        if let Ok(position) = b.binary_search_by_key(column, |(column, _)| *column) {
+            let y = lowering.monomial(&b[position].1);
+            terms.push(lowering.monomial(x).times(&y));
+        }
+    }
+    terms
 }
 
 /// X, grad V, or X - grad V.

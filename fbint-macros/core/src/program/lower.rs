@@ -206,6 +206,12 @@ impl Lowering {
         result
     }
 
+    /// The value of the sum, unless everything in it cancels.
+    pub(super) fn sum_unless_zero(&mut self, terms: Vec<Monomial>) -> Option<Value> {
+        let sum = self.sum(terms);
+        (!sum.coefficient.is_zero()).then(|| self.materialise(&sum))
+    }
+
     /// Terms of the state first, so that sums which differ in parameters alone begin alike.
     fn arrange(&mut self, terms: &mut [Monomial]) {
         terms.sort_by_cached_key(|term| {
