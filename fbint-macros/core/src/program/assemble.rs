@@ -139,22 +139,31 @@ fn outputs(derivation: &Derivation) -> Program {
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-/// One damped Gauss-Newton step onto all integrals, with the zeros of DF known.
+/// One damped Gauss-Newton step onto all integrals, with the zeros of DF known. A constant factor of a gradient, such as the 2
+/// of 2 q, is divided out of it and of its violation, which leaves the step as it is.
 fn correction(derivation: &Derivation) -> Program {
     let mut lowering = Lowering::new(derivation.dimension);
     let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
-    let violations: Vec<_> = (0..integrals.len()).map(|index| Some(lowering.weighted(index))).collect();
-    let gram = damped_gram_matrix(&mut lowering, &derivation.gradients);
+    let mut rows = Vec::new();
+    let mut violations = Vec::new();
+    for (index, gradient) in derivation.gradients.iter().enumerate() {
+        let mut row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+        let factor = lowering.take_constant_factor(row.iter_mut().map(|(_, entry)| entry));
+        let violation = Monomial::value(lowering.weighted(index)).times(&factor.to_power(-1));
+        violations.push(Some(lowering.materialise(&violation)));
+        rows.push(row);
+    }
+    let gram = damped_gram_matrix(&mut lowering, &rows);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
     let mut sums: Vec<Vec<Monomial>> = (0..derivation.dimension)
         .map(|index| vec![lowering.monomial(&Expression::from(Symbol(index as u32)))])
         .collect();
-    for (gradient, y) in derivation.gradients.iter().zip(y) {
+    for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
         let y = scalar(&mut lowering, y);
-        for (column, entry) in gradient {
-            sums[*column].push(lowering.monomial(entry).times(&y).negated());
+        for (column, entry) in row {
+            sums[*column].push(entry.clone().times(&y).negated());
         }
     }
     let outputs = sums
@@ -167,35 +176,32 @@ fn correction(derivation: &Derivation) -> Program {
     lowering.builder.finish(integrals, outputs)
 }
 
-/// DF DF^T + e D. Each entry is lowered as one sum of products, so that |2 q|^2 becomes 4 |q|^2 with a |q|^2 that the integrals
-/// have already, and rows that are orthogonal everywhere leave nothing.
-fn damped_gram_matrix(lowering: &mut Lowering, gradients: &[Vec<(usize, Expression)>]) -> Matrix {
-    let mut gram: Matrix = vec![vec![None; gradients.len()]; gradients.len()];
-    for i in 0..gradients.len() {
+/// DF DF^T + e D. Each entry is lowered as one sum of products, so that |q|^2 is the one that the integrals have already, and
+/// rows that are orthogonal everywhere leave nothing.
+fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>]) -> Matrix {
+    let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
+    for i in 0..rows.len() {
         for j in 0..i {
-            let terms = dot_product(lowering, &gradients[i], &gradients[j]);
-            gram[i][j] = lowering.sum_unless_zero(terms);
+            gram[i][j] = lowering.sum_unless_zero(dot_product(&rows[i], &rows[j]));
             gram[j][i] = gram[i][j];
         }
-        let terms = dot_product(lowering, &gradients[i], &gradients[i]);
         let tiny = lowering.builder.constant(TINY);
-        let damped = lowering.sum_unless_zero(terms).map_or(tiny, |diagonal| {
+        let diagonal = lowering.sum_unless_zero(dot_product(&rows[i], &rows[i]));
+        gram[i][i] = Some(diagonal.map_or(tiny, |diagonal| {
             let factor = lowering.builder.constant(1.0 + DAMPING);
             let damped = lowering.builder.mul(diagonal, factor);
             lowering.builder.add(damped, tiny)
-        });
-        gram[i][i] = Some(damped);
+        }));
     }
     gram
 }
 
 /// The terms of the scalar product of two sparse rows.
-fn dot_product(lowering: &mut Lowering, a: &[(usize, Expression)], b: &[(usize, Expression)]) -> Vec<Monomial> {
+fn dot_product(a: &[(usize, Monomial)], b: &[(usize, Monomial)]) -> Vec<Monomial> {
     let mut terms = Vec::new();
     for (column, x) in a {
         if let Ok(position) = b.binary_search_by_key(column, |(column, _)| *column) {
-            let y = lowering.monomial(&b[position].1);
-            terms.push(lowering.monomial(x).times(&y));
+            terms.push(x.clone().times(&b[position].1));
         }
     }
     terms
