@@ -88,9 +88,11 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug {
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
     fn feedback_field<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
-    /// x - DF^T (DF DF^T + e D)^-1 y, one damped Gauss-Newton step towards F = F_target where the law's
-    /// [`weigh`](FeedbackLaw::weigh) gives y = F - F_target (HLW06 IV.4). D is the diagonal of DF DF^T and e = 1e-10.
-    fn correct<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    /// DF^T (DF DF^T + e D)^-1 y, the damped Gauss-Newton step back from F = F_target + y (HLW06 IV.4), where the law's
+    /// [`weigh`](FeedbackLaw::weigh) gives y from F. D is the diagonal of DF DF^T and e = 1e-10.
+    fn correction<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    /// |dF_i|^2 of each integral, the diagonal of DF DF^T.
+    fn squared_gradients<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
     /// One step of the explicit Euler method on [`feedback_field`](Self::feedback_field).
     fn euler_step<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &mut SVector<T, N>, h: T, law: &G);
     /// One step of the classical Runge-Kutta method of order 4 on [`feedback_field`](Self::feedback_field).

@@ -150,7 +150,7 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
     }
 
     /// By Gaussian elimination of the full matrix, without damping: the rows of DF are independent.
-    fn correct<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
+    fn correction<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
         let jacobian = PreparedSystem::integrals_jacobian(self, x);
         let zero = T::from_f64(0.0);
         let mut y = law.weigh(PreparedSystem::integrals(self, x).data.0[0]);
@@ -169,7 +169,13 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
         for j in (0..4).rev() {
             y[j] = (j + 1..4).fold(y[j], |sum, l| sum - a[j][l] * y[l]) / a[j][j];
         }
-        vector(core::array::from_fn(|l| (0..4).fold(x[l], |sum, i| sum - jacobian[(i, l)] * y[i])))
+        vector(core::array::from_fn(|l| (0..4).fold(zero, |sum, i| sum + jacobian[(i, l)] * y[i])))
+    }
+
+    fn squared_gradients<T: Scalar>(&self, x: &SVector<T, 6>) -> SVector<T, 4> {
+        let jacobian = PreparedSystem::integrals_jacobian(self, x);
+        let zero = T::from_f64(0.0);
+        vector(core::array::from_fn(|i| (0..6).fold(zero, |sum, l| sum + jacobian[(i, l)] * jacobian[(i, l)])))
     }
 
     fn euler_step<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &mut SVector<T, 6>, h: T, law: &G) {

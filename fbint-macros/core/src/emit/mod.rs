@@ -238,6 +238,7 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let potential_gradient = scope.vector(&programs.potential_gradient);
     let feedback_field = scope.vector(&programs.feedback_field);
     let correction = scope.vector(&programs.correction);
+    let squared_gradients = scope.vector(&programs.squared_gradients);
     let (n, m) = compiled.sizes();
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
     let this = quote!(<Self as #runtime::PreparedSystem<#n, #m>>);
@@ -279,8 +280,12 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             #feedback_field
         }
         #[inline]
-        fn correct<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
+        fn correction<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
             #correction
+        }
+        #[inline]
+        fn squared_gradients<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+            #squared_gradients
         }
         #[inline]
         fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {

@@ -71,7 +71,8 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             fn outputs<T: #runtime::Scalar>(&self, _x: &#vector) -> Self::Outputs<T> #none
             fn potential_gradient<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
             fn feedback_field<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
-            fn correct<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
+            fn correction<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
+            fn squared_gradients<T: #runtime::Scalar>(&self, _x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
             fn euler_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none
             fn rk4_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none
         }

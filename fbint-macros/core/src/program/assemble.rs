@@ -35,8 +35,10 @@ pub struct Programs {
     pub potential_gradient: Program,
     /// X - grad V, through the feedback law.
     pub feedback_field: Program,
-    /// x - DF^T (DF DF^T + e D)^-1 y, where the law gives y = F - F_target.
+    /// DF^T (DF DF^T + e D)^-1 y, where the law gives y from F.
     pub correction: Program,
+    /// |dF_i|^2, the diagonal D of DF DF^T.
+    pub squared_gradients: Program,
 }
 
 /// e, the damping of a correction relative to the diagonal D of DF DF^T: at a relative equilibrium, where DF loses rank, a
@@ -47,7 +49,7 @@ const TINY: f64 = 1e-140;
 
 impl Programs {
     /// Every program with the name of its function, the one that prepares first.
-    pub fn all(&self) -> [(&'static str, &Program); 9] {
+    pub fn all(&self) -> [(&'static str, &Program); 10] {
         [
             ("prepare", &self.prepare),
             ("vector_field", &self.vector_field),
@@ -57,7 +59,8 @@ impl Programs {
             ("outputs", &self.outputs),
             ("potential_gradient", &self.potential_gradient),
             ("feedback_field", &self.feedback_field),
-            ("correct", &self.correction),
+            ("correction", &self.correction),
+            ("squared_gradients", &self.squared_gradients),
         ]
     }
 }
@@ -72,6 +75,7 @@ pub fn assemble(derivation: &Derivation) -> Programs {
     let mut potential_gradient = field(derivation, false, true);
     let mut feedback_field = field(derivation, true, true);
     let mut correction = correction(derivation);
+    let mut squared_gradients = squared_gradients(derivation);
     let all = [
         &mut vector_field,
         &mut integrals,
@@ -81,6 +85,7 @@ pub fn assemble(derivation: &Derivation) -> Programs {
         &mut potential_gradient,
         &mut feedback_field,
         &mut correction,
+        &mut squared_gradients,
     ];
     let prepare = optimise(derivation.dimension, all);
     Programs {
@@ -93,6 +98,7 @@ pub fn assemble(derivation: &Derivation) -> Programs {
         potential_gradient,
         feedback_field,
         correction,
+        squared_gradients,
     }
 }
 
@@ -139,7 +145,7 @@ fn outputs(derivation: &Derivation) -> Program {
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-/// One damped Gauss-Newton step onto all integrals, with the zeros of DF known. A constant factor of a gradient, such as the 2
+/// The damped Gauss-Newton step back from violations y, with the zeros of DF known. A constant factor of a gradient, such as the 2
 /// of 2 q, is divided out of it and of its violation, which leaves the step as it is.
 fn correction(derivation: &Derivation) -> Program {
     let mut lowering = Lowering::new(derivation.dimension);
@@ -156,14 +162,12 @@ fn correction(derivation: &Derivation) -> Program {
     let gram = damped_gram_matrix(&mut lowering, &rows);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
-    let mut sums: Vec<Vec<Monomial>> = (0..derivation.dimension)
-        .map(|index| vec![lowering.monomial(&Expression::from(Symbol(index as u32)))])
-        .collect();
+    let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
         let y = scalar(&mut lowering, y);
         for (column, entry) in row {
-            sums[*column].push(entry.clone().times(&y).negated());
+            sums[*column].push(entry.clone().times(&y));
         }
     }
     let outputs = sums
@@ -174,6 +178,17 @@ fn correction(derivation: &Derivation) -> Program {
         })
         .collect();
     lowering.builder.finish(integrals, outputs)
+}
+
+fn squared_gradients(derivation: &Derivation) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension);
+    let mut outputs = Vec::new();
+    for gradient in &derivation.gradients {
+        let row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+        let square = lowering.sum_unless_zero(dot_product(&row, &row));
+        outputs.push(square.unwrap_or_else(|| lowering.builder.constant(0.0)));
+    }
+    lowering.builder.finish(Vec::new(), outputs)
 }
 
 /// DF DF^T + e D. Each entry is lowered as one sum of products, so that |q|^2 is the one that the integrals have already, and
