@@ -49,6 +49,7 @@
 
 mod consistent_start;
 mod correction;
+mod dependence;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
 mod drift;
@@ -66,10 +67,11 @@ pub mod tableau;
 
 pub use consistent_start::ConsistentStart;
 pub use correction::Correction;
+pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
 pub use error::Error;
 #[cfg(feature = "std")]
-pub use error::{BlowUp, Halted};
+pub use error::{BlowUp, Halted, Symptom};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
@@ -79,5 +81,5 @@ pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance}
 pub use nalgebra;
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
-pub use simulation::{Method, Run, Sample, Simulation};
+pub use simulation::{Method, Moment, Run, Sample, Simulation, Snapshot};
 pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem};

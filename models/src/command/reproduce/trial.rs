@@ -63,7 +63,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
         simulation: Simulation<'_, S, impl Field<N>, N, M>,
     ) -> Result<Trial, Error> {
         let mut progress = Progress::new(&format!("{}: {contender}", S::NAME));
-        let run = simulation.method(method).run_with(|fraction| progress.report(fraction))?;
+        let run = simulation.method(method).watched(progress.watch()).run()?;
         Ok(Trial::new(contender, &run))
     }
 }
