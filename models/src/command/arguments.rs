@@ -21,6 +21,7 @@ Examples:
   fbint list                                         which models there are, and their parameters
   fbint run four-bar --until 30 --plot four-bar.svg  integrate one and draw what the integrals did
   fbint show spherical-pendulum --equations          what was derived for it
+  fbint resume chain.checkpoint                      go on with a run that was interrupted
   fbint reproduce cpv22-table --out out              make CPV22's table again, published numbers beside it
   fbint run --help                                   every option of a run, with examples";
 
@@ -29,7 +30,9 @@ pub(crate) enum Command {
     /// List the models, their parameters and integrals.
     List,
     /// Integrate a model and report what happened to every integral.
-    Run(Run),
+    Run(Box<Run>),
+    /// Go on with a run from its checkpoint.
+    Resume(Resume),
     /// Print what was derived for a model.
     Show(Show),
     /// Make figures and tables of the papers again, and compare them with the published numbers.
@@ -45,6 +48,7 @@ Examples:
   fbint run planar-pendulum -p m=2 -p l=0.5 --out planar.csv
   fbint run spherical-pendulum --start p[0]=1.5 --start p[2]=0 --plot pendulum.svg
   fbint run four-bar --start a[1]=0.3 --repair
+  fbint run chain-8 --until 20 --out chain.csv --checkpoint chain.checkpoint
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
@@ -58,7 +62,17 @@ Gains:
 
 Start:
   Each model brings a start. --start changes entries of it; a start that violates a constraint is refused with the
-  constraint's name and value, or moved to a consistent one nearby by --repair, which keeps the entries set by --start.";
+  constraint's name and value, or moved to a consistent one nearby by --repair, which keeps the entries set by --start.
+
+Files:
+  Every file is written whole or not at all. Every run leaves a record of what it was made from, by which code, and what came
+  out: beside the file of --out (or else --plot, --checkpoint) and by its name, four-bar.run.json for four-bar.csv, so that runs
+  with files of their own keep their records; MODEL.run.json in the current folder for a run without files.
+
+Interruption:
+  Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
+  state that was reached is kept, and also every so many seconds on the way, in case the run is killed. `fbint resume FILE` then
+  goes on, and writes, bit by bit, what the whole run would have written.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -105,6 +119,26 @@ pub(crate) struct Run {
     /// Draw the change of every integral over time as SVG.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    /// Keep in this file what it takes to go on with the run, should it be interrupted; see `fbint resume`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// The time between two checkpoints, in seconds by the clock on the wall; 10 unless given.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, requires = "checkpoint", value_parser = seconds)]
+    pub(crate) checkpoint_every: Option<f64>,
+}
+
+const RESUME_EXAMPLES: &str = "\
+Example:
+  fbint resume chain.checkpoint
+
+Model, parameters, method and files are those of the run that was interrupted. Only the program that wrote a checkpoint can
+resume it: another version, or another derivation of the model, could not give the same bits.";
+
+#[derive(Args, Debug)]
+#[command(after_help = RESUME_EXAMPLES)]
+pub(crate) struct Resume {
+    /// The checkpoint, as `fbint run --checkpoint` has written it.
+    pub(crate) checkpoint: PathBuf,
 }
 
 /// An integrator by its name on the command line.
@@ -195,6 +229,11 @@ fn gains(text: &str) -> Result<GainsArgument, String> {
 fn assignment(text: &str) -> Result<Assignment, String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
     Ok(Assignment { name: name.trim().to_owned(), value: number(value)? })
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = number(text)?;
+    if seconds >= 0.0 && seconds.is_finite() { Ok(seconds) } else { Err("it must be 0 or more, and finite".to_owned()) }
 }
 
 fn number(text: &str) -> Result<f64, String> {

@@ -49,7 +49,9 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
 
     /// A geometric method.
     pub(super) fn by(&self, scheme: Scheme, method: &impl OneStep<N>, h: f64) -> Result<Trial, Error> {
-        Ok(Trial::new(Contender::plain(scheme), &self.simulation()?.run_by(method, h)?))
+        let contender = Contender::plain(scheme);
+        let mut progress = progress::<S, N, M>(contender);
+        Ok(Trial::new(contender, &self.simulation()?.watched(progress.watch()).run_by(method, h)?))
     }
 
     fn simulation(&self) -> Result<Simulation<'_, S, PlainField<S::Prepared, M>, N, M>, Error> {
@@ -62,10 +64,14 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
         method: Method,
         simulation: Simulation<'_, S, impl Field<N>, N, M>,
     ) -> Result<Trial, Error> {
-        let mut progress = Progress::new(&format!("{}: {contender}", S::NAME));
+        let mut progress = progress::<S, N, M>(contender);
         let run = simulation.method(method).watched(progress.watch()).run()?;
         Ok(Trial::new(contender, &run))
     }
+}
+
+fn progress<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(contender: Contender) -> Progress {
+    Progress::new(&format!("{}: {contender}", S::NAME))
 }
 
 impl Trial {
