@@ -85,14 +85,15 @@ impl Checkpoint {
         if sha256(body.as_bytes()) != head.sha256 {
             return Err(format!("{name} is damaged: its checksum is wrong; take a copy of it, or run again").into());
         }
-        let version = serde_json::from_str::<Version>(body)?.fbint;
+        let strange = |error| format!("{name} is not understood: {error}");
+        let version = serde_json::from_str::<Version>(body).map_err(strange)?.fbint;
         if version != VERSION {
             return Err(format!(
                 "{name} was written by fbint {version}, and this is {VERSION}: resume it with that version, or run again"
             )
             .into());
         }
-        let checkpoint: Self = serde_json::from_str(body)?;
+        let checkpoint: Self = serde_json::from_str(body).map_err(strange)?;
         checkpoint.check_code(path)?;
         Ok(checkpoint)
     }
