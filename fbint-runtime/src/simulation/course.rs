@@ -39,6 +39,7 @@ struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     system: S::Prepared,
     targets: SVector<f64, M>,
     bounds: SVector<f64, M>,
+    inverse_bounds: SVector<f64, M>,
     drift: Drift<M>,
     trajectory: Vec<Sample<N, M>>,
     /// The last good state.
@@ -186,7 +187,18 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         drift.record(0.0, &integrals);
         let last = Sample { time: 0.0, state: start, change: integrals - targets };
         let system = system.prepare();
-        Self { system, targets, bounds, drift, trajectory: vec![last], last, jump: 0.0, dependence: None }
+        let inverse_bounds = bounds.map(f64::recip);
+        Self {
+            system,
+            targets,
+            bounds,
+            inverse_bounds,
+            drift,
+            trajectory: vec![last],
+            last,
+            jump: 0.0,
+            dependence: None,
+        }
     }
 
     fn snapshot(&self, steps: u64, control: Option<Control>) -> Snapshot {
@@ -243,8 +255,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
     /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
     /// which happens a few dozen times in a run, however long.
     fn look_where_integrals_jump(&mut self, next: &Sample<N, M>) {
-        let jumps = (next.change - self.last.change).component_div(&self.bounds);
-        let jump = jumps.amax();
+        let jump = (next.change - self.last.change).component_mul(&self.inverse_bounds).amax();
         if jump > 2.0 * self.jump {
             self.jump = jump;
             self.look_for_dependence(self.last.time, &self.last.state.clone());
