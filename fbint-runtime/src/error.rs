@@ -222,7 +222,12 @@ impl fmt::Debug for Error {
 /// A run that could not be continued, and where.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the run stopped at t = {time:?}, where {}: {reason}{}{}", Assigned(.names, .state), At(.entry), Suspected(.dependence))]
+#[error(
+    "the run stopped at t = {time:?}, where {}: {}{}",
+    Assigned(.names, .state),
+    Reason(.reason, .entry),
+    Suspected(.dependence)
+)]
 #[non_exhaustive]
 pub struct Halted {
     /// Why no further step can be made.
@@ -334,16 +339,20 @@ impl core::fmt::Display for Assigned<'_> {
     }
 }
 
-/// The entry of the state at which something is not finite.
+/// Why no step can be made, with the name of an entry that is not finite.
 #[cfg(feature = "std")]
-struct At<'a>(&'a Option<&'static str>);
+struct Reason<'a>(&'a StepFailure, &'a Option<&'static str>);
 
 #[cfg(feature = "std")]
-impl core::fmt::Display for At<'_> {
+impl core::fmt::Display for Reason<'_> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self.0 {
-            Some(name) => write!(out, ", first in `{name}`"),
-            None => Ok(()),
+        match self.1 {
+            Some(name) => write!(
+                out,
+                "`{name}` or its rate is not finite however short the step: the solution has reached the edge of the field's \
+                 domain; end before it"
+            ),
+            None => self.0.fmt(out),
         }
     }
 }

@@ -11,7 +11,7 @@ use fbint_runtime::{
     Composition, Correction, Error, FeedbackSystem, Field, Gains, Method, OneStep, Rattle, Run, Sample, Simulation,
     Snapshot, StormerVerlet,
 };
-use models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
+use models::{FOUR_BAR, FourBar, KEPLER, Kepler, PARALLELOGRAM, Parallelogram, SPHERICAL_PENDULUM, SphericalPendulum};
 
 const METHODS: [Method; 6] = [
     Method::Euler { h: 1e-3 },
@@ -28,6 +28,8 @@ fn bits<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run: &
     let row = |sample: &Sample<N, M>| [&[sample.time], sample.state.as_slice(), sample.change.as_slice()].concat();
     let numbers = run.trajectory().iter().flat_map(row).chain(drift.concat());
     let numbers = numbers.chain([run.time()]).chain(run.state().into().iter().copied().collect::<Vec<_>>());
+    let dependence = run.dependence().map(|dependence| [dependence.time(), dependence.pivot_ratio()]);
+    let numbers = numbers.chain(dependence.into_iter().flatten());
     numbers.map(f64::to_bits).chain([run.steps(), run.evaluations()]).collect()
 }
 
@@ -106,6 +108,13 @@ fn every_method_goes_on_with_feedback() {
 fn a_run_that_thins_out_its_samples_goes_on() {
     let method = Method::DormandPrince { rtol: 1e-9, atol: 1e-9 };
     assert_resumes(|| Simulation::new(&PENDULUM, start()).unwrap().method(method).until(150.0), Simulation::run);
+}
+
+#[test]
+fn a_run_past_a_singular_point_goes_on_and_remembers_it() {
+    let make = || Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0)).unwrap().method(METHODS[3]).until(3.0);
+    assert!(make().run().unwrap().dependence().is_some_and(|dependence| dependence.time() < 2.5));
+    assert_resumes(make, Simulation::run);
 }
 
 #[test]

@@ -72,7 +72,8 @@ Files:
 Interruption:
   Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
   state that was reached is kept, with the samples so far, and also every so many seconds on the way, in case the run is killed.
-  `fbint resume FILE` then goes on, and writes, bit by bit, what the whole run would have written.";
+  `fbint resume FILE` then goes on, and writes, bit by bit, what the whole run would have written. What is killed while it writes
+  a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]

@@ -4,7 +4,7 @@
 //! between steps; otherwise, and at the second one, the process exits as soon as no file is half written. The exit code is
 //! that of a process that the signal killed: 128 and its number, 130 for Ctrl-C.
 
-use std::io;
+use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -65,7 +65,9 @@ fn receive(signal: u8) {
     let is_first = SIGNAL.swap(signal, Ordering::SeqCst) == 0;
     if !is_first || !WATCHED.load(Ordering::SeqCst) {
         let _whole = whole_file();
-        eprintln!("interrupted");
+        // There may be a progress bar in the line.
+        let newline = if io::stderr().is_terminal() { "\n" } else { "" };
+        eprintln!("{newline}interrupted");
         std::process::exit(exit_code(signal).into());
     }
 }
