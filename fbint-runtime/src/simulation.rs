@@ -177,13 +177,14 @@ where
     /// # #[feedback_system(
     /// #     coordinates(q: [2]),
     /// #     momenta(p: [2]),
-    /// #     hamiltonian = p.norm_squared() / 2 + q.y,
+    /// #     hamiltonian = p.norm_squared() / 2 + g * q.y,
     /// #     constraint(length = q.norm_squared() - 1),
     /// # )]
-    /// # pub struct Pendulum;
+    /// # pub struct Pendulum { pub g: f64 }
     /// # let start = PendulumState { q: vector![1.0, 0.0], p: vector![0.0, 0.0] };
+    /// # let pendulum = Pendulum { g: 1.0 };
     /// let simulation = || -> Result<_, fbint_runtime::Error> {
-    ///     Ok(Simulation::new(&Pendulum, start)?.method(Method::Rk4 { h: 1e-3 }).until(10.0))
+    ///     Ok(Simulation::new(&pendulum, start)?.method(Method::Rk4 { h: 1e-3 }).until(10.0))
     /// };
     /// let mut snapshot = None;
     /// let half = simulation()?.watched(|moment| {
