@@ -41,8 +41,8 @@ pub enum Error {
     },
     /// Constraints are dependent on one another at the start.
     #[error(
-        "at the start {dependence}, so that the constraint forces are not determined; start elsewhere, change the parameters, or drop a \
-         constraint that others imply"
+        "at the start {dependence}, so that the constraint forces are not determined; start elsewhere, change the \
+         parameters, or drop a constraint that others imply"
     )]
     DependentConstraints {
         /// Which, and how nearly.
@@ -367,8 +367,8 @@ impl core::fmt::Display for Suspected<'_> {
         match self.0 {
             Some(dependence) => write!(
                 out,
-                "; at t = {:?} {dependence}: the field is singular where they are, and a run that passes near needs error control or \
-                 shorter steps",
+                "; at t = {:?} {dependence}: the field is singular where they are, and a run that passes near needs error \
+                 control or shorter steps",
                 dependence.time(),
             ),
             None => Ok(()),

@@ -45,9 +45,9 @@
 //! # Single precision
 //!
 //! The steps of [`Feedback`] are generic over the scalar, so that a state of `f32` is integrated in single precision. Rounding
-//! then moves every integral a little at every step, which adds up; feedback draws it back, so that with it the drift has a floor
-//! and does not grow with time. The largest change of any integral of CPV22's spherical pendulum
-//! and of the four-bar, by RK4 with h = 1e-3, in units of the machine epsilon 1.2e-7:
+//! then moves every integral a little at every step, which adds up; feedback draws it back, so that with it the drift has a
+//! floor and does not grow with time. The largest change of any integral of CPV22's spherical pendulum and of the four-bar, by
+//! RK4 with h = 1e-3, in units of the machine epsilon 1.2e-7:
 //!
 //! | | to t = 20 | to t = 80 |
 //! |---|---|---|
@@ -57,15 +57,16 @@
 //! | four-bar, no feedback | 376 | 668 |
 //! | four-bar, k = 1 | 39 | 45 |
 //!
-//! A shorter step makes more rounding to draw back in the same time: with h = 1e-2 the pendulum's floor with k = 1 is 6. Euler's
-//! own drift with h = 1e-4 and k = 1 is 1700 epsilon, far above the floor: there single precision changes nothing. The bounds are held by the test `single_precision`.
+//! A shorter step makes more rounding to draw back in the same time: with h = 1e-2 the pendulum's floor with k = 1 is 6.
+//! Euler's own drift with h = 1e-4 and k = 1 is 1700 epsilon, far above the floor: there single precision changes nothing. The
+//! bounds are held by the test `single_precision`.
 //!
 //! # Features
 //!
 //! With the feature `differential-equations` every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, which
-//! brings implicit and other methods. With the feature `serde` a [`Snapshot`] and a [`Method`] can be written to files. Without the
-//! feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature `libm` then supplies
-//! the elementary functions.
+//! brings implicit and other methods. With the feature `serde` a [`Snapshot`] and a [`Method`] can be written to files.
+//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature `libm`
+//! then supplies the elementary functions.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod consistent_start;

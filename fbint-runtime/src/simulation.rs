@@ -337,8 +337,8 @@ impl<X: Clone, const N: usize, const M: usize> Run<X, N, M> {
         &self.trajectory
     }
 
-    /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such state.
-    /// The field is singular there: what a method with a fixed step makes of it is not to be trusted.
+    /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
+    /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
     pub fn dependence(&self) -> Option<&Dependence> {
         self.dependence.as_ref()
     }

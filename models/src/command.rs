@@ -17,6 +17,7 @@ mod run;
 mod scheme;
 mod show;
 mod table;
+mod task;
 
 use std::error::Error;
 use std::process::ExitCode;

@@ -341,8 +341,8 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         }))
     }
 
-    /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an entry of
-    /// the state, an integral, or the growth of one.
+    /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
+    /// entry of the state, an integral, or the growth of one.
     fn symptom(&self, failed: &Sample<N, M>) -> Symptom {
         let rates = self.system.vector_field(&self.last.state);
         if let Some((name, value)) = not_finite(&rates, &S::STATE_NAMES) {
