@@ -3,7 +3,9 @@
 mod common;
 mod models;
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 
 use common::{PENDULUM, start};
 use fbint_runtime::nalgebra::SVector;
@@ -33,7 +35,8 @@ fn bits<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run: &
     numbers.map(f64::to_bits).chain([run.steps(), run.evaluations()]).collect()
 }
 
-/// That `make`'s simulation gives the same in one go as broken off wherever it is watched, several times in a row.
+/// That `make`'s simulation gives the same in one go as broken off wherever it is watched, several times in a row, and is left
+/// in the same condition.
 fn assert_resumes<'a, S, F, const N: usize, const M: usize>(
     make: impl Fn() -> Simulation<'a, S, F, N, M>,
     run: impl Fn(Simulation<'a, S, F, N, M>) -> Result<Run<S::State, N, M>, Error>,
@@ -41,16 +44,27 @@ fn assert_resumes<'a, S, F, const N: usize, const M: usize>(
     S: FeedbackSystem<N, M> + 'a,
     F: 'a,
 {
-    let whole = bits(&run(make()).unwrap());
+    let last = Rc::new(Cell::new(None));
+    let keeper = last.clone();
+    let whole = make().watched(move |moment| {
+        if moment.fraction() == 1.0 {
+            keeper.set(Some(moment.snapshot()));
+        }
+        ControlFlow::Continue(())
+    });
+    let whole = (bits(&run(whole).unwrap()), last.take());
     let mut snapshot: Option<Snapshot> = None;
     let mut pieces = 0;
     loop {
-        let kept = std::rc::Rc::new(std::cell::Cell::new(None));
-        let (keeper, mut looks) = (kept.clone(), 0);
+        let (kept, last) = (Rc::new(Cell::new(None)), last.clone());
+        let (keeper, ender, mut looks) = (kept.clone(), last.clone(), 0);
         let piece = make().watched(move |moment| {
             looks += 1;
             // The pieces are of several lengths, one of them empty.
             if looks <= 1 + 7 * pieces {
+                if moment.fraction() == 1.0 {
+                    ender.set(Some(moment.snapshot()));
+                }
                 return ControlFlow::Continue(());
             }
             keeper.set(Some(moment.snapshot()));
@@ -64,7 +78,7 @@ fn assert_resumes<'a, S, F, const N: usize, const M: usize>(
         match kept.take() {
             None => {
                 assert!(pieces > 2, "{pieces} pieces");
-                assert_eq!(bits(&end), whole);
+                assert_eq!((bits(&end), last.take()), whole);
                 return;
             }
             Some(taken) => {
