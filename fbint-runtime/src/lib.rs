@@ -81,6 +81,7 @@ mod field;
 mod gains;
 mod geometric;
 mod integrator;
+mod policy;
 mod scalar;
 #[cfg(feature = "std")]
 mod simulation;
@@ -101,6 +102,7 @@ pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
 pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
 pub use nalgebra;
+pub use policy::{BaeChang, DiagonalScaled, GainPolicy, Relaxation, Target};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
 pub use simulation::{Method, Moment, Run, Sample, Simulation, Snapshot};

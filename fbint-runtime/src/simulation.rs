@@ -22,8 +22,8 @@ use crate::consistent_start::check_start;
 use crate::integrator::MAX_STEPS;
 use crate::tableau::{HEUN, MIDPOINT};
 use crate::{
-    Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains, Integrator, OneStep,
-    PlainField, Tolerance,
+    Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Integrator,
+    OneStep, PlainField, Tolerance,
 };
 
 /// A run to be made: a system, a start, a method and an end, with feedback or without.
@@ -117,7 +117,7 @@ where
     S: FeedbackSystem<N, M>,
 {
     /// Integrates the feedback field with these gains. Gains that will not do are reported by [`run`](Self::run).
-    pub fn gains<K: GainMatrix<M>, L: GainMatrix<N>>(
+    pub fn gains<K: GainPolicy<M>, L: GainMatrix<N>>(
         self,
         gains: Gains<K, L>,
     ) -> Simulation<'a, S, Feedback<S, K, L, N, M>, N, M> {
