@@ -148,6 +148,23 @@ pub enum Error {
         /// The name of the last row and column of the smallest leading block that is not positive definite.
         entry: &'static str,
     },
+    /// The feedback decays too fast for a method's fixed step.
+    #[error(
+        "the gains are too large for steps of h = {h:?}: at t = {time:?} the feedback decays at the rate {rate:.4}, and h times \
+         that is {:.3}, beyond {interval:?}, where the real stability interval of the method ends; take steps of at most {:.2e}, \
+         gains at most {:.2e} times these, or `Gains::relaxation` with a time of a few steps",
+        .h * .rate, .interval / .rate, .interval / (.h * .rate)
+    )]
+    UnstableGains {
+        /// When.
+        time: f64,
+        /// The step.
+        h: f64,
+        /// The largest eigenvalue of L DF^T K DF.
+        rate: f64,
+        /// The largest h times rate that is stable.
+        interval: f64,
+    },
     /// A geometric integrator was asked of a system that does not have the structure it needs.
     #[error("{method} cannot integrate `{system}`: {reason}")]
     NotApplicable {

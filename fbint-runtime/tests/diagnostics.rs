@@ -162,7 +162,8 @@ struct Undefined {
 #[test]
 fn an_integral_that_is_no_number_is_named() {
     let system = Undefined { rate: 1.0 };
-    let simulation = Simulation::new(&system, SVector::from([0.0, 1.0])).unwrap().method(FIXED[0]).until(2.0);
+    let simulation =
+        Simulation::new(&system, SVector::from([0.0, 1.0])).unwrap().without_feedback().method(FIXED[0]).until(2.0);
     let Err(Error::BlowUp(blow_up)) = simulation.run() else { panic!("no blow-up") };
     assert!(matches!(blow_up.symptom, Symptom::Integral { name: "mixed", .. }), "{blow_up}");
     assert_eq!((blow_up.last_time, blow_up.time), (1.0, 1.0 + H));
@@ -193,7 +194,12 @@ fn a_start_at_a_dead_centre_is_refused_with_the_constraints() {
 type BarsRun = Run<ParallelogramState, 8, 7>;
 
 fn bars(angle: f64, method: Method) -> Result<BarsRun, Error> {
-    Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(angle)).unwrap().method(method).until(10.0).run()
+    Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(angle))
+        .unwrap()
+        .without_feedback()
+        .method(method)
+        .until(10.0)
+        .run()
 }
 
 #[test]
@@ -221,7 +227,11 @@ fn a_run_that_survives_a_dead_centre_tells_where_it_was() {
     let simulation = Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0)).unwrap().until(10.0);
     assert_tells(&simulation.run_by(&Rattle::new(&PARALLELOGRAM).unwrap(), 1e-3).unwrap());
     // Before it comes there, nothing is told.
-    let simulation = Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0)).unwrap().method(FIXED[3]).until(0.25);
+    let simulation = Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0))
+        .unwrap()
+        .without_feedback()
+        .method(FIXED[3])
+        .until(0.25);
     assert_eq!(simulation.run().unwrap().dependence(), None);
 }
 

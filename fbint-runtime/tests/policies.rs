@@ -4,7 +4,7 @@ mod common;
 
 use common::{PENDULUM, Pendulum, start};
 use fbint_runtime::nalgebra::{Matrix4, Matrix6, SymmetricEigen, Vector4, Vector6};
-use fbint_runtime::{Feedback, FeedbackSystem, GainMatrix, GainPolicy, Gains};
+use fbint_runtime::{Correction, Error, Feedback, FeedbackSystem, GainMatrix, GainPolicy, Gains, Method, Simulation};
 
 const WEIGHTED: Pendulum<true> = Pendulum { m: 1.3, g: 0.7, l: 1.0 };
 
@@ -128,4 +128,93 @@ fn times_and_rates_that_are_not_positive_are_refused() {
     assert_eq!(refusal(scaled), "the rate of the scaled gains is NaN: it must be positive and finite");
     let rule = Feedback::new(&PENDULUM, &start().into(), Gains::bae_chang(-1.0)).map(|_| ()).unwrap_err();
     assert_eq!(refusal(rule), "the step of the gains is -1.0: it must be positive and finite");
+}
+
+/// The audit of the feedback against the stability interval of the method.
+mod audit {
+    use super::*;
+
+    fn run(gains: Gains<impl GainPolicy<4>>, method: Method) -> Result<(), Error> {
+        Simulation::new(&PENDULUM, start()).unwrap().gains(gains).method(method).until(10.0).run().map(|_| ())
+    }
+
+    #[test]
+    fn gains_too_large_for_the_step_are_refused_with_what_would_do() {
+        let Err(error) = run(Gains::uniform(50.0), Method::Rk4 { h: 0.02 }) else { panic!("not refused") };
+        let Error::UnstableGains { time, h, rate, interval } = error else { panic!("{error}") };
+        assert_eq!((time, h, interval), (0.0, 0.02, 2.785));
+        for part in ["h = 0.02", "at t = 0.0", "Gains::relaxation"] {
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        // A fifth to spare, for the rate is another one further on.
+        let largest = 0.8 * interval / rate;
+        run(Gains::uniform(50.0), Method::Rk4 { h: largest }).unwrap();
+        run(Gains::uniform(50.0 * largest / h), Method::Rk4 { h }).unwrap();
+        run(Gains::relaxation(10.0 * h), Method::Rk4 { h }).unwrap();
+    }
+
+    #[test]
+    fn every_method_has_its_own_interval() {
+        for (method, limit) in [
+            (|h| Method::Euler { h }, 2.0),
+            (|h| Method::Midpoint { h }, 2.0),
+            (|h| Method::Heun { h }, 2.0),
+            (|h| Method::Rk4 { h }, 2.785),
+        ] as [(fn(f64) -> Method, f64); 4]
+        {
+            let tau = 0.01;
+            assert!(run(Gains::relaxation(tau), method(0.99 * limit * tau)).is_ok());
+            assert!(matches!(
+                run(Gains::relaxation(tau), method(1.01 * limit * tau)),
+                Err(Error::UnstableGains { .. })
+            ));
+        }
+        // Error control finds its step itself.
+        run(Gains::uniform(50.0), Method::Dop853 { rtol: 1e-6, atol: 1e-6 }).unwrap();
+    }
+
+    #[test]
+    fn a_rate_that_grows_on_the_way_ends_the_run() {
+        // The pendulum starts at its height, so that |p|^2 and with it |dH|^2 grow.
+        let high = Vector6::new(0.0, 0.0, 1.0, 0.3, 0.0, 0.0);
+        let feedback = Feedback::new(&PENDULUM, &high, Gains::uniform(1.0)).unwrap();
+        let h = 2.0 / feedback.decay_rate(&high);
+        let simulation = Simulation::new(&PENDULUM, high).unwrap().gains(Gains::uniform(0.98));
+        let run = simulation.method(Method::Midpoint { h }).until(100.0).run();
+        let Err(Error::UnstableGains { time, .. }) = run else { panic!("not noticed") };
+        assert!(time > 0.0);
+    }
+}
+
+/// What happens when nobody names a number.
+mod default {
+    use super::*;
+
+    const METHODS: [Method; 4] = [
+        Method::Euler { h: 1e-2 },
+        Method::Rk4 { h: 1e-2 },
+        Method::DormandPrince { rtol: 1e-8, atol: 1e-8 },
+        Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
+    ];
+
+    #[test]
+    fn it_is_one_correction_after_each_step_of_the_plain_field() {
+        for method in METHODS {
+            let simulation = || Simulation::new(&PENDULUM, start()).unwrap().method(method).until(5.0);
+            let run = simulation().run().unwrap();
+            let stated = simulation().without_feedback().corrected(Correction::once()).run().unwrap();
+            assert_eq!(run.state(), stated.state());
+            assert!(run.drift().integrals().iter().all(|integral| integral.max < 1e-6), "{method:?}: {}", run.drift());
+        }
+    }
+
+    #[test]
+    fn gains_take_its_place() {
+        let simulation = || Simulation::new(&PENDULUM, start()).unwrap().method(METHODS[1]).until(1.0);
+        let uncorrected = simulation().gains(Gains::uniform(1.0)).run().unwrap();
+        let stated = simulation().corrected(Correction::times(0)).gains(Gains::uniform(1.0)).run().unwrap();
+        assert_eq!(uncorrected.state(), stated.state());
+        let both = simulation().gains(Gains::uniform(1.0)).corrected(Correction::once()).run().unwrap();
+        assert_ne!(uncorrected.state(), both.state());
+    }
 }

@@ -34,6 +34,27 @@ pub(super) struct Course<'a, S: FeedbackSystem<N, M>, const N: usize, const M: u
     from: Option<Snapshot>,
 }
 
+/// Whether a feedback that decays at some rate is stable with steps of a fixed size.
+pub(super) struct Audit<D> {
+    /// Where the method's real stability interval ends.
+    pub(super) interval: f64,
+    /// The largest rate of decay in a state.
+    pub(super) decay_rate: D,
+}
+
+impl<D> Audit<D> {
+    fn check<const N: usize>(&self, schedule: &Schedule, time: f64, x: &SVector<f64, N>) -> Result<(), Error>
+    where
+        D: Fn(&SVector<f64, N>) -> f64,
+    {
+        let rate = (self.decay_rate)(x);
+        if schedule.h * rate <= self.interval {
+            return Ok(());
+        }
+        Err(Error::UnstableGains { time, h: schedule.h, rate, interval: self.interval })
+    }
+}
+
 /// What a run has seen so far.
 struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     system: S::Prepared,
@@ -70,10 +91,12 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         mut self,
         schedule: Schedule,
         evaluations_per_step: u64,
+        audit: Audit<impl Fn(&SVector<f64, N>) -> f64>,
         mut step: impl FnMut(&mut SVector<f64, N>, f64),
     ) -> Result<Run<S::State, N, M>, Error> {
         let mut number = self.first_step(&schedule)?;
         let mut x = self.record.last.state;
+        audit.check(&schedule, self.record.last.time, &x)?;
         loop {
             if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, || None)
                 || number == schedule.steps
@@ -86,6 +109,7 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
             self.record.add(schedule.time(number), x)?;
             if schedule.is_sampled(number) {
                 self.record.sample();
+                audit.check(&schedule, self.record.last.time, &x)?;
             }
         }
     }

@@ -14,7 +14,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// When steps of a fixed size end, and which are sampled and watched.
 pub(super) struct Schedule {
-    h: f64,
+    pub(super) h: f64,
     pub(super) until: f64,
     pub(super) steps: u64,
     /// The size of the last step where it is not h.
