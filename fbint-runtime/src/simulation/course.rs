@@ -105,8 +105,8 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
             }
             number += 1;
             step(&mut x, schedule.step_size(number));
-            self.correction.apply(&self.record.system, &self.record.targets, &mut x);
-            self.record.add(schedule.time(number), x)?;
+            let change = self.correct(&mut x);
+            self.record.add(schedule.time(number), x, change)?;
             if schedule.is_sampled(number) {
                 self.record.sample();
                 audit.check(&schedule, self.record.last.time, &x)?;
@@ -129,12 +129,12 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
                 return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
             }
             integrator.step(until).map_err(|error| self.record.halted(error))?;
-            if self.correction != Correction::times(0) {
-                let mut x = *integrator.state();
-                self.correction.apply(&self.record.system, &self.record.targets, &mut x);
+            let mut x = *integrator.state();
+            let change = self.correct(&mut x);
+            if change.is_some() {
                 integrator.set_state(x);
             }
-            self.record.add(integrator.time(), *integrator.state())?;
+            self.record.add(integrator.time(), x, change)?;
             match &mut sampling {
                 Sampling::Steps { stride } => self.record.sample_step(integrator.steps(), stride),
                 Sampling::Times { interval, next, last } => {
@@ -142,6 +142,16 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
                 }
             }
         }
+    }
+
+    /// Corrects a state if that is asked for; gives the change of the integrals that it had before.
+    fn correct(&self, x: &mut SVector<f64, N>) -> Option<SVector<f64, M>> {
+        let Record { system, targets, .. } = &self.record;
+        (self.correction != Correction::times(0)).then(|| {
+            let change = system.integrals(x) - targets;
+            self.correction.apply(system, targets, x);
+            change
+        })
     }
 
     /// How many steps of a fixed size were made already.
@@ -263,23 +273,24 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         Sample { time, state, change: self.system.integrals(&state) - self.targets }
     }
 
-    /// Records the state after a step, which becomes the last good one unless it is not good.
-    fn add(&mut self, time: f64, state: SVector<f64, N>) -> Result<(), Error> {
+    /// Records the state after a step, which becomes the last good one unless it is not good. `uncorrected` is the change of the
+    /// integrals before the state was corrected, if it was.
+    fn add(&mut self, time: f64, state: SVector<f64, N>, uncorrected: Option<SVector<f64, M>>) -> Result<(), Error> {
         let integrals = self.system.integrals(&state);
         let sample = Sample { time, state, change: integrals - self.targets };
         if !sample.is_good(&self.bounds) {
             return Err(self.blow_up(&sample));
         }
         self.drift.record(time, &integrals);
-        self.look_where_integrals_jump(&sample);
+        self.look_where_integrals_jump(&sample, &uncorrected.unwrap_or(sample.change));
         self.last = sample;
         Ok(())
     }
 
     /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
     /// which happens a few dozen times in a run, however long.
-    fn look_where_integrals_jump(&mut self, next: &Sample<N, M>) {
-        let jump = (next.change - self.last.change).component_mul(&self.inverse_bounds).amax();
+    fn look_where_integrals_jump(&mut self, next: &Sample<N, M>, change: &SVector<f64, M>) {
+        let jump = (change - self.last.change).component_mul(&self.inverse_bounds).amax();
         if jump > 2.0 * self.jump {
             self.jump = jump;
             self.look_for_dependence(self.last.time, &self.last.state.clone());
