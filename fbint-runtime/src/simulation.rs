@@ -42,6 +42,7 @@ pub struct Simulation<'a, S, F, const N: usize, const M: usize> {
     /// Unless one is asked for: none with gains or without feedback, else one after each step.
     correction: Option<Correction>,
     max_steps: u64,
+    is_audited: bool,
     watch: Watch<'a>,
     from: Option<Snapshot>,
 }
@@ -115,6 +116,7 @@ where
             interval: None,
             correction: None,
             max_steps: MAX_STEPS,
+            is_audited: true,
             watch: Box::new(|_| ControlFlow::Continue(())),
             from: None,
         })
@@ -176,6 +178,12 @@ where
         self
     }
 
+    /// Makes the run even where the gains are too large for the step, to see what comes of it.
+    pub fn unaudited(mut self) -> Self {
+        self.is_audited = false;
+        self
+    }
+
     /// Shows the run to `watch`: at the start, after every step with error control or at least every 256 steps of a fixed size,
     /// and at the end. If it breaks, the run ends there, at the last state that was reached.
     ///
@@ -221,9 +229,22 @@ where
     }
 
     fn with_field<G>(self, field: Result<G, Error>) -> Simulation<'a, S, G, N, M> {
-        let Self { system, start, targets, method, until, interval, max_steps, watch, from, .. } = self;
+        let Self { system, start, targets, method, until, interval, max_steps, is_audited, watch, from, .. } = self;
         let correction = self.correction.or(Some(Correction::times(0)));
-        Simulation { system, start, targets, field, method, until, interval, correction, max_steps, watch, from }
+        Simulation {
+            system,
+            start,
+            targets,
+            field,
+            method,
+            until,
+            interval,
+            correction,
+            max_steps,
+            is_audited,
+            watch,
+            from,
+        }
     }
 }
 
@@ -249,7 +270,7 @@ where
         let correction = self.correction.unwrap_or(Correction::once());
         let course = Course::new(self.system, start, self.targets, correction, self.watch, self.from)?;
         let decay_rate = |x: &SVector<f64, N>| field.decay_rate(x);
-        let audit = |interval| Audit { interval, decay_rate };
+        let audit = |interval| Audit { interval: if self.is_audited { interval } else { f64::INFINITY }, decay_rate };
         match method {
             Method::Euler { h } => {
                 course

@@ -120,6 +120,12 @@ pub enum Feedback {
     Uniform(f64),
     /// A gain for each integral; their number must be that of the integrals.
     Diagonal(Vec<f64>),
+    /// [`Gains::relaxation`] with this time.
+    Relaxation(f64),
+    /// [`Gains::diagonal_scaled`] with this rate.
+    DiagonalScaled(f64),
+    /// [`Gains::bae_chang`] for this step.
+    BaeChang(f64),
 }
 
 /// What a run gave.
@@ -213,6 +219,9 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
                 let gains = SVector::<f64, M>::from_column_slice(gains).into();
                 finish(simulation.gains(Gains::diagonal(gains)), plan)
             }
+            Feedback::Relaxation(tau) => finish(simulation.gains(Gains::relaxation(*tau)), plan),
+            Feedback::DiagonalScaled(rate) => finish(simulation.gains(Gains::diagonal_scaled(*rate)), plan),
+            Feedback::BaeChang(h) => finish(simulation.gains(Gains::bae_chang(*h)), plan),
         }
     }
 

@@ -43,7 +43,7 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   fbint run spherical-pendulum --until 100
   fbint run spherical-pendulum --method euler --step 1e-3 --gains none
-  fbint run spherical-pendulum --step 0.05 --gains none --correct
+  fbint run spherical-pendulum --step 0.05 --gains relaxation:1
   fbint run four-bar --method dop853 --rtol 1e-10 --until 30 --out four-bar.csv --plot four-bar.svg
   fbint run planar-pendulum -p m=2 -p l=0.5 --out planar.csv
   fbint run spherical-pendulum --start p[0]=1.5 --start p[2]=0 --plot pendulum.svg
@@ -52,13 +52,17 @@ Examples:
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
-  each stays below --atol plus --rtol times the state. --correct moves the state after each step onto all integrals, by one
-  iteration of Gauss and Newton; it goes with every method and makes feedback dispensable.
+  each stays below --atol plus --rtol times the state.
 
 Gains:
-  One number K weighs every integral alike; k1,k2,.. gives one weight to each, in the order that `fbint list` shows; `none`
-  integrates the derived field without feedback. Feedback makes the field stiffer: Euler wants h < 0.36 / K, RK4 h < 0.5 / K
-  on a pendulum, and what a method can resolve well it may resolve better with small gains or none.
+  Without --gains the state is corrected after each step, onto all integrals, by one iteration of Gauss and Newton: that is
+  feedback as strong as can be without its stiffness, and needs no number. With --gains it is not, unless --correct asks for it:
+  none              the derived field alone
+  K                 every integral weighs K; K1,K2,.. gives one weight to each, in the order that `fbint list` shows
+  relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
+  scaled:RATE       the same without a linear solve, where integrals do not depend on one another
+  bae-chang         as strong as an Euler step of this size allows, by the rule of Bae and Chang
+  Constant gains make the field stiff. A step too large for them is refused, with the largest that would do.
 
 Start:
   Each model brings a start. --start changes entries of it; a start that violates a constraint is refused with the
@@ -92,15 +96,15 @@ pub(crate) struct Run {
     /// The absolute tolerance of a method that chooses its steps; that of --rtol unless given.
     #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
     pub(crate) atol: Option<f64>,
-    /// Correct the state after each step, onto all constraints and invariants.
+    /// Correct the state after each step, onto all constraints and invariants, also with --gains.
     #[arg(long)]
     pub(crate) correct: bool,
     /// The time at the end; a run starts at 0.
     #[arg(long, value_name = "T", default_value_t = 10.0, allow_negative_numbers = true)]
     pub(crate) until: f64,
-    /// The weights of the feedback: one for all, one for each integral, or `none`.
-    #[arg(long, value_name = "K|K1,K2,..|none", default_value = "1", value_parser = gains, allow_hyphen_values = true)]
-    pub(crate) gains: GainsArgument,
+    /// The gains of the feedback, instead of a correction after each step.
+    #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
+    pub(crate) gains: Option<GainsArgument>,
     /// Set a parameter; may be repeated.
     #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) parameters: Vec<Assignment>,
@@ -165,6 +169,9 @@ pub(crate) enum GainsArgument {
     None,
     Uniform(f64),
     Each(Vec<f64>),
+    Relaxation(f64),
+    Scaled(f64),
+    BaeChang,
 }
 
 /// `NAME=VALUE`.
@@ -222,8 +229,13 @@ pub(crate) struct Reproduce {
 fn gains(text: &str) -> Result<GainsArgument, String> {
     match text {
         "none" => Ok(GainsArgument::None),
+        "bae-chang" => Ok(GainsArgument::BaeChang),
+        _ if text.starts_with("relaxation:") => number(&text["relaxation:".len()..]).map(GainsArgument::Relaxation),
+        _ if text.starts_with("scaled:") => number(&text["scaled:".len()..]).map(GainsArgument::Scaled),
         _ if text.contains(',') => text.split(',').map(number).collect::<Result<_, _>>().map(GainsArgument::Each),
-        _ => number(text).map(GainsArgument::Uniform),
+        _ => text.trim().parse().map(GainsArgument::Uniform).map_err(|_| {
+            format!("`{text}` is not a number, and not `none`, `relaxation:TAU`, `scaled:RATE` or `bae-chang`")
+        }),
     }
 }
 

@@ -58,8 +58,8 @@ fn job(arguments: &arguments::Run) -> Result<Job, Box<dyn Error>> {
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         start: named(model.state_names(), &start),
         method,
-        gains: feedback(&*model, &arguments.gains)?,
-        corrections: arguments.correct.into(),
+        gains: feedback(&*model, method, arguments.gains.as_ref())?,
+        corrections: (arguments.correct || arguments.gains.is_none()).into(),
         until: arguments.until,
         every: arguments.every,
     })
@@ -120,11 +120,20 @@ fn step(method: Method) -> Option<f64> {
     }
 }
 
-fn feedback(model: &dyn Model, argument: &GainsArgument) -> Result<Feedback, Box<dyn Error>> {
+fn feedback(model: &dyn Model, method: Method, argument: Option<&GainsArgument>) -> Result<Feedback, Box<dyn Error>> {
     let names = model.integral_names();
-    match argument {
+    match argument.unwrap_or(&GainsArgument::None) {
         GainsArgument::None => Ok(Feedback::None),
         GainsArgument::Uniform(k) => Ok(Feedback::Uniform(*k)),
+        GainsArgument::Relaxation(tau) => Ok(Feedback::Relaxation(*tau)),
+        GainsArgument::Scaled(rate) => Ok(Feedback::DiagonalScaled(*rate)),
+        GainsArgument::BaeChang => match step(method) {
+            Some(h) => Ok(Feedback::BaeChang(h)),
+            None => {
+                let name = method_name(method);
+                Err(format!("--gains bae-chang needs a step, which {name} chooses itself: give --method euler").into())
+            }
+        },
         GainsArgument::Each(gains) if gains.len() == names.len() => Ok(Feedback::Diagonal(gains.clone())),
         GainsArgument::Each(gains) => {
             let (given, wanted, order) = (gains.len(), names.len(), names.join(", "));

@@ -208,8 +208,9 @@ fn report(
 fn contender(job: &Job) -> Contender {
     let scheme = job.method.into();
     match job.gains {
+        Feedback::None if job.corrections > 0 => Contender::with_projection(scheme),
         Feedback::None => Contender::plain(scheme),
-        Feedback::Uniform(_) | Feedback::Diagonal(_) => Contender::with_feedback(scheme),
+        _ => Contender::with_feedback(scheme),
     }
 }
 
@@ -226,9 +227,13 @@ fn title(job: &Job) -> String {
 fn method_label(job: &Job) -> String {
     let method = method_name(job.method);
     let feedback = match &job.gains {
+        Feedback::None if job.corrections > 0 => return format!("{method}, corrected after each step"),
         Feedback::None => format!("{method} without feedback"),
         Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
         Feedback::Diagonal(_) => format!("{method} with feedback"),
+        Feedback::Relaxation(tau) => format!("{method} with feedback, relaxation time {tau}"),
+        Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
+        Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
     };
     if job.corrections > 0 { feedback + ", corrected" } else { feedback }
 }

@@ -38,7 +38,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
 
     /// A Runge-Kutta method on the field with feedback.
     pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainMatrix<M>>) -> Result<Trial, Error> {
-        self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains))
+        self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains).unaudited())
     }
 
     /// A Runge-Kutta method with one correction after each step.
@@ -55,7 +55,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
     }
 
     fn simulation(&self) -> Result<Simulation<'_, S, PlainField<S::Prepared, M>, N, M>, Error> {
-        Ok(Simulation::new(self.system, self.start)?.until(self.until).record_every(self.every))
+        Ok(Simulation::new(self.system, self.start)?.without_feedback().until(self.until).record_every(self.every))
     }
 
     fn run(
