@@ -66,7 +66,7 @@ impl std::fmt::Display for SessionError {
 
 /// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time on this machine.
 pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
-    let lock = lock()?;
+    let lock = lock(PATIENCE)?;
     let result = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .name("fbint-algebra".to_owned())
@@ -94,7 +94,7 @@ fn lock_path() -> PathBuf {
     folder.join("fbint-algebra.lock")
 }
 
-fn lock() -> Result<File, SessionError> {
+fn lock(patience: Duration) -> Result<File, SessionError> {
     let unavailable =
         |error: std::io::Error| SessionError::Unavailable(format!("lock file {}: {error}", lock_path().display()));
     let file = open_lock_file().map_err(unavailable)?;
@@ -107,7 +107,7 @@ fn lock() -> Result<File, SessionError> {
     // in vain is closed, which releases the lock.
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(file.lock().map(|()| file)));
-    match receiver.recv_timeout(PATIENCE) {
+    match receiver.recv_timeout(patience) {
         Ok(result) => result.map_err(unavailable),
         Err(_) => Err(SessionError::Busy),
     }
@@ -376,5 +376,20 @@ impl Neg for &Expr {
     type Output = Expr;
     fn neg(self) -> Expr {
         Expr(-&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PATIENCE, SessionError, lock};
+    use std::time::Duration;
+
+    #[test]
+    fn patience_ends_and_leaves_nothing_locked() {
+        let held = lock(PATIENCE).expect("nobody holds the lock for long");
+        assert_eq!(lock(Duration::from_millis(100)).map(drop), Err(SessionError::Busy));
+        drop(held);
+        // Also the thread that went on waiting gives it back when it is served, too late.
+        lock(PATIENCE).expect("nobody holds the lock any more");
     }
 }
