@@ -9,10 +9,7 @@
 
 use std::hint::black_box;
 
-
-use fbint_runtime::{
-    Correction, Error, Feedback, FeedbackSystem, GainMatrix, Gains, PreparedSystem,
-};
+use fbint_runtime::{Correction, Error, Feedback, FeedbackSystem, GainMatrix, Gains, PreparedSystem};
 use models::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
     SphericalPendulum, SphericalPendulumCpv22,
