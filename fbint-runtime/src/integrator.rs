@@ -244,7 +244,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         if h == 0.0 {
             return DenseOutput { time, h, start, coefficients: [SVector::zeros(); 7] };
         }
-        let last = self.pair.last;
+        let last = self.pair.last();
         self.stages[last] = self.derivative();
         self.knows_derivative = true;
         for i in last + 1..S {
@@ -255,7 +255,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
     /// f at the state.
     fn derivative(&mut self) -> SVector<f64, N> {
-        if self.knows_derivative { self.stages[self.pair.last] } else { self.evaluate(&self.state.clone()) }
+        if self.knows_derivative { self.stages[self.pair.last()] } else { self.evaluate(&self.state.clone()) }
     }
 
     #[inline]
@@ -295,21 +295,21 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
     /// The state after a step of size h and the error of that step, infinite where something is not finite.
     fn attempt(&mut self, h: f64) -> (SVector<f64, N>, f64) {
-        let Pair { a, last, .. } = self.pair;
-        for (i, row) in a[..*last].iter().enumerate().skip(1) {
-            self.stages[i] = self.evaluate(&advanced(&self.state, h, &self.stages[..i], row));
+        let (a, last) = (&self.pair.a, self.pair.last());
+        for i in 1..last {
+            self.stages[i] = self.evaluate(&advanced(&self.state, h, &self.stages[..i], &a[i]));
         }
-        let next = advanced(&self.state, h, &self.stages[..*last], &a[*last]);
+        let next = advanced(&self.state, h, &self.stages[..last], &a[last]);
         let zero = SVector::zeros();
         let weights = self.tolerance.weights(&self.state, &next);
         let error = match &self.pair.error {
             ErrorEstimate::Embedded(difference) => {
-                self.stages[*last] = self.evaluate(&next);
+                self.stages[last] = self.evaluate(&next);
                 norm(&advanced(&zero, h, &self.stages, difference), &weights)
             }
             ErrorEstimate::Combined { fifth, third } => {
-                let fifth = norm(&advanced(&zero, h, &self.stages[..*last], fifth), &weights);
-                let third = 0.1 * norm(&advanced(&zero, h, &self.stages[..*last], third), &weights);
+                let fifth = norm(&advanced(&zero, h, &self.stages[..last], fifth), &weights);
+                let third = 0.1 * norm(&advanced(&zero, h, &self.stages[..last], third), &weights);
                 let both = Scalar::sqrt(fifth * fifth + third * third);
                 if both > 0.0 { fifth * (fifth / both) } else { both }
             }
@@ -320,7 +320,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
     #[cold]
     fn rejection(&self, next: &SVector<f64, N>, error: f64) -> StepFailure {
-        let stages = self.stages[..self.pair.last].iter().chain([next]);
+        let stages = self.stages[..self.pair.last()].iter().chain([next]);
         match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
             Some(entry) => StepFailure::NotFinite { entry },
             None => StepFailure::Underflow,
@@ -338,7 +338,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// How much longer the step after one can be, from the logarithm of its error.
     fn growth(&self, log_error: f64) -> f64 {
         let Control { exponent, beta, range: (least, most), .. } = self.pair.control;
-        (SAFETY * Scalar::exp(beta * self.last_log_error - exponent * log_error)).clamp(least, most)
+        // Not `clamp`, which panics for limits in the wrong order, for all that the compiler knows.
+        (SAFETY * Scalar::exp(beta * self.last_log_error - exponent * log_error)).max(least).min(most)
     }
 
     /// How much shorter a step must be than one that had this error.
@@ -353,7 +354,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         Resumption {
             time: self.time,
             state: self.state,
-            derivative: self.knows_derivative.then(|| self.stages[self.pair.last]),
+            derivative: self.knows_derivative.then(|| self.stages[self.pair.last()]),
             size: self.size,
             last_log_error: self.last_log_error,
             steps: self.steps,
@@ -368,7 +369,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         (self.time, self.state) = (from.time, from.state);
         (self.previous_time, self.previous_state) = (from.time, from.state);
         self.knows_derivative = from.derivative.is_some();
-        self.stages[self.pair.last] = from.derivative.unwrap_or_else(SVector::zeros);
+        self.stages[self.pair.last()] = from.derivative.unwrap_or_else(SVector::zeros);
         (self.size, self.last_log_error) = (from.size, from.last_log_error);
         (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
     }
@@ -430,7 +431,7 @@ impl<const N: usize> DenseOutput<N> {
         let bend = stages[0] * h - rise;
         let zero = SVector::zeros();
         let [c3, c4, c5, c6] = pair.dense.map(|weights| advanced(&zero, h, stages, &weights));
-        let coefficients = [rise, bend, rise - stages[pair.last] * h - bend, c3, c4, c5, c6];
+        let coefficients = [rise, bend, rise - stages[pair.last()] * h - bend, c3, c4, c5, c6];
         Self { time, h, start, coefficients }
     }
 

@@ -102,6 +102,7 @@ fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         if passed_on { quote!(#field) } else { quote!(#field: #value) }
     });
     quote! {
+        #[inline]
         fn prepare(&self) -> Self::Prepared {
             #statements
             #prepared { #(#fields),* }
@@ -189,12 +190,14 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const SOURCE: &'static ::core::primitive::str = #source;
             const DERIVATION: &'static ::core::primitive::str = #latex;
             const EQUATIONS: &'static ::core::primitive::str = #equations;
+            #[inline]
             fn parameter(&self, index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
                 match index {
                     #(#read_indices => ::core::option::Option::Some(self.#places),)*
                     _ => ::core::option::Option::None,
                 }
             }
+            #[inline]
             fn parameter_mut(
                 &mut self,
                 index: ::core::primitive::usize,
@@ -403,6 +406,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         }
         #[automatically_derived]
         impl ::core::convert::From<#flat> for #state {
+            #[inline]
             fn from(x: #flat) -> Self {
                 let [[#(#entries),*]] = x.data.0;
                 Self { #(#names: #gathered),* }
@@ -410,6 +414,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         }
         #[automatically_derived]
         impl ::core::convert::From<#state> for #flat {
+            #[inline]
             fn from(state: #state) -> Self {
                 let #state { #(#names: #scattered),* } = state;
                 #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#entries),*]]))
