@@ -46,7 +46,7 @@ fn every_function<S: FeedbackSystem<N, M> + Clone, const N: usize, const M: usiz
     black_box(shaped::<S, N, M>(x));
     set_parameter(&mut model.clone(), black_box(0), parameter(model, black_box(0)));
     black_box((vector_field(&prepared, &x), integrals(&prepared, &x), integrals_jacobian(&prepared, &x)));
-    black_box((multipliers(&prepared, &x), outputs(&prepared, &x)));
+    black_box((multipliers(&prepared, &x), outputs(&prepared, &x), squared_gradients(&prepared, &x)));
     let feedback = Feedback::new(model, &x, Gains::uniform(1.0))?;
     with_feedback(&feedback, &prepared, x);
     with_feedback(&Feedback::new(model, &x, Gains::full(SMatrix::identity()))?, &prepared, x);
@@ -67,7 +67,8 @@ fn with_feedback<S, K, L, const N: usize, const M: usize>(
     K: GainMatrix<M>,
     L: GainMatrix<N>,
 {
-    black_box((potential_gradient(prepared, &x, feedback), feedback_field(feedback, &x)));
+    black_box((potential_gradient(prepared, &x, feedback), correction(prepared, &x, feedback)));
+    black_box(feedback_field(feedback, &x));
     black_box((violations(feedback, &x), potential(feedback, &x)));
     let mut x = x;
     correct(Correction::once(), prepared, feedback.targets(), &mut x);
@@ -175,6 +176,13 @@ functions! {
         system.outputs(x)
     }
 
+    fn squared_gradients<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
+        system: &P,
+        x: &SVector<f64, N>,
+    ) -> SVector<f64, M> {
+        system.squared_gradients(x)
+    }
+
     fn potential_gradient<P, S, K, L, const N: usize, const M: usize>(
         system: &P,
         x: &SVector<f64, N>,
@@ -187,6 +195,20 @@ functions! {
         L: GainMatrix<N>,
     {
         system.potential_gradient(x, law)
+    }
+
+    fn correction<P, S, K, L, const N: usize, const M: usize>(
+        system: &P,
+        x: &SVector<f64, N>,
+        law: &Feedback<S, K, L, N, M>,
+    ) -> SVector<f64, N>
+    where
+        P: PreparedSystem<N, M>,
+        S: FeedbackSystem<N, M>,
+        K: GainMatrix<M>,
+        L: GainMatrix<N>,
+    {
+        system.correction(x, law)
     }
 
     fn feedback_field<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
