@@ -7,8 +7,8 @@ use std::hint::black_box;
 
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
-    Composition, Correction, DenseOutput, Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains, Integrator,
-    OneStep, PlainField, PreparedSystem, Rattle, StepError, StormerVerlet, Tolerance,
+    Composition, Correction, DenseOutput, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains,
+    Integrator, OneStep, PlainField, PreparedSystem, Rattle, StepError, StormerVerlet, Tolerance,
 };
 use models::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
@@ -48,30 +48,49 @@ fn every_function<S: FeedbackSystem<N, M> + Clone, const N: usize, const M: usiz
     black_box((vector_field(&prepared, &x), integrals(&prepared, &x), integrals_jacobian(&prepared, &x)));
     black_box((multipliers(&prepared, &x), outputs(&prepared, &x), squared_gradients(&prepared, &x)));
     let feedback = Feedback::new(model, &x, Gains::uniform(1.0))?;
-    with_feedback(&feedback, &prepared, x);
-    with_feedback(&Feedback::new(model, &x, Gains::full(SMatrix::identity()))?, &prepared, x);
-    with_feedback(&Feedback::new(model, &x, Gains::diagonal([2.0; M]).with_diagonal_metric([2.0; N]))?, &prepared, x);
+    let full = Feedback::new(model, &x, Gains::full(SMatrix::identity()))?;
+    let metric = Feedback::new(model, &x, Gains::diagonal([2.0; M]).with_diagonal_metric([2.0; N]))?;
+    constant_gains(&feedback, &prepared, &x);
+    constant_gains(&full, &prepared, &x);
+    constant_gains(&metric, &prepared, &x);
+    gains(&feedback, x);
+    gains(&full, x);
+    gains(&metric, x);
+    gains(&Feedback::new(model, &x, Gains::relaxation(1.0))?, x);
+    gains(&Feedback::new(model, &x, Gains::diagonal_scaled(1.0))?, x);
+    gains(&Feedback::new(model, &x, Gains::bae_chang(1e-3))?, x);
+    let mut corrected = x;
+    correct(Correction::once(), &prepared, feedback.targets(), &mut corrected);
+    black_box(corrected);
     runge_kutta_steps(&feedback, x)?;
     runge_kutta_steps(&PlainField::new(model), x)?;
     geometric_steps(model, x);
     Ok(S::NAME)
 }
 
-/// The field with feedback, the correction, and the generated steps.
-fn with_feedback<S, K, L, const N: usize, const M: usize>(
+/// What there is for a constant K alone.
+fn constant_gains<S, K, L, const N: usize, const M: usize>(
     feedback: &Feedback<S, K, L, N, M>,
     prepared: &S::Prepared,
-    x: SVector<f64, N>,
+    x: &SVector<f64, N>,
 ) where
     S: FeedbackSystem<N, M>,
     K: GainMatrix<M>,
     L: GainMatrix<N>,
 {
-    black_box((potential_gradient(prepared, &x, feedback), correction(prepared, &x, feedback)));
-    black_box(feedback_field(feedback, &x));
-    black_box((violations(feedback, &x), potential(feedback, &x)));
+    black_box((potential_gradient(prepared, x, feedback), correction(prepared, x, feedback)));
+    black_box(potential(feedback, x));
+}
+
+/// The field with feedback, how fast violations decay, and the generated steps.
+fn gains<S, K, L, const N: usize, const M: usize>(feedback: &Feedback<S, K, L, N, M>, x: SVector<f64, N>)
+where
+    S: FeedbackSystem<N, M>,
+    K: GainPolicy<M>,
+    L: GainMatrix<N>,
+{
+    black_box((feedback_field(feedback, &x), violations(feedback, &x), decay_rate(feedback, &x)));
     let mut x = x;
-    correct(Correction::once(), prepared, feedback.targets(), &mut x);
     feedback_euler_step(feedback, &mut x, black_box(1e-3));
     feedback_rk4_step(feedback, &mut x, black_box(1e-3));
     black_box(x);
@@ -211,14 +230,21 @@ functions! {
         system.correction(x, law)
     }
 
-    fn feedback_field<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
+    fn feedback_field<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
         feedback: &Feedback<S, K, L, N, M>,
         x: &SVector<f64, N>,
     ) -> SVector<f64, N> {
         feedback.field(x)
     }
 
-    fn violations<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
+    fn decay_rate<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
+        feedback: &Feedback<S, K, L, N, M>,
+        x: &SVector<f64, N>,
+    ) -> f64 {
+        feedback.decay_rate(x)
+    }
+
+    fn violations<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
         feedback: &Feedback<S, K, L, N, M>,
         x: &SVector<f64, N>,
     ) -> SVector<f64, M> {
@@ -232,7 +258,7 @@ functions! {
         feedback.potential(x)
     }
 
-    fn feedback_euler_step<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
+    fn feedback_euler_step<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
         feedback: &Feedback<S, K, L, N, M>,
         x: &mut SVector<f64, N>,
         h: f64,
@@ -240,7 +266,7 @@ functions! {
         feedback.euler_step(x, h);
     }
 
-    fn feedback_rk4_step<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
+    fn feedback_rk4_step<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
         feedback: &Feedback<S, K, L, N, M>,
         x: &mut SVector<f64, N>,
         h: f64,
