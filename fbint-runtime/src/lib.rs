@@ -5,8 +5,8 @@
 //! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K and L, [`Feedback`] is
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
 //! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Correction`] is the rival to feedback, a projection
-//! after each step. Steps are those of [`tableau`], of a fixed size, or of [`Integrator`], with error control; both work on
-//! any [`Field`].
+//! after each step, and what a simulation does that is told no gains. Steps are those of [`tableau`], of a fixed size, or of
+//! [`Integrator`], with error control; both work on any [`Field`].
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
