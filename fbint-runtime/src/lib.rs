@@ -106,4 +106,6 @@ pub use policy::{BaeChang, DiagonalScaled, GainPolicy, Relaxation, Target};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
 pub use simulation::{Method, Moment, Run, Sample, Simulation, Snapshot};
-pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem};
+pub use system::{
+    Conservation, Evidence, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem,
+};

@@ -28,6 +28,8 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     const INTEGRAL_KINDS: [IntegralKind; M];
     /// How often each integral occurs in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
     const INTEGRAL_WEIGHTS: [f64; M];
+    /// Where the field without feedback conserves each integral, and how that was decided while the model was compiled.
+    const CONSERVATION: [Conservation; M];
     /// A name for each parameter: `m`, `inertia[0]`.
     const PARAMETER_NAMES: &'static [&'static str];
     /// A name for each declared output.
@@ -118,6 +120,29 @@ pub enum IntegralKind {
     Energy,
     /// A declared first integral. Its target is its value at the start.
     Invariant,
+}
+
+/// Where the field without feedback conserves an integral I: where dI.X = 0. What is conserved nowhere does not compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conservation {
+    /// In every state.
+    Everywhere(Evidence),
+    /// In every state that satisfies the constraints, but not beside it.
+    OnConstraints(Evidence),
+    /// No state was found in which this could be tested, because the model is defined, or its constraints hold, almost
+    /// nowhere.
+    Undecided,
+}
+
+/// How a statement about a model is known to be true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
+    Construction,
+    /// It was proved by exact algebra.
+    Algebra,
+    /// It was found to be true, to more than 40 decimal digits, in this many states that were chosen at random.
+    Samples(u32),
 }
 
 /// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.

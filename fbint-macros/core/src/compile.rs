@@ -1,12 +1,14 @@
 //! The driver: the phases in order, mistakes flushed between them.
 
+mod proofs;
+
 use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 
-use crate::derivation::{Constraints, Derivation, Dynamics, Problem};
+use crate::derivation::{Constraints, Derivation, Dynamics, Findings, Problem};
 use crate::diagnostics::Errors;
 use crate::elaborate::{self, Model};
 use crate::emit::{self, Compiled, Integral, IntegralKind};
@@ -41,7 +43,7 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
     let name = declaration.item.ident.span();
     let model = model.ok_or_else(|| syn::Error::new(name, "internal error: no model and no mistake"))?;
 
-    let derivation = derive(declaration, &model)?;
+    let (derivation, findings) = derive(declaration, &model)?;
     let programs = program::assemble(&derivation);
     program::verify(&derivation, &programs).map_err(|function| {
         let text = format!("internal error: `{function}` as generated disagrees with its derivation; please report it");
@@ -57,8 +59,10 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
         outputs: &names.outputs,
         derivation: &derivation,
         programs: &programs,
-        latex: &notation::latex(&derivation, &names),
-        equations: &notation::plain(&derivation, &names),
+        conservation: &findings.conservation,
+        latex: &notation::latex(&derivation, &findings, &names),
+        equations: &notation::plain(&derivation, &findings, &names),
+        summary: &notation::summary(&findings, &names),
     };
     Ok(emit::emit(&compiled))
 }
@@ -78,10 +82,16 @@ pub fn problem(model: &Model) -> Problem {
     }
 }
 
-/// All algebra of the model, in one session.
-fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
+/// All algebra of the model, in one session; then what can be found out with numbers.
+fn derive(declaration: &Declaration, model: &Model) -> syn::Result<(Derivation, Findings)> {
     let problem = problem(model);
-    let derivation = session(|| mechanics::derive(&problem))
+    let algebra = || {
+        let derivation = mechanics::derive(&problem)?;
+        let claims = mechanics::claims(&derivation);
+        let involution = mechanics::involution(&derivation, &claims);
+        Ok((derivation, claims, involution))
+    };
+    let (derivation, claims, involution) = session(algebra)
         .map_err(|error: SessionError| syn::Error::new(declaration.item.ident.span(), error))?
         .map_err(|obstacle| explain(declaration, model, &obstacle))?;
     let mut errors = Errors::new();
@@ -92,7 +102,11 @@ fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
         report_singular(model, &singularity, &mut errors);
     }
     errors.flush()?;
-    Ok(derivation)
+    let conservation = mechanics::prove(&derivation, &claims)
+        .map_err(|violations| proofs::explain(declaration, model, &derivation, &violations))?;
+    let dependence = mechanics::dependence(&derivation);
+    let roots = Vec::new();
+    Ok((derivation, Findings { conservation, involution, dependence, roots }))
 }
 
 fn explain(declaration: &Declaration, model: &Model, obstacle: &Obstacle) -> syn::Error {
@@ -218,7 +232,6 @@ fn names(declaration: &Declaration, model: &Model, integrals: &[Integral]) -> Na
         symbols: model.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.latex.clone())).collect(),
         integrals: integrals.iter().map(|integral| integral.name.clone()).collect(),
         weights: integrals.iter().map(|integral| integral.weight).collect(),
-        invariant_sets: model.constraints.len(),
         outputs: model.outputs.iter().map(|output| output.name.clone()).collect(),
     }
 }

@@ -6,17 +6,34 @@ use crate::expression::{Expression, Symbol};
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     seed: u64,
+    /// What every value is multiplied by.
+    scale: f64,
+    /// Symbols below this may be negative.
+    signed: u32,
 }
 
 /// The points that every numerical test uses.
 pub fn sample_points() -> impl Iterator<Item = Point> {
-    (1..=6).map(|seed| Point { seed })
+    (1..=6).map(|seed| Point { seed, scale: 1.0, signed: 0 })
+}
+
+/// Points among which those are looked for where a model is defined: of size one first, then of sizes from 1e-12 to 1e12,
+/// and every other one with negative values among the first `dimension` symbols.
+pub fn search_points(dimension: usize) -> impl Iterator<Item = Point> {
+    (1..=400).map(move |seed| {
+        let signed = if seed % 2 == 0 { dimension as u32 } else { 0 };
+        let spread = if seed <= 100 { 0.0 } else { (seed - 101) as f64 / 299.0 * 12.0 };
+        let scale = 10_f64.powf(if seed % 4 < 2 { spread } else { -spread });
+        Point { seed, scale, signed }
+    })
 }
 
 impl Point {
     /// The value of a symbol.
     pub fn symbol(&self, symbol: Symbol) -> f64 {
-        self.value(u64::from(symbol.0))
+        let size = self.scale * self.value(u64::from(symbol.0));
+        let negative = symbol.0 < self.signed && self.value(u64::from(symbol.0) | 1 << 60) < 1.0;
+        if negative { -size } else { size }
     }
 
     /// The value of an expression.

@@ -3,7 +3,9 @@
 //! The integrals' weights are a parameter of the type, so that a test can pretend that entries occur more than once.
 
 use fbint_runtime::nalgebra::{ArrayStorage, SMatrix, SVector};
-use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem, Scalar};
+use fbint_runtime::{
+    Conservation, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem, Scalar,
+};
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +68,7 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
     const INTEGRAL_KINDS: [IntegralKind; 4] =
         [IntegralKind::Constraint, IntegralKind::Constraint, IntegralKind::Energy, IntegralKind::Invariant];
     const INTEGRAL_WEIGHTS: [f64; 4] = if WEIGHTED { [3.0, 1.0, 1.0, 2.0] } else { [1.0; 4] };
+    const CONSERVATION: [Conservation; 4] = [Conservation::Undecided; 4];
     const PARAMETER_NAMES: &'static [&'static str] = &["m", "g", "l"];
     const OUTPUT_NAMES: &'static [&'static str] = &[];
     const HOLONOMIC_CONSTRAINTS: usize = 0;

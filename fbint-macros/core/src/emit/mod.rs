@@ -8,7 +8,7 @@ mod stub;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::derivation::{Constraints, Derivation, KineticEnergy};
+use crate::derivation::{Conservation, Constraints, Derivation, Evidence, KineticEnergy};
 use crate::elaborate::SymbolInfo;
 use crate::program::{OperationCount, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
@@ -52,10 +52,14 @@ pub struct Compiled<'a> {
     pub derivation: &'a Derivation,
     /// The functions.
     pub programs: &'a Programs,
+    /// Where each integral is conserved.
+    pub conservation: &'a [Conservation],
     /// The derivation in LaTeX.
     pub latex: &'a str,
     /// The derivation in plain text.
     pub equations: &'a str,
+    /// What the documentation says of the integrals, in Markdown.
+    pub summary: &'a str,
 }
 
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
@@ -163,14 +167,16 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
         IntegralKind::Energy => quote!(#runtime::IntegralKind::Energy),
         IntegralKind::Invariant => quote!(#runtime::IntegralKind::Invariant),
     });
+    let conservation = compiled.conservation.iter().map(|grade| conservation(runtime, *grade));
     let weights = compiled.integrals.iter().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
     let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
     let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
-    let (latex, equations) = (compiled.latex, compiled.equations);
+    let (latex, equations, summary) = (compiled.latex, compiled.equations, compiled.summary);
     let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
     let places: Vec<TokenStream> = parameters.iter().map(place).collect();
     quote! {
+        #[doc = #summary]
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #runtime::FeedbackSystem<#n, #m> for #name {
@@ -181,6 +187,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const INTEGRAL_NAMES: [&'static ::core::primitive::str; #m] = [#(#integral_names),*];
             const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#(#kinds),*];
             const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [#(#weights),*];
+            const CONSERVATION: [#runtime::Conservation; #m] = [#(#conservation),*];
             const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
             const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
             const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = #holonomic;
@@ -209,6 +216,28 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             }
             #prepare
         }
+    }
+}
+
+fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
+    let evidence = |evidence| match evidence {
+        Evidence::Construction => quote!(#runtime::Evidence::Construction),
+        Evidence::Algebra => quote!(#runtime::Evidence::Algebra),
+        Evidence::Samples(count) => {
+            let count = Literal::u32_unsuffixed(count);
+            quote!(#runtime::Evidence::Samples(#count))
+        }
+    };
+    match grade {
+        Conservation::Everywhere(how) => {
+            let how = evidence(how);
+            quote!(#runtime::Conservation::Everywhere(#how))
+        }
+        Conservation::OnConstraints(how) => {
+            let how = evidence(how);
+            quote!(#runtime::Conservation::OnConstraints(#how))
+        }
+        Conservation::Undecided => quote!(#runtime::Conservation::Undecided),
     }
 }
 

@@ -42,6 +42,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             const INTEGRAL_NAMES: [#text; #m] = [""; #m];
             const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#runtime::IntegralKind::Invariant; #m];
             const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [1.0; #m];
+            const CONSERVATION: [#runtime::Conservation; #m] = [#runtime::Conservation::Undecided; #m];
             const PARAMETER_NAMES: &'static [#text] = &[];
             const OUTPUT_NAMES: &'static [#text] = &[];
             const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = 0;

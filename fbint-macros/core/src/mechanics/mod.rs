@@ -1,10 +1,19 @@
 //! From a [`Problem`] to its [`Derivation`], in the order of the paper. Runs within a session of the algebra.
 
+mod conservation;
+mod dependence;
 mod dirac;
+mod involution;
+mod linear;
 mod phase_space;
 mod poisson;
 mod regularity;
+mod states;
+mod vanishing;
 
+pub use conservation::{Claim, Violation, claims, prove};
+pub use dependence::dependence;
+pub use involution::involution;
 pub use poisson::NotPoisson;
 pub use regularity::{Singularity, find_singularity};
 
@@ -67,7 +76,8 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Obstacle> {
     let canonical = matches!(field, Field::Dirac(_));
     let kinetic_energy =
         energy.as_ref().filter(|_| canonical).map_or(KineticEnergy::General, |energy| space.kinetic_energy(energy));
-    let place = energy.as_ref().map(|_| constraints.len());
+    let constraint_count = constraints.len();
+    let place = energy.as_ref().map(|_| constraint_count);
     let all: Vec<Observable> = constraints.into_iter().chain(energy).chain(invariants).collect();
     Ok(Derivation {
         dimension: problem.dimension,
@@ -79,6 +89,7 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Obstacle> {
             Dynamics::Canonical { .. } | Dynamics::Given { .. } => None,
         },
         energy: place,
+        constraint_count,
         kinetic_energy,
         outputs: problem.outputs.clone(),
         first_multiplier: problem.first_multiplier,

@@ -1,0 +1,442 @@
+//! Proofs that what is declared to be conserved is conserved: dI.X = 0 for every integral I.
+//!
+//! There are three grades. (a) dI.X vanishes identically, (b) it vanishes where the constraints hold, (c) it does neither,
+//! which is a mistake of the declaration. For X = J (grad H - Df^T c) with C^T c = b,
+//!
+//! dI.X = {I, H} - sum_j c_j {I, f_j}
+//!
+//! The constraints f have grade (a) by construction, because C^T c = b, and so has H, because c^T C c = 0. Of an invariant,
+//! all the brackets may vanish; otherwise c is eliminated by Cramer's rule where there are few constraints,
+//! dI.X det C = det [[C^T, b], [{I, f}, {I, H}]], and the right-hand side is shown to vanish, or to vanish modulo the
+//! constraints. Where that leads nowhere, dI.X is evaluated to seventy digits in states of general position and in states
+//! that satisfy the constraints. These states also show what is false, and one of them is a witness.
+
+use super::linear::Lu;
+use super::phase_space::{Observable, PhaseSpace};
+use super::states::{self, State};
+use super::vanishing::vanishes;
+use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field};
+use crate::expression::{Expression, Symbol};
+use crate::precise::Real;
+use crate::symbolic::Expr;
+
+/// The size of the largest determinant that is written out.
+const LARGEST_DETERMINANT: usize = 5;
+/// States in which a claim is tested.
+const STATES: usize = 8;
+/// A rate this small, relative to the terms that it is made of, is zero.
+const NEGLIGIBLE: f64 = 1e-45;
+/// Steps of the refinement of c, each of which gains ten digits or so.
+const REFINEMENTS: usize = 30;
+
+/// What is claimed of an integral, and what algebra says to it.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The grade, if algebra decided.
+    proved: Option<Conservation>,
+    /// dI.X where the constraints hold. The multiplier of constraint j is the symbol beyond the model's with that index.
+    rate: Expression,
+}
+
+impl Claim {
+    /// The grade, if algebra decided.
+    pub fn proved(&self) -> Option<Conservation> {
+        self.proved
+    }
+}
+
+/// An integral that is not conserved.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// Which one.
+    pub integral: usize,
+    /// dI.X where the constraints hold, as in [`Claim`].
+    pub rate: Expression,
+    /// A value for every symbol.
+    pub state: Vec<f64>,
+    /// The value of dI.X in this state.
+    pub value: f64,
+}
+
+/// What algebra says to every integral. Runs within a session.
+pub fn claims(derivation: &Derivation) -> Vec<Claim> {
+    let brackets = match &derivation.field {
+        Field::Dirac(constraints) => Some(Brackets::new(derivation, constraints)),
+        Field::Given(_) => None,
+    };
+    let claim = |integral| match (&derivation.field, &brackets) {
+        _ if is_kept_by_construction(derivation, integral) => {
+            let proved = Some(Conservation::Everywhere(Evidence::Construction));
+            Claim { proved, rate: Expression::zero() }
+        }
+        (Field::Dirac(_), Some(brackets)) => brackets.claim(integral),
+        (Field::Given(rates), _) => claim_of_given(derivation, rates, integral),
+        (Field::Dirac(_), None) => unreachable!("a Dirac field has brackets"),
+    };
+    (0..derivation.integrals.len()).map(claim).collect()
+}
+
+/// The grade of every integral; those that are not conserved, if there are any.
+pub fn prove(derivation: &Derivation, claims: &[Claim]) -> Result<Vec<Conservation>, Vec<Violation>> {
+    let mut samples = Samples::new(derivation);
+    let mut grades = Vec::new();
+    let mut violations = Vec::new();
+    for (integral, claim) in claims.iter().enumerate() {
+        match claim.proved.map_or_else(|| samples.grade(integral), Ok) {
+            Ok(grade) => grades.push(grade),
+            Err((state, value)) => violations.push(Violation { integral, rate: claim.rate.clone(), state, value }),
+        }
+    }
+    if violations.is_empty() { Ok(grades) } else { Err(violations) }
+}
+
+fn is_kept_by_construction(derivation: &Derivation, integral: usize) -> bool {
+    let is_constraint = integral < derivation.constraint_count && derivation.constraints().is_some();
+    is_constraint || Some(integral) == derivation.energy
+}
+
+/// dI.X = sum_i dI/dx_i x'_i
+fn claim_of_given(derivation: &Derivation, rates: &[Expression], integral: usize) -> Claim {
+    let mut rate = Expr::zero();
+    for (index, slope) in &derivation.gradients[integral] {
+        rate = &rate + &(&Expr::read(slope) * &Expr::read(&rates[*index]));
+    }
+    let rate = rate.simplest();
+    let rate = written(&rate);
+    let constraints: Vec<&Expression> = derivation.integrals[..derivation.constraint_count].iter().collect();
+    Claim { proved: decide(&rate, &rate, &constraints), rate }
+}
+
+/// What is not real anywhere stands as a number that is not 0: nothing is proved of it, and no state will be found for it.
+fn written(rate: &Expr) -> Expression {
+    rate.write().unwrap_or(Expression::one())
+}
+
+fn decide(everywhere: &Expression, on_constraints: &Expression, constraints: &[&Expression]) -> Option<Conservation> {
+    if vanishes(everywhere, &[]) {
+        Some(Conservation::Everywhere(Evidence::Algebra))
+    } else if !constraints.is_empty() && vanishes(on_constraints, constraints) {
+        Some(Conservation::OnConstraints(Evidence::Algebra))
+    } else {
+        None
+    }
+}
+
+/// The brackets of a Dirac field.
+struct Brackets<'a> {
+    derivation: &'a Derivation,
+    constraints: &'a Constraints,
+    space: PhaseSpace,
+    observables: Vec<Observable>,
+}
+
+impl<'a> Brackets<'a> {
+    fn new(derivation: &'a Derivation, constraints: &'a Constraints) -> Self {
+        let space = PhaseSpace::new(derivation.dimension);
+        let integrals = derivation.integrals.iter().zip(&derivation.gradients);
+        let observables = integrals.map(|(value, gradient)| Observable::read(value, gradient)).collect();
+        Self { derivation, constraints, space, observables }
+    }
+
+    fn claim(&self, integral: usize) -> Claim {
+        let bracket =
+            |other: usize| written(&self.space.bracket(&self.observables[integral], &self.observables[other]));
+        let with_energy = self.derivation.energy.map_or_else(Expression::zero, bracket);
+        let row: Vec<Expression> = (0..self.constraints.len()).map(bracket).collect();
+        let rate = self.rate(&with_energy, &row);
+        let proved = if with_energy.is_zero() && row.iter().all(Expression::is_zero) {
+            Some(Conservation::Everywhere(Evidence::Algebra))
+        } else {
+            self.decide(&with_energy, &row)
+        };
+        Claim { proved, rate }
+    }
+
+    /// dI.X where the constraints hold: there, the multipliers of the rates of holonomic constraints vanish.
+    fn rate(&self, with_energy: &Expression, row: &[Expression]) -> Expression {
+        let vanishing = match self.constraints {
+            Constraints::Holonomic { a, .. } => a.len()..2 * a.len(),
+            Constraints::Phase { .. } => 0..0,
+        };
+        let reactions = row.iter().enumerate().filter(|(j, _)| !vanishing.contains(j)).map(|(j, bracket)| {
+            let multiplier = Expression::from(Symbol(self.derivation.first_multiplier + j as u32));
+            Expression::product([Expression::integer(-1), multiplier, bracket.clone()])
+        });
+        Expression::sum([with_energy.clone()].into_iter().chain(reactions))
+    }
+
+    fn decide(&self, with_energy: &Expression, row: &[Expression]) -> Option<Conservation> {
+        let n = self.constraints.len();
+        let everywhere = (n < LARGEST_DETERMINANT).then(|| {
+            let rows = transposed(self.constraint_matrix()).into_iter().zip(self.right_hand_side());
+            bordered(rows, row, with_energy)
+        });
+        let on_constraints = match self.constraints {
+            Constraints::Holonomic { a, energy_brackets, .. } if a.len() < LARGEST_DETERMINANT => {
+                let rows = a.iter().cloned().zip(energy_brackets.iter().cloned());
+                Some(bordered(rows, &row[..a.len()], with_energy))
+            }
+            _ => everywhere.clone(),
+        };
+        let constraints: Vec<&Expression> = self.derivation.integrals[..n].iter().collect();
+        let never = Expression::one();
+        decide(&everywhere.unwrap_or_else(|| never.clone()), &on_constraints.unwrap_or(never), &constraints)
+    }
+
+    /// C, row by row.
+    fn constraint_matrix(&self) -> Vec<Vec<Expression>> {
+        match self.constraints {
+            Constraints::Phase { c, .. } => c.clone(),
+            Constraints::Holonomic { a, b, .. } => {
+                let k = a.len();
+                let entry = |i: usize, j: usize| match (i < k, j < k) {
+                    (true, true) => Expression::zero(),
+                    (true, false) => a[i][j - k].clone(),
+                    (false, true) => -a[i - k][j].clone(),
+                    (false, false) => b[i - k][j - k].clone(),
+                };
+                (0..2 * k).map(|i| (0..2 * k).map(|j| entry(i, j)).collect()).collect()
+            }
+        }
+    }
+
+    /// b_i = {H, f_i}; that of a holonomic constraint is minus its rate.
+    fn right_hand_side(&self) -> Vec<Expression> {
+        match self.constraints {
+            Constraints::Phase { energy_brackets, .. } => energy_brackets.clone(),
+            Constraints::Holonomic { a, energy_brackets, .. } => {
+                let rates = &self.derivation.integrals[a.len()..2 * a.len()];
+                rates.iter().map(|rate| -rate.clone()).chain(energy_brackets.iter().cloned()).collect()
+            }
+        }
+    }
+}
+
+fn transposed(matrix: Vec<Vec<Expression>>) -> Vec<Vec<Expression>> {
+    (0..matrix.len()).map(|j| matrix.iter().map(|row| row[j].clone()).collect()).collect()
+}
+
+/// det [[M, b], [r, h]], from the rows of M and b.
+fn bordered(
+    rows: impl Iterator<Item = (Vec<Expression>, Expression)>,
+    last: &[Expression],
+    corner: &Expression,
+) -> Expression {
+    let with = |mut row: Vec<Expression>, entry: Expression| {
+        row.push(entry);
+        row
+    };
+    let mut matrix: Vec<Vec<Expression>> = rows.map(|(row, entry)| with(row, entry)).collect();
+    matrix.push(with(last.to_vec(), corner.clone()));
+    let columns: Vec<usize> = (0..matrix.len()).collect();
+    determinant(&matrix, &columns)
+}
+
+/// By minors of the first row.
+fn determinant(rows: &[Vec<Expression>], columns: &[usize]) -> Expression {
+    let Some((first, rest)) = rows.split_first() else { return Expression::one() };
+    let minor = |(position, &column): (usize, &usize)| {
+        if first[column].is_zero() {
+            return Expression::zero();
+        }
+        let others: Vec<usize> = columns.iter().copied().filter(|&other| other != column).collect();
+        let sign = Expression::integer(if position % 2 == 0 { 1 } else { -1 });
+        Expression::product([sign, first[column].clone(), determinant(rest, &others)])
+    };
+    Expression::sum(columns.iter().enumerate().map(minor).collect::<Vec<_>>())
+}
+
+/// The states in which claims are tested, found when they are first needed.
+struct Samples<'a> {
+    derivation: &'a Derivation,
+    general: Option<Vec<Sample>>,
+    consistent: Option<Vec<Sample>>,
+}
+
+/// A state and the field in it.
+struct Sample {
+    state: State,
+    /// X, each component with the sum of its terms' sizes.
+    field: Vec<(Real, f64)>,
+}
+
+impl<'a> Samples<'a> {
+    fn new(derivation: &'a Derivation) -> Self {
+        Self { derivation, general: None, consistent: None }
+    }
+
+    /// The grade of an integral, or a state with the rate at which it changes there.
+    fn grade(&mut self, integral: usize) -> Result<Conservation, (Vec<f64>, f64)> {
+        let derivation = self.derivation;
+        let general = self.general.get_or_insert_with(|| {
+            let states = states::general(derivation).map(|values| State::new(&values));
+            states.filter_map(|state| Sample::new(derivation, state)).take(STATES).collect()
+        });
+        let general = rates(derivation, general, integral);
+        if let Some(count) = number_of_zeros(&general) {
+            return Ok(Conservation::Everywhere(Evidence::Samples(count)));
+        }
+        if derivation.constraint_count == 0 {
+            return match self.round_witness(integral).or_else(|| largest(general)) {
+                Some(witness) => Err(witness),
+                None => Ok(Conservation::Undecided),
+            };
+        }
+        let consistent = self.consistent.get_or_insert_with(|| {
+            let states = states::general(derivation).take(4 * STATES);
+            let states = states.filter_map(|start| states::consistent(derivation, start));
+            states.filter_map(|state| Sample::new(derivation, state)).take(STATES).collect()
+        });
+        let consistent = rates(derivation, consistent, integral);
+        match number_of_zeros(&consistent) {
+            Some(count) => Ok(Conservation::OnConstraints(Evidence::Samples(count))),
+            None => largest(consistent).map_or(Ok(Conservation::Undecided), Err),
+        }
+    }
+
+    /// A witness whose numbers have two digits.
+    fn round_witness(&self, integral: usize) -> Option<(Vec<f64>, f64)> {
+        let round = |values: Vec<f64>| values.iter().map(|value| (value * 100.0).round() / 100.0).collect::<Vec<_>>();
+        let states = states::general(self.derivation).take(STATES).map(|values| State::new(&round(values)));
+        let samples: Vec<Sample> = states.filter_map(|state| Sample::new(self.derivation, state)).collect();
+        largest(rates(self.derivation, &samples, integral))
+    }
+}
+
+/// A state, dI.X in it, and the size of its terms.
+struct Rate {
+    state: Vec<f64>,
+    value: f64,
+    size: f64,
+}
+
+impl Rate {
+    fn is_negligible(&self) -> bool {
+        self.value.abs() <= NEGLIGIBLE * (self.size + 1.0)
+    }
+}
+
+fn rates(derivation: &Derivation, samples: &[Sample], integral: usize) -> Vec<Rate> {
+    samples.iter().filter_map(|sample| sample.rate(&derivation.gradients[integral])).collect()
+}
+
+/// How many rates there are, if there are some and all of them vanish.
+fn number_of_zeros(rates: &[Rate]) -> Option<u32> {
+    (!rates.is_empty() && rates.iter().all(Rate::is_negligible)).then_some(rates.len() as u32)
+}
+
+/// The state with the largest rate among those that do not vanish.
+fn largest(rates: Vec<Rate>) -> Option<(Vec<f64>, f64)> {
+    let rates = rates.into_iter().filter(|rate| !rate.is_negligible());
+    let relative = |rate: &Rate| rate.value.abs() / (rate.size + f64::MIN_POSITIVE);
+    let largest = rates.reduce(|best, rate| if relative(&rate) > relative(&best) { rate } else { best })?;
+    Some((largest.state, largest.value))
+}
+
+impl Sample {
+    fn new(derivation: &Derivation, state: State) -> Option<Self> {
+        let field = match &derivation.field {
+            Field::Given(rates) => {
+                let rate = |rate: &Expression| {
+                    let value = state.evaluate(rate)?;
+                    let size = value.to_f64().abs();
+                    Some((value, size))
+                };
+                rates.iter().map(rate).collect::<Option<_>>()?
+            }
+            Field::Dirac(constraints) => dirac_field(derivation, constraints.len(), &state)?,
+        };
+        Some(Self { state, field })
+    }
+
+    /// dI.X
+    fn rate(&self, gradient: &[(usize, Expression)]) -> Option<Rate> {
+        let (mut value, mut size) = (Real::zero(), 0.0);
+        for (index, entry) in gradient {
+            let entry = self.state.evaluate(entry)?;
+            let (component, terms) = &self.field[*index];
+            value = &value + &(&entry * component);
+            size += entry.to_f64().abs() * terms;
+        }
+        Some(Rate { state: self.state.doubles(), value: value.to_f64(), size })
+    }
+}
+
+type Row = Vec<(usize, Real)>;
+
+/// X = J (grad H - Df^T c)
+fn dirac_field(derivation: &Derivation, count: usize, state: &State) -> Option<Vec<(Real, f64)>> {
+    let row = |integral: usize| -> Option<Row> {
+        let entries = derivation.gradients[integral].iter();
+        entries.map(|(index, entry)| Some((*index, state.evaluate(entry)?))).collect()
+    };
+    let constraints: Vec<Row> = (0..count).map(row).collect::<Option<_>>()?;
+    let energy = row(derivation.energy?)?;
+    let multipliers = multipliers(derivation.dimension, &constraints, &energy)?;
+    let mut covector = vec![(Real::zero(), 0.0); derivation.dimension];
+    let mut add = |index: usize, term: Real| {
+        covector[index].1 += term.to_f64().abs();
+        covector[index].0 = &covector[index].0 + &term;
+    };
+    energy.into_iter().for_each(|(index, entry)| add(index, entry));
+    for (row, multiplier) in constraints.iter().zip(&multipliers) {
+        row.iter().for_each(|(index, entry)| add(*index, -&(entry * multiplier)));
+    }
+    // x'_q = y_p and x'_p = -y_q.
+    let (of_q, of_p) = covector.split_at(derivation.dimension / 2);
+    let negative = of_q.iter().map(|(value, size)| (-value, *size));
+    Some(of_p.iter().cloned().chain(negative).collect())
+}
+
+/// c with C^T c = b, from the brackets of gradients: solved in doubles and refined.
+fn multipliers(dimension: usize, constraints: &[Row], energy: &Row) -> Option<Vec<Real>> {
+    let n = constraints.len();
+    let dense: Vec<Vec<Option<&Real>>> = constraints.iter().map(|row| scattered(row, dimension)).collect();
+    let mut c = vec![vec![Real::zero(); n]; n];
+    for i in 0..n {
+        for j in i + 1..n {
+            c[i][j] = bracket(&constraints[i], &dense[j]);
+            c[j][i] = -&c[i][j];
+        }
+    }
+    let b: Vec<Real> = dense.iter().map(|row| bracket(energy, row)).collect();
+    let doubles = |i: usize| (0..n).map(|j| c[j][i].to_f64()).collect();
+    let factors = Lu::factor((0..n).map(doubles).collect())?;
+    let mut solution = vec![Real::zero(); n];
+    for _ in 0..REFINEMENTS {
+        let residual = |i: usize| {
+            let terms = (0..n).filter(|&j| j != i).map(|j| &c[j][i] * &solution[j]);
+            terms.fold(b[i].clone(), |rest, term| &rest - &term).to_f64()
+        };
+        let correction = factors.solve(&(0..n).map(residual).collect::<Vec<_>>());
+        let is_small =
+            solution.iter().zip(&correction).all(|(x, step)| step.abs() <= 1e-65 * (x.to_f64().abs() + 1e-3));
+        if is_small {
+            return Some(solution);
+        }
+        for (x, step) in solution.iter_mut().zip(correction) {
+            *x = &*x + &Real::from(step);
+        }
+    }
+    None
+}
+
+fn scattered(row: &Row, dimension: usize) -> Vec<Option<&Real>> {
+    let mut dense = vec![None; dimension];
+    row.iter().for_each(|(index, entry)| dense[*index] = Some(entry));
+    dense
+}
+
+/// {f, g} = f_q . g_p - f_p . g_q
+fn bracket(f: &Row, g: &[Option<&Real>]) -> Real {
+    let n = g.len() / 2;
+    let mut sum = Real::zero();
+    for (index, entry) in f {
+        let conjugate = if *index < n { index + n } else { index - n };
+        if let Some(other) = g[conjugate] {
+            let term = entry * other;
+            sum = if *index < n { &sum + &term } else { &sum - &term };
+        }
+    }
+    sum
+}

@@ -1,0 +1,259 @@
+//! Whether an expression vanishes, decided by exact algebra: everywhere, or where others vanish.
+//!
+//! Functions become unknowns of their own, bound by polynomial relations: a root s of b by s^d = b, sine and cosine by
+//! s^2 + c^2 = 1, a divisor d by y d = 1. What is left is a polynomial, and division by the relations (and by the
+//! constraints) decides: no remainder is a proof. A remainder proves nothing, because functions have more relations than
+//! these; nor is anything tried whose expansion may have more than a fixed number of terms, so that time is bounded by
+//! counts.
+
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive};
+
+use crate::expression::{Expression, Function, Symbol};
+use crate::symbolic::{self, Expr};
+
+/// Terms of an expansion beyond which it is not tried.
+const MOST_TERMS: usize = 4000;
+/// Degree of a polynomial beyond which it is not divided.
+const HIGHEST_DEGREE: usize = 40;
+/// Terms of all polynomials together beyond which no Groebner basis is tried, and their number, and their degree.
+const MOST_TERMS_OF_BASIS: usize = 24;
+const MOST_MEMBERS_OF_BASIS: usize = 5;
+const HIGHEST_DEGREE_OF_BASIS: usize = 4;
+
+/// Whether `expression` was shown to vanish wherever all of `constraints` do; everywhere, if there are none.
+pub(super) fn vanishes(expression: &Expression, constraints: &[&Expression]) -> bool {
+    if expression.is_zero() {
+        return true;
+    }
+    let mut unknowns = Unknowns::above(constraints.iter().copied().chain([expression]));
+    let polynomial = unknowns.replace(expression);
+    let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.replace(constraint)).collect();
+    let polynomial = unknowns.cleared(polynomial);
+    let all = || constraints.iter().chain(&unknowns.relations);
+    if all().chain([&polynomial]).any(|member| !is_small(member)) {
+        return false;
+    }
+    let variables = unknowns.order(all().chain([&polynomial]));
+    let read = |expression: &Expression| Expr::read(expression);
+    let relations: Vec<Expr> = all().map(read).collect();
+    let polynomial = read(&polynomial);
+    symbolic::is_combination(&polynomial, &relations, &variables)
+        || is_basis_small(all())
+            && !constraints.is_empty()
+            && symbolic::is_combination(&polynomial, &symbolic::groebner_basis(&relations, &variables), &variables)
+}
+
+/// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
+pub(super) fn contradict(expressions: &[Expression]) -> bool {
+    let mut unknowns = Unknowns::above(expressions);
+    let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.replace(expression)).collect();
+    let all = || polynomials.iter().chain(&unknowns.relations);
+    if !is_basis_small(all()) {
+        return false;
+    }
+    let variables = unknowns.order(all());
+    let basis = symbolic::groebner_basis(&all().map(Expr::read).collect::<Vec<_>>(), &variables);
+    basis.iter().any(Expr::is_constant)
+}
+
+fn is_small(polynomial: &Expression) -> bool {
+    terms(polynomial) <= MOST_TERMS && degree(polynomial) <= HIGHEST_DEGREE
+}
+
+fn is_basis_small<'a>(members: impl Iterator<Item = &'a Expression> + Clone) -> bool {
+    members.clone().count() <= MOST_MEMBERS_OF_BASIS
+        && members.clone().map(terms).fold(0, usize::saturating_add) <= MOST_TERMS_OF_BASIS
+        && members.clone().all(|member| degree(member) <= HIGHEST_DEGREE_OF_BASIS)
+}
+
+/// A bound on the number of terms after expansion.
+pub(super) fn terms(polynomial: &Expression) -> usize {
+    match polynomial {
+        Expression::Sum(terms_of_sum) => terms_of_sum.iter().map(terms).fold(0, usize::saturating_add),
+        Expression::Product(factors) => factors.iter().map(terms).fold(1, usize::saturating_mul),
+        Expression::Power(base, exponent) => {
+            symbolic::terms_of_power(terms(base), exponent.to_integer().abs().to_usize().unwrap_or(usize::MAX))
+        }
+        Expression::Number(_) | Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => 1,
+    }
+}
+
+fn degree(polynomial: &Expression) -> usize {
+    degree_in(polynomial, &|_| true)
+}
+
+fn degree_in(polynomial: &Expression, counts: &impl Fn(Symbol) -> bool) -> usize {
+    match polynomial {
+        Expression::Symbol(symbol) => usize::from(counts(*symbol)),
+        Expression::Number(_) | Expression::Pi | Expression::Call(..) => 0,
+        Expression::Sum(terms) => terms.iter().map(|term| degree_in(term, counts)).max().unwrap_or(0),
+        Expression::Product(factors) => {
+            factors.iter().map(|factor| degree_in(factor, counts)).fold(0, usize::saturating_add)
+        }
+        Expression::Power(base, exponent) => {
+            degree_in(base, counts).saturating_mul(exponent.to_integer().to_usize().unwrap_or(usize::MAX))
+        }
+    }
+}
+
+/// Unknowns that stand for functions, and what binds them.
+struct Unknowns {
+    next: u32,
+    /// What each unknown stands for that has been met.
+    known: Vec<(Key, Symbol)>,
+    /// Polynomials that vanish.
+    relations: Vec<Expression>,
+    /// Each unknown y with the divisor d of y d = 1.
+    reciprocals: Vec<(Symbol, Expression)>,
+}
+
+#[derive(PartialEq)]
+enum Key {
+    Itself(Expression),
+    Root(Expression, BigRational),
+    Reciprocal(Expression),
+    Function(Function, Expression),
+}
+
+impl Unknowns {
+    /// Unknowns beyond every symbol of `expressions`.
+    fn above<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Self {
+        let last = expressions.into_iter().filter_map(|expression| expression.symbols().last().copied()).max();
+        let next = last.map_or(0, |symbol| symbol.0 + 1);
+        Self { next, known: Vec::new(), relations: Vec::new(), reciprocals: Vec::new() }
+    }
+
+    /// All symbols that occur; unknowns before what they stand for, so that division eliminates them first.
+    fn order<'a>(&self, expressions: impl Iterator<Item = &'a Expression>) -> Vec<Symbol> {
+        let symbols: std::collections::BTreeSet<Symbol> = expressions.flat_map(Expression::symbols).collect();
+        symbols.into_iter().rev().collect()
+    }
+
+    /// The expression as a polynomial.
+    fn replace(&mut self, expression: &Expression) -> Expression {
+        match expression {
+            Expression::Number(_) | Expression::Symbol(_) => expression.clone(),
+            Expression::Pi => self.opaque(expression),
+            Expression::Sum(terms) => Expression::sum(terms.iter().map(|term| self.replace(term)).collect::<Vec<_>>()),
+            Expression::Product(factors) => {
+                Expression::product(factors.iter().map(|factor| self.replace(factor)).collect::<Vec<_>>())
+            }
+            Expression::Power(base, exponent) => self.power(expression, base, exponent),
+            Expression::Call(function, arguments) => self.call(expression, *function, &arguments[0]),
+        }
+    }
+
+    /// b^(n/d) = b^q s^r with s^d = b, n = q d + r and 0 <= r < d.
+    fn power(&mut self, expression: &Expression, base: &Expression, exponent: &BigRational) -> Expression {
+        let (whole, rest) = exponent.numer().div_mod_floor(exponent.denom());
+        let (Some(whole), Some(rest), Some(index)) = (whole.to_i64(), rest.to_i64(), exponent.denom().to_u32()) else {
+            return self.opaque(expression);
+        };
+        if whole.unsigned_abs() as usize > HIGHEST_DEGREE || index as usize > HIGHEST_DEGREE {
+            return self.opaque(expression);
+        }
+        let base = self.replace(base);
+        let mut factors = Vec::new();
+        if whole != 0 {
+            let powered = if whole > 0 { base.clone() } else { self.reciprocal(base.clone()) };
+            factors.push(positive_power(powered, whole.unsigned_abs()));
+        }
+        if rest != 0 {
+            let key = Key::Root(base.clone(), BigRational::from_integer(index.into()));
+            let root = self.unknown(key, |root| Some(positive_power(Expression::from(root), u64::from(index)) - base));
+            factors.push(positive_power(root, rest.unsigned_abs()));
+        }
+        Expression::product(factors)
+    }
+
+    fn call(&mut self, expression: &Expression, function: Function, argument: &Expression) -> Expression {
+        match function {
+            Function::Sin | Function::Cos => {
+                let (sine, cosine) = self.pair([Function::Sin, Function::Cos], argument, 1);
+                if function == Function::Sin { sine } else { cosine }
+            }
+            Function::Sinh | Function::Cosh => {
+                let (sine, cosine) = self.pair([Function::Sinh, Function::Cosh], argument, -1);
+                if function == Function::Sinh { sine } else { cosine }
+            }
+            Function::Tan => {
+                let (sine, cosine) = self.pair([Function::Sin, Function::Cos], argument, 1);
+                sine * self.reciprocal(cosine)
+            }
+            Function::Tanh => {
+                let (sine, cosine) = self.pair([Function::Sinh, Function::Cosh], argument, -1);
+                sine * self.reciprocal(cosine)
+            }
+            Function::Abs => {
+                let argument = self.replace(argument);
+                let square = argument.clone() * argument.clone();
+                self.unknown(Key::Function(function, argument), |size| {
+                    Some(positive_power(Expression::from(size), 2) - square)
+                })
+            }
+            _ => self.opaque(expression),
+        }
+    }
+
+    /// s and c with c^2 + sign s^2 = 1.
+    fn pair(&mut self, [odd, even]: [Function; 2], argument: &Expression, sign: i64) -> (Expression, Expression) {
+        let sine = self.unknown(Key::Function(odd, argument.clone()), |_| None);
+        let square = Expression::integer(sign) * positive_power(sine.clone(), 2);
+        let cosine = self.unknown(Key::Function(even, argument.clone()), |cosine| {
+            Some(positive_power(Expression::from(cosine), 2) + square - Expression::one())
+        });
+        (sine, cosine)
+    }
+
+    /// y with y d = 1.
+    fn reciprocal(&mut self, divisor: Expression) -> Expression {
+        if let Expression::Product(factors) = &divisor {
+            let factors: Vec<Expression> = factors.iter().map(|factor| self.reciprocal(factor.clone())).collect();
+            return Expression::product(factors);
+        }
+        if let Ok(number @ Expression::Number(_)) = divisor.clone().power(BigRational::from_integer((-1).into())) {
+            return number;
+        }
+        let before = self.next;
+        let inverse = self.unknown(Key::Reciprocal(divisor.clone()), |inverse| {
+            Some(Expression::from(inverse) * divisor.clone() - Expression::one())
+        });
+        if self.next > before {
+            self.reciprocals.push((Symbol(before), divisor));
+        }
+        inverse
+    }
+
+    /// A function that nothing is known of.
+    fn opaque(&mut self, expression: &Expression) -> Expression {
+        self.unknown(Key::Itself(expression.clone()), |_| None)
+    }
+
+    fn unknown(&mut self, key: Key, relation: impl FnOnce(Symbol) -> Option<Expression>) -> Expression {
+        if let Some((_, symbol)) = self.known.iter().find(|(known, _)| *known == key) {
+            return Expression::from(*symbol);
+        }
+        let symbol = Symbol(self.next);
+        self.next += 1;
+        self.known.push((key, symbol));
+        self.relations.extend(relation(symbol));
+        Expression::from(symbol)
+    }
+
+    /// The polynomial times as many divisors as it takes to remove every y.
+    fn cleared(&self, mut polynomial: Expression) -> Expression {
+        for (inverse, divisor) in self.reciprocals.iter().rev() {
+            let power = degree_in(&polynomial, &|symbol| symbol == *inverse);
+            if power > 0 && power <= HIGHEST_DEGREE {
+                polynomial = polynomial * positive_power(divisor.clone(), power as u64);
+            }
+        }
+        polynomial
+    }
+}
+
+fn positive_power(base: Expression, exponent: u64) -> Expression {
+    base.power(BigRational::from_integer(exponent.into())).expect("a positive exponent never divides")
+}
