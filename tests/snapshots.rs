@@ -30,6 +30,32 @@ fn latex() {
     insta::assert_snapshot!("four_bar_latex", FourBar::DERIVATION);
 }
 
+/// Each judged by hand: what is proved where, and how.
+#[test]
+fn conservation() {
+    let table = [
+        conservation_of::<SphericalPendulum, 6, 4>(),
+        conservation_of::<SphericalPendulumCpv22, 6, 4>(),
+        conservation_of::<PlanarPendulum, 4, 3>(),
+        conservation_of::<FourBar, 8, 7>(),
+        conservation_of::<Chain4, 24, 9>(),
+        conservation_of::<FreeRigidBody, 12, 10>(),
+        conservation_of::<EulerTop, 3, 2>(),
+        conservation_of::<Kepler, 6, 6>(),
+        conservation_of::<PerturbedKepler, 6, 4>(),
+        conservation_of::<HeavyTop, 6, 3>(),
+        conservation_of::<Oscillator, 6, 10>(),
+        conservation_of::<Functions, 6, 5>(),
+    ];
+    insta::assert_snapshot!("conservation", table.join("\n"));
+}
+
+fn conservation_of<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() -> String {
+    let line = |(name, grade)| format!("  {name:28} {grade:?}");
+    let lines: Vec<String> = S::INTEGRAL_NAMES.iter().zip(S::CONSERVATION).map(line).collect();
+    format!("{}\n{}", S::NAME, lines.join("\n"))
+}
+
 #[test]
 fn program() {
     let compiled = Declaration::one(PLANAR_PENDULUM).compile();
