@@ -231,6 +231,8 @@ pub struct Findings {
     pub dependence: Dependence,
     /// Constraints whose declaration takes a root of something that depends on the state.
     pub roots: Vec<usize>,
+    /// Constraints that no state was found to satisfy together.
+    pub unsatisfied: Vec<usize>,
 }
 
 /// Brackets of integrals that are no constraints: Dirac brackets where there are constraints.

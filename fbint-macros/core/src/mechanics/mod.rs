@@ -1,8 +1,10 @@
 //! From a [`Problem`] to its [`Derivation`], in the order of the paper. Runs within a session of the algebra.
 
 mod conservation;
+mod definedness;
 mod dependence;
 mod dirac;
+mod feasibility;
 mod involution;
 mod linear;
 mod phase_space;
@@ -12,7 +14,9 @@ mod states;
 mod vanishing;
 
 pub use conservation::{Claim, Violation, claims, prove};
+pub use definedness::{is_difference_of_roots, is_root, undefined_part};
 pub use dependence::dependence;
+pub use feasibility::{Fault, find_fault, is_contradiction};
 pub use involution::involution;
 pub use poisson::NotPoisson;
 pub use regularity::{Singularity, find_singularity};

@@ -182,10 +182,14 @@ impl Notation<'_> {
         }
         for &index in &findings.roots {
             notes.push(format!(
-                "`{}` takes a root: an equation between squares, such as |q|^2 = l^2 for |q| = l, has the same solutions, \
-                 costs less, and has a gradient everywhere",
+                "`{}` takes a root: the difference of the squares of both sides would have the same zeros, cost less, and be \
+                 differentiable everywhere",
                 self.names.integrals[index]
             ));
+        }
+        if !findings.unsatisfied.is_empty() {
+            let members = self.quoted(&findings.unsatisfied);
+            notes.push(format!("no state was found that satisfies {members}: look for one before you simulate"));
         }
         notes
     }
