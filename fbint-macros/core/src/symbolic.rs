@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use num_traits::Signed;
 use symbolica::GLOBAL_SETTINGS;
 use symbolica::atom::{Atom, AtomCore, AtomView, Indeterminate};
 use symbolica::coefficient::Coefficient;
@@ -272,8 +273,9 @@ fn expanded_terms(view: AtomView<'_>) -> usize {
         AtomView::Add(sum) => sum.iter().map(expanded_terms).fold(0, usize::saturating_add),
         AtomView::Mul(product) => product.iter().map(expanded_terms).fold(1, usize::saturating_mul),
         AtomView::Pow(power) => {
-            let exponent = write(power.get_exp()).ok().and_then(|exponent| Some(exponent.as_number()?.to_integer()));
-            let exponent = exponent.and_then(|exponent| usize::try_from(exponent.magnitude()).ok());
+            // Powers of a root are expanded where they are whole: a root counts as what it is taken of.
+            let exponent = write(power.get_exp()).ok().and_then(|exponent| Some(exponent.as_number()?.abs().ceil()));
+            let exponent = exponent.and_then(|exponent| usize::try_from(exponent.to_integer()).ok());
             terms_of_power(expanded_terms(power.get_base()), exponent.unwrap_or(1))
         }
         AtomView::Fun(function) => function.iter().map(expanded_terms).max().unwrap_or(1),

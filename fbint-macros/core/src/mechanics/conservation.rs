@@ -60,9 +60,10 @@ pub struct Violation {
 
 /// What algebra says to every integral. Runs within a session.
 pub fn claims(derivation: &Derivation) -> Vec<Claim> {
+    let open = (0..derivation.integrals.len()).any(|integral| !is_kept_by_construction(derivation, integral));
     let brackets = match &derivation.field {
-        Field::Dirac(constraints) => Some(Brackets::new(derivation, constraints)),
-        Field::Given(_) => None,
+        Field::Dirac(constraints) if open => Some(Brackets::new(derivation, constraints)),
+        Field::Dirac(_) | Field::Given(_) => None,
     };
     let claim = |integral| match (&derivation.field, &brackets) {
         _ if is_kept_by_construction(derivation, integral) => {
@@ -71,7 +72,7 @@ pub fn claims(derivation: &Derivation) -> Vec<Claim> {
         }
         (Field::Dirac(_), Some(brackets)) => brackets.claim(integral),
         (Field::Given(rates), _) => claim_of_given(derivation, rates, integral),
-        (Field::Dirac(_), None) => unreachable!("a Dirac field has brackets"),
+        (Field::Dirac(_), None) => unreachable!("all of its integrals are kept by construction"),
     };
     (0..derivation.integrals.len()).map(claim).collect()
 }

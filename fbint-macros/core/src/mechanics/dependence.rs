@@ -8,16 +8,22 @@ const MOST_INTEGRALS: usize = 256;
 /// What is left of a row of length one below this is nothing.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// The rank at a few states in general position, where it is the largest.
+/// The rank in general position is the largest of those at a few states.
 pub fn dependence(derivation: &Derivation) -> Dependence {
     if derivation.integrals.len() > MOST_INTEGRALS {
         return Dependence::default();
     }
-    let sets = states::general(derivation).filter_map(|state| dependent_rows(derivation, &state)).take(4);
-    match sets.min_by_key(Vec::len) {
-        Some(sets) => Dependence { rank: Some(derivation.integrals.len() - sets.len()), sets },
-        None => Dependence::default(),
+    let mut fewest: Option<Vec<Vec<usize>>> = None;
+    for sets in states::general(derivation).filter_map(|state| dependent_rows(derivation, &state)).take(4) {
+        if fewest.as_ref().is_none_or(|fewest| sets.len() < fewest.len()) {
+            fewest = Some(sets);
+        }
+        if fewest.as_ref().is_some_and(Vec::is_empty) {
+            break;
+        }
     }
+    let rank = fewest.as_ref().map(|sets| derivation.integrals.len() - sets.len());
+    Dependence { rank, sets: fewest.unwrap_or_default() }
 }
 
 /// Each row that is a combination of earlier ones, with those.

@@ -16,7 +16,7 @@ const MOST_INTEGRALS: usize = 64;
 /// The brackets of all pairs. Runs within a session. What is known to be conserved commutes with the energy.
 pub fn involution(derivation: &Derivation, claims: &[Claim]) -> Involution {
     let integrals: Vec<usize> = (derivation.constraint_count..derivation.integrals.len()).collect();
-    if integrals.len() > MOST_INTEGRALS {
+    if integrals.len() < 2 || integrals.len() > MOST_INTEGRALS {
         return Involution::default();
     }
     let Some(structure) = Structure::of(derivation) else { return Involution::default() };
@@ -40,7 +40,7 @@ struct Structure<'a> {
     derivation: &'a Derivation,
     space: PhaseSpace,
     observables: Vec<Observable>,
-    /// Whether each integral commutes with every constraint.
+    /// Whether each integral that is no constraint commutes with all constraints.
     commutes: Vec<bool>,
 }
 
@@ -54,8 +54,10 @@ impl<'a> Structure<'a> {
         let integrals = derivation.integrals.iter().zip(&derivation.gradients);
         let observables: Vec<Observable> = integrals.map(|(value, slope)| Observable::read(value, slope)).collect();
         let constraints = derivation.constraints().map_or(0, |constraints| constraints.len());
-        let commutes = |f: &Observable| observables[..constraints].iter().all(|g| space.bracket(f, g).is_zero());
-        let commutes = observables.iter().map(commutes).collect();
+        let with_constraints =
+            |f: &Observable| observables[..constraints].iter().all(|g| space.bracket(f, g).is_zero());
+        let commutes = |(index, f)| index >= constraints && with_constraints(f);
+        let commutes = observables.iter().enumerate().map(commutes).collect();
         Some(Self { derivation, space, observables, commutes })
     }
 

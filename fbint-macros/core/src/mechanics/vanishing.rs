@@ -6,6 +6,8 @@
 //! these; nor is anything tried whose expansion may have more than a fixed number of terms, so that time is bounded by
 //! counts.
 
+use std::collections::BTreeSet;
+
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
@@ -15,8 +17,9 @@ use crate::symbolic::{self, Expr};
 
 /// Terms of an expansion beyond which it is not tried.
 const MOST_TERMS: usize = 4000;
-/// Degree of a polynomial beyond which it is not divided.
+/// Degree of a polynomial beyond which it is not divided, and beyond which it is not divided by constraints.
 const HIGHEST_DEGREE: usize = 40;
+const HIGHEST_DEGREE_ON_CONSTRAINTS: usize = 12;
 /// Terms of all polynomials together beyond which no Groebner basis is tried, and their number, and their degree.
 const MOST_TERMS_OF_BASIS: usize = 24;
 const MOST_MEMBERS_OF_BASIS: usize = 5;
@@ -32,17 +35,17 @@ pub(super) fn vanishes(expression: &Expression, constraints: &[&Expression]) -> 
     let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.replace(constraint)).collect();
     let polynomial = unknowns.cleared(polynomial);
     let all = || constraints.iter().chain(&unknowns.relations);
-    if all().chain([&polynomial]).any(|member| !is_small(member)) {
+    if !unknowns.is_division_short(&polynomial, &constraints) || all().any(|relation| terms(relation) > MOST_TERMS) {
         return false;
     }
-    let variables = unknowns.order(all().chain([&polynomial]));
-    let read = |expression: &Expression| Expr::read(expression);
-    let relations: Vec<Expr> = all().map(read).collect();
-    let polynomial = read(&polynomial);
+    let variables = order(all().chain([&polynomial]));
+    let relations: Vec<Expr> = all().map(Expr::read).collect();
+    let polynomial = Expr::read(&polynomial);
     symbolic::is_combination(&polynomial, &relations, &variables)
-        || is_basis_small(all())
-            && !constraints.is_empty()
-            && symbolic::is_combination(&polynomial, &symbolic::groebner_basis(&relations, &variables), &variables)
+        || !constraints.is_empty() && is_basis_small(all()) && {
+            let basis = symbolic::groebner_basis(&relations, &variables);
+            symbolic::is_combination(&polynomial, &basis, &variables)
+        }
 }
 
 /// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
@@ -53,13 +56,9 @@ pub(super) fn contradict(expressions: &[Expression]) -> bool {
     if !is_basis_small(all()) {
         return false;
     }
-    let variables = unknowns.order(all());
+    let variables = order(all());
     let basis = symbolic::groebner_basis(&all().map(Expr::read).collect::<Vec<_>>(), &variables);
     basis.iter().any(Expr::is_constant)
-}
-
-fn is_small(polynomial: &Expression) -> bool {
-    terms(polynomial) <= MOST_TERMS && degree(polynomial) <= HIGHEST_DEGREE
 }
 
 fn is_basis_small<'a>(members: impl Iterator<Item = &'a Expression> + Clone) -> bool {
@@ -80,31 +79,44 @@ pub(super) fn terms(polynomial: &Expression) -> usize {
     }
 }
 
-fn degree(polynomial: &Expression) -> usize {
-    degree_in(polynomial, &|_| true)
+/// All symbols that occur: unknowns before what they stand for, so that division eliminates them first.
+fn order<'a>(expressions: impl Iterator<Item = &'a Expression>) -> Vec<Symbol> {
+    let symbols: BTreeSet<Symbol> = expressions.flat_map(Expression::symbols).collect();
+    symbols.into_iter().rev().collect()
 }
 
-fn degree_in(polynomial: &Expression, counts: &impl Fn(Symbol) -> bool) -> usize {
+fn degree(polynomial: &Expression) -> usize {
+    weighted_degree(polynomial, &|_| true)
+}
+
+fn degree_in(polynomial: &Expression, symbol: Symbol) -> usize {
+    weighted_degree(polynomial, &|other| other == symbol)
+}
+
+fn weighted_degree(polynomial: &Expression, counts: &impl Fn(Symbol) -> bool) -> usize {
     match polynomial {
         Expression::Symbol(symbol) => usize::from(counts(*symbol)),
         Expression::Number(_) | Expression::Pi | Expression::Call(..) => 0,
-        Expression::Sum(terms) => terms.iter().map(|term| degree_in(term, counts)).max().unwrap_or(0),
+        Expression::Sum(terms) => terms.iter().map(|term| weighted_degree(term, counts)).max().unwrap_or(0),
         Expression::Product(factors) => {
-            factors.iter().map(|factor| degree_in(factor, counts)).fold(0, usize::saturating_add)
+            factors.iter().map(|factor| weighted_degree(factor, counts)).fold(0, usize::saturating_add)
         }
         Expression::Power(base, exponent) => {
-            degree_in(base, counts).saturating_mul(exponent.to_integer().to_usize().unwrap_or(usize::MAX))
+            weighted_degree(base, counts).saturating_mul(exponent.to_integer().to_usize().unwrap_or(usize::MAX))
         }
     }
 }
 
 /// Unknowns that stand for functions, and what binds them.
 struct Unknowns {
+    first: u32,
     next: u32,
     /// What each unknown stands for that has been met.
     known: Vec<(Key, Symbol)>,
     /// Polynomials that vanish.
     relations: Vec<Expression>,
+    /// Those of the form u^d = v.
+    substitutions: Vec<(Symbol, usize, Expression)>,
     /// Each unknown y with the divisor d of y d = 1.
     reciprocals: Vec<(Symbol, Expression)>,
 }
@@ -112,7 +124,7 @@ struct Unknowns {
 #[derive(PartialEq)]
 enum Key {
     Itself(Expression),
-    Root(Expression, BigRational),
+    Root(Expression, u32),
     Reciprocal(Expression),
     Function(Function, Expression),
 }
@@ -121,14 +133,37 @@ impl Unknowns {
     /// Unknowns beyond every symbol of `expressions`.
     fn above<'a>(expressions: impl IntoIterator<Item = &'a Expression>) -> Self {
         let last = expressions.into_iter().filter_map(|expression| expression.symbols().last().copied()).max();
-        let next = last.map_or(0, |symbol| symbol.0 + 1);
-        Self { next, known: Vec::new(), relations: Vec::new(), reciprocals: Vec::new() }
+        let first = last.map_or(0, |symbol| symbol.0 + 1);
+        Self {
+            first,
+            next: first,
+            known: Vec::new(),
+            relations: Vec::new(),
+            substitutions: Vec::new(),
+            reciprocals: Vec::new(),
+        }
     }
 
-    /// All symbols that occur; unknowns before what they stand for, so that division eliminates them first.
-    fn order<'a>(&self, expressions: impl Iterator<Item = &'a Expression>) -> Vec<Symbol> {
-        let symbols: std::collections::BTreeSet<Symbol> = expressions.flat_map(Expression::symbols).collect();
-        symbols.into_iter().rev().collect()
+    /// Whether division makes few terms: every relation u^d = .. is used as often as the degree in u allows, and multiplies
+    /// the terms each time.
+    fn is_division_short(&self, polynomial: &Expression, constraints: &[Expression]) -> bool {
+        let mut bound = terms(polynomial);
+        let mut degrees: Vec<usize> =
+            (self.first..self.next).map(|unknown| degree_in(polynomial, Symbol(unknown))).collect();
+        for (unknown, power, value) in self.substitutions.iter().rev() {
+            let times = degrees[(unknown.0 - self.first) as usize] / power;
+            bound = bound.saturating_mul(symbolic::terms_of_power(terms(value), times));
+            for (index, degree) in degrees.iter_mut().enumerate() {
+                let more = times.saturating_mul(degree_in(value, Symbol(self.first + index as u32)));
+                *degree = degree.saturating_add(more);
+            }
+        }
+        let degree = degree(polynomial);
+        let of_constraints =
+            constraints.iter().map(|constraint| symbolic::terms_of_power(terms(constraint), degree / 2));
+        bound = bound.saturating_mul(of_constraints.max().unwrap_or(1));
+        let highest = if constraints.is_empty() { HIGHEST_DEGREE } else { HIGHEST_DEGREE_ON_CONSTRAINTS };
+        bound <= MOST_TERMS && degree <= highest
     }
 
     /// The expression as a polynomial.
@@ -161,8 +196,8 @@ impl Unknowns {
             factors.push(positive_power(powered, whole.unsigned_abs()));
         }
         if rest != 0 {
-            let key = Key::Root(base.clone(), BigRational::from_integer(index.into()));
-            let root = self.unknown(key, |root| Some(positive_power(Expression::from(root), u64::from(index)) - base));
+            let key = Key::Root(base.clone(), index);
+            let root = self.bound(key, index as usize, base);
             factors.push(positive_power(root, rest.unsigned_abs()));
         }
         Expression::product(factors)
@@ -189,21 +224,17 @@ impl Unknowns {
             Function::Abs => {
                 let argument = self.replace(argument);
                 let square = argument.clone() * argument.clone();
-                self.unknown(Key::Function(function, argument), |size| {
-                    Some(positive_power(Expression::from(size), 2) - square)
-                })
+                self.bound(Key::Function(function, argument), 2, square)
             }
             _ => self.opaque(expression),
         }
     }
 
-    /// s and c with c^2 + sign s^2 = 1.
+    /// s and c with c^2 = 1 - sign s^2.
     fn pair(&mut self, [odd, even]: [Function; 2], argument: &Expression, sign: i64) -> (Expression, Expression) {
-        let sine = self.unknown(Key::Function(odd, argument.clone()), |_| None);
-        let square = Expression::integer(sign) * positive_power(sine.clone(), 2);
-        let cosine = self.unknown(Key::Function(even, argument.clone()), |cosine| {
-            Some(positive_power(Expression::from(cosine), 2) + square - Expression::one())
-        });
+        let sine = self.unknown(Key::Function(odd, argument.clone()));
+        let square = Expression::integer(-sign) * positive_power(sine.clone(), 2) + Expression::one();
+        let cosine = self.bound(Key::Function(even, argument.clone()), 2, square);
         (sine, cosine)
     }
 
@@ -217,10 +248,9 @@ impl Unknowns {
             return number;
         }
         let before = self.next;
-        let inverse = self.unknown(Key::Reciprocal(divisor.clone()), |inverse| {
-            Some(Expression::from(inverse) * divisor.clone() - Expression::one())
-        });
+        let inverse = self.unknown(Key::Reciprocal(divisor.clone()));
         if self.next > before {
+            self.relations.push(inverse.clone() * divisor.clone() - Expression::one());
             self.reciprocals.push((Symbol(before), divisor));
         }
         inverse
@@ -228,24 +258,34 @@ impl Unknowns {
 
     /// A function that nothing is known of.
     fn opaque(&mut self, expression: &Expression) -> Expression {
-        self.unknown(Key::Itself(expression.clone()), |_| None)
+        self.unknown(Key::Itself(expression.clone()))
     }
 
-    fn unknown(&mut self, key: Key, relation: impl FnOnce(Symbol) -> Option<Expression>) -> Expression {
+    /// u with u^d = value.
+    fn bound(&mut self, key: Key, power: usize, value: Expression) -> Expression {
+        let before = self.next;
+        let unknown = self.unknown(key);
+        if self.next > before {
+            self.relations.push(positive_power(unknown.clone(), power as u64) - value.clone());
+            self.substitutions.push((Symbol(before), power, value));
+        }
+        unknown
+    }
+
+    fn unknown(&mut self, key: Key) -> Expression {
         if let Some((_, symbol)) = self.known.iter().find(|(known, _)| *known == key) {
             return Expression::from(*symbol);
         }
         let symbol = Symbol(self.next);
         self.next += 1;
         self.known.push((key, symbol));
-        self.relations.extend(relation(symbol));
         Expression::from(symbol)
     }
 
     /// The polynomial times as many divisors as it takes to remove every y.
     fn cleared(&self, mut polynomial: Expression) -> Expression {
         for (inverse, divisor) in self.reciprocals.iter().rev() {
-            let power = degree_in(&polynomial, &|symbol| symbol == *inverse);
+            let power = degree_in(&polynomial, *inverse);
             if power > 0 && power <= HIGHEST_DEGREE {
                 polynomial = polynomial * positive_power(divisor.clone(), power as u64);
             }
