@@ -213,11 +213,6 @@ impl Expr {
         self.0.is_zero()
     }
 
-    /// Whether the expression is a number.
-    pub fn is_constant(&self) -> bool {
-        matches!(self.0.as_view(), AtomView::Num(_))
-    }
-
     /// The model's symbols that occur, in their order.
     pub fn symbols(&self) -> BTreeSet<Symbol> {
         let mut found = BTreeSet::new();
@@ -238,13 +233,14 @@ pub fn is_combination(polynomial: &Expr, relations: &[Expr], variables: &[Symbol
     polynomial.is_zero() || polynomial.reduce(&relations).is_zero()
 }
 
-/// A Groebner basis of what the polynomials generate: one that contains a number where they have no common zero.
-pub fn groebner_basis(polynomials: &[Expr], variables: &[Symbol]) -> Vec<Expr> {
+/// Whether a polynomial is a combination of `generators` at all, by a Groebner basis, whose remainders are unique. If 1 is,
+/// they have no common zero.
+pub fn is_in_ideal(polynomial: &Expr, generators: &[Expr], variables: &[Symbol]) -> bool {
     let variables = polynomial_variables(variables);
-    let polynomials: Vec<Polynomial<GrevLexOrder>> =
-        polynomials.iter().map(|polynomial| polynomial.polynomial(&variables).reorder()).collect();
-    let basis = GroebnerBasis::new(&polynomials, false);
-    basis.system.iter().map(|member| Expr(member.to_expression())).collect()
+    let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&variables).reorder() };
+    let generators: Vec<_> = generators.iter().map(read).collect();
+    let basis = GroebnerBasis::new(&generators, false);
+    read(polynomial).reduce(&basis.system).is_zero()
 }
 
 fn polynomial_variables(symbols: &[Symbol]) -> Arc<Vec<PolyVariable>> {

@@ -89,16 +89,15 @@ impl<'a> Structure<'a> {
         sum.simplest()
     }
 
-    /// An integral, or minus one, is written as its symbol, which comes after those of all multipliers.
+    /// A small multiple of an integral is written as that of its symbol, which comes after those of all multipliers.
     fn recognised(&self, bracket: Expression) -> Expression {
         let first = self.derivation.first_multiplier as usize + 2 * self.derivation.integrals.len();
         for (index, integral) in self.derivation.integrals.iter().enumerate() {
-            for sign in [1, -1] {
-                let signed = Expression::integer(sign) * integral.clone();
-                let difference = bracket.clone() - signed;
+            for factor in [1, -1, 2, -2] {
+                let difference = bracket.clone() - Expression::integer(factor) * integral.clone();
                 let is_candidate = sample_points().take(2).all(|point| point.evaluate(&difference).abs() < 1e-9);
                 if is_candidate && Expr::read(&difference).simplest().is_zero() {
-                    return Expression::integer(sign) * Expression::from(Symbol((first + index) as u32));
+                    return Expression::integer(factor) * Expression::from(Symbol((first + index) as u32));
                 }
             }
         }

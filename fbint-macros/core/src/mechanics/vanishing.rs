@@ -1,16 +1,16 @@
 //! Whether an expression vanishes, decided by exact algebra: everywhere, or where others vanish.
 //!
 //! Functions become unknowns of their own, bound by polynomial relations: a root s of b by s^d = b, sine and cosine by
-//! s^2 + c^2 = 1, a divisor d by y d = 1. What is left is a polynomial, and division by the relations (and by the
+//! s^2 + c^2 = 1. What is left is brought over one denominator, and division of the numerator by the relations (and by the
 //! constraints) decides: no remainder is a proof. A remainder proves nothing, because functions have more relations than
 //! these; nor is anything tried whose expansion may have more than a fixed number of terms, so that time is bounded by
 //! counts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::{Signed, ToPrimitive};
+use num_traits::{Signed, ToPrimitive, Zero};
 
 use crate::expression::{Expression, Function, Symbol};
 use crate::symbolic::{self, Expr};
@@ -31,9 +31,8 @@ pub(super) fn vanishes(expression: &Expression, constraints: &[&Expression]) -> 
         return true;
     }
     let mut unknowns = Unknowns::above(constraints.iter().copied().chain([expression]));
-    let polynomial = unknowns.replace(expression);
-    let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.replace(constraint)).collect();
-    let polynomial = unknowns.cleared(polynomial);
+    let polynomial = unknowns.numerator(expression);
+    let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.numerator(constraint)).collect();
     let all = || constraints.iter().chain(&unknowns.relations);
     if !unknowns.is_division_short(&polynomial, &constraints) || all().any(|relation| terms(relation) > MOST_TERMS) {
         return false;
@@ -42,23 +41,21 @@ pub(super) fn vanishes(expression: &Expression, constraints: &[&Expression]) -> 
     let relations: Vec<Expr> = all().map(Expr::read).collect();
     let polynomial = Expr::read(&polynomial);
     symbolic::is_combination(&polynomial, &relations, &variables)
-        || !constraints.is_empty() && is_basis_small(all()) && {
-            let basis = symbolic::groebner_basis(&relations, &variables);
-            symbolic::is_combination(&polynomial, &basis, &variables)
-        }
+        || !constraints.is_empty()
+            && is_basis_small(all())
+            && symbolic::is_in_ideal(&polynomial, &relations, &variables)
 }
 
 /// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
 pub(super) fn contradict(expressions: &[Expression]) -> bool {
     let mut unknowns = Unknowns::above(expressions);
-    let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.replace(expression)).collect();
+    let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.numerator(expression)).collect();
     let all = || polynomials.iter().chain(&unknowns.relations);
     if !is_basis_small(all()) {
         return false;
     }
     let variables = order(all());
-    let basis = symbolic::groebner_basis(&all().map(Expr::read).collect::<Vec<_>>(), &variables);
-    basis.iter().any(Expr::is_constant)
+    symbolic::is_in_ideal(&Expr::read(&Expression::one()), &all().map(Expr::read).collect::<Vec<_>>(), &variables)
 }
 
 fn is_basis_small<'a>(members: impl Iterator<Item = &'a Expression> + Clone) -> bool {
@@ -117,7 +114,7 @@ struct Unknowns {
     relations: Vec<Expression>,
     /// Those of the form u^d = v.
     substitutions: Vec<(Symbol, usize, Expression)>,
-    /// Each unknown y with the divisor d of y d = 1.
+    /// Each unknown that stands for a reciprocal, with its polynomial divisor.
     reciprocals: Vec<(Symbol, Expression)>,
 }
 
@@ -196,8 +193,7 @@ impl Unknowns {
             factors.push(positive_power(powered, whole.unsigned_abs()));
         }
         if rest != 0 {
-            let key = Key::Root(base.clone(), index);
-            let root = self.bound(key, index as usize, base);
+            let root = self.root(base, index);
             factors.push(positive_power(root, rest.unsigned_abs()));
         }
         Expression::product(factors)
@@ -223,8 +219,7 @@ impl Unknowns {
             }
             Function::Abs => {
                 let argument = self.replace(argument);
-                let square = argument.clone() * argument.clone();
-                self.bound(Key::Function(function, argument), 2, square)
+                self.root(argument.clone() * argument, 2)
             }
             _ => self.opaque(expression),
         }
@@ -238,22 +233,41 @@ impl Unknowns {
         (sine, cosine)
     }
 
-    /// y with y d = 1.
+    /// The d-th root of p / q is that of p q^(d - 1), divided by q.
+    fn root(&mut self, base: Expression, index: u32) -> Expression {
+        let (numerator, denominator) = self.fraction(&base);
+        let (divisor, reciprocal) = (self.divisors(&denominator), reciprocals(&denominator));
+        let value = Expression::product([numerator, positive_power(divisor, u64::from(index) - 1)]);
+        self.bound(Key::Root(value.clone(), index), index as usize, value) * reciprocal
+    }
+
+    /// 1 / d
     fn reciprocal(&mut self, divisor: Expression) -> Expression {
-        if let Expression::Product(factors) = &divisor {
-            let factors: Vec<Expression> = factors.iter().map(|factor| self.reciprocal(factor.clone())).collect();
-            return Expression::product(factors);
+        let (numerator, denominator) = self.fraction(&divisor);
+        let factors = match numerator {
+            Expression::Product(factors) => factors.to_vec(),
+            other => vec![other],
+        };
+        let inverses: Vec<Expression> = factors.into_iter().map(|factor| self.reciprocal_of_factor(factor)).collect();
+        Expression::product(inverses.into_iter().chain([self.divisors(&denominator)]))
+    }
+
+    fn reciprocal_of_factor(&mut self, factor: Expression) -> Expression {
+        match factor {
+            Expression::Number(number) if !number.is_zero() => Expression::Number(number.recip()),
+            Expression::Power(base, exponent) => {
+                let inverse = self.reciprocal_of_factor((*base).clone());
+                positive_power(inverse, exponent.to_integer().to_u64().unwrap_or(1))
+            }
+            factor => {
+                let before = self.next;
+                let inverse = self.unknown(Key::Reciprocal(factor.clone()));
+                if self.next > before {
+                    self.reciprocals.push((Symbol(before), factor));
+                }
+                inverse
+            }
         }
-        if let Ok(number @ Expression::Number(_)) = divisor.clone().power(BigRational::from_integer((-1).into())) {
-            return number;
-        }
-        let before = self.next;
-        let inverse = self.unknown(Key::Reciprocal(divisor.clone()));
-        if self.next > before {
-            self.relations.push(inverse.clone() * divisor.clone() - Expression::one());
-            self.reciprocals.push((Symbol(before), divisor));
-        }
-        inverse
     }
 
     /// A function that nothing is known of.
@@ -282,16 +296,70 @@ impl Unknowns {
         Expression::from(symbol)
     }
 
-    /// The polynomial times as many divisors as it takes to remove every y.
-    fn cleared(&self, mut polynomial: Expression) -> Expression {
-        for (inverse, divisor) in self.reciprocals.iter().rev() {
-            let power = degree_in(&polynomial, *inverse);
-            if power > 0 && power <= HIGHEST_DEGREE {
-                polynomial = polynomial * positive_power(divisor.clone(), power as u64);
+    /// The polynomial that vanishes where the expression does.
+    fn numerator(&mut self, expression: &Expression) -> Expression {
+        let polynomial = self.replace(expression);
+        self.fraction(&polynomial).0
+    }
+
+    /// What contains reciprocals over one denominator: the numerator, and each reciprocal that it lacks with its power.
+    fn fraction(&self, expression: &Expression) -> (Expression, Powers) {
+        match expression {
+            Expression::Symbol(symbol) if self.reciprocals.iter().any(|(inverse, _)| inverse == symbol) => {
+                (Expression::one(), Powers::from([(*symbol, 1)]))
+            }
+            Expression::Number(_) | Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => {
+                (expression.clone(), Powers::new())
+            }
+            Expression::Sum(terms) => {
+                let terms: Vec<(Expression, Powers)> = terms.iter().map(|term| self.fraction(term)).collect();
+                let mut common = Powers::new();
+                for (symbol, power) in terms.iter().flat_map(|(_, powers)| powers) {
+                    let largest = common.entry(*symbol).or_insert(0);
+                    *largest = (*largest).max(*power);
+                }
+                let missing = |powers: &Powers| -> Powers {
+                    let rest = common.iter().map(|(symbol, power)| (*symbol, power - powers.get(symbol).unwrap_or(&0)));
+                    rest.filter(|(_, power)| *power > 0).collect()
+                };
+                let terms = terms.into_iter().map(|(numerator, powers)| numerator * self.divisors(&missing(&powers)));
+                (Expression::sum(terms.collect::<Vec<_>>()), common)
+            }
+            Expression::Product(factors) => {
+                let (mut numerators, mut all) = (Vec::new(), Powers::new());
+                for (numerator, powers) in factors.iter().map(|factor| self.fraction(factor)) {
+                    numerators.push(numerator);
+                    powers.into_iter().for_each(|(symbol, power)| {
+                        let sum = all.entry(symbol).or_insert(0);
+                        *sum = sum.saturating_add(power);
+                    });
+                }
+                (Expression::product(numerators), all)
+            }
+            Expression::Power(base, exponent) => {
+                let exponent = exponent.to_integer().to_u64().unwrap_or(1);
+                let (numerator, powers) = self.fraction(base);
+                let powers =
+                    powers.into_iter().map(|(symbol, power)| (symbol, power.saturating_mul(exponent))).collect();
+                (positive_power(numerator, exponent), powers)
             }
         }
-        polynomial
     }
+
+    /// The product of divisors with these powers of their reciprocals.
+    fn divisors(&self, powers: &Powers) -> Expression {
+        let divisor =
+            |(inverse, divisor): &(Symbol, Expression)| Some(positive_power(divisor.clone(), *powers.get(inverse)?));
+        Expression::product(self.reciprocals.iter().filter_map(divisor).collect::<Vec<_>>())
+    }
+}
+
+/// Powers of reciprocals.
+type Powers = BTreeMap<Symbol, u64>;
+
+fn reciprocals(powers: &Powers) -> Expression {
+    let powers = powers.iter().map(|(symbol, power)| positive_power(Expression::from(*symbol), *power));
+    Expression::product(powers.collect::<Vec<_>>())
 }
 
 fn positive_power(base: Expression, exponent: u64) -> Expression {
