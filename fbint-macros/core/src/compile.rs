@@ -146,18 +146,20 @@ fn explain(declaration: &Declaration, model: &Model, obstacle: &Obstacle) -> syn
                 Quantity::Phase(index) => described(&model.phase_constraints[*index]),
                 Quantity::Invariant(index) => described(&model.invariants[*index]),
             };
-            let reason = "some part of it divides by zero or takes the root of a negative number";
+            let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
             syn::Error::new(span, format!("{what} has no finite real derivative: {reason}"))
         }
         Obstacle::NotPoisson(NotPoisson::NotAntisymmetric(i, j)) if i == j => {
-            let text =
-                format!("the Poisson matrix is not antisymmetric: its entry ({i}, {i}), for `{}`, is not 0", state(i));
+            let text = format!(
+                "the Poisson matrix is not antisymmetric: its entry ({i}, {i}), for `{}`, is not 0 as those of its diagonal must be",
+                state(i)
+            );
             syn::Error::new(poisson, text)
         }
         Obstacle::NotPoisson(NotPoisson::NotAntisymmetric(i, j)) => {
             let text = format!(
                 "the Poisson matrix is not antisymmetric: its entries ({i}, {j}) and ({j}, {i}), for `{}` and `{}`, do not \
-                 add up to 0",
+                 add up to 0: make one the negative of the other",
                 state(i),
                 state(j)
             );

@@ -144,7 +144,7 @@ impl<'a> Brackets<'a> {
             |other: usize| written(&self.space.bracket(&self.observables[integral], &self.observables[other]));
         let with_energy = self.derivation.energy.map_or_else(Expression::zero, bracket);
         let row: Vec<Expression> = (0..self.constraints.len()).map(bracket).collect();
-        let rate = self.rate(&with_energy, &row);
+        let rate = self.rate(integral, &with_energy);
         let proved = if with_energy.is_zero() && row.iter().all(Expression::is_zero) {
             Some(Conservation::Everywhere(Evidence::Algebra))
         } else {
@@ -154,14 +154,15 @@ impl<'a> Brackets<'a> {
     }
 
     /// dI.X where the constraints hold: there, the multipliers of the rates of holonomic constraints vanish.
-    fn rate(&self, with_energy: &Expression, row: &[Expression]) -> Expression {
+    fn rate(&self, integral: usize, with_energy: &Expression) -> Expression {
         let vanishing = match self.constraints {
             Constraints::Holonomic { a, .. } => a.len()..2 * a.len(),
             Constraints::Phase { .. } => 0..0,
         };
-        let reactions = row.iter().enumerate().filter(|(j, _)| !vanishing.contains(j)).map(|(j, bracket)| {
+        let constraints = (0..self.constraints.len()).filter(|j| !vanishing.contains(j));
+        let reactions = constraints.map(|j| {
             let multiplier = Expression::from(Symbol(self.derivation.first_multiplier + j as u32));
-            Expression::product([Expression::integer(-1), multiplier, bracket.clone()])
+            multiplier * written(&self.space.bracket(&self.observables[j], &self.observables[integral]))
         });
         Expression::sum([with_energy.clone()].into_iter().chain(reactions))
     }
