@@ -189,7 +189,7 @@ mod names_of_variables {
             + k1_0 * x_0 * x[0] + sixth[0] * r#type.sin() + sixth[1] * x_0.powi(4) + v_0[(0, 1)] * r#match * this
             - law_0 * r#type * x_0 + X * _x * field * gradient * x[0].cos(),
         constraint(weigh = square + x_0.powi(2) - M * m),
-        invariant(r#fn = G * x[0] * T - λ * Λ * t0),
+        invariant(r#fn = (square + x_0.powi(2) - M * m) * (G * x[0] * T - λ * Λ * t0)),
     )]
     #[derive(Clone, Debug)]
     #[allow(non_snake_case)]
@@ -224,7 +224,7 @@ mod names_of_variables {
             + c5 * b * a[0] + c3[0] * c.sin() + c3[1] * b.powi(4) + c6[(0, 1)] * c7 * c8
             - c9 * c * b + c10 * c11 * c12 * c13 * a[0].cos(),
         constraint(sphere = square + b.powi(2) - c14 * c15),
-        invariant(odd = c16 * a[0] * pc - c17 * c18 * pb),
+        invariant(odd = (square + b.powi(2) - c14 * c15) * (c16 * a[0] * pc - c17 * c18 * pb)),
     )]
     #[derive(Clone, Debug)]
     pub(super) struct Plain {
