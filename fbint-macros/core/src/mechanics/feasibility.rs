@@ -13,12 +13,13 @@ use super::vanishing::contradict;
 use crate::derivation::Derivation;
 use crate::expression::{Expression, Symbol};
 
-/// Starts of a search.
+/// Starts of a search, the first of those that there are; and of all that there are, one in so many where these fail.
 const STARTS: usize = 24;
+const STRIDE: usize = 10;
 /// States that are looked at, if there are as many.
 const STATES: usize = 4;
-/// More constraints than this are not tried, and more of them not in pairs.
-const MOST_CONSTRAINTS: usize = 128;
+/// More constraints than this are not looked at, and more than the second number not in pairs.
+const MOST_CONSTRAINTS: usize = 64;
 const MOST_IN_PAIRS: usize = 12;
 /// A gradient this small, compared with that at the start, vanishes.
 const NEGLIGIBLE: f64 = 1e-4;
@@ -55,8 +56,11 @@ pub fn find_fault(derivation: &Derivation) -> Option<Fault> {
         return None;
     }
     let flat = members.iter().find(|&&member| {
-        let slope = |state: &[f64]| gradient_norm(derivation, member, state);
-        found.iter().all(|(start, end)| slope(end) < NEGLIGIBLE * slope(start))
+        let slope = |state: &[f64]| gradient(derivation, member, state).1.sqrt();
+        let is_flat = |(start, end): &(Vec<f64>, Vec<f64>)| {
+            slope(end) < NEGLIGIBLE * slope(start) && is_multiple_zero(derivation, member, end)
+        };
+        found.iter().all(is_flat)
     });
     if let Some(&member) = flat {
         return Some(Fault::NoGradient(member));
@@ -93,7 +97,8 @@ fn search<'a>(
     derivation: &'a Derivation,
     members: &'a [usize],
 ) -> impl Iterator<Item = (Vec<f64>, Vec<f64>)> + use<'a> {
-    let starts = states::general(derivation).take(STARTS);
+    let first = states::general(derivation).take(STARTS);
+    let starts = first.chain(states::general(derivation).skip(STARTS).step_by(STRIDE));
     starts.filter_map(|start| Some((start.clone(), states::descend(derivation, members, start)?)))
 }
 
@@ -126,7 +131,22 @@ fn sign(derivation: &Derivation, member: usize) -> Option<bool> {
     }
 }
 
-fn gradient_norm(derivation: &Derivation, member: usize, state: &[f64]) -> f64 {
-    let entries = derivation.gradients[member].iter().map(|(_, entry)| states::evaluate(entry, state));
-    entries.map(|entry| entry * entry).sum::<f64>().sqrt()
+/// Whether Newton's steps merely halve the distance, or do worse: then it is no simple zero that they lead to.
+fn is_multiple_zero(derivation: &Derivation, member: usize, state: &[f64]) -> bool {
+    let value = |state: &[f64]| states::evaluate(&derivation.integrals[member], state);
+    let mut state = state.to_vec();
+    (0..2).all(|_| {
+        let before = value(&state);
+        let (slope, square) = gradient(derivation, member, &state);
+        slope.into_iter().for_each(|(index, entry)| state[index] -= entry * before / square);
+        (0.15..0.7).contains(&(value(&state) / before))
+    })
+}
+
+/// The gradient of a constraint, and the square of its length.
+fn gradient(derivation: &Derivation, member: usize, state: &[f64]) -> (Vec<(usize, f64)>, f64) {
+    let entry = |(index, entry): &(usize, Expression)| (*index, states::evaluate(entry, state));
+    let entries: Vec<(usize, f64)> = derivation.gradients[member].iter().map(entry).collect();
+    let square = entries.iter().map(|(_, entry)| entry * entry).sum();
+    (entries, square)
 }

@@ -5,8 +5,10 @@
 //! alone, in doubles, and are then made precise to seventy digits: the factors of the last step in doubles, residuals in
 //! 256 bits.
 
+use num_traits::Signed;
+
 use crate::derivation::Derivation;
-use crate::expression::{Expression, Symbol};
+use crate::expression::{Expression, Symbol, to_f64};
 use crate::precise::Real;
 use crate::sample::search_points;
 
@@ -18,8 +20,11 @@ pub(super) struct State {
     values: Vec<Real>,
 }
 
-/// Entries of F below this are zero, in doubles.
+/// Entries of F below this are zero, in doubles, relative to the terms that they are made of, or to their first value if
+/// that is below 1.
 const CONVERGED: f64 = 1e-11;
+/// What moves away from its start by more than this factor has found no zero: it is on its way to infinity.
+const FARTHEST: f64 = 1e6;
 /// The same of precise ones.
 const PRECISE: f64 = 1e-60;
 /// Gauss-Newton steps from one start.
@@ -64,12 +69,17 @@ pub(super) fn consistent(derivation: &Derivation, start: Vec<f64>) -> Option<Sta
 pub(super) fn descend(derivation: &Derivation, members: &[usize], mut x: Vec<f64>) -> Option<Vec<f64>> {
     let mut damping = 1e-9;
     let mut residual = values(derivation, members, &x);
+    let (first, farthest) = (residual.clone(), FARTHEST * norm(&x));
     for _ in 0..STEPS {
-        let size = norm(&residual);
-        if !size.is_finite() {
+        let before = norm(&residual);
+        if !before.is_finite() || norm(&x) > farthest {
             return None;
         }
-        if residual.iter().all(|entry| entry.abs() < CONVERGED) {
+        let is_zero = |(index, entry): (usize, &f64)| {
+            let terms = magnitude(&derivation.integrals[members[index]], &x);
+            entry.abs() <= CONVERGED * terms.max(first[index].abs().min(1.0))
+        };
+        if residual.iter().enumerate().all(is_zero) {
             return Some(x);
         }
         let rows = rows(derivation, members, &x);
@@ -77,7 +87,7 @@ pub(super) fn descend(derivation: &Derivation, members: &[usize], mut x: Vec<f64
             let step = step(&rows, damping, &residual)?;
             let next: Vec<f64> = x.iter().enumerate().map(|(i, x)| x - step.get(i).copied().unwrap_or(0.0)).collect();
             let next_residual = values(derivation, members, &next);
-            if norm(&next_residual) < size {
+            if norm(&next_residual) < before {
                 (x, residual) = (next, next_residual);
                 damping = (damping / 10.0).max(1e-13);
                 break;
@@ -89,6 +99,16 @@ pub(super) fn descend(derivation: &Derivation, members: &[usize], mut x: Vec<f64
         }
     }
     None
+}
+
+/// The value of an expression if none of its terms cancelled another.
+fn magnitude(expression: &Expression, state: &[f64]) -> f64 {
+    match expression {
+        Expression::Sum(terms) => terms.iter().map(|term| magnitude(term, state)).sum(),
+        Expression::Product(factors) => factors.iter().map(|factor| magnitude(factor, state)).product(),
+        Expression::Power(base, exponent) if exponent.is_positive() => magnitude(base, state).powf(to_f64(exponent)),
+        other => evaluate(other, state).abs(),
+    }
 }
 
 fn refine(derivation: &Derivation, members: &[usize], x: &[f64]) -> Option<State> {
