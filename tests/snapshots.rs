@@ -20,6 +20,7 @@ fn equations() {
     insta::assert_snapshot!("four_bar_equations", FourBar::EQUATIONS);
     insta::assert_snapshot!("free_rigid_body_equations", FreeRigidBody::EQUATIONS);
     insta::assert_snapshot!("euler_top_equations", EulerTop::EQUATIONS);
+    insta::assert_snapshot!("kepler_equations", Kepler::EQUATIONS);
 }
 
 #[test]
@@ -28,6 +29,7 @@ fn latex() {
     insta::assert_snapshot!("spherical_pendulum_cpv22_latex", SphericalPendulumCpv22::DERIVATION);
     insta::assert_snapshot!("planar_pendulum_latex", PlanarPendulum::DERIVATION);
     insta::assert_snapshot!("four_bar_latex", FourBar::DERIVATION);
+    insta::assert_snapshot!("perturbed_kepler_latex", PerturbedKepler::DERIVATION);
 }
 
 /// Each judged by hand: what is proved where, and how.

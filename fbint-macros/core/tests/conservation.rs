@@ -178,6 +178,17 @@ fn many_constraints_are_evaluated() {
     assert_eq!(grades[13..], [Conservation::Everywhere(Evidence::Samples(8)), EVERYWHERE]);
 }
 
+/// sqrt(x / y) is sqrt(x y) / y where y is positive, and minus that where both are negative.
+#[test]
+fn branches_of_roots_are_told_apart() {
+    let attribute = "state(x, y), dynamics(x = -y, y = x), invariant(i = (x / y).sqrt() - (x * y).sqrt() / y)";
+    let (_, proved) = prove(attribute, "struct S {}");
+    assert!(proved.is_err(), "{proved:?}");
+    let size = "state(x, y), dynamics(x = -y, y = x), invariant(i = (x.powi(2)).sqrt() - x)";
+    let (_, proved) = prove(size, "struct S {}");
+    assert!(proved.is_err(), "{proved:?}");
+}
+
 #[test]
 fn what_is_defined_nowhere_is_undecided() {
     let attribute = "state(x, y), dynamics(x = y * a, y = -x), invariant(i = x.sqrt() + (-x).sqrt())";
@@ -238,14 +249,14 @@ fn each_wrong_invariant_has_its_message() {
     let messages = messages(&attribute, PENDULUM_STRUCT);
     assert_eq!(messages.len(), 3, "{messages:#?}");
     assert!(messages[0].starts_with(
-        "`spin` is not conserved: where the constraints hold d/dt = 2*p[0]*p[1]/m + 4*c[length]*q[0]*q[1], which is "
+        "`spin` is not conserved: where the constraints hold, d/dt = 2*p[0]*p[1]/m + 4*c[length]*q[0]*q[1] (c: the multipliers of the constraints), which is "
     ));
     assert!(
         messages[1]
-            .starts_with("`momentum[0]` is not conserved: where the constraints hold d/dt = -q[1]*m*g, which is")
+            .starts_with("`momentum[0]` is not conserved: where the constraints hold, d/dt = -q[1]*m*g, which is")
     );
     assert!(messages[1].contains("; `momentum[1]` is not conserved either; correct its expression, or remove it"));
-    assert!(messages[2].starts_with("`height` is not conserved: where the constraints hold d/dt = p[2]/m, which is "));
+    assert!(messages[2].starts_with("`height` is not conserved: where the constraints hold, d/dt = p[2]/m, which is "));
 }
 
 #[test]
@@ -259,7 +270,7 @@ fn tables_are_printed() {
         "  the other 3 pairs commute\n",
         "  rank DF = 3 < 4\n",
         "  rank D(energy, spin, first, mixed) = 3 < 4\n",
-        "  `mixed` is a function of the integrals listed before: it costs operations and changes no solution\n",
+        "  `mixed` is a function of the integrals listed before: keeping those keeps it, and DF has not full rank\n",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }

@@ -39,8 +39,8 @@ fn message(derivation: &Derivation, names: &Names, violation: &Violation, others
     let is_set = violation.integral < derivation.constraint_count;
     let restricted = derivation.constraint_count > 0;
     let what = match (is_set, restricted) {
-        (true, _) => "is no invariant set of the field: where all constraints hold",
-        (false, true) => "is not conserved: where the constraints hold",
+        (true, _) => "is no invariant set of the field: where all constraints hold,",
+        (false, true) => "is not conserved: where the constraints hold,",
         (false, false) => "is not conserved:",
     };
     let rate = notation::short(&violation.rate, names);
@@ -53,8 +53,9 @@ fn message(derivation: &Derivation, names: &Names, violation: &Violation, others
     };
     let remedy =
         if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
-    let equals = if rate == value { String::new() } else { format!(", which is {value}") };
-    format!("{} {what} d/dt = {rate}{equals} at {witness}{also}{remedy}", name(violation))
+    let has_multipliers = violation.rate.symbols().iter().any(|symbol| symbol.0 >= derivation.first_multiplier);
+    let legend = if has_multipliers { " (c: the multipliers of the constraints)" } else { "" };
+    format!("{} {what} d/dt = {rate}{legend}, which is {value} at {witness}{also}{remedy}", name(violation))
 }
 
 /// The values of the symbols that the rate depends on; of all, where it contains multipliers.

@@ -1,4 +1,7 @@
-//! From a [`Problem`] to its [`Derivation`], in the order of the paper. Runs within a session of the algebra.
+//! From a [`Problem`] to its [`Derivation`], in the order of the paper, and what can be proved about it.
+//!
+//! What takes algebra runs within a session: [`derive`], [`claims`], [`involution`], [`is_contradiction`]. The rest works with
+//! numbers, after the session's lock is released.
 
 mod conservation;
 mod definedness;
@@ -10,6 +13,7 @@ mod linear;
 mod phase_space;
 mod poisson;
 mod regularity;
+mod samples;
 mod states;
 mod vanishing;
 

@@ -121,7 +121,9 @@ struct Unknowns {
 #[derive(PartialEq)]
 enum Key {
     Itself(Expression),
-    Root(Expression, u32),
+    /// The radicand as a polynomial, the index, and what the root is divided by: sqrt(x / y) is not sqrt(x y) / y where y is
+    /// negative, so the two do not share an unknown.
+    Root(Expression, u32, Expression),
     Reciprocal(Expression),
     Function(Function, Expression),
 }
@@ -238,7 +240,7 @@ impl Unknowns {
         let (numerator, denominator) = self.fraction(&base);
         let (divisor, reciprocal) = (self.divisors(&denominator), reciprocals(&denominator));
         let value = Expression::product([numerator, positive_power(divisor, u64::from(index) - 1)]);
-        self.bound(Key::Root(value.clone(), index), index as usize, value) * reciprocal
+        self.bound(Key::Root(value.clone(), index, reciprocal.clone()), index as usize, value) * reciprocal
     }
 
     /// 1 / d

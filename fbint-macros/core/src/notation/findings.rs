@@ -172,13 +172,11 @@ impl Notation<'_> {
             findings.dependence.sets.iter().filter_map(|members| members.last().copied()).collect();
         if !dependent.is_empty() {
             let verb = if dependent.len() == 1 { "is a function" } else { "are functions" };
-            let pronoun = if dependent.len() == 1 {
-                "it costs operations and changes"
-            } else {
-                "they cost operations and change"
-            };
+            let pronoun = if dependent.len() == 1 { "it" } else { "them" };
             let members = self.quoted(&dependent);
-            notes.push(format!("{members} {verb} of the integrals listed before: {pronoun} no solution"));
+            notes.push(format!(
+                "{members} {verb} of the integrals listed before: keeping those keeps {pronoun}, and DF has not full rank"
+            ));
         }
         for &index in &findings.roots {
             notes.push(format!(
