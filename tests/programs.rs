@@ -31,7 +31,7 @@ fn weigh(row: usize, integral: f64) -> f64 {
 
 /// The vector field.
 fn vector_field(programs: &Programs, seed: u64) -> Vec<f64> {
-    let prepared = run(&programs.prepare, &[], at(seed), weigh);
+    let prepared = run(&programs.prepare, &[], at(seed), |_| Vec::new());
     run(&programs.vector_field, &prepared, at(seed), weigh)
 }
 
@@ -45,7 +45,7 @@ fn results(programs: &Programs, good: &Programs, seed: u64) -> Vec<(&'static str
         let gradient = jacobian[row * dimension..].iter().take(dimension).enumerate();
         gradient.map(|(column, entry)| entry * at(seed + 100)(column)).sum::<f64>() + integral - integrals[row]
     };
-    let prepared = run(&programs.prepare, &[], at(seed), weigh);
+    let prepared = run(&programs.prepare, &[], at(seed), |_| Vec::new());
     let functions = programs.all().into_iter().skip(1);
     functions
         .map(|(name, program)| match name {
