@@ -4,7 +4,7 @@
 //! random numbers, so that a failure shrinks to a short row and few mutations; the numbers are the same in every run. A watchdog
 //! ends the process, with the input printed, where one takes too long.
 //!
-//! In every run, 100000 inputs go through the phases that need no algebra and 3000 through the whole compiler. For longer:
+//! In every run, 100000 inputs go through the phases that need no algebra and 2000 through the whole compiler. For longer:
 //! `FBINT_FUZZ_INPUTS=10000000 FBINT_FUZZ_SEED=2 cargo test -p fbint-macros-core --test fuzz -- --ignored --nocapture`.
 
 use std::cell::Cell;
@@ -37,7 +37,7 @@ fn random_declarations_end_in_a_model_or_in_messages() {
 #[test]
 fn random_declarations_expand_to_rust() {
     // With one or two mutations, so that many are models.
-    fuzz(3_000, 1, 2..9, expand);
+    fuzz(2_000, 1, 2..9, expand);
 }
 
 #[test]
