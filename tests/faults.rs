@@ -87,6 +87,7 @@ mod programs {
             &mut programs.potential_gradient,
             &mut programs.feedback_field,
             &mut programs.correction,
+            &mut programs.squared_gradients,
         ];
         all.into_iter().nth(which).expect("one of the programs")
     }
@@ -364,7 +365,7 @@ impl<const N: usize, const M: usize> Checks<N, M> {
         let judged = (0..JUDGED).map(|turn| {
             let Check { parameters, question, tolerances, .. } = check(system, &mut random, turn);
             let results = interpreted(good, &parameters, &question);
-            (parameters, question, results, 10.0 * tolerances.correct)
+            (parameters, question, results, 10.0 * tolerances.correction)
         });
         Self { checked, judged: judged.collect() }
     }
@@ -391,7 +392,7 @@ impl<const N: usize, const M: usize> Checks<N, M> {
             let pairs = good.0.iter().zip(&faulty.0).zip(FUNCTIONS);
             pairs.into_iter().any(|((good, faulty), name)| {
                 let error = relative_error(faulty, good);
-                error.is_nan() || error > if name == "correct" { rounding.max(ROUNDING) } else { ROUNDING }
+                error.is_nan() || error > if name == "correction" { rounding.max(ROUNDING) } else { ROUNDING }
             })
         })
     }

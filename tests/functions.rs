@@ -12,7 +12,7 @@ use crate::compiler::run;
 use crate::{Random, relative_error};
 
 /// The functions, in the order of [`Results`].
-pub const FUNCTIONS: [&str; 10] = [
+pub const FUNCTIONS: [&str; 11] = [
     "vector_field",
     "integrals",
     "integrals_jacobian",
@@ -20,7 +20,8 @@ pub const FUNCTIONS: [&str; 10] = [
     "outputs",
     "potential_gradient",
     "feedback_field",
-    "correct",
+    "correction",
+    "squared_gradients",
     "euler_step",
     "rk4_step",
 ];
@@ -181,7 +182,8 @@ pub fn emitted<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
         prepared.outputs(x).as_ref().to_vec(),
         potential_gradient,
         feedback,
-        prepared.correct(x, &violation).as_slice().to_vec(),
+        prepared.correction(x, &violation).as_slice().to_vec(),
+        prepared.squared_gradients(x).as_slice().to_vec(),
         euler,
         rk4,
     ])
@@ -233,6 +235,7 @@ pub fn interpreted<const N: usize, const M: usize>(
         potential_gradient(x),
         feedback(x),
         correction,
+        at(&programs.squared_gradients, x),
         euler,
         rk4,
     ])

@@ -6,7 +6,7 @@
 //!
 //!   X = J (grad H - Df^T c)                                    CPV22 eq. (4)
 //!   grad V = DF^T K (F - F_target), feedback = X - L grad V    CPV22 eq. (6)
-//!   corrected = x - DF^T (DF DF^T + e D)^-1 y                  HLW06 IV.4, by eigenvalues
+//!   correction = DF^T (DF DF^T + e D)^-1 y                     HLW06 IV.4, by eigenvalues
 //!
 //! Where a system is not canonical, X is typed by hand.
 //!
@@ -125,7 +125,7 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
             let k4 = oracle(&(x + k3 * h)).feedback(question);
             x + (k1 + k2 * 2.0 + k3 * 2.0 + k4) * (h / 6.0)
         });
-        let (corrected, gram_condition) = self.corrected(question);
+        let (correction, gram_condition) = self.correction(question);
         let results = Results([
             self.field.as_slice().to_vec(),
             self.integrals.as_slice().to_vec(),
@@ -134,13 +134,14 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
             self.outputs.clone(),
             self.potential_gradient(question).as_slice().to_vec(),
             feedback.as_slice().to_vec(),
-            corrected.as_slice().to_vec(),
+            correction.as_slice().to_vec(),
+            self.jacobian.row_iter().map(|row| row.norm_squared()).collect(),
             (question.x + feedback * question.h).as_slice().to_vec(),
             rk4.map_or_else(Vec::new, |x| x.as_slice().to_vec()),
         ]);
         let condition = condition(&self.constraint_matrix);
         let other = 2e-13 + 3e-15 * condition * condition;
-        (results, Tolerances { correct: other + 1e-14 * gram_condition, other })
+        (results, Tolerances { correction: other + 1e-14 * gram_condition, other })
     }
 
     /// DF^T K (F - F_target)
@@ -158,16 +159,16 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
         self.field - question.metric(&self.potential_gradient(question))
     }
 
-    /// x - DF^T (DF DF^T + e D)^-1 DF z and the condition of the matrix. With rows of length 1 in R and R R^T = U S^2 U^T it is
-    /// x - R^T U (S^2 + e)^-1 U^T R z.
-    fn corrected(&self, question: &Question<N, M>) -> (SVector<f64, N>, f64) {
+    /// DF^T (DF DF^T + e D)^-1 DF z and the condition of the matrix. With rows of length 1 in R and R R^T = U S^2 U^T it is
+    /// R^T U (S^2 + e)^-1 U^T R z.
+    fn correction(&self, question: &Question<N, M>) -> (SVector<f64, N>, f64) {
         let length = |row: usize| self.jacobian.row(row).norm().max(1e-70);
         let rows = DMatrix::from_fn(M, N, |i, j| self.jacobian[(i, j)] / length(i));
         let eigen = (&rows * rows.transpose()).symmetric_eigen();
         let squares = eigen.eigenvalues.map(|square| square.max(0.0) + DAMPING);
         let coordinates = eigen.eigenvectors.tr_mul(&(&rows * question.direction)).component_div(&squares);
         let step = rows.tr_mul(&(eigen.eigenvectors * coordinates));
-        (SVector::from_fn(|i, _| question.x[i] - step[i]), squares.max() / squares.min())
+        (SVector::from_column_slice(step.as_slice()), squares.max() / squares.min())
     }
 }
 
@@ -179,7 +180,7 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
     /// Of the correction.
-    pub correct: f64,
+    pub correction: f64,
     /// Of the others.
     pub other: f64,
 }
@@ -187,7 +188,7 @@ pub struct Tolerances {
 impl Tolerances {
     /// That of a function by its name.
     pub fn of(&self, function: &str) -> f64 {
-        if function == "correct" { self.correct } else { self.other }
+        if function == "correction" { self.correction } else { self.other }
     }
 }
 

@@ -88,10 +88,11 @@ proptest! {
         let other = Model { hamiltonian: format!("({up} / {down}) * H"), ..model.clone() };
         let s = f64::from(up) / f64::from(down);
         let canonical = model.poisson.is_none();
+        let is_multiple = |entry: &str| entry.starts_with("energy") || canonical && entry.contains("_rate");
         compare(&model, &other, |function, entry, value| match (function, entry) {
-            ("vector_field", _) | ("integrals", "energy") => Some(s * value),
-            ("integrals", name) if canonical && name.contains("_rate") => Some(s * value),
-            ("integrals", _) => Some(value),
+            ("vector_field", _) => Some(s * value),
+            ("integrals" | "integrals_jacobian", entry) => Some(if is_multiple(entry) { s * value } else { value }),
+            ("squared_gradients", entry) => Some(if is_multiple(entry) { s * s * value } else { value }),
             ("multipliers", name) if name.contains("_rate") => Some(value),
             ("multipliers", _) => Some(s * value),
             ("outputs", "force") => Some(s * value),
@@ -125,9 +126,10 @@ proptest! {
         let is_scaled = |entry: &str| scaled.iter().any(|name| entry.starts_with(name.as_str()));
         compare(&model, &other, |function, entry, value| match function {
             "vector_field" => Some(value),
-            "integrals" if is_scaled(entry) => Some(s * value),
+            "integrals" | "integrals_jacobian" if is_scaled(entry) => Some(s * value),
+            "squared_gradients" if is_scaled(entry) => Some(s * s * value),
             "multipliers" if is_scaled(entry) => Some(value / s),
-            "integrals" | "multipliers" => Some(value),
+            "integrals" | "integrals_jacobian" | "squared_gradients" | "multipliers" => Some(value),
             "outputs" if entry == "force" => Some(value / s),
             "outputs" => Some(value),
             _ => None,
@@ -227,7 +229,7 @@ fn agree(one: &Outcome, other: &Outcome, expected: impl Fn(&str, &str, f64) -> O
         let pairs = entries.iter().filter_map(|(name, &value)| Some((others[name], expected(function, name, value)?)));
         let (obtained, expected): (Vec<f64>, Vec<f64>) = pairs.unzip();
         let error = relative_error(&obtained, &expected);
-        let tolerance = if *function == "correct" { CORRECTION_TOLERANCE } else { TOLERANCE };
+        let tolerance = if *function == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
         if error.is_nan() || error > tolerance {
             return Err(format!(
                 "{function} is off by {error:e}: {obtained:?} for {expected:?} of {:?}",
@@ -272,7 +274,8 @@ fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcom
         ("outputs", outputs, at(&programs.outputs)),
         ("potential_gradient", names(&states), at(&programs.potential_gradient)),
         ("feedback_field", names(&states), at(&programs.feedback_field)),
-        ("correct", names(&states), correction),
+        ("correction", names(&states), correction),
+        ("squared_gradients", integrals.clone(), at(&programs.squared_gradients)),
     ];
     all.into_iter().map(|(function, names, values)| (function, names.into_iter().zip(values).collect())).collect()
 }
