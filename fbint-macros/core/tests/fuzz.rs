@@ -78,6 +78,9 @@ fn expand(attribute: TokenStream, item: TokenStream) -> Result<Vec<String>, Stri
     let _ = errors.flush();
     let messages = read(attribute.clone(), item.clone())?;
     let expansion = feedback_system(attribute, item);
+    if expansion.to_string().contains("internal error") {
+        return Err(format!("the compiler has found itself wrong:\n{expansion}"));
+    }
     if !is_type {
         return Ok(messages);
     }
