@@ -28,6 +28,8 @@ use quote::ToTokens;
 /// How long one input may take. Most take a millisecond; the limits of size and depth allow some seconds unoptimised.
 const PATIENCE: Duration = Duration::from_secs(60);
 const WORKERS: u64 = 2;
+/// Inputs after which long runs say how far they are.
+const PROGRESS: u64 = 200_000;
 
 #[test]
 fn random_declarations_end_in_a_model_or_in_messages() {
@@ -194,7 +196,10 @@ struct Report {
 
 impl Report {
     fn count(&self, messages: &[String]) {
-        self.inputs.fetch_add(1, Ordering::Relaxed);
+        let inputs = 1 + self.inputs.fetch_add(1, Ordering::Relaxed);
+        if inputs.is_multiple_of(PROGRESS) {
+            eprintln!("{inputs} inputs");
+        }
         self.models.fetch_add(u64::from(messages.is_empty()), Ordering::Relaxed);
         let mut known = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         known.extend(messages.iter().map(|message| kind(message)));
