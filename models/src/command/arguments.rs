@@ -23,7 +23,7 @@ Examples:
   fbint show spherical-pendulum --equations          what was derived for it
   fbint resume chain.checkpoint                      go on with a run that was interrupted
   fbint reproduce cpv22-table --out out              make CPV22's table again, published numbers beside it
-  fbint work-precision four-bar                      which method gets how far for how much work
+  fbint work-precision four-bar --until 1            which method gets how far for how much work
   fbint run --help                                   every option of a run, with examples";
 
 #[derive(Subcommand, Debug)]
@@ -233,7 +233,7 @@ const WORK_PRECISION_EXAMPLES: &str = "\
 Examples:
   fbint work-precision
   fbint work-precision spherical-pendulum --until 100 --out out
-  fbint work-precision kepler --png
+  fbint work-precision kepler --until 50 --png
 
 Every Runge-Kutta method runs over a ladder of steps or tolerances, once for each policy of gains: none, one correction after
 each step (what a run does unless told otherwise), relaxation, gains scaled by the gradients, and k = 1 and k = 50 for every

@@ -200,7 +200,7 @@ impl Line {
         Self { name, colour: contender.colour(), stroke: contender.stroke(), points }
     }
 
-    /// A line whose colour does not tell the scheme, in a panel whose title does.
+    /// A line that is no contender's, or goes by another name.
     pub(crate) fn named(name: &str, colour: &'static str, stroke: Stroke, points: Vec<(f64, f64)>) -> Self {
         Self { name: Some(name.to_owned()), colour, stroke, points }
     }

@@ -71,7 +71,11 @@ impl Study {
     /// Each method as it is and corrected, in its colour, and the geometric ones.
     fn lines_of_methods(&self, panel: &Panel) -> Vec<Line> {
         let shown = self.series.iter().filter(|series| matches!(series.policy, Policy::Plain | Policy::Corrected));
-        shown.map(|series| Line::of(series.contender(), points(series, panel))).collect()
+        let line = |series: &Series| {
+            let contender = series.contender();
+            Line::named(&series.to_string(), contender.colour(), contender.stroke(), points(series, panel))
+        };
+        shown.map(line).collect()
     }
 
     /// One method by every policy. The method is in the title, so that colour can tell the policy.
