@@ -11,7 +11,7 @@ use tempfile::tempdir;
 type Outcome = Result<(), Box<dyn Error>>;
 
 const STEP: f64 = 1e-3;
-const UNTIL: f64 = 0.02;
+const UNTIL: f64 = 0.003;
 
 #[test]
 fn the_steps_alone_end_where_the_run_does() -> Outcome {
@@ -55,7 +55,7 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
 #[test]
 fn a_study_writes_its_figures_and_tables_and_says_what_they_show() -> Outcome {
     let folder = tempdir()?;
-    let output = fbint(&["work-precision", "planar-pendulum", "--until", "1"]).current_dir(&folder).output()?;
+    let output = fbint(&["work-precision", "planar-pendulum", "--until", "0.3"]).current_dir(&folder).output()?;
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout)?;
     for part in

@@ -23,7 +23,7 @@ Examples:
   fbint show spherical-pendulum --equations          what was derived for it
   fbint resume chain.checkpoint                      go on with a run that was interrupted
   fbint reproduce cpv22-table --out out              make CPV22's table again, published numbers beside it
-  fbint work-precision four-bar --until 1            which method gets how far for how much work
+  fbint work-precision four-bar                      which method gets how far for how much work
   fbint run --help                                   every option of a run, with examples";
 
 #[derive(Subcommand, Debug)]

@@ -17,6 +17,11 @@ const ROUNDING: f64 = 1e-12;
 /// How many are named.
 const NAMED: usize = 4;
 
+const LOSES: &str = "Feedback loses against the same method without (error or drift above 1.2 x, evaluations above 2 x, or more \
+                     steps refused than fail without):";
+const WINS: &str = "It wins (error or drift below 1 / 1.2):";
+const IS_EVEN: &str = "It changes little:";
+
 /// A series beside the same method without feedback: medians of ratios at the same steps or tolerances.
 struct Comparison<'a> {
     series: &'a Series,
@@ -86,18 +91,12 @@ impl Study {
         let comparisons: Vec<Comparison<'_>> = self.series.iter().filter_map(|s| self.comparison(s)).collect();
         let (losing, others): (Vec<_>, Vec<_>) = comparisons.iter().partition(|comparison| comparison.loses());
         let (winning, even): (Vec<_>, Vec<_>) = others.into_iter().partition(|comparison| comparison.wins());
-        let paragraph = |head: &str, cases: &[&Comparison<'_>]| {
-            let lines: Vec<String> = cases.iter().map(|comparison| format!("  {}", comparison.words())).collect();
-            if cases.is_empty() { format!("{head} nowhere.") } else { format!("{head}\n{}", lines.join("\n")) }
+        let paragraph = |(head, cases): (&str, Vec<&Comparison<'_>>)| {
+            let lines: Vec<String> = cases.iter().map(|comparison| format!("\n  {}", comparison.words())).collect();
+            (!cases.is_empty()).then(|| format!("{head}{}", lines.concat()))
         };
-        let mut findings = vec![
-            paragraph(
-                "Feedback loses against the same method without (error or drift above 1.2 x, evaluations above 2 x, or steps refused):",
-                &losing,
-            ),
-            paragraph("It wins (error or drift below 1 / 1.2):", &winning),
-            paragraph("It changes little:", &even),
-        ];
+        let paragraphs = [(LOSES, losing), (WINS, winning), (IS_EVEN, even)].into_iter().filter_map(paragraph);
+        let mut findings: Vec<String> = paragraphs.collect();
         findings.extend(GOALS.map(|goal| self.quickest(goal)));
         findings
     }
