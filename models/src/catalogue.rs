@@ -2,15 +2,18 @@
 //!
 //! A new model takes one line in [`MODELS`].
 
+mod bare;
+
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
     ConsistentStart, Correction, Dependence, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Moment,
-    PreparedSystem, Simulation, Snapshot,
+    OneStep, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
 };
 use nalgebra::SVector;
 use serde::{Deserialize, Serialize};
 
+use crate::splitting::{LieTrotter, RigidBody, Sphere, Strang};
 use crate::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
     SphericalPendulum, SphericalPendulumCpv22,
@@ -19,12 +22,20 @@ use crate::{
 /// Every model, in the order in which they are listed.
 pub const MODELS: &[Entry] = &[
     Entry::new("spherical-pendulum", "a point mass on a sphere under gravity", || {
-        model(|pendulum: &SphericalPendulum| Ok(pendulum.start()))
+        with_splittings(
+            |pendulum: &SphericalPendulum| Ok(pendulum.start()),
+            |pendulum| on_sphere(Sphere { m: pendulum.m, g: pendulum.g }),
+        )
     }),
     Entry::new(
         "spherical-pendulum-cpv22",
         "the same with the constraint functions |q|^2 - l^2 and q . p of CPV22",
-        || model(|pendulum: &SphericalPendulumCpv22| Ok(pendulum.start())),
+        || {
+            with_splittings(
+                |pendulum: &SphericalPendulumCpv22| Ok(pendulum.start()),
+                |pendulum| on_sphere(Sphere { m: pendulum.m, g: pendulum.g }),
+            )
+        },
     ),
     Entry::new("planar-pendulum", "a point mass on a circle under gravity", || {
         model(|pendulum: &PlanarPendulum| Ok(pendulum.start()))
@@ -35,7 +46,10 @@ pub const MODELS: &[Entry] = &[
     Entry::new("chain-16", "sixteen point masses on a chain", || model(|chain: &Chain16| Ok(chain.start()))),
     Entry::new("chain-32", "thirty-two point masses on a chain", || model(|chain: &Chain32| Ok(chain.start()))),
     Entry::new("free-rigid-body", "attitude and angular velocity of a rigid body without forces", || {
-        model(|body: &FreeRigidBody| Ok(body.start()))
+        with_splittings(
+            |body: &FreeRigidBody| Ok(body.start()),
+            |body| vec![(Rival::Turns, Box::new(RigidBody { inertia: body.inertia }))],
+        )
     }),
     Entry::new("euler-top", "the same body reduced to its momentum, a Lie-Poisson system", || {
         model(|top: &EulerTop| Ok(top.start()))
@@ -82,6 +96,14 @@ pub trait Model {
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
     /// Integrates from `start`, or goes on from a snapshot of such a run; `watch` sees it from time to time and may break it off.
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
+    /// The steps of a run and nothing else; gives the state at the end. A fixed step must divide the end.
+    fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
+    /// The geometric integrators that apply to the system.
+    fn rivals(&self) -> Vec<Rival>;
+    /// Integrates by one of [`rivals`](Self::rivals) with steps of size `h`.
+    fn run_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Run, Error>;
+    /// The steps of such a run and nothing else; gives the state at the end.
+    fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
     /// The declared outputs in a state.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
     /// The derivation as plain text.
@@ -128,6 +150,21 @@ pub enum Feedback {
     BaeChang(f64),
 }
 
+/// A geometric integrator, which keeps some of the structure by construction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rival {
+    /// [`Rattle`], for holonomic constraints.
+    Rattle,
+    /// [`StormerVerlet`], without constraints.
+    StormerVerlet,
+    /// [`LieTrotter`], on a sphere.
+    LieTrotter,
+    /// [`Strang`], on a sphere.
+    Strang,
+    /// [`RigidBody`], turns about the axes of a body.
+    Turns,
+}
+
 /// What a run gave.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -160,18 +197,86 @@ pub struct Sample {
     pub change: Vec<f64>,
 }
 
-/// A system and how it starts.
+/// A system, how it starts, and the splittings that are its own.
 struct Loaded<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     system: S,
     start: fn(&S) -> Result<S::State, Error>,
+    splittings: fn(&S) -> Geometric<N>,
 }
+
+/// Geometric integrators of a system, by name.
+type Geometric<const N: usize> = Vec<(Rival, Box<dyn OneStep<N>>)>;
 
 /// The model of a system with its default parameters.
 fn model<S, const N: usize, const M: usize>(start: fn(&S) -> Result<S::State, Error>) -> Box<dyn Model>
 where
     S: FeedbackSystem<N, M> + Default + 'static,
 {
-    Box::new(Loaded { system: S::default(), start })
+    with_splittings(start, |_| Vec::new())
+}
+
+/// Likewise, of a system for which there are splittings.
+fn with_splittings<S, const N: usize, const M: usize>(
+    start: fn(&S) -> Result<S::State, Error>,
+    splittings: fn(&S) -> Geometric<N>,
+) -> Box<dyn Model>
+where
+    S: FeedbackSystem<N, M> + Default + 'static,
+{
+    Box::new(Loaded { system: S::default(), start, splittings })
+}
+
+fn on_sphere(sphere: Sphere) -> Geometric<6> {
+    vec![(Rival::LieTrotter, Box::new(LieTrotter(sphere))), (Rival::Strang, Box::new(Strang(sphere)))]
+}
+
+impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Loaded<S, N, M> {
+    /// Every geometric integrator that applies: Störmer-Verlet, or RATTLE where there are constraints, and the splittings.
+    fn geometric(&self) -> Geometric<N> {
+        let mut all = Geometric::new();
+        if let Ok(method) = StormerVerlet::new(&self.system) {
+            all.push((Rival::StormerVerlet, Box::new(method)));
+        } else if let Ok(method) = Rattle::new(&self.system) {
+            all.push((Rival::Rattle, Box::new(method)));
+        }
+        all.extend((self.splittings)(&self.system));
+        all
+    }
+
+    fn geometric_by_name(&self, rival: Rival) -> Result<AnyStep<N>, Error> {
+        let found = self.geometric().into_iter().find(|(name, _)| *name == rival);
+        let refusal = || Error::NotApplicable {
+            method: rival.name(),
+            system: S::NAME,
+            reason: "it is none of those that the catalogue has for it",
+        };
+        found.map(|(_, method)| AnyStep(method)).ok_or_else(refusal)
+    }
+}
+
+/// A geometric integrator whose kind is known only at run time.
+struct AnyStep<const N: usize>(Box<dyn OneStep<N>>);
+
+impl<const N: usize> OneStep<N> for AnyStep<N> {
+    fn step(&self, x: &mut SVector<f64, N>, h: f64) {
+        self.0.step(x, h);
+    }
+
+    fn evaluations_per_step(&self) -> u64 {
+        self.0.evaluations_per_step()
+    }
+}
+
+impl Rival {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Rattle => "RATTLE",
+            Self::StormerVerlet => "Störmer-Verlet",
+            Self::LieTrotter => "Lie-Trotter",
+            Self::Strang => "Strang",
+            Self::Turns => "splitting",
+        }
+    }
 }
 
 impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Model for Loaded<S, N, M> {
@@ -226,6 +331,26 @@ impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Model fo
         finish(simulation, plan)
     }
 
+    fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
+        bare::run(&self.system, SVector::from_column_slice(start), plan).map(flat)
+    }
+
+    fn rivals(&self) -> Vec<Rival> {
+        self.geometric().into_iter().map(|(rival, _)| rival).collect()
+    }
+
+    fn run_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Run, Error> {
+        let method = self.geometric_by_name(rival)?;
+        let start = SVector::<f64, N>::from_column_slice(start);
+        let simulation = Simulation::new(&self.system, start)?.without_feedback().until(until);
+        Ok(erased(&simulation.run_by(&method, h)?))
+    }
+
+    fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error> {
+        let method = self.geometric_by_name(rival)?;
+        Ok(flat(bare::run_by(&*method.0, SVector::from_column_slice(start), h, until)))
+    }
+
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
         self.system.prepare().outputs(&SVector::<f64, N>::from_column_slice(state)).as_ref().to_vec()
     }
@@ -256,13 +381,16 @@ where
         Some(interval) => simulation.record_every(interval),
         None => simulation,
     };
-    let run = simulation.run()?;
+    simulation.run().map(|run| erased(&run))
+}
+
+fn erased<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run: &fbint_runtime::Run<X, N, M>) -> Run {
     let sample = |sample: &fbint_runtime::Sample<N, M>| Sample {
         time: sample.time,
         state: sample.state.as_slice().to_vec(),
         change: sample.change.as_slice().to_vec(),
     };
-    Ok(Run {
+    Run {
         drift: run.drift().integrals().to_vec(),
         report: run.drift().to_string(),
         trajectory: run.trajectory().iter().map(sample).collect(),
@@ -271,7 +399,7 @@ where
         dependence: run.dependence().copied(),
         steps: run.steps(),
         evaluations: run.evaluations(),
-    })
+    }
 }
 
 fn flat<X: Into<SVector<f64, N>>, const N: usize>(state: X) -> Vec<f64> {

@@ -18,6 +18,7 @@ mod scheme;
 mod show;
 mod table;
 mod task;
+mod work_precision;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -36,6 +37,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>>
         Some(Command::Resume(resume)) => return run::resume(resume),
         Some(Command::Show(show)) => show::show(show)?,
         Some(Command::Reproduce(reproduce)) => return reproduce::reproduce(reproduce),
+        Some(Command::WorkPrecision(study)) => work_precision::work_precision(study)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -200,6 +200,11 @@ impl Line {
         Self { name, colour: contender.colour(), stroke: contender.stroke(), points }
     }
 
+    /// A line that is no contender's, or goes by another name.
+    pub(crate) fn named(name: &str, colour: &'static str, stroke: Stroke, points: Vec<(f64, f64)>) -> Self {
+        Self { name: Some(name.to_owned()), colour, stroke, points }
+    }
+
     /// A line to compare with, in grey.
     pub(crate) fn guide(name: Option<&str>, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.map(str::to_owned), colour: GUIDE, stroke: Stroke::Thin, points }

@@ -19,7 +19,8 @@ use std::io::{self, Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-use result::{Reproduction, Rule, Table, Verdict};
+pub(super) use result::{Picture, Table};
+use result::{Reproduction, Rule, Verdict};
 
 use super::arguments::Reproduce;
 use super::bitmap::Painter;
@@ -52,7 +53,7 @@ pub(crate) fn reproduce(arguments: &Reproduce) -> Result<ExitCode, Box<dyn Error
     let mut reproductions = Vec::new();
     for (_, recipe) in recipes {
         let reproduction = recipe()?;
-        let files = write(&reproduction, folder, painter.as_ref())?;
+        let files = write(&reproduction.figures, &reproduction.tables, folder, painter.as_ref())?;
         print(&reproduction, &files, &mut stdout().lock())?;
         reproductions.push(reproduction);
     }
@@ -75,7 +76,7 @@ fn chosen(name: &str) -> Result<&'static [(&'static str, Recipe)], Box<dyn Error
 }
 
 /// Makes the folder if it is not there, and checks that files can be written into it before anything is computed.
-fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
+pub(super) fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             let reason = match error.kind() {
@@ -90,9 +91,14 @@ fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Writes every figure and table; says which file shows what.
-fn write(reproduction: &Reproduction, folder: &Path, painter: Option<&Painter>) -> Result<Vec<String>, Box<dyn Error>> {
+pub(super) fn write(
+    figures: &[Picture],
+    tables: &[Table],
+    folder: &Path,
+    painter: Option<&Painter>,
+) -> Result<Vec<String>, Box<dyn Error>> {
     let mut files = Vec::new();
-    for picture in &reproduction.figures {
+    for picture in figures {
         let name = format!("{}.svg", picture.name);
         Output::at(&folder.join(&name))?.write(|file| file.write_all(picture.svg.as_bytes()))?;
         if let Some(painter) = painter {
@@ -101,7 +107,7 @@ fn write(reproduction: &Reproduction, folder: &Path, painter: Option<&Painter>) 
         }
         files.push(format!("{}: {}", folder.join(name).display(), picture.caption));
     }
-    for table in &reproduction.tables {
+    for table in tables {
         let name = format!("{}.csv", table.name);
         Output::at(&folder.join(&name))?.write(|file| write_csv(table, file))?;
         files.push(format!("{}: {}", folder.join(name).display(), table.caption));
@@ -135,7 +141,7 @@ fn print(reproduction: &Reproduction, files: &[String], out: &mut dyn Write) -> 
     writeln!(out)
 }
 
-fn print_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn print_table(table: &Table, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}:\n", table.caption)?;
     let numbers = |row: &(String, Vec<f64>)| row.1.iter().copied().map(short).collect::<Vec<_>>();
     let rows: Vec<Vec<String>> = table.rows.iter().map(|row| [vec![row.0.clone()], numbers(row)].concat()).collect();
@@ -193,7 +199,7 @@ fn summarise(reproductions: &[Reproduction], out: &mut dyn Write) -> io::Result<
 }
 
 /// Three digits; a whole number in full.
-fn short(number: f64) -> String {
+pub(super) fn short(number: f64) -> String {
     match number {
         _ if number.is_nan() => "-".to_owned(),
         _ if number.fract() == 0.0 && number.abs() < 1e7 => format!("{number}"),

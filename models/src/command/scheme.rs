@@ -59,8 +59,8 @@ impl Contender {
         Self { scheme, aid: Aid::Projection }
     }
 
-    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart. The symmetric splittings of
-    /// order 2 share one, and never a figure; so do the schemes of order 2 that no figure compares.
+    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart, and a brown and a grey for the
+    /// explicit schemes of order 2. The symmetric splittings of order 2 share one, and never a figure.
     pub(crate) const fn colour(self) -> &'static str {
         match self.scheme {
             Scheme::Euler => "#0072B2",
@@ -68,7 +68,9 @@ impl Contender {
             Scheme::Dop853 => "#E69F00",
             Scheme::DormandPrince => "#CC79A7",
             Scheme::Rattle => "#D55E00",
-            Scheme::LieTrotter | Scheme::Midpoint | Scheme::Heun => "#56B4E9",
+            Scheme::Midpoint => "#8C510A",
+            Scheme::Heun => "#777777",
+            Scheme::LieTrotter => "#56B4E9",
             Scheme::Strang | Scheme::StormerVerlet | Scheme::Turns => "#000000",
         }
     }

@@ -1,0 +1,104 @@
+//! The steps of a run and nothing else: no drift, no samples, nobody watching, so that their time is the method's own.
+//!
+//! Fields are called through a pointer here, once an evaluation or a fused step, which costs a nanosecond or two and saves
+//! compiling every method for every kind of gains once more. What comes out is, bit by bit, what the whole run gives.
+
+use fbint_runtime::{
+    Correction, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, OneStep, PlainField, Tolerance,
+};
+use nalgebra::SVector;
+
+use fbint_runtime::tableau::{HEUN, MIDPOINT};
+
+use super::Plan;
+
+/// A field whose kind is known only at run time.
+type AnyField<'a, const N: usize> = Box<dyn Field<N> + 'a>;
+
+/// The state at the end of what is planned, whatever correction is.
+pub(super) fn run<S, const N: usize, const M: usize>(
+    system: &S,
+    start: SVector<f64, N>,
+    plan: &Plan,
+) -> Result<SVector<f64, N>, Error>
+where
+    S: FeedbackSystem<N, M>,
+{
+    let (field, targets) = field(system, &start, &plan.feedback)?;
+    let prepared = system.prepare();
+    let correct = |x: &mut SVector<f64, N>| plan.correction.apply(&prepared, &targets, x);
+    let fixed = |h: f64, step: &dyn Fn(&mut SVector<f64, N>)| {
+        let mut x = start;
+        for _ in 0..(plan.until / h).round() as u64 {
+            step(&mut x);
+            correct(&mut x);
+        }
+        Ok(x)
+    };
+    match plan.method {
+        Method::Euler { h } => fixed(h, &|x| field.euler_step(x, h)),
+        Method::Midpoint { h } => fixed(h, &|x| MIDPOINT.step(|x| field.value(x), x, h)),
+        Method::Heun { h } => fixed(h, &|x| HEUN.step(|x| field.value(x), x, h)),
+        Method::Rk4 { h } => fixed(h, &|x| field.rk4_step(x, h)),
+        Method::DormandPrince { rtol, atol } => {
+            Ok(controlled(Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?), plan, correct))
+        }
+        Method::Dop853 { rtol, atol } => {
+            Ok(controlled(Integrator::dop853(&field, start, Tolerance::new(rtol, atol)?), plan, correct))
+        }
+    }
+}
+
+/// The state at the end of so many steps.
+pub(super) fn run_by<const N: usize>(
+    method: &dyn OneStep<N>,
+    start: SVector<f64, N>,
+    h: f64,
+    until: f64,
+) -> SVector<f64, N> {
+    let mut x = start;
+    for _ in 0..(until / h).round() as u64 {
+        method.step(&mut x, h);
+    }
+    x
+}
+
+/// With error control. What fails ends early, as the run of it does with an error.
+fn controlled<const N: usize, const STAGES: usize>(
+    mut integrator: Integrator<'_, AnyField<'_, N>, N, STAGES>,
+    plan: &Plan,
+    correct: impl Fn(&mut SVector<f64, N>),
+) -> SVector<f64, N> {
+    while integrator.time() < plan.until && integrator.step(plan.until).is_ok() {
+        if plan.correction != Correction::times(0) {
+            let mut x = *integrator.state();
+            correct(&mut x);
+            integrator.set_state(x);
+        }
+    }
+    *integrator.state()
+}
+
+/// The field with the gains of a plan, and the targets of the integrals.
+fn field<'a, S, const N: usize, const M: usize>(
+    system: &S,
+    start: &SVector<f64, N>,
+    feedback: &super::Feedback,
+) -> Result<(AnyField<'a, N>, SVector<f64, M>), Error>
+where
+    S: FeedbackSystem<N, M> + 'a,
+{
+    let targets = *Feedback::new(system, start, Gains::uniform(1.0))?.targets();
+    let field: AnyField<'a, N> = match feedback {
+        super::Feedback::None => Box::new(PlainField::new(system)),
+        super::Feedback::Uniform(k) => Box::new(Feedback::new(system, start, Gains::uniform(*k))?),
+        super::Feedback::Diagonal(gains) => {
+            let gains = SVector::<f64, M>::from_column_slice(gains).into();
+            Box::new(Feedback::new(system, start, Gains::diagonal(gains))?)
+        }
+        super::Feedback::Relaxation(tau) => Box::new(Feedback::new(system, start, Gains::relaxation(*tau))?),
+        super::Feedback::DiagonalScaled(rate) => Box::new(Feedback::new(system, start, Gains::diagonal_scaled(*rate))?),
+        super::Feedback::BaeChang(h) => Box::new(Feedback::new(system, start, Gains::bae_chang(*h))?),
+    };
+    Ok((field, targets))
+}

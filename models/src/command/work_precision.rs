@@ -1,0 +1,187 @@
+//! `fbint work-precision`: every method with every policy of gains, error and drift against the work they take.
+//!
+//! A series is one method with one policy over a ladder of steps or tolerances, from the coarsest to the finest. The error is
+//! the distance of the state at the end from a reference by DOP853, the drift the largest change of any integral at any step.
+//! Times are of the steps alone, minima over rounds in which all runs take turns, so that a busy moment of the machine does
+//! not spoil all that one method has. What is said about the result is said from the result.
+
+mod charts;
+mod findings;
+mod series;
+
+use std::error::Error;
+use std::hint::black_box;
+use std::io::{self, Write, stdout};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use fbint_runtime::Error::{BlowUp, Halted, UnstableGains};
+use fbint_runtime::{Correction, Method};
+use models::catalogue::{Feedback, Model, Plan};
+
+use self::series::{Measured, Outcome, Series, Stepper};
+use super::arguments::WorkPrecision;
+use super::bitmap::Painter;
+use super::load;
+use super::progress::Progress;
+use super::reproduce::{self, Table};
+
+/// Of the reference. What it is held against is ten times less accurate, and not corrected.
+const REFERENCE_TOLERANCE: f64 = 1e-14;
+/// How often each run is timed.
+const ROUNDS: usize = 5;
+
+/// Makes the study of a model, writes its figures and tables, and says what they show.
+pub(crate) fn work_precision(arguments: &WorkPrecision) -> Result<(), Box<dyn Error>> {
+    let model = load(&arguments.model)?;
+    let painter = arguments.png.then(Painter::new).transpose()?;
+    reproduce::prepare(&arguments.out)?;
+    let study = Study::new(&*model, arguments)?;
+    let (summary, all) = (study.summary(), study.table());
+    let tables = [all, summary];
+    let files = reproduce::write(&study.figures(), &tables, &arguments.out, painter.as_ref())?;
+    print(&study, &tables[1], &files, &mut stdout().lock())?;
+    Ok(())
+}
+
+/// A model by every method.
+struct Study {
+    model: String,
+    until: f64,
+    /// The distance between the reference and what it is held against: errors below it are the reference's own.
+    uncertainty: f64,
+    series: Vec<Series>,
+}
+
+impl Study {
+    fn new(model: &dyn Model, arguments: &WorkPrecision) -> Result<Self, Box<dyn Error>> {
+        let track = Track { model, start: model.start()?, until: arguments.until };
+        let reference = track.reference(REFERENCE_TOLERANCE, Correction::once())?;
+        let other = track.reference(10.0 * REFERENCE_TOLERANCE, Correction::times(0))?;
+        let mut series = Series::all(&model.rivals(), arguments.until);
+        let mut progress = Progress::new(&arguments.model);
+        let mut report = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
+        for series in &mut series {
+            for index in 0..series.points.len() {
+                series.points[index].outcome = track.measure(series, index, &reference)?;
+                report.next();
+            }
+        }
+        for _ in 0..ROUNDS {
+            for series in &mut series {
+                for index in 0..series.points.len() {
+                    let seconds = track.time(series, index)?;
+                    if let Outcome::Done(measured) = &mut series.points[index].outcome {
+                        measured.seconds = measured.seconds.min(seconds);
+                    }
+                    report.next();
+                }
+            }
+        }
+        let uncertainty = distance(&reference, &other);
+        Ok(Self { model: arguments.model.clone(), until: arguments.until, uncertainty, series })
+    }
+
+    /// A row for each run.
+    fn table(&self) -> Table {
+        let columns = ["method", "step", "tolerance", "refused", "failed", "evaluations", "seconds", "error", "drift"];
+        Table {
+            name: format!("work-precision-{}", self.model),
+            caption: format!(
+                "{}, t = {}: every run; the error is of the state at the end, the reference known to {:.1e}",
+                self.model, self.until, self.uncertainty
+            ),
+            columns: columns.map(str::to_owned).to_vec(),
+            rows: self.series.iter().flat_map(Series::rows).collect(),
+        }
+    }
+}
+
+fn points(series: &[Series]) -> usize {
+    series.iter().map(|series| series.points.len()).sum()
+}
+
+/// What all runs have in common.
+struct Track<'a> {
+    model: &'a dyn Model,
+    start: Vec<f64>,
+    until: f64,
+}
+
+impl Track<'_> {
+    /// The state at the end by DOP853.
+    fn reference(&self, tolerance: f64, correction: Correction) -> Result<Vec<f64>, fbint_runtime::Error> {
+        let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
+        let plan = Plan { method, correction, until: self.until, feedback: Feedback::None, every: None };
+        Ok(self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))?.state)
+    }
+
+    /// Makes a run of a series and measures all but its time.
+    fn measure(&self, series: &Series, index: usize, reference: &[f64]) -> Result<Outcome, fbint_runtime::Error> {
+        let setting = series.points[index].setting;
+        let run = match series.stepper {
+            Stepper::Explicit(scheme) => {
+                let plan = series.policy.plan(scheme, setting, self.until);
+                self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))
+            }
+            Stepper::Geometric(rival) => self.model.run_by(rival, &self.start, setting, self.until),
+        };
+        match run {
+            Ok(run) => Ok(Outcome::Done(Measured {
+                evaluations: run.evaluations as f64,
+                seconds: f64::INFINITY,
+                error: distance(&run.state, reference),
+                drift: run.drift.iter().map(|integral| integral.max).fold(0.0, f64::max),
+            })),
+            Err(UnstableGains { .. }) => Ok(Outcome::Refused),
+            Err(BlowUp(_) | Halted(_)) => Ok(Outcome::Failed),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The seconds that the steps of a run take alone, which is known to come to its end.
+    fn time(&self, series: &Series, index: usize) -> Result<f64, fbint_runtime::Error> {
+        let point = &series.points[index];
+        if point.done().is_none() {
+            return Ok(f64::NAN);
+        }
+        let begun = Instant::now();
+        black_box(match series.stepper {
+            Stepper::Explicit(scheme) => {
+                self.model.run_bare(&self.start, &series.policy.plan(scheme, point.setting, self.until))?
+            }
+            Stepper::Geometric(rival) => self.model.run_bare_by(rival, &self.start, point.setting, self.until)?,
+        });
+        Ok(begun.elapsed().as_secs_f64())
+    }
+}
+
+fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Counts runs for the progress bar.
+struct Counter<'a> {
+    progress: &'a mut Progress,
+    done: usize,
+    all: usize,
+}
+
+impl Counter<'_> {
+    fn next(&mut self) {
+        self.done += 1;
+        self.progress.report(self.done as f64 / self.all as f64);
+    }
+}
+
+fn print(study: &Study, summary: &Table, files: &[String], out: &mut dyn Write) -> io::Result<()> {
+    reproduce::print_table(summary, out)?;
+    for words in study.findings() {
+        writeln!(out, "{words}")?;
+    }
+    writeln!(out)?;
+    for file in files {
+        writeln!(out, "written: {file}")?;
+    }
+    Ok(())
+}

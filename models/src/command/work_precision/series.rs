@@ -1,0 +1,252 @@
+//! One method with one policy of gains, from the coarsest run to the finest.
+
+use std::fmt;
+
+use fbint_runtime::{Correction, Method};
+use models::catalogue::{Feedback, Plan, Rival};
+
+use super::super::scheme::{Aid, Contender, Scheme};
+
+const SCHEMES: [Scheme; 6] =
+    [Scheme::Euler, Scheme::Midpoint, Scheme::Heun, Scheme::Rk4, Scheme::DormandPrince, Scheme::Dop853];
+/// The longest step; each other is the cube root of 10 shorter than the one before.
+const LONGEST: f64 = 0.1;
+const STEPS: i32 = 9;
+/// The loosest tolerance; each other is a tenth of the one before.
+const LOOSEST: f64 = 1e-3;
+const TOLERANCES: i32 = 10;
+/// Relaxation and scaled gains act within this many steps of a fixed size.
+const STEPS_TO_RELAX: f64 = 10.0;
+/// They act within this time where the method chooses its steps.
+const TIME_TO_RELAX: f64 = 1.0;
+
+/// One method with one policy.
+pub(super) struct Series {
+    pub(super) stepper: Stepper,
+    pub(super) policy: Policy,
+    pub(super) points: Vec<Point>,
+}
+
+/// How steps are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stepper {
+    Explicit(Scheme),
+    Geometric(Rival),
+}
+
+/// What is done about the integrals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Policy {
+    Plain,
+    /// One correction after each step, as a run does unless told otherwise.
+    Corrected,
+    Relaxation,
+    Scaled,
+    /// k for every integral.
+    Uniform(u8),
+    BaeChang,
+}
+
+/// One run.
+pub(super) struct Point {
+    /// The step or the tolerance.
+    pub(super) setting: f64,
+    pub(super) outcome: Outcome,
+}
+
+/// What came of a run.
+pub(super) enum Outcome {
+    /// Not made yet, or blown up, or without a step that meets the tolerance.
+    Failed,
+    /// The gains are unstable at this step.
+    Refused,
+    Done(Measured),
+}
+
+/// What a run that came to its end was like.
+pub(super) struct Measured {
+    pub(super) evaluations: f64,
+    /// Of the steps alone.
+    pub(super) seconds: f64,
+    /// Of the state at the end.
+    pub(super) error: f64,
+    /// The largest of any integral at any step.
+    pub(super) drift: f64,
+}
+
+impl Series {
+    /// The series of every method, with no run made yet.
+    pub(super) fn all(rivals: &[Rival], until: f64) -> Vec<Self> {
+        let explicit = SCHEMES.into_iter().flat_map(|scheme| {
+            let policies = Policy::ALL.into_iter().filter(move |policy| policy.applies_to(scheme));
+            policies.map(move |policy| Self::new(Stepper::Explicit(scheme), policy, until))
+        });
+        let geometric = rivals.iter().map(|&rival| Self::new(Stepper::Geometric(rival), Policy::Plain, until));
+        explicit.chain(geometric).collect()
+    }
+
+    fn new(stepper: Stepper, policy: Policy, until: f64) -> Self {
+        // A whole number of steps, so that the last is as long as the others.
+        let step = |n| until / (until / (LONGEST * 10_f64.powf(-f64::from(n) / 3.0))).round().max(1.0);
+        let settings: Vec<f64> = if stepper.chooses_steps() {
+            (0..TOLERANCES).map(|n| LOOSEST * 10_f64.powi(-n)).collect()
+        } else {
+            (0..STEPS).map(step).collect()
+        };
+        let points = settings.into_iter().map(|setting| Point { setting, outcome: Outcome::Failed }).collect();
+        Self { stepper, policy, points }
+    }
+
+    /// The runs that came to their end.
+    pub(super) fn done(&self) -> impl Iterator<Item = &Measured> {
+        self.points.iter().filter_map(Point::done)
+    }
+
+    /// For colour and stroke.
+    pub(super) fn contender(&self) -> Contender {
+        let scheme = self.stepper.scheme();
+        match self.policy.aid() {
+            Aid::Nothing => Contender::plain(scheme),
+            Aid::Feedback => Contender::with_feedback(scheme),
+            Aid::Projection => Contender::with_projection(scheme),
+        }
+    }
+
+    /// The work at which the error first falls to `goal`, on straight lines between points in the logarithms of both; that of
+    /// the coarsest run where it is nearer already.
+    pub(super) fn work_to_reach(&self, goal: f64, work: impl Fn(&Measured) -> f64) -> Option<f64> {
+        let points: Vec<&Measured> = self.done().collect();
+        let first = points.iter().position(|point| point.error <= goal)?;
+        let b = points[first];
+        let Some(a) = first.checked_sub(1).map(|before| points[before]) else { return Some(work(b)) };
+        let fraction = (a.error / goal).ln() / (a.error / b.error).ln();
+        Some(work(a) * (work(b) / work(a)).powf(fraction))
+    }
+
+    /// The median of a ratio to the runs of another series with the same steps or tolerances.
+    pub(super) fn ratio(&self, other: &Self, quantity: impl Fn(&Measured) -> f64) -> Option<f64> {
+        let pairs = self.points.iter().zip(&other.points).filter_map(|(own, other)| own.done().zip(other.done()));
+        let mut ratios: Vec<f64> = pairs.map(|(own, other)| quantity(own) / quantity(other)).collect();
+        ratios.retain(|ratio| ratio.is_finite());
+        ratios.sort_by(f64::total_cmp);
+        ratios.get(ratios.len() / 2).copied()
+    }
+
+    /// How many runs were refused.
+    pub(super) fn refused(&self) -> usize {
+        self.points.iter().filter(|point| matches!(point.outcome, Outcome::Refused)).count()
+    }
+
+    /// How many runs failed.
+    pub(super) fn failed(&self) -> usize {
+        self.points.iter().filter(|point| matches!(point.outcome, Outcome::Failed)).count()
+    }
+
+    /// A row for each run: step, tolerance, refused, failed, evaluations, seconds, error, drift.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (String, Vec<f64>)> {
+        self.points.iter().map(|point| {
+            let setting =
+                if self.stepper.chooses_steps() { [f64::NAN, point.setting] } else { [point.setting, f64::NAN] };
+            let missing = match point.outcome {
+                Outcome::Refused => [1.0, 0.0],
+                Outcome::Failed => [0.0, 1.0],
+                Outcome::Done(_) => [0.0, 0.0],
+            };
+            let numbers = point.done().map_or([f64::NAN; 4], |measured| {
+                [measured.evaluations, measured.seconds, measured.error, measured.drift]
+            });
+            (self.to_string(), [&setting[..], &missing, &numbers].concat())
+        })
+    }
+}
+
+impl Point {
+    pub(super) fn done(&self) -> Option<&Measured> {
+        if let Outcome::Done(measured) = &self.outcome { Some(measured) } else { None }
+    }
+}
+
+impl Stepper {
+    pub(super) const fn scheme(self) -> Scheme {
+        match self {
+            Self::Explicit(scheme) => scheme,
+            Self::Geometric(Rival::Rattle) => Scheme::Rattle,
+            Self::Geometric(Rival::StormerVerlet) => Scheme::StormerVerlet,
+            Self::Geometric(Rival::LieTrotter) => Scheme::LieTrotter,
+            Self::Geometric(Rival::Strang) => Scheme::Strang,
+            Self::Geometric(Rival::Turns) => Scheme::Turns,
+        }
+    }
+
+    const fn chooses_steps(self) -> bool {
+        matches!(self, Self::Explicit(Scheme::DormandPrince | Scheme::Dop853))
+    }
+}
+
+impl Policy {
+    const ALL: [Self; 7] = [
+        Self::Plain,
+        Self::Corrected,
+        Self::Relaxation,
+        Self::Scaled,
+        Self::Uniform(1),
+        Self::Uniform(50),
+        Self::BaeChang,
+    ];
+
+    /// The rule of Bae and Chang is one for Euler's method.
+    fn applies_to(self, scheme: Scheme) -> bool {
+        self != Self::BaeChang || scheme == Scheme::Euler
+    }
+
+    pub(super) const fn aid(self) -> Aid {
+        match self {
+            Self::Plain => Aid::Nothing,
+            Self::Corrected => Aid::Projection,
+            Self::Relaxation | Self::Scaled | Self::Uniform(_) | Self::BaeChang => Aid::Feedback,
+        }
+    }
+
+    /// What to run with a step or a tolerance.
+    pub(super) fn plan(self, scheme: Scheme, setting: f64, until: f64) -> Plan {
+        let (method, tau) = match scheme {
+            Scheme::Euler => (Method::Euler { h: setting }, STEPS_TO_RELAX * setting),
+            Scheme::Midpoint => (Method::Midpoint { h: setting }, STEPS_TO_RELAX * setting),
+            Scheme::Heun => (Method::Heun { h: setting }, STEPS_TO_RELAX * setting),
+            Scheme::DormandPrince => (Method::DormandPrince { rtol: setting, atol: setting }, TIME_TO_RELAX),
+            Scheme::Dop853 => (Method::Dop853 { rtol: setting, atol: setting }, TIME_TO_RELAX),
+            _ => (Method::Rk4 { h: setting }, STEPS_TO_RELAX * setting),
+        };
+        let feedback = match self {
+            Self::Plain | Self::Corrected => Feedback::None,
+            Self::Relaxation => Feedback::Relaxation(tau),
+            Self::Scaled => Feedback::DiagonalScaled(1.0 / tau),
+            Self::Uniform(k) => Feedback::Uniform(f64::from(k)),
+            Self::BaeChang => Feedback::BaeChang(setting),
+        };
+        let correction = Correction::times((self == Self::Corrected).into());
+        Plan { method, correction, until, feedback, every: None }
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain => out.write_str("plain"),
+            Self::Corrected => out.write_str("corrected"),
+            Self::Relaxation => out.write_str("relaxation"),
+            Self::Scaled => out.write_str("scaled"),
+            Self::Uniform(k) => write!(out, "k = {k}"),
+            Self::BaeChang => out.write_str("Bae-Chang"),
+        }
+    }
+}
+
+impl fmt::Display for Series {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.stepper {
+            Stepper::Explicit(scheme) => write!(out, "{scheme}, {}", self.policy),
+            Stepper::Geometric(_) => write!(out, "{}", self.stepper.scheme()),
+        }
+    }
+}

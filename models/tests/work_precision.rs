@@ -1,0 +1,111 @@
+//! Work-precision studies: the steps that are timed are those of the runs, and the files hold what was measured.
+
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::process::Command;
+
+use fbint_runtime::{Correction, Method};
+use models::catalogue::{Feedback, MODELS, Plan};
+use tempfile::tempdir;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+const STEP: f64 = 1e-3;
+const UNTIL: f64 = 0.003;
+
+#[test]
+fn the_steps_alone_end_where_the_run_does() -> Outcome {
+    let feedbacks = [
+        Feedback::None,
+        Feedback::Uniform(2.0),
+        Feedback::Relaxation(0.1),
+        Feedback::DiagonalScaled(3.0),
+        Feedback::BaeChang(STEP),
+    ];
+    let tolerance = 1e-6;
+    let methods = [
+        Method::Euler { h: STEP },
+        Method::Midpoint { h: STEP },
+        Method::Heun { h: STEP },
+        Method::Rk4 { h: STEP },
+        Method::DormandPrince { rtol: tolerance, atol: tolerance },
+        Method::Dop853 { rtol: tolerance, atol: tolerance },
+    ];
+    for entry in MODELS.iter().filter(|entry| entry.name != "chain-32") {
+        let model = (entry.load)();
+        let start = model.start()?;
+        for (method, feedback) in
+            methods.iter().flat_map(|method| feedbacks.iter().map(move |feedback| (method, feedback)))
+        {
+            for corrections in [0, 1] {
+                let correction = Correction::times(corrections);
+                let plan = Plan { method: *method, correction, until: UNTIL, feedback: feedback.clone(), every: None };
+                let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
+                assert_eq!(model.run_bare(&start, &plan)?, run.state, "{}: {plan:?}", entry.name);
+            }
+        }
+        for rival in model.rivals() {
+            let run = model.run_by(rival, &start, STEP, UNTIL)?;
+            assert_eq!(model.run_bare_by(rival, &start, STEP, UNTIL)?, run.state, "{}: {rival:?}", entry.name);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_study_writes_its_figures_and_tables_and_says_what_they_show() -> Outcome {
+    let folder = tempdir()?;
+    let output = fbint(&["work-precision", "planar-pendulum", "--until", "0.3"]).current_dir(&folder).output()?;
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout)?;
+    for part in
+        ["RK4, corrected", "Euler, Bae-Chang", "RATTLE", "refused as unstable", "Least time to an error of 1e-6: "]
+    {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+
+    let out = folder.path().join("out");
+    for figure in ["work-precision-planar-pendulum.svg", "work-precision-planar-pendulum-gains.svg"] {
+        let svg = std::fs::read_to_string(out.join(figure))?;
+        assert!(svg.contains("drift against evaluations") && svg.contains("10⁻⁶"), "{figure}");
+    }
+    let mut table = csv::Reader::from_path(out.join("work-precision-planar-pendulum.csv"))?;
+    let rows: Vec<csv::StringRecord> = table.records().collect::<Result<_, _>>()?;
+    let column = |method: &str, column: usize| -> Vec<f64> {
+        rows.iter().filter(|row| &row[0] == method).flat_map(|row| row[column].parse()).collect()
+    };
+    let (steps, evaluations, seconds, errors, drifts) = (1, 5, 6, 7, 8);
+    for (method, order, stages) in [("Euler, plain", 1.0, 1.0), ("Heun, corrected", 2.0, 2.0), ("RATTLE", 2.0, 1.0)] {
+        let (h, errors) = (column(method, steps), column(method, errors));
+        let last = h.len() - 1;
+        let measured = (errors[2] / errors[last]).ln() / (h[2] / h[last]).ln();
+        assert!((measured - order).abs() < 0.1, "{method} is of order {measured}");
+        assert!((column(method, evaluations)[last] * h[last] / 0.3 - stages).abs() < 1e-9, "{method}");
+        assert!(column(method, seconds).iter().all(|&seconds| seconds > 0.0), "{method}");
+    }
+    // What feedback as strong as the papers' cannot do without is on record, too.
+    assert!(column("RK4, k = 50", 3).contains(&1.0) && column("RK4, k = 50", errors).len() < 9);
+    assert!(column("RK4, corrected", drifts)[4..].iter().all(|&drift| drift < 1e-13));
+    Ok(())
+}
+
+#[test]
+fn a_study_that_cannot_be_made_is_refused() -> Outcome {
+    let folder = tempdir()?;
+    for (arguments, part) in [
+        (["work-precision", "spherical-pendulm", "--until", "1"], "did you mean `spherical-pendulum`"),
+        (["work-precision", "euler-top", "--until", "-1"], "the end of the simulation"),
+        (["work-precision", "euler-top", "--out", "no/where"], "no/where"),
+    ] {
+        let output = fbint(&arguments).current_dir(&folder).output()?;
+        let text = String::from_utf8(output.stderr)?;
+        assert!(output.status.code() == Some(2) && text.contains(part) && text.lines().count() == 1, "{text}");
+    }
+    Ok(())
+}
+
+fn fbint(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fbint"));
+    command.args(arguments);
+    command
+}

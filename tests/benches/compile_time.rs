@@ -1,0 +1,180 @@
+//! What a model costs whoever compiles it: the derivation and expansion in debug, the size of what is emitted, and rustc's time
+//! for that in release.
+//!
+//! `cargo bench -p fbint-tests --profile dev --bench compile_time` prints a table of the shipped models and of chains of 4 to 32
+//! links. Derivation and expansion are timed in a process that has compiled nothing before, so this one starts itself again; what
+//! rustc compiles is a crate of the emitted code alone, with the field, a step of RK4 with feedback, the correction and the
+//! integrals each instantiated once. Times are of the processor, on Linux, and minima over repetitions, for the machine may be
+//! busy. Of rustc, which works in parallel, they are more than passes by the clock.
+#![allow(missing_docs)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+use std::{env, fs};
+
+use fbint_tests::compiler::Declaration;
+
+const FILES: [&str; 7] = [
+    include_str!("../../models/src/spherical_pendulum.rs"),
+    include_str!("../../models/src/planar_pendulum.rs"),
+    include_str!("../../models/src/four_bar.rs"),
+    include_str!("../../models/src/free_rigid_body.rs"),
+    include_str!("../../models/src/euler_top.rs"),
+    include_str!("../../models/src/kepler.rs"),
+    include_str!("../../models/src/perturbed_kepler.rs"),
+];
+/// Names the model to expand in this process.
+const EXPAND: &str = "FBINT_TESTS_EXPAND";
+const EXPANSIONS: usize = 5;
+const COMPILATIONS: usize = 3;
+
+fn main() {
+    let declarations = declarations();
+    match env::var(EXPAND) {
+        Ok(name) => {
+            declarations.iter().find(|declaration| declaration.name == name).expect("a model").expand();
+        }
+        Err(_) => tabulate(&declarations),
+    }
+}
+
+fn declarations() -> Vec<Declaration> {
+    let mut all: Vec<Declaration> = FILES.into_iter().flat_map(Declaration::all).collect();
+    all.extend([4, 8, 16, 32].map(|links| Declaration::one(&chain(links))));
+    all
+}
+
+/// The shipped chains are declared by a macro, which this file cannot read.
+fn chain(links: usize) -> String {
+    format!(
+        "#[feedback_system(
+            coordinates(q: [3, {links}]),
+            momenta(p: [3, {links}]),
+            hamiltonian = (0..{links}).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+            constraint(
+                anchor = q.column(0).norm_squared() - l.powi(2),
+                link[i in 1..{links}] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+            ),
+            output(
+                anchor_tension = -2 * l * multiplier(anchor),
+                tension[i in 1..{links}] = -2 * l * multiplier(link[i]),
+            ),
+        )]
+        pub struct Chain{links} {{ pub m: f64, pub g: f64, pub l: f64 }}"
+    )
+}
+
+fn tabulate(declarations: &[Declaration]) {
+    let folder = env::temp_dir().join(format!("fbint-compile-time-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("a folder for the crates");
+    let runtime = runtime();
+    println!("| model | states | integrals | derivation and expansion, s | emitted, kB | rustc, s |");
+    println!("|---|---|---|---|---|---|");
+    for declaration in declarations {
+        let expansion = least(EXPANSIONS, || cold_expansion(&declaration.name));
+        let source = declaration.text("SOURCE");
+        let [states, integrals] = dimensions(&source);
+        let file = folder.join("model.rs");
+        fs::write(&file, scratch(declaration, states, integrals)).expect("the crate is written");
+        let compilation = least(COMPILATIONS, || compile(&file, &folder, &runtime));
+        let (name, kilobytes) = (&declaration.name, source.len() as f64 / 1e3);
+        println!("| {name} | {states} | {integrals} | {expansion:.2} | {kilobytes:.1} | {compilation:.2} |");
+    }
+    fs::remove_dir_all(&folder).expect("the crates are removed");
+}
+
+fn least(repetitions: usize, measure: impl Fn() -> f64) -> f64 {
+    (0..repetitions).map(|_| measure()).fold(f64::INFINITY, f64::min)
+}
+
+/// Seconds for the first expansion in a process.
+fn cold_expansion(name: &str) -> f64 {
+    seconds(Command::new(env::current_exe().expect("the path of this program")).env(EXPAND, name))
+}
+
+/// Seconds that a command takes: of the processor, where Linux tells them, else by the clock on the wall.
+fn seconds(command: &mut Command) -> f64 {
+    let (begun, before) = (Instant::now(), children());
+    let output = command.output().expect("the command runs");
+    let by_the_clock = begun.elapsed().as_secs_f64();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    before.zip(children()).map_or(by_the_clock, |(before, after)| after - before)
+}
+
+/// Seconds of the processor that processes which this one started, and waited for, have taken altogether.
+fn children() -> Option<f64> {
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let status = fs::read_to_string("/proc/self/stat").ok()?;
+    // What follows the name, which may have spaces in it, begins with the third field; these are the 16th and 17th.
+    let fields: Vec<&str> = status.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks: f64 = fields.get(13..15)?.iter().map(|field| field.parse::<f64>().ok()).sum::<Option<f64>>()?;
+    Some(ticks / TICKS_PER_SECOND)
+}
+
+/// N and M, from `FeedbackSystem<N, M>`.
+fn dimensions(source: &str) -> [usize; 2] {
+    let (_, rest) = source.split_once("FeedbackSystem<").expect("an implementation");
+    let (numbers, _) = rest.split_once('>').expect("its dimensions");
+    let numbers: Vec<usize> = numbers.split(", ").map(|number| number.parse().expect("a dimension")).collect();
+    numbers.try_into().expect("two dimensions")
+}
+
+/// A crate with the struct, what the macro makes of it, and its functions instantiated.
+fn scratch(declaration: &Declaration, states: usize, integrals: usize) -> String {
+    let (name, item, expansion) = (&declaration.name, &declaration.item, declaration.expand());
+    // The expansion has the struct in it, as the attribute's does.
+    let item =
+        if expansion.to_string().contains(&format!("struct {name} ")) { String::new() } else { item.to_string() };
+    format!(
+        "{item}\n{expansion}
+        // What the declarations name.
+        #[allow(unused_imports)]
+        use fbint_runtime::nalgebra::{{SVector, Vector3}};
+        use fbint_runtime::{{Correction, Error, Feedback, FeedbackSystem, Gains, PreparedSystem}};
+        type State = SVector<f64, {states}>;
+        type Integrals = SVector<f64, {integrals}>;
+        pub fn field(system: &{name}, x: &State) -> State {{ system.prepare().vector_field(x) }}
+        pub fn integrals(system: &{name}, x: &State) -> Integrals {{ system.prepare().integrals(x) }}
+        pub fn correct(system: &{name}, targets: &Integrals, x: &mut State) {{
+            Correction::once().apply(&system.prepare(), targets, x);
+        }}
+        pub fn rk4(system: &{name}, start: &State, x: &mut State, h: f64) -> Result<(), Error> {{
+            Feedback::new(system, start, Gains::uniform(1.0))?.rk4_step(x, h);
+            Ok(())
+        }}"
+    )
+}
+
+/// Seconds for the crate, as cargo's release profile compiles a library.
+fn compile(file: &Path, folder: &Path, runtime: &Path) -> f64 {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let dependencies = runtime.with_file_name("deps");
+    seconds(
+        Command::new(rustc)
+            .args(["--edition", "2024", "--crate-type", "lib", "-C", "opt-level=3", "-C", "embed-bitcode=no"])
+            .args(["--emit", "dep-info,metadata,link"])
+            .arg("--extern")
+            .arg(format!("fbint_runtime={}", runtime.display()))
+            .arg("-L")
+            .arg(format!("dependency={}", dependencies.display()))
+            .arg("--out-dir")
+            .arg(folder)
+            .arg(file),
+    )
+}
+
+/// The runtime as a library, compiled in release.
+fn runtime() -> PathBuf {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["build", "--locked", "--release", "-p", "fbint-runtime", "--features", "std", "--message-format=json"])
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8(output.stdout).expect("messages");
+    // A path in JSON, of which none of the platforms that this bench runs on needs an escape.
+    let paths = messages.split('"').filter(|text| text.ends_with("libfbint_runtime.rlib"));
+    PathBuf::from(paths.last().expect("the runtime's library"))
+}
