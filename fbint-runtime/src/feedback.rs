@@ -15,6 +15,9 @@ pub struct Feedback<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L, const N: usize
     prepared: S::Prepared,
     targets: SVector<f64, M>,
     gain: K::Weighted,
+    /// Targets and gain for the normalised forms of the integrals and their gradients.
+    normalised_targets: [f64; M],
+    normalised_gain: <K::Weighted as GainMatrix<M>>::Weighted,
     metric: L,
 }
 
@@ -36,7 +39,12 @@ where
         gains.integrals.check("K", &S::INTEGRAL_NAMES)?;
         gains.metric.check("L", &S::STATE_NAMES)?;
         let gain = gains.integrals.weighted(&S::INTEGRAL_WEIGHTS);
-        Ok(Self { prepared: system.prepare(), targets, gain, metric: gains.metric })
+        let prepared = system.prepare();
+        let normalisation = prepared.normalisation();
+        let normalised_targets = array::from_fn(|i| targets[i] / normalisation[i][1] - normalisation[i][2]);
+        let normalised_gain =
+            gain.scaled(&normalisation.map(|[factor, ..]| factor), &normalisation.map(|[_, scale, _]| scale));
+        Ok(Self { prepared, targets, gain, normalised_targets, normalised_gain, metric: gains.metric })
     }
 
     /// F_target.
@@ -93,6 +101,14 @@ where
     #[inline]
     fn weigh(&self, integrals: [T; M]) -> [T; M] {
         self.gain.multiply(self.changes(integrals))
+    }
+
+    #[inline]
+    fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], _: &P) -> [T; M] {
+        let change = |i: usize| {
+            if P::ZERO_TARGETS[i] { forms[i] } else { forms[i] - T::from_f64(self.normalised_targets[i]) }
+        };
+        self.normalised_gain.multiply(array::from_fn(change))
     }
 
     #[inline]

@@ -138,6 +138,12 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
         []
     }
 
+    const ZERO_TARGETS: [bool; 4] = [false; 4];
+
+    fn normalisation(&self) -> [[f64; 3]; 4] {
+        [[1.0, 1.0, 0.0]; 4]
+    }
+
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
         let y = law.weigh(PreparedSystem::integrals(self, x).data.0[0]);
         let jacobian = PreparedSystem::integrals_jacobian(self, x);

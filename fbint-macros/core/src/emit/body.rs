@@ -56,7 +56,7 @@ impl<'a> Scope<'a> {
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program, Numbers::Doubles);
+        let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
         body.compute(&program.outputs);
         let parameters = (self.dimension..self.symbols.len()).filter(|&index| {
             let symbol = Instruction::Input(Input::Symbol(Symbol(index as u32)));
@@ -72,8 +72,8 @@ impl<'a> Scope<'a> {
     }
 
     /// The statements and the final expression, a vector.
-    pub(super) fn vector(&self, program: &Program) -> TokenStream {
-        let (statements, entries) = self.evaluate(program);
+    pub(super) fn vector(&self, program: &Program, form: Form) -> TokenStream {
+        let (statements, entries) = self.evaluate(program, form);
         let runtime = self.runtime;
         quote! {
             #statements
@@ -81,9 +81,18 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The final expression of the function that returns factors, scales and offsets: an array of arrays.
+    pub(super) fn normalisation(&self, program: &Program) -> TokenStream {
+        let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
+        body.compute(&program.outputs);
+        let numbers: Vec<_> = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
+        let rows = numbers.chunks(3).map(|row| quote!([#(#row),*]));
+        quote!([#(#rows),*])
+    }
+
     /// The statements and the final expression, an array.
     pub(super) fn array(&self, program: &Program) -> TokenStream {
-        let (statements, entries) = self.evaluate(program);
+        let (statements, entries) = self.evaluate(program, Form::Declared);
         quote!(#statements [#(#entries),*])
     }
 
@@ -91,7 +100,7 @@ impl<'a> Scope<'a> {
     /// vanish: only the others are written.
     pub(super) fn matrix(&self, program: &Program, columns: usize) -> TokenStream {
         let rows = program.outputs.len() / columns.max(1);
-        let (statements, entries) = self.evaluate(program);
+        let (statements, entries) = self.evaluate(program, Form::Declared);
         let zero = Instruction::constant(0.0);
         let written = program.outputs.iter().zip(entries).enumerate();
         let written = written.filter(|(_, (value, _))| program.instructions[value.index()] != zero);
@@ -111,10 +120,9 @@ impl<'a> Scope<'a> {
     }
 
     /// The statements that a program needs, and its outputs.
-    fn evaluate(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program, Numbers::Scalars);
+    fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
+        let mut body = Body::new(self, program, Numbers::Scalars, form);
         let inputs = self.inputs(program);
-        body.bind_integrals();
         body.compute(&program.outputs);
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
@@ -217,6 +225,15 @@ enum Numbers {
     Doubles,
 }
 
+/// In which form a body hands the integrals to the law.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// F
+    Declared,
+    /// f, where F = scale (f + offset).
+    Normalised,
+}
+
 struct Body<'a> {
     scope: &'a Scope<'a>,
     program: &'a Program,
@@ -225,20 +242,19 @@ struct Body<'a> {
     pieces: Vec<Option<Piece>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
+    form: Form,
+    weighed: bool,
 }
 
 impl<'a> Body<'a> {
-    fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers) -> Self {
+    fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        Self { scope, program, numbers, uses: program.uses(), pieces, statements: Vec::new(), temporaries: 0 }
+        let (uses, statements) = (program.uses(), Vec::new());
+        Self { scope, program, numbers, uses, pieces, statements, temporaries: 0, form, weighed: false }
     }
 
-    /// Computes the integrals and hands them to the law.
-    fn bind_integrals(&mut self) {
-        if self.program.integrals.is_empty() {
-            return;
-        }
-        self.compute(&self.program.integrals);
+    /// Hands the integrals to the law.
+    fn weigh(&mut self) {
         let integrals: Vec<_> = self.program.integrals.iter().map(|&value| self.read(value).tokens).collect();
         let read = |index: usize| {
             let weighted = Instruction::Input(Input::Weighted(index));
@@ -248,14 +264,19 @@ impl<'a> Body<'a> {
             let name = weighted_name(index);
             if read(index) { name.into_token_stream() } else { quote!(_) }
         });
-        let statement = quote!(let [#(#results),*] = law.weigh([#(#integrals),*]););
-        self.statements.push(statement);
+        let call = match self.form {
+            Form::Declared => quote!(law.weigh([#(#integrals),*])),
+            Form::Normalised => quote!(law.weigh_normalised([#(#integrals),*], self)),
+        };
+        self.statements.push(quote!(let [#(#results),*] = #call;));
+        self.weighed = true;
     }
 
     /// Computes `values` and all that they need, in the program's order.
     fn compute(&mut self, values: &[Value]) {
         let mut needed = vec![false; self.program.instructions.len()];
-        values.iter().for_each(|value| needed[value.index()] = true);
+        let integrals = self.program.integrals.iter();
+        integrals.chain(values).for_each(|value| needed[value.index()] = true);
         for index in (0..needed.len()).rev() {
             if needed[index] {
                 self.program.instructions[index].operands().for_each(|operand| needed[operand.index()] = true);
@@ -263,6 +284,9 @@ impl<'a> Body<'a> {
         }
         for index in 0..needed.len() {
             if needed[index] && self.pieces[index].is_none() {
+                if matches!(self.program.instructions[index], Instruction::Input(Input::Weighted(_))) && !self.weighed {
+                    self.weigh();
+                }
                 let piece = self.piece(self.program.instructions[index]);
                 self.pieces[index] = Some(self.bound(index, piece));
             }
@@ -319,7 +343,10 @@ impl<'a> Body<'a> {
             Instruction::Input(Input::Symbol(symbol)) => {
                 Piece::atom(self.scope.names[symbol.0 as usize].to_token_stream())
             }
-            Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
+            Instruction::Input(Input::Prepared(index)) => {
+                let name = &self.scope.prepared[index];
+                Piece::atom(if self.numbers == Numbers::Doubles { quote!(self.#name) } else { quote!(#name) })
+            }
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),

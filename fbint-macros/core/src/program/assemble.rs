@@ -9,10 +9,11 @@
 //!
 //! Where the field is given, X is what was given.
 
-use super::factor::{Ldl, Matrix, Pivots, solve_antisymmetric};
+use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
 use super::lower::{Lowering, Monomial};
+use super::normalise::Normalised;
 use super::optimise::optimise;
-use super::{Instruction, Program, Value};
+use super::{Program, Value};
 use crate::derivation::{Constraints, Derivation, Field};
 use crate::expression::{Expression, Symbol};
 
@@ -37,6 +38,9 @@ pub struct Programs {
     pub feedback_field: Program,
     /// x - DF^T (DF DF^T + e D)^-1 y, where the law gives y = F - F_target.
     pub correction: Program,
+    /// For each integral three numbers, by which `potential_gradient` and `feedback_field` have it in a handier form: they
+    /// hand the law f with F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
+    pub normalisation: Program,
 }
 
 /// e, the damping of a correction relative to the diagonal D of DF DF^T: at a relative equilibrium, where DF loses rank, a
@@ -72,6 +76,7 @@ pub fn assemble(derivation: &Derivation) -> Programs {
     let mut potential_gradient = field(derivation, false, true);
     let mut feedback_field = field(derivation, true, true);
     let mut correction = correction(derivation);
+    let mut normalisation = normalisation(derivation);
     let all = [
         &mut vector_field,
         &mut integrals,
@@ -81,6 +86,7 @@ pub fn assemble(derivation: &Derivation) -> Programs {
         &mut potential_gradient,
         &mut feedback_field,
         &mut correction,
+        &mut normalisation,
     ];
     let prepare = optimise(derivation.dimension, all);
     Programs {
@@ -93,7 +99,18 @@ pub fn assemble(derivation: &Derivation) -> Programs {
         potential_gradient,
         feedback_field,
         correction,
+        normalisation,
     }
+}
+
+fn normalisation(derivation: &Derivation) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension);
+    let normalised = Normalised::of(derivation, &mut lowering);
+    let numbers = (0..derivation.integrals.len())
+        .flat_map(|index| [&normalised.factors[index], &normalised.scales[index], &normalised.offsets[index]])
+        .map(|number| lowering.materialise(number))
+        .collect();
+    lowering.builder.finish(Vec::new(), numbers)
 }
 
 fn integrals(derivation: &Derivation) -> Program {
@@ -117,21 +134,29 @@ fn jacobian(derivation: &Derivation) -> Program {
 fn multipliers(derivation: &Derivation) -> Program {
     let mut lowering = Lowering::new(derivation.dimension);
     let zero = lowering.builder.constant(0.0);
-    let mut values = coefficients(derivation, &mut lowering);
-    values.resize(derivation.integrals.len(), None);
-    let values = values.into_iter().map(|value| value.unwrap_or(zero)).collect();
+    let mut values = vec![zero; derivation.integrals.len()];
+    for (value, multiplier) in values.iter_mut().zip(constraint_multipliers(derivation, &mut lowering)) {
+        *value = lowering.materialise(&multiplier);
+    }
     lowering.builder.finish(Vec::new(), values)
+}
+
+/// c, from the coefficients of the normalised rows.
+fn constraint_multipliers(derivation: &Derivation, lowering: &mut Lowering) -> Vec<Monomial> {
+    let normalised = Normalised::of(derivation, lowering);
+    let coefficients = coefficients(derivation, &normalised, lowering);
+    let scaled = coefficients.into_iter().zip(&normalised.factors);
+    scaled.map(|(coefficient, factor)| coefficient.times(&factor.inverse())).collect()
 }
 
 fn outputs(derivation: &Derivation) -> Program {
     let mut lowering = Lowering::new(derivation.dimension);
     let symbols = derivation.outputs.iter().flat_map(Expression::symbols);
     if symbols.max().is_some_and(|symbol| symbol.0 >= derivation.first_multiplier) {
-        let zero = lowering.builder.constant(0.0);
-        let coefficients = coefficients(derivation, &mut lowering);
-        let declared = coefficients.len() - derivation.constraints().map_or(0, Constraints::holonomic);
+        let multipliers = constraint_multipliers(derivation, &mut lowering);
+        let declared = multipliers.len() - derivation.constraints().map_or(0, Constraints::holonomic);
         for index in 0..declared {
-            let value = coefficients[derivation.multiplier(index)].unwrap_or(zero);
+            let value = lowering.materialise(&multipliers[derivation.multiplier(index)]);
             lowering.bind(Symbol(derivation.first_multiplier + index as u32), value);
         }
     }
@@ -157,7 +182,7 @@ fn correction(derivation: &Derivation) -> Program {
         .collect();
     for (gradient, y) in derivation.gradients.iter().zip(y) {
         let Some(y) = y else { continue };
-        let y = scalar(&mut lowering, y);
+        let y = lowering.scalar(y);
         for (column, entry) in gradient {
             sums[*column].push(lowering.monomial(entry).times(&y).negated());
         }
@@ -195,122 +220,172 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Value)>]) -> 
     gram
 }
 
-/// X, grad V, or X - grad V.
+/// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
 fn field(derivation: &Derivation, with_dynamics: bool, with_feedback: bool) -> Program {
     let mut lowering = Lowering::new(derivation.dimension);
-    let integrals: Vec<Value> = if with_feedback {
-        derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect()
-    } else {
-        Vec::new()
-    };
+    let normalised = Normalised::of(derivation, &mut lowering);
+    let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
     let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     if with_dynamics {
-        add_dynamics(derivation, &mut lowering, &mut rows);
+        add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
     }
     if with_feedback {
-        for (index, gradient) in derivation.gradients.iter().enumerate() {
+        for (index, gradient) in normalised.rows.iter().enumerate() {
             let weight = Monomial::value(lowering.weighted(index));
             for (column, entry) in gradient {
-                let term = lowering.monomial(entry).times(&weight);
+                let term = entry.clone().times(&weight);
                 rows[*column].push(if with_dynamics { term.negated() } else { term });
             }
         }
     }
-    let outputs = rows
-        .into_iter()
-        .map(|row| {
-            let sum = lowering.sum(row);
-            lowering.materialise(&sum)
-        })
-        .collect();
+    let outputs = lowering.sums(rows);
     lowering.builder.finish(integrals, outputs)
 }
 
 /// Adds X, term by term.
-fn add_dynamics(derivation: &Derivation, lowering: &mut Lowering, rows: &mut [Vec<Monomial>]) {
+fn add_dynamics(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering, rows: &mut [Vec<Monomial>]) {
     if let Field::Given(rates) = &derivation.field {
         for (row, rate) in rows.iter_mut().zip(rates) {
             row.extend(lowering.terms(rate));
         }
         return;
     }
-    let mut weights: Vec<Option<Monomial>> = coefficients(derivation, lowering)
-        .into_iter()
-        .map(|coefficient| coefficient.map(|value| scalar(lowering, value).negated()))
-        .collect();
-    weights.push(Some(Monomial::value(lowering.builder.constant(1.0))));
+    let mut weights: Vec<Monomial> =
+        coefficients(derivation, normalised, lowering).into_iter().map(Monomial::negated).collect();
+    weights.extend(derivation.energy.map(|energy| normalised.factors[energy].clone()));
     let n = derivation.dimension / 2;
-    for (weight, gradient) in weights.iter().zip(&derivation.gradients) {
-        let Some(weight) = weight else { continue };
+    for (weight, gradient) in weights.iter().zip(&normalised.rows) {
         for (column, entry) in gradient {
-            let term = lowering.monomial(entry).times(weight);
+            let term = entry.clone().times(weight);
             // J = [[0, I], [-I, 0]]
             if *column < n { rows[column + n].push(term.negated()) } else { rows[column - n].push(term) }
         }
     }
 }
 
-/// c for each constraint; `None` where it vanishes.
-fn coefficients(derivation: &Derivation, lowering: &mut Lowering) -> Vec<Option<Value>> {
-    match derivation.constraints() {
-        None => Vec::new(),
-        Some(Constraints::Holonomic { a, b, energy_brackets }) => {
-            let rates = &derivation.integrals[a.len()..2 * a.len()];
-            solve_holonomic(lowering, a, b, rates, energy_brackets)
+/// By what each constraint's normalised row enters X with the opposite sign: c times the row's factor.
+fn coefficients(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering) -> Vec<Monomial> {
+    let Some(constraints) = derivation.constraints() else { return Vec::new() };
+    let energy = derivation.energy.map_or(Vec::new(), |energy| normalised.full_row(energy));
+    let brackets = Brackets { half: derivation.dimension / 2, rows: &normalised.rows, energy };
+    let solution = match constraints {
+        Constraints::Holonomic { a, .. } => solve_holonomic(lowering, normalised, &brackets, a.len()),
+        Constraints::Phase { c, .. } => solve_phase(lowering, &brackets, c.len()),
+    };
+    let number = |coefficient: Option<Monomial>| coefficient.unwrap_or_else(Monomial::zero);
+    solution.into_iter().map(number).collect()
+}
+
+/// Canonical brackets of what the normalised rows are gradients of, as sums of products that exist already.
+struct Brackets<'a> {
+    half: usize,
+    rows: &'a [Vec<(usize, Monomial)>],
+    energy: Vec<(usize, Monomial)>,
+}
+
+impl Brackets<'_> {
+    /// {f, g} = f_q . g_p - f_p . g_q; `None` where it vanishes.
+    fn bracket(&self, lowering: &mut Lowering, f: &[(usize, Monomial)], g: &[(usize, Monomial)]) -> Option<Monomial> {
+        let mut terms = Vec::new();
+        for (column, entry) in f {
+            let partner = if *column < self.half { column + self.half } else { column - self.half };
+            let Some((_, other)) = g.iter().find(|(other, _)| *other == partner) else { continue };
+            let term = entry.clone().times(other);
+            terms.push(if *column < self.half { term } else { term.negated() });
         }
-        Some(Constraints::Phase { c, energy_brackets, .. }) => {
-            let right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
-            let matrix = lower_matrix(lowering, c);
-            solve_antisymmetric(lowering, &matrix, &right)
-        }
+        let sum = lowering.sum(terms);
+        (!sum.is_zero()).then_some(sum)
+    }
+
+    fn of_rows(&self, lowering: &mut Lowering, i: usize, j: usize) -> Option<Monomial> {
+        self.bracket(lowering, &self.rows[i], &self.rows[j])
+    }
+
+    /// {H, f_i}
+    fn with_energy(&self, lowering: &mut Lowering, i: usize) -> Option<Monomial> {
+        self.bracket(lowering, &self.energy, &self.rows[i])
     }
 }
 
-fn scalar(lowering: &mut Lowering, value: Value) -> Monomial {
-    match lowering.builder.instruction(value) {
-        Instruction::Neg(inner) => {
-            lowering.mark_scalar(inner);
-            Monomial::value(inner).negated()
-        }
-        _ => {
-            lowering.mark_scalar(value);
-            Monomial::value(value)
-        }
-    }
-}
-
-/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2.
+/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2. With the rows of g divided by their factors s, those of g' by
+/// kappa s, and the unknowns s c_1, kappa s c_2, the equations are the same but for g' / s instead of g'.
 fn solve_holonomic(
     lowering: &mut Lowering,
-    a: &[Vec<Expression>],
-    b: &[Vec<Expression>],
-    rates: &[Expression],
-    energy_brackets: &[Expression],
-) -> Vec<Option<Value>> {
-    let matrix = lower_matrix(lowering, a);
-    let ldl = Ldl::factor(&mut lowering.builder, &matrix, Pivots::Single);
-    let rates: Vec<_> = rates.iter().map(|rate| lower_entry(lowering, rate)).collect();
-    let second = ldl.solve(&mut lowering.builder, &rates);
-    let mut right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
-    let b = lower_matrix(lowering, b);
-    for (sum, row) in right.iter_mut().zip(&b) {
-        for (entry, value) in row.iter().zip(&second) {
-            if let (Some(entry), Some(value)) = (entry, value) {
-                let product = lowering.builder.mul(*entry, *value);
-                *sum = Some(sum.map_or(product, |sum| lowering.builder.add(sum, product)));
-            }
+    normalised: &Normalised,
+    brackets: &Brackets<'_>,
+    k: usize,
+) -> Vec<Option<Monomial>> {
+    let mut a: Matrix = vec![vec![None; k]; k];
+    for i in 0..k {
+        for j in 0..=i {
+            let entry = brackets.of_rows(lowering, i, j + k);
+            a[i][j] = entry.map(|entry| lowering.materialise(&entry));
+            a[j][i] = a[i][j];
         }
     }
-    let first = ldl.solve(&mut lowering.builder, &right);
-    first.into_iter().chain(second).collect()
+    let rates: Vec<_> =
+        (0..k).map(|i| normalised.value(lowering, i + k).times(&normalised.factors[i].inverse())).collect();
+    let energy: Vec<_> = (0..k).map(|i| brackets.with_energy(lowering, i + k)).collect();
+    let mut solution: Vec<Option<Monomial>> = vec![None; 2 * k];
+    for block in blocks(&a) {
+        if let [i] = block[..] {
+            let pivot = a[i][i].unwrap_or_else(|| lowering.builder.constant(0.0));
+            let inverse = lowering.builder.recip(pivot);
+            let inverse = lowering.scalar(inverse);
+            let mut divided = |right: &Monomial| {
+                let quotient = lowering.materialise(&right.clone().times(&inverse));
+                lowering.scalar(quotient)
+            };
+            solution[i + k] = Some(divided(&rates[i]));
+            solution[i] = energy[i].as_ref().map(divided);
+            continue;
+        }
+        let sub_matrix: Matrix = block.iter().map(|&i| block.iter().map(|&j| a[i][j]).collect()).collect();
+        let ldl = Ldl::factor(&mut lowering.builder, &sub_matrix, Pivots::Single);
+        let right: Vec<_> = block.iter().map(|&i| Some(lowering.materialise(&rates[i]))).collect();
+        let second = ldl.solve(&mut lowering.builder, &right);
+        let mut right = Vec::new();
+        for &i in &block {
+            let mut terms: Vec<Monomial> = energy[i].iter().cloned().collect();
+            for (&j, value) in block.iter().zip(&second) {
+                let entry = if i < j {
+                    brackets.of_rows(lowering, i + k, j + k)
+                } else {
+                    brackets.of_rows(lowering, j + k, i + k).map(Monomial::negated)
+                };
+                if let (Some(entry), Some(value)) = (entry, value) {
+                    // An opaque factor: the sum must not be multiplied out.
+                    let entry = lowering.opaque(&entry);
+                    let value = lowering.scalar(*value);
+                    terms.push(entry.times(&value));
+                }
+            }
+            let sum = lowering.sum(terms);
+            right.push((!sum.is_zero()).then(|| lowering.materialise(&sum)));
+        }
+        let first = ldl.solve(&mut lowering.builder, &right);
+        for ((&i, first), second) in block.iter().zip(first).zip(second) {
+            solution[i] = first.map(|value| lowering.scalar(value));
+            solution[i + k] = second.map(|value| lowering.scalar(value));
+        }
+    }
+    solution
 }
 
-fn lower_entry(lowering: &mut Lowering, entry: &Expression) -> Option<Value> {
-    (!entry.is_zero()).then(|| lowering.lower(entry))
-}
-
-fn lower_matrix(lowering: &mut Lowering, matrix: &[Vec<Expression>]) -> Matrix {
-    matrix.iter().map(|row| row.iter().map(|entry| lower_entry(lowering, entry)).collect()).collect()
+/// c from C^T c = {H, f}.
+fn solve_phase(lowering: &mut Lowering, brackets: &Brackets<'_>, m: usize) -> Vec<Option<Monomial>> {
+    let mut c: Matrix = vec![vec![None; m]; m];
+    for i in 0..m {
+        for j in 0..i {
+            let entry = brackets.of_rows(lowering, j, i);
+            c[j][i] = entry.map(|entry| lowering.materialise(&entry));
+            c[i][j] = c[j][i].map(|entry| lowering.builder.neg(entry));
+        }
+    }
+    let right: Vec<_> =
+        (0..m).map(|i| brackets.with_energy(lowering, i).map(|entry| lowering.materialise(&entry))).collect();
+    let solution = solve_antisymmetric(lowering, &c, &right);
+    solution.into_iter().map(|value| value.map(|value| lowering.scalar(value))).collect()
 }
 
 #[cfg(test)]

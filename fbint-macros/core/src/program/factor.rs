@@ -185,7 +185,7 @@ pub(super) fn solve_antisymmetric(lowering: &mut Lowering, c: &Matrix, b: &[Opti
 }
 
 /// The connected components of the pattern of non-zeros, each in increasing order.
-fn blocks(c: &Matrix) -> Vec<Vec<usize>> {
+pub(super) fn blocks(c: &Matrix) -> Vec<Vec<usize>> {
     let mut seen = vec![false; c.len()];
     let mut blocks = Vec::new();
     for start in 0..c.len() {

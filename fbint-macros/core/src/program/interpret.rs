@@ -69,7 +69,8 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
             Input::Prepared(index) => prepared[index],
             other => symbols(other),
         };
-        let law = |integrals: &[f64]| weigh(&point, integrals);
+        let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
+        let law = |forms: &[f64]| normalised_law(&normalisation, forms, |integrals| weigh(&point, integrals));
         for ((name, program), expected) in programs.all().into_iter().skip(1).zip(expected) {
             let obtained = match name {
                 "correct" => {
@@ -89,6 +90,13 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
         }
     }
     Ok(())
+}
+
+/// `factor` y of F = `scale` (f + `offset`).
+fn normalised_law(normalisation: &[f64], forms: &[f64], law: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let rows = normalisation.chunks(3);
+    let integrals: Vec<f64> = rows.clone().zip(forms).map(|(row, form)| row[1] * (form + row[2])).collect();
+    rows.zip(law(&integrals)).map(|(row, y)| row[0] * y).collect()
 }
 
 /// A feedback law in general position: y_i = k_i (F_i - t_i).

@@ -45,8 +45,20 @@ pub(super) struct Lowering {
 }
 
 impl Monomial {
-    fn number(coefficient: BigRational) -> Self {
+    pub(super) fn number(coefficient: BigRational) -> Self {
         Self { coefficient, factors: BTreeMap::new() }
+    }
+
+    pub(super) fn zero() -> Self {
+        Self::number(BigRational::zero())
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.coefficient.is_zero()
+    }
+
+    pub(super) fn is_one(&self) -> bool {
+        self.coefficient.is_one() && self.factors.is_empty()
     }
 
     pub(super) fn value(value: Value) -> Self {
@@ -72,6 +84,21 @@ impl Monomial {
             coefficient: self.coefficient.pow(exponent),
             factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
         }
+    }
+
+    pub(super) fn inverse(&self) -> Self {
+        self.to_power(-1)
+    }
+
+    /// The exponent of a factor, 0 if it is none.
+    pub(super) fn exponent(&self, value: Value) -> i32 {
+        self.factors.get(&value).copied().unwrap_or(0)
+    }
+
+    /// The same with other exponents.
+    pub(super) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
+        let factors = self.factors.iter().map(|(&value, &power)| (value, exponent(value, power)));
+        Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }
     }
 
     fn key(&self) -> Vec<(Value, i32)> {
@@ -115,6 +142,43 @@ impl Lowering {
         self.kind(value);
         if self.kinds[value.index()] != Kind::Parameter {
             self.kinds[value.index()] = Kind::Scalar;
+        }
+    }
+
+    /// A scalar that multiplies whole gradients, with its sign apart.
+    pub(super) fn scalar(&mut self, value: Value) -> Monomial {
+        let monomial = self.signed(value);
+        monomial.factors.keys().for_each(|&value| self.mark_scalar(value));
+        monomial
+    }
+
+    /// The monomial as one factor, with its sign apart.
+    pub(super) fn opaque(&mut self, monomial: &Monomial) -> Monomial {
+        let negative = monomial.coefficient.is_negative();
+        let magnitude = if negative { monomial.clone().negated() } else { monomial.clone() };
+        let value = self.materialise(&magnitude);
+        let magnitude = self.signed(value);
+        if negative { magnitude.negated() } else { magnitude }
+    }
+
+    fn signed(&self, value: Value) -> Monomial {
+        match self.builder.instruction(value) {
+            Instruction::Neg(inner) => Monomial::value(inner).negated(),
+            _ => Monomial::value(value),
+        }
+    }
+
+    /// Whether a monomial depends on parameters and numbers alone.
+    pub(super) fn is_parametric(&mut self, monomial: &Monomial) -> bool {
+        monomial.factors.keys().all(|&value| self.kind(value) == Kind::Parameter)
+    }
+
+    /// The magnitude of the number and the parameters in a monomial.
+    pub(super) fn parametric_part(&mut self, monomial: &Monomial) -> Monomial {
+        let factors = monomial.factors.iter().filter(|&(&value, _)| self.kind(value) == Kind::Parameter);
+        Monomial {
+            coefficient: monomial.coefficient.abs(),
+            factors: factors.map(|(&value, &power)| (value, power)).collect(),
         }
     }
 
@@ -206,6 +270,76 @@ impl Lowering {
         result
     }
 
+    /// Several sums, which share pairs of terms as well as single ones.
+    pub(super) fn sums(&mut self, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
+        let mut rows: Vec<Vec<Monomial>> = rows
+            .into_iter()
+            .map(|row| {
+                let mut terms = merge_like_terms(row);
+                self.arrange(&mut terms);
+                while let Some(factor) = self.most_shared_factor(&terms) {
+                    terms = self.take_out(terms, &factor);
+                }
+                terms.iter().map(|term| self.opaque(term)).collect()
+            })
+            .collect();
+        while self.share_pairs(&mut rows) {}
+        rows.into_iter()
+            .map(|mut terms| {
+                self.arrange(&mut terms);
+                terms.sort_by_key(|term| self.place(term));
+                self.add_up(&terms, &BigRational::one())
+            })
+            .collect()
+    }
+
+    /// Where a term of a sum is best added: first what is no product, because a product is added for nothing, and of that
+    /// first what has no sign.
+    fn place(&self, term: &Monomial) -> (bool, bool) {
+        let product = |&value: &Value| matches!(self.builder.instruction(value), Instruction::Mul(..));
+        (term.factors.keys().any(product), term.coefficient.is_negative())
+    }
+
+    /// Makes pairs of terms that several rows have, or have with both signs turned, one term; whether there were any.
+    fn share_pairs(&mut self, rows: &mut [Vec<Monomial>]) -> bool {
+        let mut counts: BTreeMap<[Value; 2], [usize; 2]> = BTreeMap::new();
+        for row in rows.iter() {
+            for (i, a) in row.iter().enumerate() {
+                for b in &row[i + 1..] {
+                    let (pair, opposite) = pair(a, b);
+                    counts.entry(pair).or_default()[usize::from(opposite)] += 1;
+                }
+            }
+        }
+        let each =
+            counts.into_iter().flat_map(|(pair, [same, opposite])| [(pair, false, same), (pair, true, opposite)]);
+        let mut pairs: Vec<_> = each.filter(|&(_, _, count)| count >= 2).collect();
+        pairs.sort_by_key(|&(pair, opposite, count)| (std::cmp::Reverse(count), pair, opposite));
+        let mut any = false;
+        for (values, opposite, _) in pairs {
+            let has = |row: &Vec<Monomial>| {
+                let position = |value: Value| row.iter().position(|term| term.exponent(value) == 1);
+                let (i, j) = (position(values[0])?, position(values[1])?);
+                (pair(&row[i], &row[j]).1 == opposite).then_some((i, j))
+            };
+            let places: Vec<_> = rows.iter().map(has).collect();
+            if places.iter().flatten().count() < 2 {
+                continue;
+            }
+            let [a, b] = values.map(Monomial::value);
+            let sum = self.add_up(&[a, if opposite { b.negated() } else { b }], &BigRational::one());
+            for (row, place) in rows.iter_mut().zip(places) {
+                let Some((i, j)) = place else { continue };
+                let negative = row[i].coefficient.is_negative();
+                row.remove(i.max(j));
+                row.remove(i.min(j));
+                row.push(if negative { Monomial::value(sum).negated() } else { Monomial::value(sum) });
+            }
+            any = true;
+        }
+        any
+    }
+
     /// Terms of the state first, so that sums which differ in parameters alone begin alike.
     fn arrange(&mut self, terms: &mut [Monomial]) {
         terms.sort_by_cached_key(|term| {
@@ -270,11 +404,7 @@ impl Lowering {
         let remainder = with.into_iter().map(|term| term.times(&inverse)).collect();
         let remainder = self.sum(remainder);
         // One opaque value, so that the same factor is not taken out of the product again.
-        let product = self.materialise(&remainder.times(factor));
-        rest.push(match self.builder.instruction(product) {
-            Instruction::Neg(inner) => Monomial::value(inner).negated(),
-            _ => Monomial::value(product),
-        });
+        rest.push(self.opaque(&remainder.times(factor)));
         rest
     }
 
@@ -353,4 +483,11 @@ fn take_shared(terms: &mut [Monomial]) -> Monomial {
     let inverse = shared.to_power(-1);
     terms.iter_mut().for_each(|term| *term = term.clone().times(&inverse));
     shared
+}
+
+/// The values of two terms in their order, and whether their signs differ.
+fn pair(a: &Monomial, b: &Monomial) -> ([Value; 2], bool) {
+    let value = |term: &Monomial| *term.factors.keys().next().expect("a term is one value");
+    let (x, y) = (value(a), value(b));
+    ([x.min(y), x.max(y)], a.coefficient.is_negative() != b.coefficient.is_negative())
 }

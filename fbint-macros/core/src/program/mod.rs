@@ -8,6 +8,7 @@ mod assemble;
 mod factor;
 mod interpret;
 mod lower;
+mod normalise;
 mod optimise;
 
 use std::collections::HashMap;

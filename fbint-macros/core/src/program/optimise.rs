@@ -3,7 +3,7 @@
 use super::{Builder, Input, Instruction, Program, Value};
 
 /// All passes. What depends on parameters alone leaves `programs` for the program that prepares, which is returned.
-pub(super) fn optimise(first_parameter: usize, programs: [&mut Program; 8]) -> Program {
+pub(super) fn optimise(first_parameter: usize, programs: [&mut Program; 9]) -> Program {
     let mut prepare = Preparation::new(first_parameter);
     for program in programs {
         eliminate_dead_values(program);
