@@ -176,6 +176,8 @@ mod faults {
             Instruction::Sqrt(a) => Instruction::Recip(a),
             Instruction::MulAdd(a, b, c) => Instruction::NegMulAdd(a, b, c),
             Instruction::NegMulAdd(a, b, c) => Instruction::MulAdd(a, b, c),
+            Instruction::MulSub(a, b, c) => Instruction::NegMulSub(a, b, c),
+            Instruction::NegMulSub(a, b, c) => Instruction::MulSub(a, b, c),
             Instruction::Unary(_, a) => Instruction::Neg(a),
             Instruction::Binary(function, a, b) => Instruction::Binary(function, b, a),
         };

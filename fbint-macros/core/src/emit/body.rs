@@ -316,9 +316,9 @@ impl<'a> Body<'a> {
             let (a, b) = (self.read(a).at(left), self.read(b).at(right));
             Piece { tokens: quote!(#a #operator #b), binding, operations }
         };
-        let call = |receiver: Piece, name: &str, arguments: &[Value]| {
+        let call = |receiver: Piece, name: &str, arguments: Vec<Piece>| {
             let name = format_ident!("{name}");
-            let arguments = arguments.iter().map(|&argument| self.read(argument).tokens);
+            let arguments = arguments.into_iter().map(|argument| argument.tokens);
             let tokens = match self.numbers {
                 Numbers::Scalars => {
                     let receiver = receiver.at(Binding::Postfix);
@@ -356,15 +356,20 @@ impl<'a> Body<'a> {
             }
             Instruction::Div(a, b) => infix(a, Binding::Product, quote!(/), b, Binding::Negation, Binding::Product),
             Instruction::Neg(a) => negated(a),
-            Instruction::Recip(a) => call(self.read(a), "recip", &[]),
-            Instruction::Sqrt(a) => call(self.read(a), "sqrt", &[]),
-            Instruction::MulAdd(a, b, c) => call(self.read(a), "mul_add", &[b, c]),
+            Instruction::Recip(a) => call(self.read(a), "recip", Vec::new()),
+            Instruction::Sqrt(a) => call(self.read(a), "sqrt", Vec::new()),
+            Instruction::MulAdd(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), self.read(c)]),
             Instruction::NegMulAdd(a, b, c) => {
                 let (a, b) = self.constant_first(a, b);
-                call(negated(a), "mul_add", &[b, c])
+                call(negated(a), "mul_add", vec![self.read(b), self.read(c)])
             }
-            Instruction::Unary(function, a) => call(self.read(a), function.name(), &[]),
-            Instruction::Binary(function, a, b) => call(self.read(a), function.name(), &[b]),
+            Instruction::MulSub(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), negated(c)]),
+            Instruction::NegMulSub(a, b, c) => {
+                let (a, b) = self.constant_first(a, b);
+                call(negated(a), "mul_add", vec![self.read(b), negated(c)])
+            }
+            Instruction::Unary(function, a) => call(self.read(a), function.name(), Vec::new()),
+            Instruction::Binary(function, a, b) => call(self.read(a), function.name(), vec![self.read(b)]),
         }
     }
 

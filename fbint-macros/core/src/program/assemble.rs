@@ -266,8 +266,7 @@ fn add_dynamics(derivation: &Derivation, normalised: &Normalised, lowering: &mut
 /// By what each constraint's normalised row enters X with the opposite sign: c times the row's factor.
 fn coefficients(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering) -> Vec<Monomial> {
     let Some(constraints) = derivation.constraints() else { return Vec::new() };
-    let energy = derivation.energy.map_or(Vec::new(), |energy| normalised.full_row(energy));
-    let brackets = Brackets { half: derivation.dimension / 2, rows: &normalised.rows, energy };
+    let brackets = Brackets { half: derivation.dimension / 2, normalised, energy: derivation.energy };
     let solution = match constraints {
         Constraints::Holonomic { a, .. } => solve_holonomic(lowering, normalised, &brackets, a.len()),
         Constraints::Phase { c, .. } => solve_phase(lowering, &brackets, c.len()),
@@ -279,17 +278,19 @@ fn coefficients(derivation: &Derivation, normalised: &Normalised, lowering: &mut
 /// Canonical brackets of what the normalised rows are gradients of, as sums of products that exist already.
 struct Brackets<'a> {
     half: usize,
-    rows: &'a [Vec<(usize, Monomial)>],
-    energy: Vec<(usize, Monomial)>,
+    normalised: &'a Normalised,
+    energy: Option<usize>,
 }
 
 impl Brackets<'_> {
-    /// {f, g} = f_q . g_p - f_p . g_q; `None` where it vanishes.
-    fn bracket(&self, lowering: &mut Lowering, f: &[(usize, Monomial)], g: &[(usize, Monomial)]) -> Option<Monomial> {
+    /// {f_i, f_j} = f_q . g_p - f_p . g_q; `None` where it vanishes.
+    fn of_rows(&self, lowering: &mut Lowering, i: usize, j: usize) -> Option<Monomial> {
         let mut terms = Vec::new();
-        for (column, entry) in f {
+        for (column, entry) in &self.normalised.rows[i] {
             let partner = if *column < self.half { column + self.half } else { column - self.half };
-            let Some((_, other)) = g.iter().find(|(other, _)| *other == partner) else { continue };
+            let Some((_, other)) = self.normalised.rows[j].iter().find(|(other, _)| *other == partner) else {
+                continue;
+            };
             let term = entry.clone().times(other);
             terms.push(if *column < self.half { term } else { term.negated() });
         }
@@ -297,13 +298,11 @@ impl Brackets<'_> {
         (!sum.is_zero()).then_some(sum)
     }
 
-    fn of_rows(&self, lowering: &mut Lowering, i: usize, j: usize) -> Option<Monomial> {
-        self.bracket(lowering, &self.rows[i], &self.rows[j])
-    }
-
     /// {H, f_i}
     fn with_energy(&self, lowering: &mut Lowering, i: usize) -> Option<Monomial> {
-        self.bracket(lowering, &self.energy, &self.rows[i])
+        let energy = self.energy?;
+        let bracket = self.of_rows(lowering, energy, i)?;
+        Some(bracket.times(&self.normalised.factors[energy]))
     }
 }
 

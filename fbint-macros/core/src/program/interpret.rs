@@ -47,6 +47,8 @@ fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
         Instruction::Sqrt(a) => of(a).sqrt(),
         Instruction::MulAdd(a, b, c) => of(a) * of(b) + of(c),
         Instruction::NegMulAdd(a, b, c) => of(c) - of(a) * of(b),
+        Instruction::MulSub(a, b, c) => of(a) * of(b) - of(c),
+        Instruction::NegMulSub(a, b, c) => -of(a) * of(b) - of(c),
         Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
         Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
     }

@@ -42,7 +42,12 @@ pub(super) struct Lowering {
     bound: BTreeMap<Symbol, Value>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
+    /// The same sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
+    sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
 }
+
+/// Values and their exponents.
+type Factors = Vec<(Value, i32)>;
 
 impl Monomial {
     pub(super) fn number(coefficient: BigRational) -> Self {
@@ -115,6 +120,7 @@ impl Lowering {
             kinds: Vec::new(),
             bound: BTreeMap::new(),
             sums: HashMap::new(),
+            sums_that_begin: HashMap::new(),
         }
     }
 
@@ -254,6 +260,9 @@ impl Lowering {
         if let Some(known) = self.sums.get(&key) {
             return known.clone();
         }
+        while let Some(shorter) = self.with_a_known_sum(&terms) {
+            terms = shorter;
+        }
         let shared = take_shared(&mut terms);
         while let Some(factor) = self.most_shared_factor(&terms) {
             terms = self.take_out(terms, &factor);
@@ -266,8 +275,28 @@ impl Lowering {
             let value = self.add_up(&terms, &sign);
             shared.times(&Monomial::value(value)).times(&Monomial::number(sign))
         };
+        self.sums_that_begin.entry(key[0].key()).or_default().push(key.clone());
         self.sums.insert(key, result.clone());
         result
+    }
+
+    /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum.
+    fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
+        let mut best: Option<(&Vec<Monomial>, BigRational)> = None;
+        for first in terms {
+            for known in self.sums_that_begin.get(&first.key()).into_iter().flatten() {
+                let factor = &first.coefficient / &known[0].coefficient;
+                let has = |term: &Monomial| terms.contains(&term.clone().times(&Monomial::number(factor.clone())));
+                let longer = best.as_ref().is_none_or(|(best, _)| known.len() > best.len());
+                if longer && known.len() < terms.len() && known.iter().all(has) {
+                    best = Some((known, factor));
+                }
+            }
+        }
+        let (known, factor) = best?;
+        let rest = terms.iter().filter(|term| known.iter().all(|other| other.factors != term.factors));
+        let sum = self.sums[known].clone().times(&Monomial::number(factor));
+        Some(rest.cloned().chain([sum]).collect())
     }
 
     /// Several sums, which share pairs of terms as well as single ones.
@@ -287,7 +316,7 @@ impl Lowering {
         rows.into_iter()
             .map(|mut terms| {
                 self.arrange(&mut terms);
-                terms.sort_by_key(|term| self.place(term));
+                terms.sort_by_cached_key(|term| self.place(term));
                 self.add_up(&terms, &BigRational::one())
             })
             .collect()
@@ -295,9 +324,11 @@ impl Lowering {
 
     /// Where a term of a sum is best added: first what is no product, because a product is added for nothing, and of that
     /// first what has no sign.
-    fn place(&self, term: &Monomial) -> (bool, bool) {
-        let product = |&value: &Value| matches!(self.builder.instruction(value), Instruction::Mul(..));
-        (term.factors.keys().any(product), term.coefficient.is_negative())
+    fn place(&mut self, term: &Monomial) -> (bool, bool) {
+        let product = term.factors.keys().any(|&value| {
+            matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != Kind::Parameter
+        });
+        (product, term.coefficient.is_negative())
     }
 
     /// Makes pairs of terms that several rows have, or have with both signs turned, one term; whether there were any.
@@ -348,6 +379,7 @@ impl Lowering {
         });
     }
 
+    /// The sum of the terms, times the sign: those first that leave no sign in front.
     fn add_up(&mut self, terms: &[Monomial], sign: &BigRational) -> Value {
         let mut sum: Option<Value> = None;
         for term in terms {

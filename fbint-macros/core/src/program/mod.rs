@@ -67,6 +67,10 @@ pub enum Instruction {
     MulAdd(Value, Value, Value),
     /// c - a b
     NegMulAdd(Value, Value, Value),
+    /// a b - c
+    MulSub(Value, Value, Value),
+    /// -a b - c
+    NegMulSub(Value, Value, Value),
     /// An elementary function of one argument.
     Unary(Function, Value),
     /// An elementary function of two arguments.
@@ -87,7 +91,9 @@ impl Instruction {
             Self::Add(a, b) | Self::Sub(a, b) | Self::Mul(a, b) | Self::Div(a, b) | Self::Binary(_, a, b) => {
                 [Some(a), Some(b), None]
             }
-            Self::MulAdd(a, b, c) | Self::NegMulAdd(a, b, c) => [Some(a), Some(b), Some(c)],
+            Self::MulAdd(a, b, c) | Self::NegMulAdd(a, b, c) | Self::MulSub(a, b, c) | Self::NegMulSub(a, b, c) => {
+                [Some(a), Some(b), Some(c)]
+            }
         };
         operands.into_iter().flatten()
     }
@@ -114,6 +120,8 @@ impl Instruction {
             Self::Sqrt(a) => Self::Sqrt(to(a)),
             Self::MulAdd(a, b, c) => Self::MulAdd(to(a), to(b), to(c)),
             Self::NegMulAdd(a, b, c) => Self::NegMulAdd(to(a), to(b), to(c)),
+            Self::MulSub(a, b, c) => Self::MulSub(to(a), to(b), to(c)),
+            Self::NegMulSub(a, b, c) => Self::NegMulSub(to(a), to(b), to(c)),
             Self::Unary(function, a) => Self::Unary(function, to(a)),
             Self::Binary(function, a, b) => Self::Binary(function, to(a), to(b)),
         }
@@ -155,7 +163,10 @@ impl Program {
                 Instruction::Constant(_) | Instruction::Input(_) => {}
                 Instruction::Add(..) | Instruction::Sub(..) | Instruction::Neg(_) => count.additions += 1,
                 Instruction::Mul(..) => count.multiplications += 1,
-                Instruction::MulAdd(..) | Instruction::NegMulAdd(..) => count.fused += 1,
+                Instruction::MulAdd(..)
+                | Instruction::NegMulAdd(..)
+                | Instruction::MulSub(..)
+                | Instruction::NegMulSub(..) => count.fused += 1,
                 Instruction::Div(..) | Instruction::Recip(_) => count.divisions += 1,
                 Instruction::Sqrt(_) | Instruction::Unary(..) | Instruction::Binary(..) => count.functions += 1,
             }
@@ -193,6 +204,8 @@ impl std::fmt::Display for Program {
                 Instruction::Sqrt(a) => format!("sqrt(v{})", a.0),
                 Instruction::MulAdd(a, b, c) => format!("v{} * v{} + v{}", a.0, b.0, c.0),
                 Instruction::NegMulAdd(a, b, c) => format!("v{} - v{} * v{}", c.0, a.0, b.0),
+                Instruction::MulSub(a, b, c) => format!("v{} * v{} - v{}", a.0, b.0, c.0),
+                Instruction::NegMulSub(a, b, c) => format!("-v{} * v{} - v{}", a.0, b.0, c.0),
                 Instruction::Unary(function, a) => format!("{}(v{})", function.name(), a.0),
                 Instruction::Binary(function, a, b) => format!("{}(v{}, v{})", function.name(), a.0, b.0),
             };

@@ -63,12 +63,6 @@ impl Normalised {
             if self.offsets[index].is_zero() { form } else { lowering.sum(vec![form, self.offsets[index].clone()]) };
         sum.times(&self.scales[index])
     }
-
-    /// dF
-    pub(super) fn full_row(&self, index: usize) -> Vec<(usize, Monomial)> {
-        let factor = &self.factors[index];
-        self.rows[index].iter().map(|(column, entry)| (*column, entry.clone().times(factor))).collect()
-    }
 }
 
 /// Divides each row by its factor. Those of holonomic constraints and of their rates differ by one factor for all, which

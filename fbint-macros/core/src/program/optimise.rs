@@ -135,21 +135,34 @@ fn divide(program: &mut Program) {
     }
 }
 
-/// a b + c and c - a b become one instruction where nothing else reads the product.
+/// A product and a sum, or a product and a difference with any sign, become one instruction where nothing else reads the
+/// product.
 fn fuse_multiply_add(program: &mut Program) {
     let uses = program.uses();
-    let product = |program: &Program, value: Value| match program.instructions[value.index()] {
-        Instruction::Mul(a, b) if uses[value.index()] == 1 => Some((a, b)),
-        _ => None,
-    };
+    let read_once = |value: Value| uses[value.index()] == 1;
     for index in 0..program.instructions.len() {
+        let product = |value: Value| match program.instructions[value.index()] {
+            Instruction::Mul(a, b) if read_once(value) => Some((a, b)),
+            _ => None,
+        };
         let fused = match program.instructions[index] {
-            Instruction::Add(x, y) => match (product(program, y), product(program, x)) {
+            Instruction::Add(x, y) => match (product(y), product(x)) {
                 (Some((a, b)), _) => Some(Instruction::MulAdd(a, b, x)),
                 (_, Some((a, b))) => Some(Instruction::MulAdd(a, b, y)),
                 _ => None,
             },
-            Instruction::Sub(x, y) => product(program, y).map(|(a, b)| Instruction::NegMulAdd(a, b, x)),
+            Instruction::Sub(x, y) => match (product(y), product(x)) {
+                (Some((a, b)), _) => Some(Instruction::NegMulAdd(a, b, x)),
+                (_, Some((a, b))) => Some(Instruction::MulSub(a, b, y)),
+                _ => None,
+            },
+            Instruction::Neg(x) if read_once(x) => match program.instructions[x.index()] {
+                Instruction::MulAdd(a, b, c) => Some(Instruction::NegMulSub(a, b, c)),
+                Instruction::NegMulAdd(a, b, c) => Some(Instruction::MulSub(a, b, c)),
+                Instruction::MulSub(a, b, c) => Some(Instruction::NegMulAdd(a, b, c)),
+                Instruction::NegMulSub(a, b, c) => Some(Instruction::MulAdd(a, b, c)),
+                _ => None,
+            },
             _ => None,
         };
         if let Some(fused) = fused {
