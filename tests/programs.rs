@@ -46,11 +46,16 @@ fn results(programs: &Programs, good: &Programs, seed: u64) -> Vec<(&'static str
         gradient.map(|(column, entry)| entry * at(seed + 100)(column)).sum::<f64>() + integral - integrals[row]
     };
     let prepared = run(&programs.prepare, &[], at(seed), weigh);
+    let normalisation = run(&programs.normalisation, &prepared, at(seed), weigh);
+    let weigh_normalised = |row: usize, form: f64| {
+        let [factor, scale, offset] = [0, 1, 2].map(|column| normalisation[3 * row + column]);
+        factor * weigh(row, scale * (form + offset))
+    };
     let functions = programs.all().into_iter().skip(1);
     functions
         .map(|(name, program)| match name {
             "correct" => (name, run(program, &prepared, at(seed), violation)),
-            _ => (name, run(program, &prepared, at(seed), weigh)),
+            _ => (name, run(program, &prepared, at(seed), weigh_normalised)),
         })
         .collect()
 }
@@ -92,6 +97,7 @@ mod faults {
             &mut faulty.potential_gradient,
             &mut faulty.feedback_field,
             &mut faulty.correction,
+            &mut faulty.normalisation,
         ];
         let mut all: Vec<_> = all.into_iter().filter(|program| !program.instructions.is_empty()).collect();
         let which = random.index(all.len());

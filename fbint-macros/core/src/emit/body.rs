@@ -1,13 +1,14 @@
 //! One program as the body of a Rust function.
 //!
-//! A value that is read once is written where it is read, others get a `let`; inputs and temporaries get names that
-//! neither clash with one another nor with the function's own arguments. What the feedback law needs comes first:
+//! One `let` for each instruction, in the program's order, which was chosen for the processor's registers; inputs and
+//! temporaries get names that neither clash with one another nor with the function's own arguments:
 //!
 //! ```text
-//! let [[q_0, q_1, p_0, p_1]] = x.data.0;
-//! let c_0 = T::from_f64(self.c_0);
-//! let t0 = q_0 * q_0 + q_1 * q_1;
-//! let [y_0, y_1] = law.weigh([t0, q_0 * p_0]);
+//! let q_0 = x.data.0[0][0];
+//! let q_1 = x.data.0[0][1];
+//! let t0 = q_0 * q_0;
+//! let t1 = q_1.mul_add(q_1, t0);
+//! let [y_0, y_1] = law.weigh_normalised([t1, t0], self);
 //! Matrix::from_array_storage(ArrayStorage([[..], ..]))
 //! ```
 
@@ -20,9 +21,6 @@ use crate::elaborate::{Entry, SymbolInfo};
 use crate::expression::Symbol;
 use crate::program::{Input, Instruction, Program, Value};
 use crate::syntax::plain;
-
-/// Operations beyond which an expression is cut into several `let`s, for readers.
-const LONGEST: usize = 8;
 
 /// What every body of one model has in common.
 pub(super) struct Scope<'a> {
@@ -122,29 +120,10 @@ impl<'a> Scope<'a> {
     /// The statements that a program needs, and its outputs.
     fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
         let mut body = Body::new(self, program, Numbers::Scalars, form);
-        let inputs = self.inputs(program);
         body.compute(&program.outputs);
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
-        (quote!(#inputs #(#statements)*), outputs)
-    }
-
-    /// Binds the entries of the state and the prepared numbers that the program reads.
-    fn inputs(&self, program: &Program) -> TokenStream {
-        let mut state = vec![false; self.dimension];
-        let mut prepared = vec![false; self.prepared.len()];
-        for instruction in &program.instructions {
-            match instruction {
-                Instruction::Input(Input::Symbol(symbol)) => state[symbol.0 as usize] = true,
-                Instruction::Input(Input::Prepared(index)) => prepared[*index] = true,
-                _ => {}
-            }
-        }
-        let entries = self.names.iter().zip(&state).map(|(name, &read)| if read { quote!(#name) } else { quote!(_) });
-        let entries = state.contains(&true).then(|| quote!(let [[#(#entries),*]] = x.data.0;));
-        let prepared = self.prepared.iter().zip(prepared).filter(|(_, read)| *read);
-        let prepared = prepared.map(|(name, _)| quote!(let #name = T::from_f64(self.#name);));
-        quote!(#entries #(#prepared)*)
+        (quote!(#(#statements)*), outputs)
     }
 }
 
@@ -193,7 +172,6 @@ fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
 struct Piece {
     tokens: TokenStream,
     binding: Binding,
-    operations: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -206,7 +184,7 @@ enum Binding {
 
 impl Piece {
     fn atom(tokens: TokenStream) -> Self {
-        Self { tokens, binding: Binding::Postfix, operations: 0 }
+        Self { tokens, binding: Binding::Postfix }
     }
 
     /// The tokens, in parentheses if they bind less tightly than `least`.
@@ -238,7 +216,6 @@ struct Body<'a> {
     scope: &'a Scope<'a>,
     program: &'a Program,
     numbers: Numbers,
-    uses: Vec<u32>,
     pieces: Vec<Option<Piece>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
@@ -249,8 +226,7 @@ struct Body<'a> {
 impl<'a> Body<'a> {
     fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        let (uses, statements) = (program.uses(), Vec::new());
-        Self { scope, program, numbers, uses, pieces, statements, temporaries: 0, form, weighed: false }
+        Self { scope, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form, weighed: false }
     }
 
     /// Hands the integrals to the law.
@@ -287,16 +263,32 @@ impl<'a> Body<'a> {
                 if matches!(self.program.instructions[index], Instruction::Input(Input::Weighted(_))) && !self.weighed {
                     self.weigh();
                 }
+                self.read_input(self.program.instructions[index]);
                 let piece = self.piece(self.program.instructions[index]);
-                self.pieces[index] = Some(self.bound(index, piece));
+                self.pieces[index] = Some(self.bound(self.program.instructions[index], piece));
             }
         }
     }
 
-    /// The piece itself if it is read once and short, else a name for it.
-    fn bound(&mut self, index: usize, piece: Piece) -> Piece {
-        let shared = self.uses[index] > 1 && piece.operations > 0;
-        if !shared && piece.operations <= LONGEST {
+    /// Binds an entry of the state or a prepared number where it is needed first: read earlier, it would keep a register.
+    fn read_input(&mut self, instruction: Instruction) {
+        let statement = match (instruction, self.numbers) {
+            (Instruction::Input(Input::Symbol(symbol)), Numbers::Scalars) => {
+                let (name, index) = (&self.scope.names[symbol.0 as usize], Literal::u32_unsuffixed(symbol.0));
+                quote!(let #name = x.data.0[0][#index];)
+            }
+            (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
+                let name = &self.scope.prepared[index];
+                quote!(let #name = T::from_f64(self.#name);)
+            }
+            _ => return,
+        };
+        self.statements.push(statement);
+    }
+
+    /// A name for what an instruction computes: the order of the statements is the program's.
+    fn bound(&mut self, instruction: Instruction, piece: Piece) -> Piece {
+        if matches!(instruction, Instruction::Constant(_) | Instruction::Input(_)) {
             return piece;
         }
         let name = format_ident!("t{}", self.temporaries, span = Span::mixed_site());
@@ -311,10 +303,9 @@ impl<'a> Body<'a> {
     }
 
     fn piece(&self, instruction: Instruction) -> Piece {
-        let operations = 1 + instruction.operands().map(|operand| self.read(operand).operations).sum::<usize>();
         let infix = |a: Value, left: Binding, operator: TokenStream, b: Value, right: Binding, binding: Binding| {
             let (a, b) = (self.read(a).at(left), self.read(b).at(right));
-            Piece { tokens: quote!(#a #operator #b), binding, operations }
+            Piece { tokens: quote!(#a #operator #b), binding }
         };
         let call = |receiver: Piece, name: &str, arguments: Vec<Piece>| {
             let name = format_ident!("{name}");
@@ -329,13 +320,13 @@ impl<'a> Body<'a> {
                     quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
                 }
             };
-            Piece { tokens, binding: Binding::Postfix, operations }
+            Piece { tokens, binding: Binding::Postfix }
         };
         let negated = |value: Value| match self.as_constant(value) {
             Some(number) => self.constant(-number),
             None => {
                 let value = self.read(value).at(Binding::Negation);
-                Piece { tokens: quote!(-#value), binding: Binding::Negation, operations }
+                Piece { tokens: quote!(-#value), binding: Binding::Negation }
             }
         };
         match instruction {
@@ -382,7 +373,7 @@ impl<'a> Body<'a> {
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
         match self.numbers {
             Numbers::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
-            Numbers::Doubles if number < 0.0 => Piece { tokens: signed, binding: Binding::Negation, operations: 0 },
+            Numbers::Doubles if number < 0.0 => Piece { tokens: signed, binding: Binding::Negation },
             Numbers::Doubles => Piece::atom(signed),
         }
     }

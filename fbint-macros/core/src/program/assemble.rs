@@ -307,7 +307,7 @@ impl Brackets<'_> {
 }
 
 /// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2. With the rows of g divided by their factors s, those of g' by
-/// kappa s, and the unknowns s c_1, kappa s c_2, the equations are the same but for g' / s instead of g'.
+/// kappa s, and the unknowns s c_1 and kappa s c_2, the right sides are g' / s and {H, g'} + B c_2.
 fn solve_holonomic(
     lowering: &mut Lowering,
     normalised: &Normalised,
@@ -343,25 +343,8 @@ fn solve_holonomic(
         let ldl = Ldl::factor(&mut lowering.builder, &sub_matrix, Pivots::Single);
         let right: Vec<_> = block.iter().map(|&i| Some(lowering.materialise(&rates[i]))).collect();
         let second = ldl.solve(&mut lowering.builder, &right);
-        let mut right = Vec::new();
-        for &i in &block {
-            let mut terms: Vec<Monomial> = energy[i].iter().cloned().collect();
-            for (&j, value) in block.iter().zip(&second) {
-                let entry = if i < j {
-                    brackets.of_rows(lowering, i + k, j + k)
-                } else {
-                    brackets.of_rows(lowering, j + k, i + k).map(Monomial::negated)
-                };
-                if let (Some(entry), Some(value)) = (entry, value) {
-                    // An opaque factor: the sum must not be multiplied out.
-                    let entry = lowering.opaque(&entry);
-                    let value = lowering.scalar(*value);
-                    terms.push(entry.times(&value));
-                }
-            }
-            let sum = lowering.sum(terms);
-            right.push((!sum.is_zero()).then(|| lowering.materialise(&sum)));
-        }
+        let right: Vec<_> =
+            block.iter().map(|&i| right_side(lowering, brackets, k, (i, &energy[i]), (&block, &second))).collect();
         let first = ldl.solve(&mut lowering.builder, &right);
         for ((&i, first), second) in block.iter().zip(first).zip(second) {
             solution[i] = first.map(|value| lowering.scalar(value));
@@ -369,6 +352,29 @@ fn solve_holonomic(
         }
     }
     solution
+}
+
+/// {H, g'_i} + sum_j B_ij c_2j
+fn right_side(
+    lowering: &mut Lowering,
+    brackets: &Brackets<'_>,
+    k: usize,
+    (i, energy): (usize, &Option<Monomial>),
+    (block, second): (&[usize], &[Option<Value>]),
+) -> Option<Value> {
+    let mut terms: Vec<Monomial> = energy.iter().cloned().collect();
+    for (&j, value) in block.iter().zip(second) {
+        // One of B_ij and B_ji = -B_ij, so that both rows share it.
+        let entry = brackets.of_rows(lowering, i.min(j) + k, i.max(j) + k);
+        if let (Some(entry), Some(value)) = (entry, value) {
+            let entry = if i < j { entry } else { entry.negated() };
+            // As one factor: the product must not be multiplied out.
+            let entry = lowering.opaque(&entry);
+            terms.push(entry.times(&lowering.scalar(*value)));
+        }
+    }
+    let sum = lowering.sum(terms);
+    (!sum.is_zero()).then(|| lowering.materialise(&sum))
 }
 
 /// c from C^T c = {H, f}.

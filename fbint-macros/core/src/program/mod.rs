@@ -10,6 +10,7 @@ mod interpret;
 mod lower;
 mod normalise;
 mod optimise;
+mod schedule;
 
 use std::collections::HashMap;
 

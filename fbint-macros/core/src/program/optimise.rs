@@ -1,5 +1,6 @@
 //! Passes over finished programs, in the order of [`optimise`]. Each keeps every result up to rounding.
 
+use super::schedule::schedule;
 use super::{Builder, Input, Instruction, Program, Value};
 
 /// All passes. What depends on parameters alone leaves `programs` for the program that prepares, which is returned.
@@ -11,6 +12,7 @@ pub(super) fn optimise(first_parameter: usize, programs: [&mut Program; 9]) -> P
         prepare.hoist_parameters(program);
         eliminate_dead_values(program);
         contract(program);
+        schedule(program);
     }
     let mut prepare = prepare.builder.finish(Vec::new(), prepare.outputs);
     contract(&mut prepare);
@@ -119,18 +121,35 @@ fn turn_differences(program: &mut Program) {
     results.for_each(|value| *value = instead[value.index()]);
 }
 
-/// a * (1 / b) is a / b where nothing else reads the reciprocal.
+/// a * (1 / b) is a / b, and 1 / (2 b) is 0.5 / b, where nothing else reads the reciprocal or the product.
 fn divide(program: &mut Program) {
     let uses = program.uses();
     for index in 0..program.instructions.len() {
-        let Instruction::Mul(a, b) = program.instructions[index] else { continue };
-        for (factor, other) in [(a, b), (b, a)] {
-            if let Instruction::Recip(divisor) = program.instructions[factor.index()]
-                && uses[factor.index()] == 1
-            {
-                program.instructions[index] = Instruction::Div(other, divisor);
-                break;
+        match program.instructions[index] {
+            Instruction::Mul(a, b) => {
+                for (factor, other) in [(a, b), (b, a)] {
+                    if let Instruction::Recip(divisor) = program.instructions[factor.index()]
+                        && uses[factor.index()] == 1
+                    {
+                        program.instructions[index] = Instruction::Div(other, divisor);
+                        break;
+                    }
+                }
             }
+            Instruction::Recip(product) if uses[product.index()] == 1 => {
+                if let Instruction::Mul(a, b) = program.instructions[product.index()] {
+                    for (factor, other) in [(a, b), (b, a)] {
+                        if let Instruction::Constant(bits) = program.instructions[factor.index()]
+                            && f64::from_bits(bits) == 2.0
+                        {
+                            program.instructions[product.index()] = Instruction::constant(0.5);
+                            program.instructions[index] = Instruction::Div(product, other);
+                            break;
+                        }
+                    }
+                }
+            }
+            _ => {}
         }
     }
 }

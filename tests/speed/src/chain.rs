@@ -1,0 +1,165 @@
+//! Chains of any number of masses: A tridiagonal, eliminated link by link in loops.
+
+use crate::{Kernel, dot, fma};
+
+/// A chain of `LINKS` masses, `M` = 2 `LINKS` + 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Chain<const LINKS: usize> {
+    inverse_mass: f64,
+    gravity: f64,
+    /// m^2 g
+    heavy: f64,
+    /// 2 m^2 g
+    twice_heavy: f64,
+    /// l^2
+    length: f64,
+    /// 2 m H
+    energy: f64,
+    length_gains: [f64; LINKS],
+    rate_gains: [f64; LINKS],
+    energy_gain: f64,
+}
+
+impl<const LINKS: usize> Chain<LINKS> {
+    /// For a start of this energy, with gains in the model's order: lengths, their rates, energy.
+    pub fn new([m, g, l]: [f64; 3], energy: f64, gains: &[f64]) -> Self {
+        Self {
+            inverse_mass: 1.0 / m,
+            gravity: m * g,
+            heavy: m * m * g,
+            twice_heavy: 2.0 * m * m * g,
+            length: l * l,
+            energy: 2.0 * m * energy,
+            length_gains: std::array::from_fn(|i| 2.0 * gains[i]),
+            rate_gains: std::array::from_fn(|i| 4.0 / (m * m) * gains[LINKS + i]),
+            energy_gain: 0.5 / (m * m) * gains[2 * LINKS],
+        }
+    }
+
+    /// With n = 3 `LINKS`: `x` holds positions, then momenta.
+    #[inline(always)]
+    fn rates<const N: usize>(&self, x: &[f64; N]) -> [f64; N] {
+        let n = 3 * LINKS;
+        let position = |i: usize| [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
+        let momentum = |i: usize| [x[n + 3 * i], x[n + 3 * i + 1], x[n + 3 * i + 2]];
+        let im = self.inverse_mass;
+        let zeros = [0.0; LINKS];
+        let (mut d, mut e) = ([[0.0; 3]; LINKS], [[0.0; 3]; LINKS]);
+        let (mut inverse, mut twist) = (zeros, zeros);
+        let (mut u, mut r, mut y, mut z) = (zeros, zeros, zeros, zeros);
+        let mut energy = 0.0;
+
+        // Rods and products.
+        let (mut diagonal, mut coupling) = (zeros, zeros);
+        let (mut last_position, mut last_momentum) = ([0.0; 3], [0.0; 3]);
+        for i in 0..LINKS {
+            let (q, p) = (position(i), momentum(i));
+            d[i] = std::array::from_fn(|j| q[j] - last_position[j]);
+            e[i] = std::array::from_fn(|j| p[j] - last_momentum[j]);
+            (last_position, last_momentum) = (q, p);
+            energy += fma(self.twice_heavy, q[2], dot(p, p));
+            let (square, rate) = (dot(d[i], d[i]), dot(d[i], e[i]));
+            y[i] = self.length_gains[i] * (square - self.length);
+            z[i] = self.rate_gains[i] * rate;
+            r[i] = -im * dot(e[i], e[i]);
+            u[i] = im * rate;
+            if i == 0 {
+                r[0] = fma(self.gravity, q[2], r[0]);
+                diagonal[0] = square;
+            } else {
+                diagonal[i] = 2.0 * square;
+                coupling[i] = dot(d[i - 1], d[i]);
+                twist[i] = dot(d[i - 1], e[i]) - dot(d[i], e[i - 1]);
+            }
+        }
+        // A u = g', from both ends to the middle, so that two divisions run at a time, and back.
+        let half = LINKS / 2;
+        let (mut up, mut down) = (zeros, zeros);
+        for i in 0..half {
+            inverse[i] = 1.0 / diagonal[i];
+            up[i + 1] = coupling[i + 1] * inverse[i];
+            diagonal[i + 1] = fma(-up[i + 1], coupling[i + 1], diagonal[i + 1]);
+            u[i + 1] = fma(up[i + 1], u[i], u[i + 1]);
+            let j = LINKS - 1 - i;
+            if j > half {
+                inverse[j] = 1.0 / diagonal[j];
+                down[j - 1] = coupling[j] * inverse[j];
+                diagonal[j - 1] = fma(-down[j - 1], coupling[j], diagonal[j - 1]);
+                u[j - 1] = fma(down[j - 1], u[j], u[j - 1]);
+            }
+        }
+        inverse[half] = 1.0 / diagonal[half];
+        u[half] *= inverse[half];
+        for i in (0..half).rev() {
+            u[i] = fma(up[i + 1], u[i + 1], u[i] * inverse[i]);
+            let j = LINKS - 1 - i;
+            if j > half {
+                u[j] = fma(down[j - 1], u[j - 1], u[j] * inverse[j]);
+            }
+        }
+        // A r = {H, g'} + B u, likewise.
+        for i in 0..LINKS {
+            if i > 0 {
+                r[i] = fma(-twist[i], u[i - 1], r[i]);
+            }
+            if i + 1 < LINKS {
+                r[i] = fma(twist[i + 1], u[i + 1], r[i]);
+            }
+        }
+        for i in 0..half {
+            r[i + 1] = fma(up[i + 1], r[i], r[i + 1]);
+            let j = LINKS - 1 - i;
+            if j > half {
+                r[j - 1] = fma(down[j - 1], r[j], r[j - 1]);
+            }
+        }
+        r[half] *= inverse[half];
+        for i in (0..half).rev() {
+            r[i] = fma(up[i + 1], r[i + 1], r[i] * inverse[i]);
+            let j = LINKS - 1 - i;
+            if j > half {
+                r[j] = fma(down[j - 1], r[j - 1], r[j] * inverse[j]);
+            }
+        }
+        // Every row applied once.
+        let energy_weight = self.energy_gain * (energy - self.energy);
+        let fall = self.heavy * energy_weight;
+        let mut rates = [0.0; N];
+        let (mut v, mut w) = ([0.0; 3], [0.0; 3]);
+        for i in (0..LINKS).rev() {
+            let (kd, ke) = (u[i] + y[i], z[i]);
+            let (rd, re) = (r[i] - z[i], u[i]);
+            let p = momentum(i);
+            for j in 0..3 {
+                let (v_here, w_here) = (fma(kd, d[i][j], ke * e[i][j]), fma(rd, d[i][j], re * e[i][j]));
+                rates[3 * i + j] = fma(im, p[j], v[j] - v_here);
+                rates[n + 3 * i + j] = fma(-energy_weight, p[j], w_here - w[j]);
+                (v[j], w[j]) = (v_here, w_here);
+            }
+            rates[3 * i + 2] -= fall;
+            rates[n + 3 * i + 2] -= self.gravity;
+        }
+        rates
+    }
+}
+
+impl Kernel<24> for Chain<4> {
+    #[inline]
+    fn field(&self, x: &[f64; 24]) -> [f64; 24] {
+        self.rates(x)
+    }
+}
+
+impl Kernel<48> for Chain<8> {
+    #[inline]
+    fn field(&self, x: &[f64; 48]) -> [f64; 48] {
+        self.rates(x)
+    }
+}
+
+impl Kernel<96> for Chain<16> {
+    #[inline]
+    fn field(&self, x: &[f64; 96]) -> [f64; 96] {
+        self.rates(x)
+    }
+}
