@@ -10,10 +10,10 @@
 //! Where the field is given, X is what was given.
 
 use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
-use super::lower::{Lowering, Monomial};
+use super::lower::{Lowering, Monomial, Stage};
 use super::normalise::Normalised;
-use super::optimise::optimise;
-use super::{Program, Value};
+use super::optimise::{Optimised, optimise};
+use super::{Pass, Program, Value};
 use crate::derivation::{Constraints, Derivation, Field};
 use crate::expression::{Expression, Symbol};
 
@@ -41,7 +41,14 @@ pub struct Programs {
     /// For each integral three numbers, by which `potential_gradient` and `feedback_field` have it in a handier form: they
     /// hand the law f with F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
     pub normalisation: Program,
+    /// What each pass made of the feedback field.
+    pub passes: Vec<Pass>,
+    /// The first pass that changed a result by more than rounding, with the function's name: a bug of the compiler.
+    pub fault: Option<String>,
 }
+
+/// The function whose passes are recorded.
+pub(super) const FEEDBACK_FIELD: &str = "feedback_field";
 
 /// e, the damping of a correction relative to the diagonal D of DF DF^T: at a relative equilibrium, where DF loses rank, a
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
@@ -60,7 +67,7 @@ impl Programs {
             ("multipliers", &self.multipliers),
             ("outputs", &self.outputs),
             ("potential_gradient", &self.potential_gradient),
-            ("feedback_field", &self.feedback_field),
+            (FEEDBACK_FIELD, &self.feedback_field),
             ("correct", &self.correction),
         ]
     }
@@ -68,28 +75,43 @@ impl Programs {
 
 /// Assembles and optimises every program.
 pub fn assemble(derivation: &Derivation) -> Programs {
-    let mut vector_field = field(derivation, true, false);
-    let mut integrals = integrals(derivation);
-    let mut jacobian = jacobian(derivation);
-    let mut multipliers = multipliers(derivation);
-    let mut outputs = outputs(derivation);
-    let mut potential_gradient = field(derivation, false, true);
-    let mut feedback_field = field(derivation, true, true);
-    let mut correction = correction(derivation);
-    let mut normalisation = normalisation(derivation);
-    let all = [
-        &mut vector_field,
-        &mut integrals,
-        &mut jacobian,
-        &mut multipliers,
-        &mut outputs,
-        &mut potential_gradient,
-        &mut feedback_field,
-        &mut correction,
-        &mut normalisation,
+    let stages = [
+        ("lower", Stage::Plain),
+        ("collect", Stage::Collect),
+        ("normalise", Stage::Normalise),
+        ("reuse sums", Stage::ReuseSums),
     ];
-    let prepare = optimise(derivation.dimension, all);
+    let lowered = stages.map(|(name, stage)| Pass::of(name, &field(derivation, stage, true, true)));
+    let mut programs = assemble_at(derivation, Stage::SharePairs);
+    programs.passes.splice(0..0, lowered);
+    programs
+}
+
+fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
+    let mut vector_field = field(derivation, stage, true, false);
+    let mut integrals = integrals(derivation, stage);
+    let mut jacobian = jacobian(derivation, stage);
+    let mut multipliers = multipliers(derivation, stage);
+    let mut outputs = outputs(derivation, stage);
+    let mut potential_gradient = field(derivation, stage, false, true);
+    let mut feedback_field = field(derivation, stage, true, true);
+    let mut correction = correction(derivation, stage);
+    let mut normalisation = normalisation(derivation, stage);
+    let all = [
+        ("vector_field", &mut vector_field),
+        ("integrals", &mut integrals),
+        ("integrals_jacobian", &mut jacobian),
+        ("multipliers", &mut multipliers),
+        ("outputs", &mut outputs),
+        ("potential_gradient", &mut potential_gradient),
+        (FEEDBACK_FIELD, &mut feedback_field),
+        ("correct", &mut correction),
+        ("normalisation", &mut normalisation),
+    ];
+    let Optimised { prepare, passes, fault } = optimise(derivation.dimension, all);
     Programs {
+        passes,
+        fault,
         prepare,
         vector_field,
         integrals,
@@ -103,8 +125,8 @@ pub fn assemble(derivation: &Derivation) -> Programs {
     }
 }
 
-fn normalisation(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn normalisation(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let normalised = Normalised::of(derivation, &mut lowering);
     let numbers = (0..derivation.integrals.len())
         .flat_map(|index| [&normalised.factors[index], &normalised.scales[index], &normalised.offsets[index]])
@@ -113,14 +135,14 @@ fn normalisation(derivation: &Derivation) -> Program {
     lowering.builder.finish(Vec::new(), numbers)
 }
 
-fn integrals(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn integrals(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let outputs = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-fn jacobian(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn jacobian(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let zero = lowering.builder.constant(0.0);
     let mut outputs = vec![zero; derivation.integrals.len() * derivation.dimension];
     for (row, gradient) in derivation.gradients.iter().enumerate() {
@@ -131,8 +153,8 @@ fn jacobian(derivation: &Derivation) -> Program {
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-fn multipliers(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn multipliers(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let zero = lowering.builder.constant(0.0);
     let mut values = vec![zero; derivation.integrals.len()];
     for (value, multiplier) in values.iter_mut().zip(constraint_multipliers(derivation, &mut lowering)) {
@@ -149,8 +171,8 @@ fn constraint_multipliers(derivation: &Derivation, lowering: &mut Lowering) -> V
     scaled.map(|(coefficient, factor)| coefficient.times(&factor.inverse())).collect()
 }
 
-fn outputs(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn outputs(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let symbols = derivation.outputs.iter().flat_map(Expression::symbols);
     if symbols.max().is_some_and(|symbol| symbol.0 >= derivation.first_multiplier) {
         let multipliers = constraint_multipliers(derivation, &mut lowering);
@@ -165,8 +187,8 @@ fn outputs(derivation: &Derivation) -> Program {
 }
 
 /// One damped Gauss-Newton step onto all integrals, with the zeros of DF known.
-fn correction(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn correction(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
     let violations: Vec<_> = (0..integrals.len()).map(|index| Some(lowering.weighted(index))).collect();
     let rows: Vec<Vec<(usize, Value)>> = derivation
@@ -221,8 +243,8 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Value)>]) -> 
 }
 
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
-fn field(derivation: &Derivation, with_dynamics: bool, with_feedback: bool) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn field(derivation: &Derivation, stage: Stage, with_dynamics: bool, with_feedback: bool) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let normalised = Normalised::of(derivation, &mut lowering);
     let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
     let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
@@ -408,7 +430,7 @@ mod tests {
                 let value = if i == j || !kept { 0.0 } else { raw + raw.signum() };
                 if i < j { value } else { -value }
             };
-            let mut lowering = Lowering::new(0);
+            let mut lowering = Lowering::new(0, Stage::SharePairs);
             let mut constant = |x: f64| {
                 let symbol = lowering.builder.constant(x);
                 (x != 0.0).then_some(symbol)

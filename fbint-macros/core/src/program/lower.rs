@@ -32,10 +32,26 @@ enum Kind {
     Scalar,
 }
 
+/// How far lowering goes in saving operations: each stage does what those before it do, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// The rows of a field are sums of a scalar times an entry for each integral.
+    Plain,
+    /// Scalars that multiply the same entry are added first.
+    Collect,
+    /// Gradients and integrals have no constant factors: see `normalise`.
+    Normalise,
+    /// Sums within longer sums are computed once.
+    ReuseSums,
+    /// Pairs of terms that several rows have are added once.
+    SharePairs,
+}
+
 /// Lowers expressions into one builder.
 #[derive(Debug)]
 pub(super) struct Lowering {
     pub(super) builder: Builder,
+    pub(super) stage: Stage,
     first_parameter: u32,
     kinds: Vec<Kind>,
     /// Symbols that stand for values.
@@ -113,9 +129,10 @@ impl Monomial {
 
 impl Lowering {
     /// `first_parameter` is the dimension of the state: symbols from there on are parameters.
-    pub(super) fn new(first_parameter: usize) -> Self {
+    pub(super) fn new(first_parameter: usize, stage: Stage) -> Self {
         Self {
             builder: Builder::default(),
+            stage,
             first_parameter: first_parameter as u32,
             kinds: Vec::new(),
             bound: BTreeMap::new(),
@@ -260,13 +277,13 @@ impl Lowering {
         if let Some(known) = self.sums.get(&key) {
             return known.clone();
         }
-        while let Some(shorter) = self.with_a_known_sum(&terms) {
+        while self.stage >= Stage::ReuseSums
+            && let Some(shorter) = self.with_a_known_sum(&terms)
+        {
             terms = shorter;
         }
         let shared = take_shared(&mut terms);
-        while let Some(factor) = self.most_shared_factor(&terms) {
-            terms = self.take_out(terms, &factor);
-        }
+        terms = self.collect(terms);
         let result = if terms.len() == 1 {
             shared.times(&terms[0])
         } else {
@@ -306,13 +323,13 @@ impl Lowering {
             .map(|row| {
                 let mut terms = merge_like_terms(row);
                 self.arrange(&mut terms);
-                while let Some(factor) = self.most_shared_factor(&terms) {
-                    terms = self.take_out(terms, &factor);
+                if self.stage >= Stage::Collect {
+                    terms = self.collect(terms);
                 }
                 terms.iter().map(|term| self.opaque(term)).collect()
             })
             .collect();
-        while self.share_pairs(&mut rows) {}
+        while self.stage >= Stage::SharePairs && self.share_pairs(&mut rows) {}
         rows.into_iter()
             .map(|mut terms| {
                 self.arrange(&mut terms);
@@ -394,6 +411,14 @@ impl Lowering {
             });
         }
         sum.unwrap_or_else(|| self.builder.constant(0.0))
+    }
+
+    /// Takes out factors, as long as two terms share one.
+    fn collect(&mut self, mut terms: Vec<Monomial>) -> Vec<Monomial> {
+        while let Some(factor) = self.most_shared_factor(&terms) {
+            terms = self.take_out(terms, &factor);
+        }
+        terms
     }
 
     /// The factor that most terms share, vectors' entries before parameters before scalars; `None` if no two share one.

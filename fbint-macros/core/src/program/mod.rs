@@ -155,7 +155,65 @@ pub struct OperationCount {
     pub functions: u32,
 }
 
+/// What a program costs after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// The pass, a verb.
+    pub name: &'static str,
+    /// Operations of each kind; `functions` has both of the next two.
+    pub operations: OperationCount,
+    /// Square roots.
+    pub square_roots: u32,
+    /// Elementary functions.
+    pub calls: u32,
+    /// Everything but inputs and numbers.
+    pub instructions: u32,
+    /// The most values that are computed and still to be read at one time.
+    pub live_values: u32,
+}
+
+impl Pass {
+    pub(crate) fn of(name: &'static str, program: &Program) -> Self {
+        let is_root = |instruction: &&Instruction| matches!(instruction, Instruction::Sqrt(_));
+        let operations = program.operations();
+        let square_roots = program.instructions.iter().filter(is_root).count() as u32;
+        let instructions = program.instructions.iter().filter(|instruction| instruction.operands().next().is_some());
+        Self {
+            name,
+            operations,
+            square_roots,
+            calls: operations.functions - square_roots,
+            instructions: instructions.count() as u32,
+            live_values: program.live_values(),
+        }
+    }
+}
+
 impl Program {
+    /// The most values at one time that were computed before and are read later. Inputs and numbers stay in memory.
+    fn live_values(&self) -> u32 {
+        let mut last_read = vec![0; self.instructions.len()];
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            instruction.operands().for_each(|operand| last_read[operand.index()] = index);
+        }
+        let (mut live, mut most) = (0u32, 0);
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            let dead = instruction.operands().filter(|operand| last_read[operand.index()] == index);
+            let mut dead: Vec<Value> = dead.filter(|&operand| self.is_computed(operand)).collect();
+            dead.dedup();
+            live -= dead.len() as u32;
+            if last_read[index] > index && instruction.operands().next().is_some() {
+                live += 1;
+                most = most.max(live);
+            }
+        }
+        most
+    }
+
+    fn is_computed(&self, value: Value) -> bool {
+        self.instructions[value.index()].operands().next().is_some()
+    }
+
     /// The number of operations of each kind.
     pub fn operations(&self) -> OperationCount {
         let mut count = OperationCount::default();

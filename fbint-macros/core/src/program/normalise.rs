@@ -11,7 +11,7 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Value;
-use super::lower::{Lowering, Monomial};
+use super::lower::{Lowering, Monomial, Stage};
 use crate::derivation::{Constraints, Derivation};
 
 /// The integrals and their gradients, normalised.
@@ -39,7 +39,8 @@ impl Normalised {
             let scale = common_factor(lowering, terms.iter(), false);
             let inverse = scale.inverse();
             let terms = terms.into_iter().map(|term| term.times(&inverse));
-            let (offset, form): (Vec<_>, Vec<_>) = terms.partition(|term| lowering.is_parametric(term));
+            let is_offset = |term: &Monomial| lowering.stage >= Stage::Normalise && lowering.is_parametric(term);
+            let (offset, form): (Vec<_>, Vec<_>) = terms.partition(is_offset);
             normalised.offsets.push(lowering.sum(offset));
             normalised.forms.push(form);
             normalised.scales.push(scale);
@@ -106,10 +107,13 @@ fn common_factor<'a>(
     terms: impl Iterator<Item = &'a Monomial> + Clone,
     positive: bool,
 ) -> Monomial {
+    let one = Monomial::number(BigRational::one());
+    if lowering.stage < Stage::Normalise {
+        return one;
+    }
     let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
     let moving: Vec<&Monomial> =
         terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part).collect();
-    let one = Monomial::number(BigRational::one());
     let mut best = (cost(&moving, &one), one);
     for part in &moving {
         let candidate = part.with_factors(|value, exponent| {
