@@ -81,22 +81,24 @@ pub fn assemble(derivation: &Derivation) -> Programs {
         ("normalise", Stage::Normalise),
         ("reuse sums", Stage::ReuseSums),
     ];
-    let lowered = stages.map(|(name, stage)| Pass::of(name, &field(derivation, stage, true, true)));
+    let lowered =
+        stages.map(|(name, stage)| Pass::of(name, &field(derivation, &normalise(derivation, stage), true, true)));
     let mut programs = assemble_at(derivation, Stage::SharePairs);
     programs.passes.splice(0..0, lowered);
     programs
 }
 
 fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
-    let mut vector_field = field(derivation, stage, true, false);
+    let normalised = normalise(derivation, stage);
+    let mut vector_field = field(derivation, &normalised, true, false);
     let mut integrals = integrals(derivation, stage);
     let mut jacobian = jacobian(derivation, stage);
-    let mut multipliers = multipliers(derivation, stage);
-    let mut outputs = outputs(derivation, stage);
-    let mut potential_gradient = field(derivation, stage, false, true);
-    let mut feedback_field = field(derivation, stage, true, true);
+    let mut multipliers = multipliers(derivation, &normalised);
+    let mut outputs = outputs(derivation, &normalised);
+    let mut potential_gradient = field(derivation, &normalised, false, true);
+    let mut feedback_field = field(derivation, &normalised, true, true);
     let mut correction = correction(derivation, stage);
-    let mut normalisation = normalisation(derivation, stage);
+    let mut normalisation = normalisation(derivation, &normalised);
     let all = [
         ("vector_field", &mut vector_field),
         ("integrals", &mut integrals),
@@ -125,9 +127,15 @@ fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
     }
 }
 
-fn normalisation(derivation: &Derivation, stage: Stage) -> Program {
+/// What functions that need normalised gradients begin with.
+fn normalise(derivation: &Derivation, stage: Stage) -> (Lowering, Normalised) {
     let mut lowering = Lowering::new(derivation.dimension, stage);
     let normalised = Normalised::of(derivation, &mut lowering);
+    (lowering, normalised)
+}
+
+fn normalisation(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
     let numbers = (0..derivation.integrals.len())
         .flat_map(|index| [&normalised.factors[index], &normalised.scales[index], &normalised.offsets[index]])
         .map(|number| lowering.materialise(number))
@@ -153,29 +161,28 @@ fn jacobian(derivation: &Derivation, stage: Stage) -> Program {
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-fn multipliers(derivation: &Derivation, stage: Stage) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
+fn multipliers(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
     let zero = lowering.builder.constant(0.0);
     let mut values = vec![zero; derivation.integrals.len()];
-    for (value, multiplier) in values.iter_mut().zip(constraint_multipliers(derivation, &mut lowering)) {
+    for (value, multiplier) in values.iter_mut().zip(constraint_multipliers(derivation, &normalised, &mut lowering)) {
         *value = lowering.materialise(&multiplier);
     }
     lowering.builder.finish(Vec::new(), values)
 }
 
 /// c, from the coefficients of the normalised rows.
-fn constraint_multipliers(derivation: &Derivation, lowering: &mut Lowering) -> Vec<Monomial> {
-    let normalised = Normalised::of(derivation, lowering);
-    let coefficients = coefficients(derivation, &normalised, lowering);
+fn constraint_multipliers(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering) -> Vec<Monomial> {
+    let coefficients = coefficients(derivation, normalised, lowering);
     let scaled = coefficients.into_iter().zip(&normalised.factors);
     scaled.map(|(coefficient, factor)| coefficient.times(&factor.inverse())).collect()
 }
 
-fn outputs(derivation: &Derivation, stage: Stage) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
+fn outputs(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
     let symbols = derivation.outputs.iter().flat_map(Expression::symbols);
     if symbols.max().is_some_and(|symbol| symbol.0 >= derivation.first_multiplier) {
-        let multipliers = constraint_multipliers(derivation, &mut lowering);
+        let multipliers = constraint_multipliers(derivation, &normalised, &mut lowering);
         let declared = multipliers.len() - derivation.constraints().map_or(0, Constraints::holonomic);
         for index in 0..declared {
             let value = lowering.materialise(&multipliers[derivation.multiplier(index)]);
@@ -243,9 +250,13 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Value)>]) -> 
 }
 
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
-fn field(derivation: &Derivation, stage: Stage, with_dynamics: bool, with_feedback: bool) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
-    let normalised = Normalised::of(derivation, &mut lowering);
+fn field(
+    derivation: &Derivation,
+    normalised: &(Lowering, Normalised),
+    with_dynamics: bool,
+    with_feedback: bool,
+) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
     let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
     let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     if with_dynamics {

@@ -48,7 +48,7 @@ pub(super) enum Stage {
 }
 
 /// Lowers expressions into one builder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lowering {
     pub(super) builder: Builder,
     pub(super) stage: Stage,
@@ -87,7 +87,10 @@ impl Monomial {
     }
 
     pub(super) fn times(mut self, other: &Self) -> Self {
-        self.coefficient *= &other.coefficient;
+        // Exact arithmetic is not for nothing, and most coefficients are 1.
+        if !other.coefficient.is_one() {
+            self.coefficient *= &other.coefficient;
+        }
         for (&value, &exponent) in &other.factors {
             *self.factors.entry(value).or_insert(0) += exponent;
         }
@@ -102,7 +105,7 @@ impl Monomial {
 
     fn to_power(&self, exponent: i32) -> Self {
         Self {
-            coefficient: self.coefficient.pow(exponent),
+            coefficient: if self.coefficient.is_one() { BigRational::one() } else { self.coefficient.pow(exponent) },
             factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
         }
     }

@@ -278,7 +278,7 @@ impl std::fmt::Display for Program {
 }
 
 /// Builds a program; equal instructions become one value, constants fold, neutral elements and signs are absorbed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Builder {
     instructions: Vec<Instruction>,
     /// For look-up alone: never iterated.

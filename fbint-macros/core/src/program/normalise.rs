@@ -15,6 +15,7 @@ use super::lower::{Lowering, Monomial, Stage};
 use crate::derivation::{Constraints, Derivation};
 
 /// The integrals and their gradients, normalised.
+#[derive(Clone, Debug)]
 pub(super) struct Normalised {
     /// dF_r = factors[r] rows[r]
     pub(super) rows: Vec<Vec<(usize, Monomial)>>,
@@ -112,21 +113,21 @@ fn common_factor<'a>(
         return one;
     }
     let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
-    let moving: Vec<&Monomial> =
-        terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part).collect();
-    let mut best = (cost(&moving, &one), one);
-    for part in &moving {
+    let moving = terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part);
+    let kinds = count_kinds(moving);
+    let mut best = (cost(&kinds, &one), one);
+    for (part, _) in &kinds {
         let candidate = part.with_factors(|value, exponent| {
-            let least = parts.iter().map(|part| part.exponent(value)).min().unwrap_or(0);
+            let least = || parts.iter().map(|part| part.exponent(value)).min().unwrap_or(0);
             if exponent < 0 {
                 exponent
             } else if positive {
-                least.clamp(0, exponent)
+                least().clamp(0, exponent)
             } else {
                 0
             }
         });
-        let cost = cost(&moving, &candidate);
+        let cost = cost(&kinds, &candidate);
         if cost < best.0 {
             best = (cost, candidate);
         }
@@ -134,7 +135,21 @@ fn common_factor<'a>(
     best.1
 }
 
-fn cost(parts: &[&Monomial], factor: &Monomial) -> usize {
+/// The different monomials in order, and how often each occurs.
+fn count_kinds<'a>(parts: impl Iterator<Item = &'a Monomial>) -> Vec<(&'a Monomial, usize)> {
+    let mut kinds: Vec<(&Monomial, usize)> = Vec::new();
+    for part in parts {
+        match kinds.iter_mut().find(|(kind, _)| *kind == part) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((part, 1)),
+        }
+    }
+    kinds
+}
+
+/// How many terms keep a factor of numbers and parameters.
+fn cost(kinds: &[(&Monomial, usize)], factor: &Monomial) -> usize {
     let inverse = factor.inverse();
-    parts.iter().filter(|part| !(**part).clone().times(&inverse).is_one()).count()
+    let keeps = |part: &Monomial| !part.clone().times(&inverse).is_one();
+    kinds.iter().filter(|(part, _)| keeps(part)).map(|(_, count)| count).sum()
 }

@@ -106,7 +106,11 @@ impl Preparation {
 
     /// The program that prepares, so far.
     fn program(&self) -> Program {
-        Program { instructions: self.builder.instructions.clone(), integrals: Vec::new(), outputs: self.outputs.clone() }
+        Program {
+            instructions: self.builder.instructions.clone(),
+            integrals: Vec::new(),
+            outputs: self.outputs.clone(),
+        }
     }
 
     /// Every value that depends on parameters alone and is read by one that does not becomes an input.
