@@ -80,4 +80,4 @@ pub use nalgebra;
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
 pub use simulation::{Method, Run, Sample, Simulation};
-pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem};
+pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem};

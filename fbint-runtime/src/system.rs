@@ -40,6 +40,8 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     const VECTOR_FIELD_OPERATIONS: Operations;
     /// Operations of [`PreparedSystem::feedback_field`], less those of the [`FeedbackLaw`].
     const FEEDBACK_FIELD_OPERATIONS: Operations;
+    /// What each pass of the compiler made of [`PreparedSystem::feedback_field`], in the passes' order.
+    const PASSES: &'static [Pass];
     /// The generated Rust, pretty-printed.
     const SOURCE: &'static str;
     /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
@@ -182,4 +184,21 @@ impl fmt::Display for Operations {
             self.functions,
         )
     }
+}
+
+/// What a generated function costs after a pass of the compiler, less what the [`FeedbackLaw`] costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// The pass, a verb.
+    pub name: &'static str,
+    /// Operations of each kind, where square roots and elementary functions count as functions.
+    pub operations: Operations,
+    /// Square roots.
+    pub square_roots: u32,
+    /// Elementary functions.
+    pub calls: u32,
+    /// Operations, a fused multiply-add counted as one.
+    pub instructions: u32,
+    /// The most values that are computed and still to be read at one time.
+    pub live_values: u32,
 }

@@ -3,7 +3,8 @@
 //! A new model takes one line in [`MODELS`].
 
 use fbint_runtime::{
-    ConsistentStart, Correction, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, PreparedSystem, Simulation,
+    ConsistentStart, Correction, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Pass, PreparedSystem,
+    Simulation,
 };
 use nalgebra::SVector;
 
@@ -86,6 +87,8 @@ pub trait Model {
     fn derivation(&self) -> &'static str;
     /// The generated Rust.
     fn source(&self) -> &'static str;
+    /// What each pass of the compiler made of the feedback field.
+    fn passes(&self) -> &'static [Pass];
 }
 
 /// What to do in a run.
@@ -212,6 +215,10 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
 
     fn source(&self) -> &'static str {
         S::SOURCE
+    }
+
+    fn passes(&self) -> &'static [Pass] {
+        S::PASSES
     }
 }
 

@@ -3,7 +3,9 @@
 //! The integrals' weights are a parameter of the type, so that a test can pretend that entries occur more than once.
 
 use fbint_runtime::nalgebra::{ArrayStorage, SMatrix, SVector};
-use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem, Scalar};
+use fbint_runtime::{
+    FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem, Scalar,
+};
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +75,7 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
     const VECTOR_FIELD_OPERATIONS: Operations =
         Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
     const FEEDBACK_FIELD_OPERATIONS: Operations = Self::VECTOR_FIELD_OPERATIONS;
+    const PASSES: &'static [Pass] = &[];
     const SOURCE: &'static str = "";
     const DERIVATION: &'static str = "";
     const EQUATIONS: &'static str = "";

@@ -1,4 +1,6 @@
-//! Chains of any number of masses: A tridiagonal, eliminated link by link in loops.
+//! Chains of an even number of masses: A tridiagonal, eliminated in loops from both ends to the middle.
+
+use nalgebra::SVector;
 
 use crate::{Kernel, dot, fma};
 
@@ -143,23 +145,17 @@ impl<const LINKS: usize> Chain<LINKS> {
     }
 }
 
-impl Kernel<24> for Chain<4> {
-    #[inline]
-    fn field(&self, x: &[f64; 24]) -> [f64; 24] {
-        self.rates(x)
-    }
+macro_rules! kernel {
+    ($links:literal) => {
+        impl Kernel<{ 6 * $links }> for Chain<$links> {
+            #[inline]
+            fn field(&self, x: &SVector<f64, { 6 * $links }>) -> SVector<f64, { 6 * $links }> {
+                SVector::from(self.rates(&x.data.0[0]))
+            }
+        }
+    };
 }
 
-impl Kernel<48> for Chain<8> {
-    #[inline]
-    fn field(&self, x: &[f64; 48]) -> [f64; 48] {
-        self.rates(x)
-    }
-}
-
-impl Kernel<96> for Chain<16> {
-    #[inline]
-    fn field(&self, x: &[f64; 96]) -> [f64; 96] {
-        self.rates(x)
-    }
-}
+kernel!(4);
+kernel!(8);
+kernel!(16);

@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 
 use crate::derivation::{Constraints, Derivation, KineticEnergy};
 use crate::elaborate::SymbolInfo;
-use crate::program::{Instruction, OperationCount, Programs};
+use crate::program::{Instruction, OperationCount, Pass, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
 use body::{Form, Scope, place};
 pub use stub::stub;
@@ -165,6 +165,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
     let weights = compiled.integrals.iter().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
     let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
     let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
+    let passes = compiled.programs.passes.iter().map(|pass| pass_costs(runtime, pass));
     let (latex, equations) = (compiled.latex, compiled.equations);
     let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
@@ -186,6 +187,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const KINETIC_ENERGY: #runtime::KineticEnergy = #kinetic_energy;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
+            const PASSES: &'static [#runtime::Pass] = &[#(#passes),*];
             const SOURCE: &'static ::core::primitive::str = #source;
             const DERIVATION: &'static ::core::primitive::str = #latex;
             const EQUATIONS: &'static ::core::primitive::str = #equations;
@@ -220,6 +222,22 @@ fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
             fused: #fused,
             divisions: #divisions,
             functions: #functions,
+        }
+    }
+}
+
+fn pass_costs(runtime: &syn::Path, pass: &Pass) -> TokenStream {
+    let (name, operations) = (pass.name, operations(runtime, &pass.operations));
+    let [square_roots, calls, instructions, live_values] =
+        [pass.square_roots, pass.calls, pass.instructions, pass.live_values].map(Literal::u32_unsuffixed);
+    quote! {
+        #runtime::Pass {
+            name: #name,
+            operations: #operations,
+            square_roots: #square_roots,
+            calls: #calls,
+            instructions: #instructions,
+            live_values: #live_values,
         }
     }
 }

@@ -48,6 +48,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             const KINETIC_ENERGY: #runtime::KineticEnergy = #runtime::KineticEnergy::General;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #operations;
+            const PASSES: &'static [#runtime::Pass] = &[];
             const SOURCE: #text = "";
             const DERIVATION: #text = "";
             const EQUATIONS: #text = "";
