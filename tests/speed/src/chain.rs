@@ -1,6 +1,6 @@
 //! Chains of an even number of masses: A tridiagonal, eliminated in loops from both ends to the middle.
 
-use nalgebra::SVector;
+use nalgebra::{ArrayStorage, SVector};
 
 use crate::{Kernel, dot, fma};
 
@@ -150,7 +150,7 @@ macro_rules! kernel {
         impl Kernel<{ 6 * $links }> for Chain<$links> {
             #[inline]
             fn field(&self, x: &SVector<f64, { 6 * $links }>) -> SVector<f64, { 6 * $links }> {
-                SVector::from(self.rates(&x.data.0[0]))
+                SVector::from_array_storage(ArrayStorage([self.rates(&x.data.0[0])]))
             }
         }
     };

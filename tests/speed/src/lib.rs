@@ -20,9 +20,9 @@ pub trait Kernel<const N: usize> {
     /// One step of the explicit Euler method.
     #[inline]
     fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        let rate = self.field(x);
-        for (x, rate) in x.iter_mut().zip(rate.iter()) {
-            *x = fma(h, *rate, *x);
+        let [rate] = self.field(x).data.0;
+        for (x, rate) in x.data.0[0].iter_mut().zip(rate) {
+            *x = fma(h, rate, *x);
         }
     }
 }
