@@ -1,4 +1,5 @@
-//! Steps allocate nothing: a million Euler and a million RK4 steps of each shipped model under a counting allocator.
+//! Generated functions and steps allocate nothing, under a counting allocator: each function of each model of the catalogue
+//! once, and a million Euler and a million RK4 steps of some.
 #![allow(missing_docs)]
 // An allocator cannot be written without.
 #![allow(unsafe_code)]
@@ -9,6 +10,14 @@ use std::cell::Cell;
 use fbint_runtime::{Feedback, FeedbackSystem, Gains};
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
 use nalgebra::SVector;
+
+/// Here they need not be more than what they are.
+macro_rules! functions {
+    ($($function:item)*) => { $($function)* };
+}
+
+#[path = "no_panic/functions.rs"]
+mod functions;
 
 const STEPS: u32 = 1_000_000;
 
@@ -57,6 +66,13 @@ fn allocations_of(work: impl FnOnce()) -> u64 {
 fn the_counter_counts() {
     assert_eq!(allocations_of(|| drop(std::hint::black_box(Box::new(1.0)))), 1);
     assert_eq!(allocations_of(|| drop(std::hint::black_box(vec![[0.0; 100]; 3]))), 1);
+}
+
+#[test]
+fn no_function_of_any_model_allocates() {
+    let mut names = [""; 12];
+    assert_eq!(allocations_of(|| names = functions::of_every_model().unwrap()), 0);
+    assert_eq!(names.len(), models::catalogue::MODELS.len(), "a model is missing among {names:?}");
 }
 
 #[test]

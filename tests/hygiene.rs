@@ -1,28 +1,88 @@
 //! Generated code is a guest: it compiles in modules that would break careless code, adds no warning under strict lints,
 //! and no name of the user's changes its meaning. The last is checked by comparing with a twin that has harmless names.
 //!
-//! The lints of clippy take effect when clippy runs on the tests.
+//! The lints of clippy take effect when clippy runs on the tests. Another package compiles this file in the edition of 2021.
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic)]
 
 use fbint_runtime::{Error, Feedback, FeedbackSystem, Gains, PreparedSystem};
 use nalgebra::{SVector, vector};
 
+/// One model of every kind, for the surroundings that `feedback_system` was brought to.
+macro_rules! models_of_every_kind {
+    ($($key:ident = $runtime:path)?) => {
+        /// Holonomic constraints as a family, matrices, a definition, outputs, and functions of parameters alone.
+        #[feedback_system(
+            $($key = $runtime,)?
+            coordinates(q: [2, 2], angle),
+            momenta(p: [2, 2], spin),
+            define(height = q[(1, 0)] + q[(1, 1)] + angle.sin() * m.sqrt() / 5),
+            hamiltonian = (0..2).map(|i| p.column(i).norm_squared() / (2 * m) + m * g[i] * q[(1, i)] * height).sum()
+                + spin.powi(2) / 2 - angle.cos().exp(),
+            constraint(rod[i in 0..2] = q.column(i).norm_squared() - l.powi(2)),
+            output(tension[i in 0..2] = -2 * l * multiplier(rod[i]), place = q.column(1) + vector![angle, PI]),
+        )]
+        pub(crate) struct Holonomic {
+            pub(crate) m: ::core::primitive::f64,
+            pub(crate) g: [::core::primitive::f64; 2],
+            pub(crate) l: ::core::primitive::f64,
+        }
+
+        /// Constraints on momenta, too, and an invariant.
+        #[feedback_system(
+            $($key = $runtime,)?
+            coordinates(q: [3]),
+            momenta(p: [3]),
+            hamiltonian = p.norm_squared() / (2 * m) + m * g * q.z,
+            phase_constraint(f1 = q.norm_squared() - 1, f2 = q.dot(&p)),
+            invariant(vertical = q.x * p.y - q.y * p.x),
+        )]
+        pub(crate) struct Phase {
+            pub(crate) m: ::core::primitive::f64,
+            pub(crate) g: ::core::primitive::f64,
+        }
+
+        /// A Poisson matrix.
+        #[feedback_system(
+            $($key = $runtime,)?
+            state(pi: [3]),
+            poisson = hat(pi),
+            hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2,
+            invariant(casimir = pi.norm_squared()),
+        )]
+        pub(crate) struct Poisson {
+            pub(crate) inertia: [::core::primitive::f64; 3],
+        }
+
+        /// A field that is given, a matrix as constraint and a vector as invariant.
+        #[feedback_system(
+            $($key = $runtime,)?
+            state(r: [3, 3], omega: [3]),
+            define(momentum = inertia.component_mul(&omega)),
+            dynamics(r = r * hat(omega), omega = momentum.cross(&omega).component_div(&inertia)),
+            constraint(orthonormality = r.transpose() * r - identity(3)),
+            invariant(energy = omega.dot(&momentum) / 2, spatial = r * momentum),
+        )]
+        pub(crate) struct Dynamics {
+            pub(crate) inertia: [::core::primitive::f64; 3],
+        }
+    };
+}
+
+/// What the others are compared with.
+mod plain {
+    use fbint_runtime::feedback_system;
+
+    models_of_every_kind!();
+}
+
 /// Without the prelude there is neither `Some` nor `Clone` nor `From`.
 mod without_prelude {
     #![no_implicit_prelude]
 
-    #[::fbint_runtime::feedback_system(
-        coordinates(q: [2]),
-        momenta(p: [2]),
-        hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
-        constraint(length = q.norm_squared() - l.powi(2)),
-    )]
-    pub(super) struct Pendulum {
-        pub(super) m: f64,
-        pub(super) g: f64,
-        pub(super) l: f64,
-    }
+    use ::fbint_runtime::feedback_system;
+
+    models_of_every_kind!();
 }
 
 /// Every name that the generated code might reach for means something else here.
@@ -83,17 +143,7 @@ mod shadows {
     }
     impl<A> Methods for A {}
 
-    #[feedback_system(
-        coordinates(q: [2]),
-        momenta(p: [2]),
-        hamiltonian = p.dot(&p) / (2 * m) - m * q.dot(&vector![0, -g]),
-        constraint(length = q.norm_squared() - l.powi(2)),
-    )]
-    pub(super) struct Pendulum {
-        pub(super) m: ::core::primitive::f64,
-        pub(super) g: ::core::primitive::f64,
-        pub(super) l: ::core::primitive::f64,
-    }
+    models_of_every_kind!();
 }
 
 /// Models that have the names of what the generated code uses.
@@ -139,7 +189,7 @@ mod names_of_variables {
             + k1_0 * x_0 * x[0] + sixth[0] * r#type.sin() + sixth[1] * x_0.powi(4) + v_0[(0, 1)] * r#match * this
             - law_0 * r#type * x_0 + X * _x * field * gradient * x[0].cos(),
         constraint(weigh = square + x_0.powi(2) - M * m),
-        invariant(r#fn = G * x[0] * T - λ * Λ * t0),
+        invariant(r#fn = (square + x_0.powi(2) - M * m) * (G * x[0] * T - λ * Λ * t0)),
     )]
     #[derive(Clone, Debug)]
     #[allow(non_snake_case)]
@@ -174,7 +224,7 @@ mod names_of_variables {
             + c5 * b * a[0] + c3[0] * c.sin() + c3[1] * b.powi(4) + c6[(0, 1)] * c7 * c8
             - c9 * c * b + c10 * c11 * c12 * c13 * a[0].cos(),
         constraint(sphere = square + b.powi(2) - c14 * c15),
-        invariant(odd = c16 * a[0] * pc - c17 * c18 * pb),
+        invariant(odd = (square + b.powi(2) - c14 * c15) * (c16 * a[0] * pc - c17 * c18 * pb)),
     )]
     #[derive(Clone, Debug)]
     pub(super) struct Plain {
@@ -210,18 +260,7 @@ mod renamed {
 
     use vendored::physics::integrators::feedback_system;
 
-    #[feedback_system(
-        crate = vendored::physics::integrators,
-        coordinates(q: [2]),
-        momenta(p: [2]),
-        hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
-        constraint(length = q.norm_squared() - l.powi(2)),
-    )]
-    pub(super) struct Pendulum {
-        pub(super) m: f64,
-        pub(super) g: f64,
-        pub(super) l: f64,
-    }
+    models_of_every_kind!(crate = vendored::physics::integrators);
 }
 
 /// The state is as visible as its model, and nobody has to use it.
@@ -275,13 +314,41 @@ fn assert_same<const N: usize>(actual: &[SVector<f64, N>], expected: &[SVector<f
     }
 }
 
+/// The same code, and the same numbers to the last bit.
+fn assert_twins<A, B, const N: usize, const M: usize>(twin: &A, plain: &B, x: &SVector<f64, N>) -> Result<(), Error>
+where
+    A: FeedbackSystem<N, M>,
+    B: FeedbackSystem<N, M>,
+{
+    // Where a long path breaks lines, commas come and go.
+    let code = |source: &str| source.replace(|c: char| c.is_whitespace() || c == ',', "");
+    assert_eq!(code(A::SOURCE).replace("vendored::physics::integrators", "::fbint_runtime"), code(B::SOURCE));
+    assert_eq!(results(twin, x)?, results(plain, x)?, "{}", A::NAME);
+    Ok(())
+}
+
+/// Compares one model of every kind with those of `plain`.
+macro_rules! assert_meaning {
+    ($($surroundings:tt)*) => {{
+        let [m, l] = [2.0, 1.0];
+        let x = vector![0.6, -0.8, 0.8, 0.6, 0.3, 0.4, 0.3, -0.6, 0.8, 0.2];
+        let g = [9.0, 3.0];
+        assert_twins(&$($surroundings)*Holonomic { m, g, l }, &plain::Holonomic { m, g, l }, &x)?;
+        let x = vector![0.6, 0.0, -0.8, 0.4, 1.0, 0.3];
+        assert_twins(&$($surroundings)*Phase { m, g: 9.0 }, &plain::Phase { m, g: 9.0 }, &x)?;
+        let inertia = [1.0, 2.0, 3.0];
+        let x = vector![0.1, 0.2, -0.3];
+        assert_twins(&$($surroundings)*Poisson { inertia }, &plain::Poisson { inertia }, &x)?;
+        let x = vector![0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0, 0.1, 0.2, -0.3];
+        assert_twins(&$($surroundings)*Dynamics { inertia }, &plain::Dynamics { inertia }, &x)?;
+    }};
+}
+
 #[test]
 fn surroundings_do_not_change_the_meaning() -> Result<(), Error> {
-    let x = vector![0.6, -0.8, 0.8, 0.6];
-    let expected = results(&models::PlanarPendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?;
-    assert_same(&results(&without_prelude::Pendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?, &expected);
-    assert_same(&results(&shadows::Pendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?, &expected);
-    assert_same(&results(&renamed::Pendulum { m: 2.0, g: 9.0, l: 1.0 }, &x)?, &expected);
+    assert_meaning!(without_prelude::);
+    assert_meaning!(shadows::);
+    assert_meaning!(renamed::);
     Ok(())
 }
 
@@ -354,14 +421,20 @@ fn models_are_as_visible_as_they_are_declared() {
 
 #[test]
 #[allow(clippy::items_after_statements)]
-fn a_model_can_live_in_a_function() {
+fn models_can_live_in_a_function() -> Result<(), Error> {
+    use fbint_runtime::feedback_system;
+
     let k = 100.0;
 
-    #[fbint_runtime::feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2)]
+    #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2)]
     struct Oscillator {
         k: f64,
     }
 
     let state = OscillatorState { q: 3.0, p: 4.0 };
     assert_eq!(Oscillator { k: k / 50.0 }.vector_field(&SVector::from(state)), vector![4.0, -6.0]);
+
+    models_of_every_kind!();
+    assert_meaning!();
+    Ok(())
 }

@@ -54,7 +54,7 @@ fn results(programs: &Programs, good: &Programs, seed: u64) -> Vec<(&'static str
     let functions = programs.all().into_iter().skip(1);
     functions
         .map(|(name, program)| match name {
-            "correct" => (name, run(program, &prepared, at(seed), violation)),
+            "correction" => (name, run(program, &prepared, at(seed), violation)),
             _ => (name, run(program, &prepared, at(seed), weigh_normalised)),
         })
         .collect()
@@ -97,6 +97,7 @@ mod faults {
             &mut faulty.potential_gradient,
             &mut faulty.feedback_field,
             &mut faulty.correction,
+            &mut faulty.squared_gradients,
             &mut faulty.normalisation,
         ];
         let mut all: Vec<_> = all.into_iter().filter(|program| !program.instructions.is_empty()).collect();
@@ -124,7 +125,7 @@ mod faults {
         (1..=3).any(|seed| {
             results(good, good, seed).into_iter().zip(results(faulty, good, seed)).any(|((name, good), (_, faulty))| {
                 let scale = good.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
-                let bound = if name == "correct" { 1e-4 } else { 1e-6 };
+                let bound = if name == "correction" { 1e-4 } else { 1e-6 };
                 assert!(scale < 1e6, "the point is too close to a singularity");
                 good.iter().zip(&faulty).any(|(x, y)| (x - y).abs() > bound * scale || y.is_nan())
             })

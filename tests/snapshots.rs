@@ -20,6 +20,7 @@ fn equations() {
     insta::assert_snapshot!("four_bar_equations", FourBar::EQUATIONS);
     insta::assert_snapshot!("free_rigid_body_equations", FreeRigidBody::EQUATIONS);
     insta::assert_snapshot!("euler_top_equations", EulerTop::EQUATIONS);
+    insta::assert_snapshot!("kepler_equations", Kepler::EQUATIONS);
 }
 
 #[test]
@@ -28,6 +29,33 @@ fn latex() {
     insta::assert_snapshot!("spherical_pendulum_cpv22_latex", SphericalPendulumCpv22::DERIVATION);
     insta::assert_snapshot!("planar_pendulum_latex", PlanarPendulum::DERIVATION);
     insta::assert_snapshot!("four_bar_latex", FourBar::DERIVATION);
+    insta::assert_snapshot!("perturbed_kepler_latex", PerturbedKepler::DERIVATION);
+}
+
+/// Each judged by hand: what is proved where, and how.
+#[test]
+fn conservation() {
+    let table = [
+        conservation_of::<SphericalPendulum, 6, 4>(),
+        conservation_of::<SphericalPendulumCpv22, 6, 4>(),
+        conservation_of::<PlanarPendulum, 4, 3>(),
+        conservation_of::<FourBar, 8, 7>(),
+        conservation_of::<Chain4, 24, 9>(),
+        conservation_of::<FreeRigidBody, 12, 10>(),
+        conservation_of::<EulerTop, 3, 2>(),
+        conservation_of::<Kepler, 6, 6>(),
+        conservation_of::<PerturbedKepler, 6, 4>(),
+        conservation_of::<HeavyTop, 6, 3>(),
+        conservation_of::<Oscillator, 6, 10>(),
+        conservation_of::<Functions, 6, 5>(),
+    ];
+    insta::assert_snapshot!("conservation", table.join("\n"));
+}
+
+fn conservation_of<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() -> String {
+    let line = |(name, grade)| format!("  {name:28} {grade:?}");
+    let lines: Vec<String> = S::INTEGRAL_NAMES.iter().zip(S::CONSERVATION).map(line).collect();
+    format!("{}\n{}", S::NAME, lines.join("\n"))
 }
 
 #[test]

@@ -98,10 +98,37 @@ use proc_macro::TokenStream;
 /// (`DERIVATION`). The generated code was checked, while it was generated, against a numerical evaluation of the derived
 /// expressions.
 ///
+/// # What is proved
+///
+/// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated. The constant
+/// `CONSERVATION` says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the
+/// documentation of the generated implementation:
+///
+/// - everywhere: constraints and energy of a canonical system and the energy of a Poisson system by construction, anything
+///   else because algebra shows that dI.X vanishes;
+/// - where the constraints hold: dI.X vanishes modulo the constraints. So it is with the constraint r^T r = 1 of a free
+///   rigid body, whose rate is [r^T r, hat(w)];
+/// - where algebra decides neither (functions have more relations than it is told of, and determinants of many constraints
+///   are not written out), dI.X is evaluated in 256 bits in up to eight states chosen at random, the same in every
+///   build, and so is in states that satisfy the constraints;
+/// - what is not conserved is a compile error that shows dI.X and a state in which it does not vanish. A declared energy
+///   with a wrong sign, a vector of which gravity keeps one entry, a constraint that is no invariant set of its field do not
+///   compile.
+///
+/// The derivation also lists the Poisson or Dirac brackets of the integrals, the rank of DF in general position with the
+/// integrals that are functions of the others (Kepler's L and A satisfy L . A = 0), and the pattern of the matrix A of
+/// holonomic constraints. Notes, which are no errors, name such integrals, constraints of the form `q.norm() - l`, whose squares
+/// would do (a root is legal, and its multiplier is the force itself), and constraints that no state was found to satisfy.
+///
 /// # When something is wrong
 ///
 /// Every mistake is a compile error at the token that makes it, and all mistakes of a declaration are shown at once. The
 /// struct and an implementation without content remain, so that code that uses the model adds no errors of its own.
+///
+/// Of constraints the compiler refuses those that depend on one another, everywhere or where they hold, those that contradict
+/// one another, one that has one sign in every state, one whose gradient vanishes where it holds (a square), and one that is a
+/// root, such as the `norm` of a difference: it has no derivative where it vanishes. Functions that are defined in no state,
+/// such as `(-1 - q.powi(2)).ln()`, are refused as well.
 ///
 /// # While compiling
 ///

@@ -66,7 +66,7 @@ fn run(
     method: Method,
     correction: Option<Correction>,
 ) -> Result<(Vector6<f64>, f64), fbint_runtime::Error> {
-    let mut simulation = Simulation::new(pendulum, *start)?.method(method).until(20.0);
+    let mut simulation = Simulation::new(pendulum, *start)?.without_feedback().method(method).until(20.0);
     if let Some(correction) = correction {
         simulation = simulation.corrected(correction);
     }

@@ -9,9 +9,11 @@
 
 use nalgebra::{Cholesky, SMatrix, SVector};
 
-use crate::{Error, FeedbackSystem, IntegralKind};
+use crate::{Dependence, Error, FeedbackSystem, IntegralKind};
 
 const TOLERANCE: f64 = 1e-8;
+/// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
+const SINGULAR: f64 = 1e-12;
 const MAX_ITERATIONS: u32 = 200;
 
 /// Searches a state on the constraint set, near a guess.
@@ -154,6 +156,9 @@ pub(crate) fn check_start<S: FeedbackSystem<N, M>, const N: usize, const M: usiz
         if is_constraint::<S, N, M>(i) && value.abs() > tolerance {
             return Err(Error::OffConstraint { name: S::INTEGRAL_NAMES[i], value, tolerance });
         }
+    }
+    if let Some(dependence) = Dependence::find::<S, N, M>(&system.prepare(), 0.0, start, SINGULAR) {
+        return Err(Error::DependentConstraints { dependence });
     }
     let field = system.vector_field(start);
     if let Some((&value, name)) = field.iter().zip(S::STATE_NAMES).find(|(rate, _)| !rate.is_finite()) {

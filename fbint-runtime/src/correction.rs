@@ -41,7 +41,7 @@ impl Correction {
         x: &mut SVector<f64, N>,
     ) {
         for _ in 0..self.iterations {
-            *x = system.correct(x, &Violation(targets));
+            *x -= system.correction(x, &Violation(targets));
         }
     }
 }

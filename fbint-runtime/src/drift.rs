@@ -86,6 +86,46 @@ impl<const M: usize> Drift<M> {
     }
 }
 
+/// A [`Drift`] without its names and targets, which come from the system and the start.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct DriftRecord {
+    largest: Vec<f64>,
+    last: Vec<f64>,
+    mean: Vec<f64>,
+    mean_time: f64,
+    time_moment: f64,
+    moment: Vec<f64>,
+    count: f64,
+}
+
+#[cfg(feature = "std")]
+impl DriftRecord {
+    /// Whether it is of so many integrals.
+    pub(crate) fn has_length(&self, length: usize) -> bool {
+        [&self.largest, &self.last, &self.mean, &self.moment].iter().all(|entries| entries.len() == length)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<const M: usize> Drift<M> {
+    pub(crate) fn to_record(self) -> DriftRecord {
+        let [largest, last, mean, moment] =
+            [self.largest, self.last, self.mean, self.moment].map(|entries| entries.as_slice().to_vec());
+        let Self { mean_time, time_moment, count, .. } = self;
+        DriftRecord { largest, last, mean, mean_time, time_moment, moment, count }
+    }
+
+    /// Goes on from a record of as many integrals.
+    pub(crate) fn restore(&mut self, record: &DriftRecord) {
+        [self.largest, self.last, self.mean, self.moment] =
+            [&record.largest, &record.last, &record.mean, &record.moment]
+                .map(|entries| SVector::from_column_slice(entries));
+        (self.mean_time, self.time_moment, self.count) = (record.mean_time, record.time_moment, record.count);
+    }
+}
+
 impl<const M: usize> fmt::Display for Drift<M> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.names.iter().map(|name| name.chars().count()).fold("integral".len(), usize::max);

@@ -3,10 +3,11 @@
 //! Every message names the culprit and its value, and says what would do instead. Names are those of the declaration, as in
 //! [`FeedbackSystem`](crate::FeedbackSystem)'s constants.
 
+use core::fmt;
+
+use crate::Dependence;
 #[cfg(feature = "std")]
 use crate::StepFailure;
-
-use core::fmt;
 
 /// Why a field, a start or a run was refused.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -38,10 +39,19 @@ pub enum Error {
         /// Its value at the start.
         value: f64,
     },
+    /// Constraints are dependent on one another at the start.
+    #[error(
+        "at the start {dependence}, so that the constraint forces are not determined; start elsewhere, change the \
+         parameters, or drop a constraint that others imply"
+    )]
+    DependentConstraints {
+        /// Which, and how nearly.
+        dependence: Dependence,
+    },
     /// The field cannot be evaluated at the start.
     #[error(
-        "the rate of `{name}` is {value:?} at the start: the constraints are degenerate there, so that the matrix C of their \
-         brackets is singular, or the field is not defined; start elsewhere or change the parameters"
+        "the rate of `{name}` is {value:?} at the start: the field is not defined there; start elsewhere or change the \
+         parameters"
     )]
     Rate {
         /// The entry of the state.
@@ -138,6 +148,23 @@ pub enum Error {
         /// The name of the last row and column of the smallest leading block that is not positive definite.
         entry: &'static str,
     },
+    /// The feedback decays too fast for a method's fixed step.
+    #[error(
+        "the gains are too large for steps of h = {h:?}: at t = {time:?} the feedback decays at the rate {rate:.4}, and h times \
+         that is {:.3}, beyond {interval:?}, where the real stability interval of the method ends; take steps of at most {:.2e}, \
+         gains at most {:.2e} times these, or `Gains::relaxation` with a time of a few steps",
+        .h * .rate, .interval / .rate, .interval / (.h * .rate)
+    )]
+    UnstableGains {
+        /// When.
+        time: f64,
+        /// The step.
+        h: f64,
+        /// The largest eigenvalue of L DF^T K DF.
+        rate: f64,
+        /// The largest h times rate that is stable.
+        interval: f64,
+    },
     /// A geometric integrator was asked of a system that does not have the structure it needs.
     #[error("{method} cannot integrate `{system}`: {reason}")]
     NotApplicable {
@@ -183,6 +210,15 @@ pub enum Error {
         /// The end.
         until: f64,
     },
+    /// A snapshot to go on from was taken from another run.
+    #[cfg(feature = "std")]
+    #[error(
+        "the run cannot go on from this snapshot: {reason}; build the simulation as it was when the snapshot was taken"
+    )]
+    ForeignSnapshot {
+        /// What differs.
+        reason: &'static str,
+    },
     /// No further step could be made.
     #[cfg(feature = "std")]
     #[error(transparent)]
@@ -203,17 +239,26 @@ impl fmt::Debug for Error {
 /// A run that could not be continued, and where.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("the run stopped at t = {time:?}, where {}: {reason}", Assigned(.names, .state))]
+#[error(
+    "the run stopped at t = {time:?}, where {}: {}{}",
+    Assigned(.names, .state),
+    Reason(.reason, .entry),
+    Suspected(.dependence)
+)]
 #[non_exhaustive]
 pub struct Halted {
     /// Why no further step can be made.
     pub reason: StepFailure,
+    /// The entry of the state that is not finite beyond, or whose rate is not.
+    pub entry: Option<&'static str>,
     /// The end of the last step that succeeded.
     pub time: f64,
     /// The state there, flat.
     pub state: Vec<f64>,
     /// The names of its entries.
     pub names: &'static [&'static str],
+    /// The constraints that are nearly dependent there, or were on the way, if there are such.
+    pub dependence: Option<Dependence>,
 }
 
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
@@ -224,24 +269,65 @@ pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "the solution blew up at t = {time:?}: of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step or \
-     smaller gains. The last good state, at t = {last_time:?}, was {}",
+    "the solution blew up at t = {time:?}: {symptom}{}. The last good state, at t = {last_time:?}, was {}",
+    Suspected(.dependence),
     Assigned(.names, .last_state)
 )]
 #[non_exhaustive]
 pub struct BlowUp {
     /// The time after the step that failed.
     pub time: f64,
-    /// The integral whose change was largest against its bound.
-    pub integral: &'static str,
-    /// That change, F - F_target: after the failed step, or before it where no integral could be evaluated after.
-    pub change: f64,
+    /// What was wrong then.
+    pub symptom: Symptom,
     /// The time of the last good state.
     pub last_time: f64,
     /// The last state in which everything was finite and within its bound, flat.
     pub last_state: Vec<f64>,
     /// The names of its entries.
     pub names: &'static [&'static str],
+    /// The constraints that are nearly dependent there, or were on the way, if there are such.
+    pub dependence: Option<Dependence>,
+}
+
+/// What is wrong with the state after a step.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Symptom {
+    /// The field was not finite before the step.
+    #[error("the rate of `{name}` is {value:?} in the state before; the field is not defined there")]
+    Rate {
+        /// The entry of the state.
+        name: &'static str,
+        /// Its rate.
+        value: f64,
+    },
+    /// An entry of the state is not finite.
+    #[error(
+        "`{name}` is {value:?}; take a smaller step or smaller gains, or end before the solution leaves the field's domain"
+    )]
+    Entry {
+        /// The entry, the first of several.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// An integral is not finite, though the state is.
+    #[error("the integral `{name}` is {value:?}; take a smaller step or smaller gains, or end where it is defined")]
+    Integral {
+        /// The integral, the first of several.
+        name: &'static str,
+        /// Its change.
+        value: f64,
+    },
+    /// An integral is far from its target.
+    #[error("of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step or smaller gains")]
+    Growth {
+        /// The integral whose change is largest against its bound.
+        integral: &'static str,
+        /// That change, F - F_target.
+        change: f64,
+    },
 }
 
 /// Names in a row: `a`, `b`, `c`.
@@ -267,5 +353,42 @@ impl core::fmt::Display for Assigned<'_> {
             write!(out, "{}{name} = {value:?}", if index == 0 { "" } else { ", " })?;
         }
         Ok(())
+    }
+}
+
+/// Why no step can be made, with the name of an entry that is not finite.
+#[cfg(feature = "std")]
+struct Reason<'a>(&'a StepFailure, &'a Option<&'static str>);
+
+#[cfg(feature = "std")]
+impl core::fmt::Display for Reason<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.1 {
+            Some(name) => write!(
+                out,
+                "`{name}` or its rate is not finite however short the step: the solution has reached the edge of the field's \
+                 domain; end before it"
+            ),
+            None => self.0.fmt(out),
+        }
+    }
+}
+
+/// A likely cause.
+#[cfg(feature = "std")]
+struct Suspected<'a>(&'a Option<Dependence>);
+
+#[cfg(feature = "std")]
+impl core::fmt::Display for Suspected<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.0 {
+            Some(dependence) => write!(
+                out,
+                "; at t = {:?} {dependence}: the field is singular where they are, and a run that passes near needs error \
+                 control or shorter steps",
+                dependence.time(),
+            ),
+            None => Ok(()),
+        }
     }
 }

@@ -24,6 +24,12 @@ pub trait Field<const N: usize> {
     fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
         RK4.step(|x| self.value(x), x, h);
     }
+
+    /// The largest rate at which a feedback in the field damps anything, per unit of time: what makes the field stiff. 0 where
+    /// there is no feedback.
+    fn decay_rate(&self, _x: &SVector<f64, N>) -> f64 {
+        0.0
+    }
 }
 
 /// The vector field X of a system, without feedback. The system, as it is prepared, is of type `P` and has `M` integrals.

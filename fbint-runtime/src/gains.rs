@@ -12,6 +12,7 @@ use core::{array, fmt};
 
 use nalgebra::{Cholesky, SMatrix};
 
+use crate::policy::{BaeChang, DiagonalScaled, Relaxation};
 use crate::{Error, Scalar};
 
 /// The gains K and L of a feedback.
@@ -39,6 +40,29 @@ impl<const M: usize> Gains<Full<M>> {
     /// Any symmetric positive definite K, its rows in the order of `INTEGRAL_NAMES`.
     pub const fn full(k: SMatrix<f64, M, M>) -> Self {
         Self { integrals: Full(k), metric: Identity }
+    }
+}
+
+impl Gains<Relaxation> {
+    /// K = (DF DF^T + e D)^-1 / tau: every violation decays as exp(-t / tau), whatever the integrals and their units, and nothing
+    /// in the field is faster than that. `tau` is a time; a few steps of the method are as fast as pays.
+    pub const fn relaxation(tau: f64) -> Self {
+        Self { integrals: Relaxation { tau }, metric: Identity }
+    }
+}
+
+impl Gains<DiagonalScaled> {
+    /// K_i = rate / |dF_i|^2: each integral alone would decay as exp(-rate t), at the cost of no linear solve.
+    pub const fn diagonal_scaled(rate: f64) -> Self {
+        Self { integrals: DiagonalScaled { rate }, metric: Identity }
+    }
+}
+
+impl Gains<BaeChang> {
+    /// K = I / (h lambda) with lambda the largest eigenvalue of DF DF^T, for the explicit Euler method with step `h`: the rule of
+    /// Bae and Chang (2025), by which the feedback is as strong as that step allows wherever the state is.
+    pub const fn bae_chang(h: f64) -> Self {
+        Self { integrals: BaeChang { h }, metric: Identity }
     }
 }
 

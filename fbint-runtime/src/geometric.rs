@@ -5,7 +5,7 @@
 //! order 4 (HLW06 II.4.2). All are general: they take the generated Jacobian DF and know the model by nothing else. Steps
 //! allocate nothing.
 
-use nalgebra::{SMatrix, SVector};
+use nalgebra::{ArrayStorage, SMatrix, SVector};
 
 use crate::{Error, FeedbackSystem, IntegralKind, KineticEnergy, PreparedSystem};
 
@@ -60,7 +60,7 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for Rat
     ///   p_1/2 = p - h/2 (U_q(q) + G(q)^T lambda),  q_1 = q + h M^-1 p_1/2,  g(q_1) = 0
     ///   p_1   = p_1/2 - h/2 (U_q(q_1) + G(q_1)^T mu),  G(q_1) M^-1 p_1 = 0
     fn step(&self, x: &mut SVector<f64, N>, h: f64) {
-        let (n, k) = (N / 2, self.constraints);
+        let k = in_range::<M>(self.constraints);
         let start = *x;
         let before = self.system.integrals_jacobian(x);
         kick(x, &before, k, 0.5 * h);
@@ -70,28 +70,25 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for Rat
         let mut lambda = SVector::<f64, M>::zeros();
         // Position and momentum are made from the same sums, so that rounding does not separate them.
         let mut advance = |lambda: &SVector<f64, M>| {
-            for i in 0..n {
-                let pull =
-                    |column: usize, row: usize| (0..k).map(|r| before[(row + r, column)] * lambda[r]).sum::<f64>();
-                x[n + i] = kicked[n + i] - pull(i, 0);
-                x[i] = start[i] + h * (velocity[(2 * k, n + i)] - pull(n + i, k));
+            let energy = 2 * in_range::<M>(k);
+            for (i, j) in (0..N / 2).map(|i| (i, N / 2 + i)) {
+                x[j] = kicked[j] - pull(&before, 0, i, lambda, k);
+                x[i] = start[i] + h * (velocity[(energy, j)] - pull(&before, k, j, lambda, k));
             }
             self.system.integrals(x)
         };
         for _ in 0..NEWTON_ITERATIONS {
             // A simplified Newton step: the matrix is that of the step's beginning.
             let violation = advance(&lambda);
-            lambda += gram.solve(&SVector::from_fn(|r, _| if r < k { violation[r] / h } else { 0.0 }));
+            lambda += gram.solve(&(violation / h));
         }
         advance(&lambda);
         let after = self.system.integrals_jacobian(x);
         kick(x, &after, k, 0.5 * h);
         let rates = self.system.integrals(x);
-        let mu = Gram::new(&after, k).solve(&SVector::from_fn(|r, _| if r < k { rates[k + r] } else { 0.0 }));
-        for r in 0..k {
-            for i in 0..n {
-                x[n + i] -= after[(r, i)] * mu[r];
-            }
+        let mu = Gram::new(&after, k).solve(&SVector::from_fn(|r, _| rates.get(k + r).copied().unwrap_or_default()));
+        for i in 0..N / 2 {
+            x[N / 2 + i] -= pull(&after, 0, i, &mu, k);
         }
     }
 
@@ -101,17 +98,37 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for Rat
     }
 }
 
+/// The number k of constraints, or the index of one of them, unchanged: among M integrals there is room for their rates and
+/// the energy. Where the compiler sees that, it proves that no index is out of range (tests/no_panic).
+fn in_range<const M: usize>(k: usize) -> usize {
+    k.min(M.saturating_sub(1) / 2)
+}
+
+/// The sum of the k entries of a column of the Jacobian that begin in a row, each times its multiplier.
+fn pull<const N: usize, const M: usize>(
+    jacobian: &SMatrix<f64, M, N>,
+    row: usize,
+    column: usize,
+    multipliers: &SVector<f64, M>,
+    k: usize,
+) -> f64 {
+    let entries = jacobian.data.0[column].iter().skip(row);
+    entries.zip(&multipliers.data.0[0]).take(k).map(|(entry, multiplier)| entry * multiplier).sum()
+}
+
 /// p -= h U_q, from the Jacobian's row of the energy, which comes after k constraints and their rates.
 fn kick<const N: usize, const M: usize>(x: &mut SVector<f64, N>, jacobian: &SMatrix<f64, M, N>, k: usize, h: f64) {
+    let energy = 2 * in_range::<M>(k);
     for i in 0..N / 2 {
-        x[N / 2 + i] -= h * jacobian[(2 * k, i)];
+        x[N / 2 + i] -= h * jacobian[(energy, i)];
     }
 }
 
 /// q += h T_p, likewise.
 fn drift<const N: usize, const M: usize>(x: &mut SVector<f64, N>, jacobian: &SMatrix<f64, M, N>, k: usize, h: f64) {
+    let energy = 2 * in_range::<M>(k);
     for i in 0..N / 2 {
-        x[i] += h * jacobian[(2 * k, N / 2 + i)];
+        x[i] += h * jacobian[(energy, N / 2 + i)];
     }
 }
 
@@ -172,41 +189,45 @@ impl<O: OneStep<N>, const N: usize> OneStep<N> for Composition<O> {
     }
 }
 
-/// The Cholesky factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T, k x k in the corner of an M x M matrix.
+/// The Cholesky factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T, k x k in the corner of an M x M matrix, by rows.
 struct Gram<const M: usize> {
-    factor: SMatrix<f64, M, M>,
+    rows: [[f64; M]; M],
     k: usize,
 }
 
 impl<const M: usize> Gram<M> {
     fn new<const N: usize>(jacobian: &SMatrix<f64, M, N>, k: usize) -> Self {
-        let n = N / 2;
-        let mut factor = SMatrix::zeros();
+        let (n, k) = (N / 2, in_range::<M>(k));
+        let mut rows = [[0.0; M]; M];
         for i in 0..k {
-            for j in 0..=i {
+            for j in 0..i + 1 {
                 let product: f64 = (0..n).map(|l| jacobian[(i, l)] * jacobian[(k + j, n + l)]).sum();
-                let done: f64 = (0..j).map(|l| factor[(i, l)] * factor[(j, l)]).sum();
-                factor[(i, j)] = if i == j {
-                    nalgebra::ComplexField::sqrt(product - done)
-                } else {
-                    (product - done) / factor[(j, j)]
-                };
+                let rest = product - dot(&rows[i], &rows[j], j);
+                rows[i][j] = if i == j { nalgebra::ComplexField::sqrt(rest) } else { rest / rows[j][j] };
             }
         }
-        Self { factor, k }
+        Self { rows, k }
     }
 
-    /// A x = b for the first k entries.
+    /// A x = b for the first k entries; the others stand for nothing.
     fn solve(&self, b: &SVector<f64, M>) -> SVector<f64, M> {
-        let mut x = *b;
-        for i in 0..self.k {
-            let done: f64 = (0..i).map(|j| self.factor[(i, j)] * x[j]).sum();
-            x[i] = (x[i] - done) / self.factor[(i, i)];
+        let (rows, k) = (&self.rows, in_range::<M>(self.k));
+        let [mut x] = b.data.0;
+        for i in 0..k {
+            x[i] = (x[i] - dot(&rows[i], &x, i)) / rows[i][i];
         }
-        for i in (0..self.k).rev() {
-            let done: f64 = (i + 1..self.k).map(|j| self.factor[(j, i)] * x[j]).sum();
-            x[i] = (x[i] - done) / self.factor[(i, i)];
+        for i in (0..k).rev().map(in_range::<M>) {
+            x[i] /= rows[i][i];
+            let solved = x[i];
+            for (x, entry) in x.iter_mut().zip(&rows[i]).take(i) {
+                *x -= entry * solved;
+            }
         }
-        x
+        SVector::from_array_storage(ArrayStorage([x]))
     }
+}
+
+/// The product of the first `count` entries.
+fn dot<const M: usize>(a: &[f64; M], b: &[f64; M], count: usize) -> f64 {
+    a.iter().zip(b).take(count).map(|(a, b)| a * b).sum()
 }

@@ -203,8 +203,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         let direction = (until - self.time).signum();
         self.stages[0] = self.derivative();
         self.knows_derivative = false;
-        if !is_finite(&self.stages[0]) || !is_finite(&self.state) {
-            return Err(self.failed(StepFailure::NotFinite));
+        if let Some(entry) = not_finite(&self.state).or(not_finite(&self.stages[0])) {
+            return Err(self.failed(StepFailure::NotFinite { entry }));
         }
         let mut proposed = match self.size {
             Some(size) => size,
@@ -230,7 +230,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
                 return Ok(());
             }
             self.rejected += 1;
-            shrinking = Some(if error.is_finite() { StepFailure::Underflow } else { StepFailure::NotFinite });
+            shrinking = Some(self.rejection(&next, error));
             proposed = size * self.shrinkage(error);
         }
     }
@@ -244,7 +244,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         if h == 0.0 {
             return DenseOutput { time, h, start, coefficients: [SVector::zeros(); 7] };
         }
-        let last = self.pair.last;
+        let last = self.pair.last();
         self.stages[last] = self.derivative();
         self.knows_derivative = true;
         for i in last + 1..S {
@@ -255,7 +255,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
     /// f at the state.
     fn derivative(&mut self) -> SVector<f64, N> {
-        if self.knows_derivative { self.stages[self.pair.last] } else { self.evaluate(&self.state.clone()) }
+        if self.knows_derivative { self.stages[self.pair.last()] } else { self.evaluate(&self.state.clone()) }
     }
 
     #[inline]
@@ -295,26 +295,36 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
     /// The state after a step of size h and the error of that step, infinite where something is not finite.
     fn attempt(&mut self, h: f64) -> (SVector<f64, N>, f64) {
-        let Pair { a, last, .. } = self.pair;
-        for (i, row) in a[..*last].iter().enumerate().skip(1) {
-            self.stages[i] = self.evaluate(&advanced(&self.state, h, &self.stages[..i], row));
+        let (a, last) = (&self.pair.a, self.pair.last());
+        for i in 1..last {
+            self.stages[i] = self.evaluate(&advanced(&self.state, h, &self.stages[..i], &a[i]));
         }
-        let next = advanced(&self.state, h, &self.stages[..*last], &a[*last]);
+        let next = advanced(&self.state, h, &self.stages[..last], &a[last]);
         let zero = SVector::zeros();
         let weights = self.tolerance.weights(&self.state, &next);
         let error = match &self.pair.error {
             ErrorEstimate::Embedded(difference) => {
-                self.stages[*last] = self.evaluate(&next);
+                self.stages[last] = self.evaluate(&next);
                 norm(&advanced(&zero, h, &self.stages, difference), &weights)
             }
             ErrorEstimate::Combined { fifth, third } => {
-                let fifth = norm(&advanced(&zero, h, &self.stages[..*last], fifth), &weights);
-                let third = 0.1 * norm(&advanced(&zero, h, &self.stages[..*last], third), &weights);
+                let fifth = norm(&advanced(&zero, h, &self.stages[..last], fifth), &weights);
+                let third = 0.1 * norm(&advanced(&zero, h, &self.stages[..last], third), &weights);
                 let both = Scalar::sqrt(fifth * fifth + third * third);
                 if both > 0.0 { fifth * (fifth / both) } else { both }
             }
         };
         (next, if is_finite(&next) && error.is_finite() { error } else { f64::INFINITY })
+    }
+
+    /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
+    #[cold]
+    fn rejection(&self, next: &SVector<f64, N>, error: f64) -> StepFailure {
+        let stages = self.stages[..self.pair.last()].iter().chain([next]);
+        match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
+            Some(entry) => StepFailure::NotFinite { entry },
+            None => StepFailure::Underflow,
+        }
     }
 
     fn accept(&mut self, time: f64, state: SVector<f64, N>, log_error: f64) {
@@ -328,7 +338,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// How much longer the step after one can be, from the logarithm of its error.
     fn growth(&self, log_error: f64) -> f64 {
         let Control { exponent, beta, range: (least, most), .. } = self.pair.control;
-        (SAFETY * Scalar::exp(beta * self.last_log_error - exponent * log_error)).clamp(least, most)
+        // Not `clamp`, which panics for limits in the wrong order, for all that the compiler knows.
+        (SAFETY * Scalar::exp(beta * self.last_log_error - exponent * log_error)).max(least).min(most)
     }
 
     /// How much shorter a step must be than one that had this error.
@@ -337,10 +348,50 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         (SAFETY * Scalar::exp(-exponent * Scalar::ln(error))).max(least)
     }
 
+    /// All that the next steps depend on.
+    #[cfg(feature = "std")]
+    pub(crate) fn resumption(&self) -> Resumption<N> {
+        Resumption {
+            time: self.time,
+            state: self.state,
+            derivative: self.knows_derivative.then(|| self.stages[self.pair.last()]),
+            size: self.size,
+            last_log_error: self.last_log_error,
+            steps: self.steps,
+            rejected: self.rejected,
+            evaluations: self.evaluations,
+        }
+    }
+
+    /// Goes on from where another integrator of this field, method and tolerance was.
+    #[cfg(feature = "std")]
+    pub(crate) fn resume(&mut self, from: Resumption<N>) {
+        (self.time, self.state) = (from.time, from.state);
+        (self.previous_time, self.previous_state) = (from.time, from.state);
+        self.knows_derivative = from.derivative.is_some();
+        self.stages[self.pair.last()] = from.derivative.unwrap_or_else(SVector::zeros);
+        (self.size, self.last_log_error) = (from.size, from.last_log_error);
+        (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
+    }
+
     fn failed(&mut self, reason: StepFailure) -> StepError<N> {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         StepError { reason, time: self.time, state: self.state }
     }
+}
+
+/// All that the next steps of an integrator depend on.
+#[cfg(feature = "std")]
+pub(crate) struct Resumption<const N: usize> {
+    pub(crate) time: f64,
+    pub(crate) state: SVector<f64, N>,
+    /// The field at the state, where it is known.
+    pub(crate) derivative: Option<SVector<f64, N>>,
+    pub(crate) size: Option<f64>,
+    pub(crate) last_log_error: f64,
+    pub(crate) steps: u64,
+    pub(crate) rejected: u64,
+    pub(crate) evaluations: u64,
 }
 
 // By hand, because a derived one would ask that the field implement it too.
@@ -380,7 +431,7 @@ impl<const N: usize> DenseOutput<N> {
         let bend = stages[0] * h - rise;
         let zero = SVector::zeros();
         let [c3, c4, c5, c6] = pair.dense.map(|weights| advanced(&zero, h, stages, &weights));
-        let coefficients = [rise, bend, rise - stages[pair.last] * h - bend, c3, c4, c5, c6];
+        let coefficients = [rise, bend, rise - stages[pair.last()] * h - bend, c3, c4, c5, c6];
         Self { time, h, start, coefficients }
     }
 
@@ -425,8 +476,11 @@ pub enum StepFailure {
         limit: u64,
     },
     /// The field or the state is not finite, however short the step.
-    #[error("the field is not finite however short the step: the solution has left its domain")]
-    NotFinite,
+    #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
+    NotFinite {
+        /// The first entry of the field, or of the state, that is not.
+        entry: usize,
+    },
 }
 
 impl<const N: usize> fmt::Display for StepError<N> {
@@ -445,5 +499,10 @@ fn norm<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
 }
 
 fn is_finite<const N: usize>(x: &SVector<f64, N>) -> bool {
-    x.iter().all(|entry| entry.is_finite())
+    not_finite(x).is_none()
+}
+
+/// The first entry that is not finite.
+fn not_finite<const N: usize>(x: &SVector<f64, N>) -> Option<usize> {
+    x.iter().position(|entry| !entry.is_finite())
 }

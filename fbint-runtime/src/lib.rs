@@ -5,8 +5,8 @@
 //! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K and L, [`Feedback`] is
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
 //! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Correction`] is the rival to feedback, a projection
-//! after each step. Steps are those of [`tableau`], of a fixed size, or of [`Integrator`], with error control; both work on
-//! any [`Field`].
+//! after each step, and what a simulation does that is told no gains. Steps are those of [`tableau`], of a fixed size, or of
+//! [`Integrator`], with error control; both work on any [`Field`].
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -42,13 +42,36 @@
 //! # Ok::<(), fbint_runtime::Error>(())
 //! ```
 //!
+//! # Single precision
+//!
+//! The steps of [`Feedback`] are generic over the scalar, so that a state of `f32` is integrated in single precision. Rounding
+//! then moves every integral a little at every step, which adds up; feedback draws it back, so that with it the drift has a
+//! floor and does not grow with time. The largest change of any integral of CPV22's spherical pendulum and of the four-bar, by
+//! RK4 with h = 1e-3, in units of the machine epsilon 1.2e-7:
+//!
+//! | | to t = 20 | to t = 80 |
+//! |---|---|---|
+//! | pendulum, no feedback | 124 | 167 |
+//! | pendulum, k = 1 | 14 | 17 |
+//! | pendulum, k = 50 | 3 | 4 |
+//! | four-bar, no feedback | 376 | 668 |
+//! | four-bar, k = 1 | 39 | 45 |
+//!
+//! A shorter step makes more rounding to draw back in the same time: with h = 1e-2 the pendulum's floor with k = 1 is 6.
+//! Euler's own drift with h = 1e-4 and k = 1 is 1700 epsilon, far above the floor: there single precision changes nothing. The
+//! bounds are held by the test `single_precision`.
+//!
+//! # Features
+//!
 //! With the feature `differential-equations` every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, which
-//! brings implicit and other methods. Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature
-//! `libm` then supplies the elementary functions.
+//! brings implicit and other methods. With the feature `serde` a [`Snapshot`] and a [`Method`] can be written to files.
+//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature `libm`
+//! then supplies the elementary functions.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod consistent_start;
 mod correction;
+mod dependence;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
 mod drift;
@@ -58,6 +81,7 @@ mod field;
 mod gains;
 mod geometric;
 mod integrator;
+mod policy;
 mod scalar;
 #[cfg(feature = "std")]
 mod simulation;
@@ -66,10 +90,11 @@ pub mod tableau;
 
 pub use consistent_start::ConsistentStart;
 pub use correction::Correction;
+pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
 pub use error::Error;
 #[cfg(feature = "std")]
-pub use error::{BlowUp, Halted};
+pub use error::{BlowUp, Halted, Symptom};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
@@ -77,7 +102,10 @@ pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
 pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
 pub use nalgebra;
+pub use policy::{BaeChang, ConstantGain, DiagonalScaled, GainPolicy, Relaxation, Target};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
-pub use simulation::{Method, Run, Sample, Simulation};
-pub use system::{FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem};
+pub use simulation::{Method, Moment, Run, Sample, Simulation, Snapshot};
+pub use system::{
+    Conservation, Evidence, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem,
+};

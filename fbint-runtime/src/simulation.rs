@@ -3,30 +3,32 @@
 //! With a fixed step, step n ends at t = n h, computed and not accumulated; with error control steps end where the controller
 //! says. The last step is shortened to end exactly where asked. After every step the state is corrected if that was asked
 //! for, and the integrals are evaluated, recorded and compared with a generous bound: a run that leaves it, or whose state is
-//! no longer finite, has blown up and is an error, not a result.
+//! no longer finite, has blown up and is an error, not a result. A run can be watched, broken off, and gone on with from a
+//! [`Snapshot`] as if nothing had happened.
+
+mod course;
+mod schedule;
+mod snapshot;
 
 use core::fmt;
+use core::ops::ControlFlow;
 
 use nalgebra::SVector;
 
-use crate::consistent_start::{check_start, scales};
-use crate::error::positive;
+use self::course::{Audit, Course, Watch};
+use self::schedule::Schedule;
+pub use self::snapshot::{Moment, Snapshot};
+use crate::consistent_start::check_start;
 use crate::integrator::MAX_STEPS;
 use crate::tableau::{HEUN, MIDPOINT};
 use crate::{
-    BlowUp, Correction, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains, Halted, Integrator, OneStep,
-    PlainField, PreparedSystem, StepError, Tolerance,
+    Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Integrator,
+    OneStep, PlainField, Tolerance,
 };
 
-/// How many intervals the trajectory has unless told otherwise, at most; twice as many with error control.
-const DEFAULT_INTERVALS: u64 = 1000;
-/// How many times progress is reported.
-const PROGRESS_REPORTS: u64 = 200;
-/// A remainder of this fraction of a step is rounding, not a step; so is what `until / h` may be off by itself.
-const ROUNDING: f64 = 1e-9;
-/// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
-/// of an integral over a long run, stays far below.
-const BLOW_UP: f64 = 1e6;
+/// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); those of the methods of
+/// order 1 and 2 end at 2.
+const RK4_INTERVAL: f64 = 2.785;
 
 /// A run to be made: a system, a start, a method and an end, with feedback or without.
 pub struct Simulation<'a, S, F, const N: usize, const M: usize> {
@@ -37,12 +39,18 @@ pub struct Simulation<'a, S, F, const N: usize, const M: usize> {
     method: Option<Method>,
     until: Option<f64>,
     interval: Option<f64>,
-    correction: Correction,
+    /// Unless one is asked for: none with gains or without feedback, else one after each step.
+    correction: Option<Correction>,
     max_steps: u64,
+    is_audited: bool,
+    watch: Watch<'a>,
+    from: Option<Snapshot>,
 }
 
 /// An explicit Runge-Kutta method, with a fixed step `h` or with error control.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Method {
     /// The explicit Euler method, of order 1.
     Euler {
@@ -84,13 +92,17 @@ impl<'a, S, const N: usize, const M: usize> Simulation<'a, S, PlainField<S::Prep
 where
     S: FeedbackSystem<N, M>,
 {
-    /// A simulation of `system` from `start`, which is its state type or a flat vector; without feedback until
-    /// [`gains`](Self::gains) are given.
+    /// A simulation of `system` from `start`, which is its state type or a flat vector.
+    ///
+    /// Unless told otherwise by [`gains`](Self::gains), [`without_feedback`](Self::without_feedback) or
+    /// [`corrected`](Self::corrected), it integrates X and corrects the state once after each step, which holds every integral to
+    /// rounding and needs no number from anybody. That is the limit of ever stronger feedback without its stiffness. It costs half
+    /// an RK4 step of a small system, next to nothing with DOP853, and an evaluation in each step of Dormand and Prince 5(4).
     ///
     /// # Errors
     ///
-    /// If a parameter or an entry of the start is not finite, or if the start is off the constraint set; the tolerance is that
-    /// of [`Feedback::new`].
+    /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, where the tolerance is
+    /// that of [`Feedback::new`], or if constraints are dependent on one another there.
     pub fn new(system: &'a S, start: impl Into<SVector<f64, N>>) -> Result<Self, Error> {
         let start = start.into();
         let targets = check_start(system, &start)?;
@@ -102,8 +114,11 @@ where
             method: None,
             until: None,
             interval: None,
-            correction: Correction::times(0),
+            correction: None,
             max_steps: MAX_STEPS,
+            is_audited: true,
+            watch: Box::new(|_| ControlFlow::Continue(())),
+            from: None,
         })
     }
 }
@@ -112,8 +127,9 @@ impl<'a, S, F, const N: usize, const M: usize> Simulation<'a, S, F, N, M>
 where
     S: FeedbackSystem<N, M>,
 {
-    /// Integrates the feedback field with these gains. Gains that will not do are reported by [`run`](Self::run).
-    pub fn gains<K: GainMatrix<M>, L: GainMatrix<N>>(
+    /// Integrates the feedback field with these gains, and does not correct the state besides unless asked to. Gains that will
+    /// not do are reported by [`run`](Self::run).
+    pub fn gains<K: GainPolicy<M>, L: GainMatrix<N>>(
         self,
         gains: Gains<K, L>,
     ) -> Simulation<'a, S, Feedback<S, K, L, N, M>, N, M> {
@@ -121,7 +137,7 @@ where
         self.with_field(field)
     }
 
-    /// Integrates the Dirac-extended field X alone, which is what happens unless gains are given.
+    /// Integrates the Dirac-extended field X, and does not correct the state unless asked to.
     pub fn without_feedback(self) -> Simulation<'a, S, PlainField<S::Prepared, M>, N, M> {
         let field = Ok(PlainField::new(self.system));
         self.with_field(field)
@@ -129,7 +145,7 @@ where
 
     /// Corrects the state after each step onto all integrals, whatever the method, with feedback or without.
     pub fn corrected(mut self, correction: Correction) -> Self {
-        self.correction = correction;
+        self.correction = Some(correction);
         self
     }
 
@@ -162,9 +178,73 @@ where
         self
     }
 
+    /// Makes the run even where the gains are too large for the step, to see what comes of it.
+    pub fn unaudited(mut self) -> Self {
+        self.is_audited = false;
+        self
+    }
+
+    /// Shows the run to `watch`: at the start, after every step with error control or at least every 256 steps of a fixed size,
+    /// and at the end. If it breaks, the run ends there, at the last state that was reached.
+    ///
+    /// ```
+    /// use core::ops::ControlFlow;
+    /// # use fbint_runtime::{Method, Simulation, feedback_system};
+    /// # use nalgebra::vector;
+    /// # /// A point mass on a circle.
+    /// # #[feedback_system(
+    /// #     coordinates(q: [2]),
+    /// #     momenta(p: [2]),
+    /// #     hamiltonian = p.norm_squared() / 2 + g * q.y,
+    /// #     constraint(length = q.norm_squared() - 1),
+    /// # )]
+    /// # pub struct Pendulum { pub g: f64 }
+    /// # let start = PendulumState { q: vector![1.0, 0.0], p: vector![0.0, 0.0] };
+    /// # let pendulum = Pendulum { g: 1.0 };
+    /// let simulation = || -> Result<_, fbint_runtime::Error> {
+    ///     Ok(Simulation::new(&pendulum, start)?.method(Method::Rk4 { h: 1e-3 }).until(10.0))
+    /// };
+    /// let mut snapshot = None;
+    /// let half = simulation()?.watched(|moment| {
+    ///     snapshot = Some(moment.snapshot());
+    ///     if moment.time() < 5.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    /// });
+    /// assert_eq!(half.run()?.time(), 5.0);
+    ///
+    /// // The rest, bit by bit as if it had not been broken off.
+    /// let rest = simulation()?.from_snapshot(snapshot.unwrap()).run()?;
+    /// assert_eq!(rest.state(), simulation()?.run()?.state());
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
+    pub fn watched(mut self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
+        self.watch = Box::new(watch);
+        self
+    }
+
+    /// Goes on from a snapshot that was taken from a run of this very simulation: the same system, start, gains, method and
+    /// end. What comes out is what the run would have given, bit by bit.
+    pub fn from_snapshot(mut self, snapshot: Snapshot) -> Self {
+        self.from = Some(snapshot);
+        self
+    }
+
     fn with_field<G>(self, field: Result<G, Error>) -> Simulation<'a, S, G, N, M> {
-        let Self { system, start, targets, method, until, interval, correction, max_steps, .. } = self;
-        Simulation { system, start, targets, field, method, until, interval, correction, max_steps }
+        let Self { system, start, targets, method, until, interval, max_steps, is_audited, watch, from, .. } = self;
+        let correction = self.correction.or(Some(Correction::times(0)));
+        Simulation {
+            system,
+            start,
+            targets,
+            field,
+            method,
+            until,
+            interval,
+            correction,
+            max_steps,
+            is_audited,
+            watch,
+            from,
+        }
     }
 }
 
@@ -178,35 +258,36 @@ where
     /// # Errors
     ///
     /// If the gains, the method, the end or the interval will not do; if no further step can be made, see
-    /// [`Integrator::step`]; or if the solution blows up: its state is no longer finite, or an integral is further from its
-    /// target than 10^6 (1 + |target| + sum_j |dF/dx_j| |x_j|) of the start.
+    /// [`Integrator::step`]; if the snapshot to go on from is of another run; or if the solution blows up: its state is no
+    /// longer finite, or an integral is further from its target than 10^6 (1 + |target| + sum_j |dF/dx_j| |x_j|) of the start.
+    /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
+    /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self) -> Result<Run<S::State, N, M>, Error> {
-        self.run_with(|_| ())
-    }
-
-    /// Makes the run and reports the fraction that is done from time to time, at most some 200 times in all.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`run`](Self::run).
-    pub fn run_with(self, progress: impl FnMut(f64)) -> Result<Run<S::State, N, M>, Error> {
         let field = self.field?;
         let method = self.method.ok_or(Error::NotSet { what: "method", call: "method(Method::Rk4 { h: 1e-3 })" })?;
         let until = self.until.ok_or(Error::NotSet { what: "end", call: "until(100.0)" })?;
         let (start, interval) = (self.start, self.interval);
-        let course = Course::new(self.system, start, self.targets, self.correction, progress);
+        let correction = self.correction.unwrap_or(Correction::once());
+        let course = Course::new(self.system, start, self.targets, correction, self.watch, self.from)?;
+        let decay_rate = |x: &SVector<f64, N>| field.decay_rate(x);
+        let audit = |interval| Audit { interval: if self.is_audited { interval } else { f64::INFINITY }, decay_rate };
         match method {
             Method::Euler { h } => {
-                course.with_fixed_steps(Schedule::new(h, until, interval)?, 1, |x, h| field.euler_step(x, h))
+                course
+                    .with_fixed_steps(Schedule::new(h, until, interval)?, 1, audit(2.0), |x, h| field.euler_step(x, h))
             }
-            Method::Midpoint { h } => course.with_fixed_steps(Schedule::new(h, until, interval)?, 2, |x, h| {
-                MIDPOINT.step(|x| field.value(x), x, h);
-            }),
-            Method::Heun { h } => course.with_fixed_steps(Schedule::new(h, until, interval)?, 2, |x, h| {
+            Method::Midpoint { h } => {
+                course.with_fixed_steps(Schedule::new(h, until, interval)?, 2, audit(2.0), |x, h| {
+                    MIDPOINT.step(|x| field.value(x), x, h);
+                })
+            }
+            Method::Heun { h } => course.with_fixed_steps(Schedule::new(h, until, interval)?, 2, audit(2.0), |x, h| {
                 HEUN.step(|x| field.value(x), x, h);
             }),
             Method::Rk4 { h } => {
-                course.with_fixed_steps(Schedule::new(h, until, interval)?, 4, |x, h| field.rk4_step(x, h))
+                course.with_fixed_steps(Schedule::new(h, until, interval)?, 4, audit(RK4_INTERVAL), |x, h| {
+                    field.rk4_step(x, h)
+                })
             }
             Method::DormandPrince { rtol, atol } => {
                 let integrator = Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?);
@@ -225,16 +306,19 @@ where
     S: FeedbackSystem<N, M>,
 {
     /// Makes the run by a geometric integrator with step `h` instead of an explicit Runge-Kutta method. It integrates the
-    /// system itself: gains have no part in it.
+    /// system itself: gains have no part in it, and the state is not corrected unless that was asked for.
     ///
     /// # Errors
     ///
-    /// If the step, the end or the interval will not do, or if the solution blows up, as in [`run`](Self::run).
+    /// If the step, the end or the interval will not do, if the snapshot to go on from is of another run, or if the solution
+    /// blows up, as in [`run`](Self::run).
     pub fn run_by(self, method: &impl OneStep<N>, h: f64) -> Result<Run<S::State, N, M>, Error> {
         let until = self.until.ok_or(Error::NotSet { what: "end", call: "until(100.0)" })?;
         let schedule = Schedule::new(h, until, self.interval)?;
-        let course = Course::new(self.system, self.start, self.targets, self.correction, |_| ());
-        course.with_fixed_steps(schedule, method.evaluations_per_step(), |x, h| method.step(x, h))
+        let correction = self.correction.unwrap_or(Correction::times(0));
+        let course = Course::new(self.system, self.start, self.targets, correction, self.watch, self.from)?;
+        let audit = Audit { interval: f64::INFINITY, decay_rate: |_: &SVector<f64, N>| 0.0 };
+        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, |x, h| method.step(x, h))
     }
 }
 
@@ -262,6 +346,7 @@ pub struct Run<X, const N: usize, const M: usize> {
     trajectory: Vec<Sample<N, M>>,
     steps: u64,
     evaluations: u64,
+    dependence: Option<Dependence>,
 }
 
 /// A state on the way.
@@ -276,7 +361,7 @@ pub struct Sample<const N: usize, const M: usize> {
 }
 
 impl<X: Clone, const N: usize, const M: usize> Run<X, N, M> {
-    /// The time at the end, exactly the one that was asked for.
+    /// The time at the end, exactly the one that was asked for unless the run was broken off.
     pub fn time(&self) -> f64 {
         self.time
     }
@@ -296,6 +381,12 @@ impl<X: Clone, const N: usize, const M: usize> Run<X, N, M> {
         &self.trajectory
     }
 
+    /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
+    /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
+    pub fn dependence(&self) -> Option<&Dependence> {
+        self.dependence.as_ref()
+    }
+
     /// The number of steps.
     pub fn steps(&self) -> u64 {
         self.steps
@@ -304,251 +395,5 @@ impl<X: Clone, const N: usize, const M: usize> Run<X, N, M> {
     /// The number of evaluations of the field.
     pub fn evaluations(&self) -> u64 {
         self.evaluations
-    }
-}
-
-impl<const N: usize, const M: usize> Sample<N, M> {
-    fn is_good(&self, bounds: &SVector<f64, M>) -> bool {
-        let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
-        self.state.iter().all(|entry| entry.is_finite()) && self.change.iter().zip(bounds).all(is_bounded)
-    }
-}
-
-/// A run under way: what happens after each step, whatever the method.
-struct Course<S: FeedbackSystem<N, M>, P, const N: usize, const M: usize> {
-    system: S::Prepared,
-    targets: SVector<f64, M>,
-    bounds: SVector<f64, M>,
-    correction: Correction,
-    progress: P,
-    drift: Drift<M>,
-    trajectory: Vec<Sample<N, M>>,
-    last: Sample<N, M>,
-}
-
-impl<S: FeedbackSystem<N, M>, P: FnMut(f64), const N: usize, const M: usize> Course<S, P, N, M> {
-    fn new(system: &S, start: SVector<f64, N>, targets: SVector<f64, M>, correction: Correction, progress: P) -> Self {
-        let bounds = (scales(system, &start) + targets.abs()) * BLOW_UP;
-        let integrals = system.integrals(&start);
-        let mut drift = Drift::new(S::INTEGRAL_NAMES, targets);
-        drift.record(0.0, &integrals);
-        let last = Sample { time: 0.0, state: start, change: integrals - targets };
-        let system = system.prepare();
-        Self { system, targets, bounds, correction, progress, drift, trajectory: vec![last], last }
-    }
-
-    fn with_fixed_steps(
-        mut self,
-        schedule: Schedule,
-        evaluations_per_step: u64,
-        mut step: impl FnMut(&mut SVector<f64, N>, f64),
-    ) -> Result<Run<S::State, N, M>, Error> {
-        let mut x = self.last.state;
-        for number in 1..=schedule.steps {
-            let time = schedule.time(number);
-            step(&mut x, schedule.step_size(number));
-            self.correction.apply(&self.system, &self.targets, &mut x);
-            self.record(time, x)?;
-            if schedule.is_sampled(number) {
-                self.trajectory.push(self.last);
-            }
-            if schedule.is_reported(number) {
-                (self.progress)(time / schedule.until);
-            }
-        }
-        Ok(self.end(schedule.steps, schedule.steps * evaluations_per_step))
-    }
-
-    fn with_error_control<F: Field<N>, const STAGES: usize>(
-        mut self,
-        mut integrator: Integrator<'_, F, N, STAGES>,
-        until: f64,
-        interval: Option<f64>,
-    ) -> Result<Run<S::State, N, M>, Error> {
-        let until = positive("the end of the simulation", until)?;
-        let mut sampling = Sampling::new(until, interval)?;
-        let mut reports = 0.0;
-        while integrator.time() < until {
-            integrator.step(until).map_err(halted::<S, N, M>)?;
-            if self.correction != Correction::times(0) {
-                let mut x = *integrator.state();
-                self.correction.apply(&self.system, &self.targets, &mut x);
-                integrator.set_state(x);
-            }
-            self.record(integrator.time(), *integrator.state())?;
-            match &mut sampling {
-                Sampling::Steps { stride } => self.sample_step(integrator.steps(), stride),
-                Sampling::Times { interval, next, last } => self.sample_times(&mut integrator, *interval, next, *last),
-            }
-            let fraction = integrator.time() / until;
-            if fraction * PROGRESS_REPORTS as f64 >= reports + 1.0 || fraction == 1.0 {
-                reports = (fraction * PROGRESS_REPORTS as f64).floor();
-                (self.progress)(fraction);
-            }
-        }
-        if self.trajectory.last().is_none_or(|sample| sample.time != until) {
-            self.trajectory.push(self.last);
-        }
-        Ok(self.end(integrator.steps(), integrator.evaluations()))
-    }
-
-    /// Records the state after a step, which becomes the last good one unless it is not good.
-    fn record(&mut self, time: f64, state: SVector<f64, N>) -> Result<(), Error> {
-        let integrals = self.system.integrals(&state);
-        let sample = Sample { time, state, change: integrals - self.targets };
-        if !sample.is_good(&self.bounds) {
-            return Err(blow_up::<S, N, M>(&sample, &self.last, &self.bounds));
-        }
-        self.drift.record(time, &integrals);
-        self.last = sample;
-        Ok(())
-    }
-
-    /// Samples every `stride`-th step, and doubles the stride when there are too many samples.
-    fn sample_step(&mut self, step: u64, stride: &mut u64) {
-        if step.is_multiple_of(*stride) {
-            self.trajectory.push(self.last);
-        }
-        if self.trajectory.len() as u64 > 2 * DEFAULT_INTERVALS {
-            let mut index = 0;
-            self.trajectory.retain(|_| {
-                index += 1;
-                index % 2 == 1
-            });
-            *stride *= 2;
-        }
-    }
-
-    /// Samples at the multiples of `interval` that lie in the last step, from number `next` on.
-    fn sample_times<F: Field<N>, const STAGES: usize>(
-        &mut self,
-        integrator: &mut Integrator<'_, F, N, STAGES>,
-        interval: f64,
-        next: &mut u64,
-        last: u64,
-    ) {
-        let mut dense_output = None;
-        while *next <= last && *next as f64 * interval <= integrator.time() {
-            let time = *next as f64 * interval;
-            let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
-            let change = self.system.integrals(&state) - self.targets;
-            self.trajectory.push(Sample { time, state, change });
-            *next += 1;
-        }
-    }
-
-    fn end(self, steps: u64, evaluations: u64) -> Run<S::State, N, M> {
-        let Self { last, drift, trajectory, .. } = self;
-        Run { time: last.time, state: last.state.into(), drift, trajectory, steps, evaluations }
-    }
-}
-
-/// Which states of a run with error control are sampled, besides the start and the end.
-enum Sampling {
-    /// Every so many steps.
-    Steps { stride: u64 },
-    /// The multiples of an interval, from number `next` to number `last`.
-    Times { interval: f64, next: u64, last: u64 },
-}
-
-impl Sampling {
-    fn new(until: f64, interval: Option<f64>) -> Result<Self, Error> {
-        let Some(interval) = interval else { return Ok(Self::Steps { stride: 1 }) };
-        let interval = positive("the interval between samples", interval)?;
-        if until / interval > 1e8 {
-            return Err(Error::TooManySamples { interval, until });
-        }
-        let last = ((until / interval) * (1.0 - ROUNDING)).floor() as u64;
-        Ok(Self::Times { interval, next: 1, last })
-    }
-}
-
-/// When steps of a fixed size end, and which are sampled and reported.
-struct Schedule {
-    h: f64,
-    until: f64,
-    steps: u64,
-    /// The size of the last step where it is not h.
-    last: Option<f64>,
-    sampled: u64,
-    reported: u64,
-}
-
-impl Schedule {
-    fn new(h: f64, until: f64, interval: Option<f64>) -> Result<Self, Error> {
-        let h = positive("the step h", h)?;
-        let until = positive("the end of the simulation", until)?;
-        let ratio = until / h;
-        if ratio > 1e15 {
-            return Err(Error::TooManySteps { h, until });
-        }
-        let whole = ratio.round();
-        let (steps, last) = if (ratio - whole).abs() <= ROUNDING + 2.0 * f64::EPSILON * ratio && whole > 0.0 {
-            (whole as u64, None)
-        } else {
-            (ratio.ceil() as u64, Some(until - ratio.floor() * h))
-        };
-        let sampled = match interval {
-            Some(interval) => (positive("the interval between samples", interval)? / h).round() as u64,
-            None => steps.div_ceil(DEFAULT_INTERVALS),
-        };
-        Ok(Self { h, until, steps, last, sampled: sampled.max(1), reported: steps.div_ceil(PROGRESS_REPORTS) })
-    }
-
-    /// The time after a number of steps.
-    fn time(&self, step: u64) -> f64 {
-        if step == self.steps { self.until } else { step as f64 * self.h }
-    }
-
-    fn step_size(&self, step: u64) -> f64 {
-        if step == self.steps { self.last.unwrap_or(self.h) } else { self.h }
-    }
-
-    fn is_sampled(&self, step: u64) -> bool {
-        step.is_multiple_of(self.sampled) || step == self.steps
-    }
-
-    fn is_reported(&self, step: u64) -> bool {
-        step.is_multiple_of(self.reported) || step == self.steps
-    }
-}
-
-fn halted<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(error: StepError<N>) -> Error {
-    let StepError { reason, time, state } = error;
-    Error::Halted(Box::new(Halted { reason, time, state: state.as_slice().to_vec(), names: const { &S::STATE_NAMES } }))
-}
-
-fn blow_up<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    failed: &Sample<N, M>,
-    last_good: &Sample<N, M>,
-    bounds: &SVector<f64, M>,
-) -> Error {
-    let (index, change) = fastest_growing(&failed.change, &last_good.change, bounds).unwrap_or((0, 0.0));
-    Error::BlowUp(Box::new(BlowUp {
-        time: failed.time,
-        integral: S::INTEGRAL_NAMES.get(index).copied().unwrap_or_default(),
-        change,
-        last_time: last_good.time,
-        last_state: last_good.state.as_slice().to_vec(),
-        names: const { &S::STATE_NAMES },
-    }))
-}
-
-/// The integral whose change is largest against its bound, and that change: after the step that failed, or before it where
-/// nothing could be evaluated after.
-fn fastest_growing<const M: usize>(
-    after: &SVector<f64, M>,
-    before: &SVector<f64, M>,
-    bounds: &SVector<f64, M>,
-) -> Option<(usize, f64)> {
-    let largest = |change: &SVector<f64, M>| {
-        (0..M).filter(|&i| !change[i].is_nan()).max_by(|&i, &j| {
-            let against_bound = |i: usize| change[i].abs() / bounds[i];
-            against_bound(i).total_cmp(&against_bound(j))
-        })
-    };
-    match largest(after) {
-        Some(index) => Some((index, after[index])),
-        None => largest(before).map(|index| (index, before[index])),
     }
 }

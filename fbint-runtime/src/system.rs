@@ -28,6 +28,8 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     const INTEGRAL_KINDS: [IntegralKind; M];
     /// How often each integral occurs in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
     const INTEGRAL_WEIGHTS: [f64; M];
+    /// Where the field without feedback conserves each integral, and how that was decided while the model was compiled.
+    const CONSERVATION: [Conservation; M];
     /// A name for each parameter: `m`, `inertia[0]`.
     const PARAMETER_NAMES: &'static [&'static str];
     /// A name for each declared output.
@@ -97,9 +99,11 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug {
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
     fn feedback_field<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
-    /// x - DF^T (DF DF^T + e D)^-1 y, one damped Gauss-Newton step towards F = F_target where the law's
-    /// [`weigh`](FeedbackLaw::weigh) gives y = F - F_target (HLW06 IV.4). D is the diagonal of DF DF^T and e = 1e-10.
-    fn correct<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    /// DF^T (DF DF^T + e D)^-1 y, the damped Gauss-Newton step back from F = F_target + y (HLW06 IV.4), where the law's
+    /// [`weigh`](FeedbackLaw::weigh) gives y from F. D is the diagonal of DF DF^T and e = 1e-10.
+    fn correction<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    /// |dF_i|^2 of each integral, the diagonal of DF DF^T.
+    fn squared_gradients<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
     /// One step of the explicit Euler method on [`feedback_field`](Self::feedback_field).
     fn euler_step<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &mut SVector<T, N>, h: T, law: &G);
     /// One step of the classical Runge-Kutta method of order 4 on [`feedback_field`](Self::feedback_field).
@@ -136,6 +140,29 @@ pub enum IntegralKind {
     Energy,
     /// A declared first integral. Its target is its value at the start.
     Invariant,
+}
+
+/// Where the field without feedback conserves an integral I: where dI.X = 0. What is conserved nowhere does not compile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conservation {
+    /// In every state.
+    Everywhere(Evidence),
+    /// In every state that satisfies the constraints, but not beside it.
+    OnConstraints(Evidence),
+    /// No state was found in which this could be tested, because the model is defined, or its constraints hold, almost
+    /// nowhere.
+    Undecided,
+}
+
+/// How a statement about a model is known to be true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
+    Construction,
+    /// It was proved by exact algebra.
+    Algebra,
+    /// It was found to be true, to more than 40 decimal digits, in this many states that were chosen at random.
+    Samples(u32),
 }
 
 /// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.

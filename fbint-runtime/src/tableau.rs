@@ -131,6 +131,12 @@ pub(crate) struct Control {
 }
 
 impl<const S: usize> Pair<S> {
+    /// [`last`](Self::last), which the compiler sees to be in range.
+    #[inline]
+    pub(crate) fn last(&self) -> usize {
+        self.last.min(S - 1)
+    }
+
     const fn fixed_step<const R: usize>(&self, order: u32) -> Tableau<R> {
         let mut tableau = Tableau { a: [[0.0; R]; R], b: [0.0; R], order };
         let mut i = 0;

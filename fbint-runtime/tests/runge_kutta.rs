@@ -212,7 +212,7 @@ fn steps_that_cannot_be_made_say_why_and_where() {
 
     // y' = sqrt(1 - x) with x = t.
     let error = failure(&Function::<2>(|x| vector![1.0, (1.0 - x[0]).sqrt()]), vector![0.0, 0.0], 2.0);
-    assert_eq!(error.reason, StepFailure::NotFinite);
+    assert_eq!(error.reason, StepFailure::NotFinite { entry: 1 });
     assert!((error.time - 1.0).abs() < 1e-6, "{error}");
 
     let error = failure(&OSCILLATOR, vector![1.0, 0.0], f64::INFINITY);
@@ -220,7 +220,7 @@ fn steps_that_cannot_be_made_say_why_and_where() {
     assert!(error.time > 100.0 && error.to_string().contains("2000 steps were tried"), "{error}");
 
     let error = failure(&OSCILLATOR, vector![f64::NAN, 0.0], 1.0);
-    assert_eq!((error.reason, error.time), (StepFailure::NotFinite, 0.0));
+    assert_eq!((error.reason, error.time), (StepFailure::NotFinite { entry: 0 }, 0.0));
 
     let error = failure(&OSCILLATOR, vector![1.0, 0.0], f64::NAN);
     assert_eq!(error.reason, StepFailure::End);

@@ -2,11 +2,14 @@
 //!
 //! A new model takes one line in [`MODELS`].
 
+use std::ops::ControlFlow;
+
 use fbint_runtime::{
-    ConsistentStart, Correction, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Pass, PreparedSystem,
-    Simulation,
+    ConsistentStart, Correction, Dependence, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Moment, Pass,
+    PreparedSystem, Simulation, Snapshot,
 };
 use nalgebra::SVector;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
@@ -77,8 +80,8 @@ pub trait Model {
     fn start(&self) -> Result<Vec<f64>, Error>;
     /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
-    /// Integrates from `start`; `progress` is told the fraction that is done from time to time.
-    fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error>;
+    /// Integrates from `start`, or goes on from a snapshot of such a run; `watch` sees it from time to time and may break it off.
+    fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// The declared outputs in a state.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
     /// The derivation as plain text.
@@ -90,6 +93,9 @@ pub trait Model {
     /// What each pass of the compiler made of the feedback field.
     fn passes(&self) -> &'static [Pass];
 }
+
+/// Whoever watches a run; see [`Simulation::watched`].
+pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
 
 /// What to do in a run.
 #[derive(Clone, Debug)]
@@ -107,7 +113,8 @@ pub struct Plan {
 }
 
 /// Which gains to integrate with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Feedback {
     /// The derived field alone.
     None,
@@ -115,6 +122,12 @@ pub enum Feedback {
     Uniform(f64),
     /// A gain for each integral; their number must be that of the integrals.
     Diagonal(Vec<f64>),
+    /// [`Gains::relaxation`] with this time.
+    Relaxation(f64),
+    /// [`Gains::diagonal_scaled`] with this rate.
+    DiagonalScaled(f64),
+    /// [`Gains::bae_chang`] for this step.
+    BaeChang(f64),
 }
 
 /// What a run gave.
@@ -126,6 +139,12 @@ pub struct Run {
     pub report: String,
     /// States on the way, the start and the end among them.
     pub trajectory: Vec<Sample>,
+    /// The time at the end, the one that was asked for unless the run was broken off.
+    pub time: f64,
+    /// The state at the end.
+    pub state: Vec<f64>,
+    /// Where constraints were nearly dependent, if they were.
+    pub dependence: Option<Dependence>,
     /// The number of steps.
     pub steps: u64,
     /// The number of evaluations of the field.
@@ -189,15 +208,22 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
         ConsistentStart::new(&self.system).hold(held)?.solve(SVector::from_column_slice(guess)).map(flat)
     }
 
-    fn run(&self, start: &[f64], plan: &Plan, progress: &mut dyn FnMut(f64)) -> Result<Run, Error> {
-        let simulation = Simulation::new(&self.system, SVector::<f64, N>::from_column_slice(start))?;
+    fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error> {
+        let simulation = Simulation::new(&self.system, SVector::<f64, N>::from_column_slice(start))?.watched(watch);
+        let simulation = match from {
+            Some(snapshot) => simulation.from_snapshot(snapshot),
+            None => simulation,
+        };
         match &plan.feedback {
-            Feedback::None => finish(simulation, plan, progress),
-            Feedback::Uniform(k) => finish(simulation.gains(Gains::uniform(*k)), plan, progress),
+            Feedback::None => finish(simulation, plan),
+            Feedback::Uniform(k) => finish(simulation.gains(Gains::uniform(*k)), plan),
             Feedback::Diagonal(gains) => {
                 let gains = SVector::<f64, M>::from_column_slice(gains).into();
-                finish(simulation.gains(Gains::diagonal(gains)), plan, progress)
+                finish(simulation.gains(Gains::diagonal(gains)), plan)
             }
+            Feedback::Relaxation(tau) => finish(simulation.gains(Gains::relaxation(*tau)), plan),
+            Feedback::DiagonalScaled(rate) => finish(simulation.gains(Gains::diagonal_scaled(*rate)), plan),
+            Feedback::BaeChang(h) => finish(simulation.gains(Gains::bae_chang(*h)), plan),
         }
     }
 
@@ -225,7 +251,6 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
 fn finish<S, F, const N: usize, const M: usize>(
     simulation: Simulation<'_, S, F, N, M>,
     plan: &Plan,
-    progress: &mut dyn FnMut(f64),
 ) -> Result<Run, Error>
 where
     S: FeedbackSystem<N, M>,
@@ -236,7 +261,7 @@ where
         Some(interval) => simulation.record_every(interval),
         None => simulation,
     };
-    let run = simulation.run_with(progress)?;
+    let run = simulation.run()?;
     let sample = |sample: &fbint_runtime::Sample<N, M>| Sample {
         time: sample.time,
         state: sample.state.as_slice().to_vec(),
@@ -246,6 +271,9 @@ where
         drift: run.drift().integrals().to_vec(),
         report: run.drift().to_string(),
         trajectory: run.trajectory().iter().map(sample).collect(),
+        time: run.time(),
+        state: flat(run.state()),
+        dependence: run.dependence().copied(),
         steps: run.steps(),
         evaluations: run.evaluations(),
     })

@@ -2,17 +2,22 @@
 
 mod arguments;
 mod bitmap;
+mod checkpoint;
 mod compare;
 mod figure;
+mod interruption;
+mod job;
 mod list;
 mod nearest;
 mod output;
 mod progress;
+mod record;
 mod reproduce;
 mod run;
 mod scheme;
 mod show;
 mod table;
+mod task;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -23,10 +28,12 @@ use models::catalogue::{MODELS, Model};
 
 /// Does what the command line says.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    interruption::listen()?;
     match &arguments.command {
         None => compare::compare()?,
         Some(Command::List) => list::list()?,
-        Some(Command::Run(run)) => run::run(run)?,
+        Some(Command::Run(run)) => return run::run(run),
+        Some(Command::Resume(resume)) => return run::resume(resume),
         Some(Command::Show(show)) => show::show(show)?,
         Some(Command::Reproduce(reproduce)) => return reproduce::reproduce(reproduce),
     }

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use tempfile::{TempDir, tempdir};
 
 const MODEL: &str = "spherical-pendulum-cpv22";
@@ -60,6 +62,7 @@ fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
         for form in ["--equations", "--latex", "--rust", "--passes"] {
             assert!(!succeeded(&fbint(folder.path(), &["show", entry.name, form])?).trim().is_empty());
         }
+        fs::remove_file(folder.path().join(format!("{}.run.json", entry.name)))?;
     }
     assert!(names_in(&folder)?.is_empty());
     Ok(())
@@ -91,7 +94,7 @@ fn the_table_reads_back() -> Outcome {
         let f1 = row[1].powi(2) + row[2].powi(2) + row[3].powi(2) - 4.0;
         assert!((f1 - row[7]).abs() <= 2e-15, "{f1:e} in {row:?}");
     }
-    assert_eq!(names_in(&folder)?, ["a.csv"]);
+    assert_eq!(names_in(&folder)?, ["a.csv", "a.run.json"]);
     Ok(())
 }
 
@@ -187,8 +190,8 @@ fn gains_are_taken_one_for_all_or_one_for_each() -> Outcome {
     let run = |gains: &str| -> Result<String, Box<dyn Error>> {
         let arguments = ["run", MODEL, "--method", "euler", "--until", "1", "--gains", gains];
         let text = succeeded(&fbint(folder.path(), &arguments)?);
-        // The title names the gains as given.
-        Ok(text.lines().skip(1).collect())
+        // The title names the gains as given, and the last line says whether there was a record before.
+        Ok(text.lines().skip(1).filter(|line| !line.starts_with("record: ")).collect())
     };
     assert_eq!(run("50")?, run("50,50,50,50")?);
     assert_ne!(run("50")?, run("50,50,50,1")?);
@@ -217,7 +220,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["-p", "m"], &["'m'", "NAME=VALUE"]),
         (&["--start", "q[0]=inf"], &["`q[0]`", "inf"]),
         (&["--start", "q[3]=0"], &["unknown entry of the state `q[3]`", "did you mean", "p[2]"]),
-        (&["--gains", "50", "--step", "0.1"], &["blew up", "t = 0.2", "last good state", "q[0] = "]),
+        (&["--checkpoint-every", "-1", "--checkpoint", "c"], &["--checkpoint-every", "-1", "0 or more"]),
         (&["--method", "leapfrog"], &["'leapfrog'", "euler, midpoint, heun, rk4, dormand-prince, dop853"]),
         (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),
         (&["--method", "heun", "--rtol", "1e-6"], &["Heun", "--step", "instead of --rtol"]),
@@ -265,17 +268,112 @@ fn a_path_that_cannot_be_written_is_refused_before_the_run() -> Outcome {
     }
     let both = ["--out", "a", "--plot", "taken/../a"];
     refused(&fbint(folder.path(), &[&endless[..], &both].concat())?, &["--out", "--plot", "both"]);
+    let both = ["--out", "a", "--checkpoint", "a"];
+    refused(&fbint(folder.path(), &[&endless[..], &both].concat())?, &["--out", "--checkpoint", "both"]);
+    let both = ["--plot", "a.svg", "--checkpoint", "a.run.json"];
+    refused(
+        &fbint(folder.path(), &[&endless[..], &both].concat())?,
+        &["--checkpoint", "the record of the run", "both"],
+    );
+    refused(&fbint(folder.path(), &[&endless[..], &["--checkpoint", "no/c"]].concat())?, &["no/c", "no such folder"]);
+    refused(&fbint(folder.path(), &[&endless[..], &["--checkpoint-every", "5"]].concat())?, &["--checkpoint"]);
     assert_eq!(names_in(&folder)?, ["file", "taken"]);
     Ok(())
 }
 
 #[test]
-fn a_failed_run_leaves_the_file_that_was_there() -> Outcome {
+fn a_failed_run_leaves_the_file_that_was_there_and_a_record() -> Outcome {
     let folder = tempdir()?;
     fs::write(folder.path().join("a.csv"), "precious")?;
-    let blow_up = ["run", MODEL, "--gains", "50", "--step", "0.1", "--out", "a.csv"];
-    refused(&fbint(folder.path(), &blow_up)?, &["blew up"]);
+    let blow_up =
+        ["run", MODEL, "--gains", "none", "--method", "euler", "--step", "2", "--until", "100", "--out", "a.csv"];
+    let output = fbint(folder.path(), &blow_up)?;
+    refused(&output, &["blew up", "last good state, at t = ", "q[0] = "]);
     assert_eq!(fs::read_to_string(folder.path().join("a.csv"))?, "precious");
+    assert_eq!(names_in(&folder)?, ["a.csv", "a.run.json"]);
+    let record = record(&folder, "a.run.json")?;
+    assert_eq!((&record["status"], &record["gains"]), (&json!("failed"), &json!("none")));
+    let complaint = format!("error: {}\n", record["message"].as_str().ok_or("no message")?);
+    assert_eq!(complaint, String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+#[test]
+fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
+    let folder = tempdir()?;
+    let options =
+        ["-p", "l=0.3", "--repair", "--method", "dop853", "--rtol", "1e-7", "--until", "0.7", "--gains", "1,2,3,4"];
+    let run = [&["run", MODEL, "--correct", "--every", "0.1"], &options[..]].concat();
+    succeeded(&fbint(folder.path(), &[&run[..], &["--out", "b.csv"]].concat())?);
+    let record = record(&folder, "b.run.json")?;
+    assert_eq!(
+        (&record["status"], &record["message"], &record["model"]),
+        (&json!("complete"), &json!(null), &json!(MODEL))
+    );
+    assert_eq!(record["parameters"], json!({"m": 1.0, "g": 1.0, "l": 0.3}));
+    assert_eq!(record["method"], json!({"dop853": {"rtol": 1e-7, "atol": 1e-7}}));
+    assert_eq!(record["gains"], json!({"diagonal": [1.0, 2.0, 3.0, 4.0]}));
+    assert_eq!((&record["corrections"], &record["until"], &record["every"]), (&json!(1), &json!(0.7), &json!(0.1)));
+    assert_eq!(record["versions"]["fbint"], json!(env!("CARGO_PKG_VERSION")));
+    assert!(record["versions"]["rustc"].as_str().is_some_and(|version| version.starts_with("rustc 1.")), "{record}");
+    assert!(record["wall_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
+
+    // The hash is that of what `show --rust` prints.
+    let shown = fbint(folder.path(), &["show", MODEL, "--rust"])?.stdout;
+    let digits: String = Sha256::digest(&shown).iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(record["code_sha256"], json!(digits));
+
+    // Start and end are the table's first and last row, to the bit.
+    let mut table = csv::Reader::from_path(folder.path().join("b.csv"))?;
+    let header = table.headers()?.clone();
+    let rows = table.deserialize().collect::<Result<Vec<Vec<f64>>, _>>()?;
+    for (key, row) in [("start", &rows[0]), ("state", &rows[rows.len() - 1])] {
+        for (name, value) in header.iter().zip(row).skip(1).take(6) {
+            assert_eq!(record[key][name].as_f64().map(f64::to_bits), Some(value.to_bits()), "{key} {name}");
+        }
+    }
+    let drift = &record["drift"]["energy"];
+    assert_eq!(drift["last"].as_f64(), rows.last().map(|row| row[9]));
+    assert_eq!(drift.as_object().map(|drift| drift.len()), Some(4));
+    Ok(())
+}
+
+#[test]
+fn runs_in_one_folder_keep_their_records_apart() -> Outcome {
+    let folder = tempdir()?;
+    let run = |model: &str, files: &[&str]| -> Result<String, Box<dyn Error>> {
+        Ok(succeeded(&fbint(folder.path(), &[&["run", model, "--until", "0.01"], files].concat())?))
+    };
+    assert!(run(MODEL, &["--out", "a.csv", "--plot", "x.svg"])?.ends_with("record: a.run.json\n"));
+    assert!(run(MODEL, &["--plot", "b.svg"])?.ends_with("record: b.run.json\n"));
+    assert!(run(MODEL, &["--checkpoint", "c"])?.ends_with("record: c.run.json\n"));
+    assert!(run(MODEL, &[])?.ends_with(&format!("record: {MODEL}.run.json\n")));
+    assert!(run("kepler", &[])?.ends_with("record: kepler.run.json\n"));
+    assert!(run("kepler", &[])?.ends_with("record: kepler.run.json (replaced)\n"));
+    let names = ["a.csv", "a.run.json", "b.run.json", "b.svg", "c", "c.run.json", "kepler.run.json"];
+    assert_eq!(names_in(&folder)?[..7], names);
+    Ok(())
+}
+
+#[test]
+fn a_run_past_a_singular_point_is_called_doubtful() -> Outcome {
+    let folder = tempdir()?;
+    // Crank and rocker of one length, coupler and base of another: all in line at the dead centre.
+    let bars = ["run", "four-bar", "-p", "la=1", "-p", "lb=2", "-p", "lc=1", "-p", "ln=2", "--gains", "none"];
+    let parallel =
+        ["--start", "a[0]=0.6", "--start", "a[1]=0.8", "--start", "b[0]=2.6", "--start", "b[1]=0.8", "--repair"];
+    let text = succeeded(&fbint(folder.path(), &[&bars[..], &parallel].concat())?);
+    for part in ["doubtful: at t = ", "`crank`, `coupler` and `rocker`", "pivot ratio", "--step"] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+    let record = record(&folder, "four-bar.run.json")?;
+    assert_eq!(record["nearly_dependent"]["constraints"], json!(["crank", "coupler", "rocker"]));
+
+    let in_line = ["--start", "a[0]=1", "--start", "a[1]=0", "--start", "b[0]=3", "--start", "b[1]=0"];
+    refused(
+        &fbint(folder.path(), &[&bars[..], &in_line].concat())?,
+        &["`crank`, `coupler` and `rocker`", "start elsewhere"],
+    );
     Ok(())
 }
 
@@ -340,7 +438,7 @@ fn reproductions_that_are_unknown_or_cannot_be_written_are_refused() -> Outcome 
 fn every_example_of_the_help_runs() -> Outcome {
     let folder = tempdir()?;
     let mut examples = Vec::new();
-    for page in [&["--help"][..], &["run", "--help"], &["reproduce", "--help"]] {
+    for page in [&["run", "--help"][..], &["resume", "--help"], &["--help"], &["reproduce", "--help"]] {
         let help = succeeded(&fbint(folder.path(), page)?);
         // An explanation may follow an example, two spaces or more behind it.
         let commands =
@@ -387,6 +485,10 @@ fn table(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
     let row = |name: &&str| text.lines().find(|line| line.split_whitespace().next() == Some(*name));
     let numbers = |line: &str| line.split_whitespace().skip(1).flat_map(str::parse).collect();
     names.iter().filter_map(row).map(numbers).collect()
+}
+
+fn record(folder: &TempDir, name: &str) -> Result<Value, Box<dyn Error>> {
+    Ok(serde_json::from_str(&fs::read_to_string(folder.path().join(name))?)?)
 }
 
 fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>> {

@@ -1,16 +1,19 @@
 //! The driver: the phases in order, mistakes flushed between them.
 
+mod domain;
+mod proofs;
+
 use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 
-use crate::derivation::{Constraints, Derivation, Dynamics, Problem};
+use crate::derivation::{Constraints, Derivation, Dynamics, Findings, Problem};
 use crate::diagnostics::Errors;
 use crate::elaborate::{self, Model};
 use crate::emit::{self, Compiled, Integral, IntegralKind};
-use crate::mechanics::{self, NotPoisson, Obstacle, Quantity, Singularity};
+use crate::mechanics::{self, Fault, NotPoisson, Obstacle, Quantity};
 use crate::notation::{self, Names};
 use crate::program;
 use crate::symbolic::{SessionError, session};
@@ -37,11 +40,14 @@ pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream
 fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenStream> {
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
     let model = elaborate::elaborate(declaration, &mut errors);
+    if let Some(model) = &model {
+        domain::report(declaration, model, &mut errors);
+    }
     errors.flush()?;
     let name = declaration.item.ident.span();
     let model = model.ok_or_else(|| syn::Error::new(name, "internal error: no model and no mistake"))?;
 
-    let derivation = derive(declaration, &model)?;
+    let (derivation, findings) = derive(declaration, &model)?;
     let programs = program::assemble(&derivation);
     program::verify(&derivation, &programs).map_err(|function| {
         let text = format!("internal error: `{function}` as generated disagrees with its derivation; please report it");
@@ -57,8 +63,10 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
         outputs: &names.outputs,
         derivation: &derivation,
         programs: &programs,
-        latex: &notation::latex(&derivation, &names),
-        equations: &notation::plain(&derivation, &names),
+        conservation: &findings.conservation,
+        latex: &notation::latex(&derivation, &findings, &names),
+        equations: &notation::plain(&derivation, &findings, &names),
+        summary: &notation::summary(&findings, &names),
     };
     Ok(emit::emit(&compiled))
 }
@@ -78,21 +86,45 @@ pub fn problem(model: &Model) -> Problem {
     }
 }
 
-/// All algebra of the model, in one session.
-fn derive(declaration: &Declaration, model: &Model) -> syn::Result<Derivation> {
+/// All algebra of the model, in one session; then what can be found out with numbers.
+fn derive(declaration: &Declaration, model: &Model) -> syn::Result<(Derivation, Findings)> {
     let problem = problem(model);
-    let derivation = session(|| mechanics::derive(&problem))
+    let algebra = || {
+        let derivation = mechanics::derive(&problem)?;
+        let claims = mechanics::claims(&derivation);
+        let involution = mechanics::involution(&derivation, &claims);
+        Ok((derivation, claims, involution))
+    };
+    let (derivation, claims, involution) = session(algebra)
         .map_err(|error: SessionError| syn::Error::new(declaration.item.ident.span(), error))?
         .map_err(|obstacle| explain(declaration, model, &obstacle))?;
     let mut errors = Errors::new();
     report_constants(model, &derivation, &mut errors);
-    if errors.is_empty()
-        && let Some(singularity) = mechanics::find_singularity(&derivation)
-    {
-        report_singular(model, &singularity, &mut errors);
+    let mut unsatisfied = Vec::new();
+    if errors.is_empty() {
+        unsatisfied = report_constraints(declaration, model, &derivation, &mut errors);
     }
     errors.flush()?;
-    Ok(derivation)
+    let conservation = mechanics::prove(&derivation, &claims)
+        .map_err(|violations| proofs::explain(declaration, model, &derivation, &violations))?;
+    let findings = Findings {
+        conservation,
+        involution,
+        dependence: mechanics::dependence(&derivation),
+        roots: roots(model, &derivation),
+        unsatisfied,
+    };
+    Ok((derivation, findings))
+}
+
+/// Constraints such as |q| - l, whose squares would do.
+fn roots(model: &Model, derivation: &Derivation) -> Vec<usize> {
+    let holonomic = model.constraints.iter().enumerate();
+    let phase_from = derivation.constraint_count - model.phase_constraints.len();
+    let phase = model.phase_constraints.iter().enumerate().map(|(index, quantity)| (phase_from + index, quantity));
+    let is_root =
+        |quantity: &elaborate::Quantity| mechanics::is_difference_of_roots(&quantity.value, derivation.dimension);
+    holonomic.chain(phase).filter(|(_, quantity)| is_root(quantity)).map(|(index, _)| index).collect()
 }
 
 fn explain(declaration: &Declaration, model: &Model, obstacle: &Obstacle) -> syn::Error {
@@ -114,18 +146,20 @@ fn explain(declaration: &Declaration, model: &Model, obstacle: &Obstacle) -> syn
                 Quantity::Phase(index) => described(&model.phase_constraints[*index]),
                 Quantity::Invariant(index) => described(&model.invariants[*index]),
             };
-            let reason = "some part of it divides by zero or takes the root of a negative number";
+            let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
             syn::Error::new(span, format!("{what} has no finite real derivative: {reason}"))
         }
         Obstacle::NotPoisson(NotPoisson::NotAntisymmetric(i, j)) if i == j => {
-            let text =
-                format!("the Poisson matrix is not antisymmetric: its entry ({i}, {i}), for `{}`, is not 0", state(i));
+            let text = format!(
+                "the Poisson matrix is not antisymmetric: its entry ({i}, {i}), for `{}`, is not 0 as those of its diagonal must be",
+                state(i)
+            );
             syn::Error::new(poisson, text)
         }
         Obstacle::NotPoisson(NotPoisson::NotAntisymmetric(i, j)) => {
             let text = format!(
                 "the Poisson matrix is not antisymmetric: its entries ({i}, {j}) and ({j}, {i}), for `{}` and `{}`, do not \
-                 add up to 0",
+                 add up to 0: make one the negative of the other",
                 state(i),
                 state(j)
             );
@@ -162,11 +196,83 @@ fn described(quantity: &elaborate::Quantity) -> (String, Span) {
     (format!("`{}`", quantity.name), quantity.span)
 }
 
-fn report_singular(model: &Model, singularity: &Singularity, errors: &mut Errors) {
+/// What makes the constraints unfit: C singular everywhere, or no state that satisfies them, or C singular in all of those.
+/// Gives those that no state was found for, where that proves nothing.
+fn report_constraints(
+    declaration: &Declaration,
+    model: &Model,
+    derivation: &Derivation,
+    errors: &mut Errors,
+) -> Vec<usize> {
+    let singularity = mechanics::find_singularity(derivation);
+    let fault = mechanics::find_fault(derivation);
+    match (singularity, fault) {
+        (_, Some(Fault::OneSign { member, positive })) => report_sign(model, member, positive, errors),
+        (Some(singularity), Some(Fault::Contradiction(_))) => {
+            let reason =
+                |names: &str| format!("{names} contradict one another: no state satisfies all of them; remove one");
+            report_singular(model, &singularity.members, "everywhere", &reason, errors);
+        }
+        (Some(singularity), _) => {
+            report_singular(model, &singularity.members, "everywhere", &depend_on_one_another, errors);
+        }
+        (None, Some(Fault::Contradiction(members))) => {
+            match session(|| mechanics::is_contradiction(derivation, &members)) {
+                Ok(true) => report_contradiction(model, &members, errors),
+                Ok(false) => return members,
+                Err(error) => errors.push(declaration.item.ident.span(), error),
+            }
+        }
+        (None, Some(Fault::NoGradient(member))) => report_flat(model, member, errors),
+        (None, Some(Fault::Singular(members))) => {
+            report_singular(model, &members, "wherever the constraints hold", &depend_on_one_another, errors);
+        }
+        (None, None) => {}
+    }
+    Vec::new()
+}
+
+fn report_sign(model: &Model, member: usize, positive: bool, errors: &mut Errors) {
+    let (name, span) = &constraints(model)[member];
+    let sign = if positive { "positive" } else { "negative" };
+    let text =
+        format!("`{name}` is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs");
+    errors.push(*span, text);
+}
+
+fn report_contradiction(model: &Model, members: &[usize], errors: &mut Errors) {
+    let constraints = constraints(model);
+    let names: Vec<String> = members.iter().map(|&index| format!("`{}`", constraints[index].0)).collect();
+    let text =
+        format!("{} contradict one another: no state satisfies all of them; correct or remove one", names.join(", "));
+    let span = members.last().map_or_else(Span::call_site, |&last| constraints[last].1);
+    errors.push(span, text);
+}
+
+fn report_flat(model: &Model, member: usize, errors: &mut Errors) {
+    let (name, span) = &constraints(model)[member];
+    let text = format!(
+        "the gradient of `{name}` vanishes wherever `{name}` does, so that C is singular there: drop the power, or whatever \
+         makes `{name}` touch 0 without crossing it"
+    );
+    errors.push(*span, text);
+}
+
+fn depend_on_one_another(names: &str) -> String {
+    format!("{names} depend on one another; remove one of them")
+}
+
+fn report_singular(
+    model: &Model,
+    members: &[usize],
+    place: &str,
+    several: &dyn Fn(&str) -> String,
+    errors: &mut Errors,
+) {
     let holonomic = model.constraints.len();
     // A rate stands for the constraint that it is the rate of: users declare only that.
     let declared = |index: &usize| if (holonomic..2 * holonomic).contains(index) { index - holonomic } else { *index };
-    let culprits: BTreeSet<usize> = singularity.members.iter().map(declared).collect();
+    let culprits: BTreeSet<usize> = members.iter().map(declared).collect();
     let members = constraints(model);
     let names: Vec<String> = culprits.iter().map(|&index| format!("`{}`", members[index].0)).collect();
     let Some(&last) = culprits.last() else { return };
@@ -178,11 +284,10 @@ fn report_singular(model: &Model, singularity: &Singularity, errors: &mut Errors
         [name] => format!(
             "{name} commutes with every other constraint; remove it, or add the constraint that is conjugate to it"
         ),
-        _ => format!("{} depend on one another; remove one of them", names.join(", ")),
+        _ => several(&names.join(", ")),
     };
     let span = members[last].1;
-    errors
-        .push(span, format_args!("the matrix C of the constraints' Poisson brackets is singular everywhere: {reason}"));
+    errors.push(span, format_args!("the matrix C of the constraints' Poisson brackets is singular {place}: {reason}"));
 }
 
 /// Every constraint f with the place where it was declared, in the derivation's order.
@@ -218,7 +323,6 @@ fn names(declaration: &Declaration, model: &Model, integrals: &[Integral]) -> Na
         symbols: model.symbols.iter().map(|symbol| (symbol.name.clone(), symbol.latex.clone())).collect(),
         integrals: integrals.iter().map(|integral| integral.name.clone()).collect(),
         weights: integrals.iter().map(|integral| integral.weight).collect(),
-        invariant_sets: model.constraints.len(),
         outputs: model.outputs.iter().map(|output| output.name.clone()).collect(),
     }
 }

@@ -64,6 +64,8 @@ pub struct Derivation {
     pub poisson: Option<Vec<Vec<Expression>>>,
     /// The index of H in `integrals`.
     pub energy: Option<usize>,
+    /// How many of the integrals, the first ones, vanish on the constraint set.
+    pub constraint_count: usize,
     /// How H depends on the momenta.
     pub kinetic_energy: KineticEnergy,
     /// As declared.
@@ -194,4 +196,59 @@ impl Derivation {
             }
         }
     }
+}
+
+/// Where the field without feedback keeps an integral, and how that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conservation {
+    /// dI.X = 0 in every state.
+    Everywhere(Evidence),
+    /// dI.X = 0 in every state that satisfies the constraints.
+    OnConstraints(Evidence),
+    /// No state was found in which this could be tested.
+    Undecided,
+}
+
+/// How a statement is known to be true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// It is true of every system of this form.
+    Construction,
+    /// Exact algebra proved it.
+    Algebra,
+    /// It is true to more than forty digits in so many states.
+    Samples(u32),
+}
+
+/// What was found out about a [`Derivation`], for people to read: nothing of it enters the generated code.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// For each integral.
+    pub conservation: Vec<Conservation>,
+    /// {I_a, I_b} among the energy and the invariants.
+    pub involution: Involution,
+    /// Which integrals are functions of the others.
+    pub dependence: Dependence,
+    /// Constraints whose declaration takes a root of something that depends on the state.
+    pub roots: Vec<usize>,
+    /// Constraints that no state was found to satisfy together.
+    pub unsatisfied: Vec<usize>,
+}
+
+/// Brackets of integrals that are no constraints: Dirac brackets where there are constraints.
+#[derive(Clone, Debug, Default)]
+pub struct Involution {
+    /// How many pairs there are; 0 where the system has no bracket, or more integrals than were looked at.
+    pub pairs: usize,
+    /// The pairs that do not commute, with their bracket where it was brought into closed form.
+    pub others: Vec<(usize, usize, Option<Expression>)>,
+}
+
+/// The rank of DF.
+#[derive(Clone, Debug, Default)]
+pub struct Dependence {
+    /// The rank in general position; `None` where it was not determined.
+    pub rank: Option<usize>,
+    /// Sets of integrals, each of which is bound by an equation.
+    pub sets: Vec<Vec<usize>>,
 }

@@ -8,6 +8,7 @@ pub mod emit;
 pub mod expression;
 pub mod mechanics;
 pub mod notation;
+mod precise;
 pub mod program;
 pub mod sample;
 pub mod symbolic;

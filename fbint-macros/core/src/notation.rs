@@ -2,13 +2,17 @@
 //!
 //! Both list the same things in the order of the paper: H, the constraints and their partners, the brackets that do not
 //! vanish, the linear system for c, the field X component by component, V and its gradient. c and y carry the name of the
-//! constraint or the integral that they belong to.
+//! constraint or the integral that they belong to. What was found out about the integrals follows.
+
+mod findings;
 
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use crate::derivation::{Constraints, Derivation, Field};
+use crate::derivation::{Constraints, Derivation, Field, Findings};
 use crate::expression::{Expression, Function, Symbol};
+
+pub use findings::summary;
 
 /// What the symbols and the integrals of a model are called.
 #[derive(Clone, Debug)]
@@ -21,38 +25,45 @@ pub struct Names {
     pub integrals: Vec<String>,
     /// How often each integral occurs in the declaration.
     pub weights: Vec<u32>,
-    /// How many of the integrals of a field that is given are invariant sets.
-    pub invariant_sets: usize,
     /// Each output.
     pub outputs: Vec<String>,
 }
 
 /// The derivation as plain text, one equation a line.
-pub fn plain(derivation: &Derivation, names: &Names) -> String {
+pub fn plain(derivation: &Derivation, findings: &Findings, names: &Names) -> String {
     let mut text = String::new();
-    for (heading, equations) in sections(derivation, &Notation { style: Style::Plain, names }) {
+    for (heading, equations) in sections(derivation, findings, &Notation { style: Style::Plain, names }) {
         text += &format!("{heading}\n");
         for (left, right) in equations {
-            text += &format!("  {left} = {right}\n");
+            text += &if right.is_empty() { format!("  {left}\n") } else { format!("  {left} = {right}\n") };
         }
     }
     text
 }
 
 /// The derivation as LaTeX: one `align*` environment a section, headed by a `\paragraph`.
-pub fn latex(derivation: &Derivation, names: &Names) -> String {
+pub fn latex(derivation: &Derivation, findings: &Findings, names: &Names) -> String {
     let mut text = String::new();
-    for (heading, equations) in sections(derivation, &Notation { style: Style::Latex, names }) {
-        let lines: Vec<String> = equations.into_iter().map(|(left, right)| format!("  {left} &= {right}")).collect();
+    for (heading, equations) in sections(derivation, findings, &Notation { style: Style::Latex, names }) {
+        let line = |(left, right): (String, String)| {
+            if right.is_empty() { format!("  & {left}") } else { format!("  {left} &= {right}") }
+        };
+        let lines: Vec<String> = equations.into_iter().map(line).collect();
         let heading = heading.replace('_', "\\_");
         text += &format!("\\paragraph{{{heading}}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"));
     }
     text
 }
 
+/// One expression in plain text, cut short where it is long. Multipliers are written as in the derivation.
+pub fn short(expression: &Expression, names: &Names) -> String {
+    Notation { style: Style::Plain, names }.short(expression)
+}
+
+/// A heading, and the sides of equations; a remark has no right side.
 type Section = (String, Vec<(String, String)>);
 
-fn sections(derivation: &Derivation, notation: &Notation<'_>) -> Vec<Section> {
+fn sections(derivation: &Derivation, findings: &Findings, notation: &Notation<'_>) -> Vec<Section> {
     let mut sections = Vec::new();
     if let Some(energy) = derivation.energy {
         let equation = ("H".to_owned(), notation.expression(&derivation.integrals[energy]));
@@ -62,7 +73,7 @@ fn sections(derivation: &Derivation, notation: &Notation<'_>) -> Vec<Section> {
         sections.push(("Poisson matrix".to_owned(), notation.poisson(matrix)));
     }
     let constraints = derivation.constraints();
-    let count = constraints.map_or_else(|| notation.invariant_sets(derivation), Constraints::len);
+    let count = derivation.constraint_count;
     if count > 0 {
         sections.push(("Constraints".to_owned(), notation.constraints(derivation, count)));
     }
@@ -84,6 +95,7 @@ fn sections(derivation: &Derivation, notation: &Notation<'_>) -> Vec<Section> {
     }
     sections.push(("Feedback potential".to_owned(), notation.potential(derivation)));
     sections.push(("Gradient of the feedback potential".to_owned(), notation.gradient(derivation)));
+    sections.extend(notation.findings(derivation, findings));
     sections
 }
 
@@ -113,11 +125,6 @@ impl Notation<'_> {
         let pairs = (0..matrix.len()).flat_map(|i| (i + 1..matrix.len()).map(move |j| (i, j)));
         let pairs = pairs.filter(|&(i, j)| !matrix[i][j].is_zero());
         pairs.map(|(i, j)| (self.bracket(&self.symbol(i), &self.symbol(j)), self.expression(&matrix[i][j]))).collect()
-    }
-
-    /// How many integrals are invariant sets of a field that is given.
-    fn invariant_sets(&self, derivation: &Derivation) -> usize {
-        derivation.energy.unwrap_or(self.names.invariant_sets)
     }
 
     fn constraints(&self, derivation: &Derivation, count: usize) -> Vec<(String, String)> {
@@ -256,7 +263,7 @@ impl Notation<'_> {
         (0..derivation.dimension).map(component).collect()
     }
 
-    /// c_i or y_i as a symbol beyond those of the model: first all c, then all y.
+    /// c_i or y_i as a symbol beyond those of the model: first all c, then all y, then the integrals themselves.
     fn multiplier(&self, letter: char, row: usize) -> Expression {
         let before = if letter == 'c' { 0 } else { self.names.integrals.len() };
         Expression::from(Symbol((self.names.symbols.len() + before + row) as u32))
@@ -268,7 +275,11 @@ impl Notation<'_> {
         }
         let integrals = self.names.integrals.len();
         let row = index - self.names.symbols.len();
-        if row < integrals { self.attributed("c", row) } else { self.attributed("y", row - integrals) }
+        match row.checked_div(integrals) {
+            Some(0) => self.attributed("c", row),
+            Some(1) => self.attributed("y", row - integrals),
+            _ => self.integral(row - 2 * integrals),
+        }
     }
 
     fn integral(&self, index: usize) -> String {

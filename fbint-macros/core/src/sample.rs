@@ -2,21 +2,60 @@
 
 use crate::expression::{Expression, Symbol};
 
-/// A value for every symbol, in general position: reproducible, in (0.5, 1.5), where most declared functions are defined.
+/// A value for every symbol, in general position: reproducible, in (0.5, 1.5), where most declared functions are defined,
+/// times a size.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     seed: u64,
+    size: Size,
+    /// Symbols below this may be negative.
+    signed: u32,
+}
+
+/// How large the values of a point are.
+#[derive(Clone, Copy, Debug)]
+enum Size {
+    One,
+    /// The same for all symbols.
+    Common(f64),
+    /// From 1e-3 to 1e3, for each symbol another.
+    Own,
 }
 
 /// The points that every numerical test uses.
 pub fn sample_points() -> impl Iterator<Item = Point> {
-    (1..=6).map(|seed| Point { seed })
+    (1..=6).map(|seed| Point { seed, size: Size::One, signed: 0 })
+}
+
+/// Points among which those are looked for where a model is defined: of size one first, then of sizes from 1e-12 to 1e12
+/// and of many sizes at once, and every other one with negative values among the first `dimension` symbols.
+pub fn search_points(dimension: usize) -> impl Iterator<Item = Point> {
+    (1..=500).map(move |seed| {
+        let signed = if seed % 2 == 0 { dimension as u32 } else { 0 };
+        let size = match seed {
+            0..=100 => Size::One,
+            101..=300 => {
+                let spread = (seed - 100) as f64 * 0.06;
+                Size::Common(10_f64.powf(if seed % 4 < 2 { spread } else { -spread }))
+            }
+            _ => Size::Own,
+        };
+        Point { seed, size, signed }
+    })
 }
 
 impl Point {
     /// The value of a symbol.
     pub fn symbol(&self, symbol: Symbol) -> f64 {
-        self.value(u64::from(symbol.0))
+        // Every use of a symbol's number is far from every other.
+        let number = |use_: u64| self.value(u64::from(symbol.0) | use_ << 58);
+        let size = match self.size {
+            Size::One => 1.0,
+            Size::Common(size) => size,
+            Size::Own => 10_f64.powf(6.0 * (number(1) - 1.0)),
+        };
+        let negative = symbol.0 < self.signed && number(2) < 1.0;
+        if negative { -size * number(0) } else { size * number(0) }
     }
 
     /// The value of an expression.

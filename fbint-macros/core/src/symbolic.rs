@@ -15,16 +15,20 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::ops::{Add, Mul, Neg, Sub};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
 use std::time::Duration;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use num_traits::Signed;
 use symbolica::GLOBAL_SETTINGS;
 use symbolica::atom::{Atom, AtomCore, AtomView, Indeterminate};
 use symbolica::coefficient::Coefficient;
 use symbolica::domains::integer::Integer;
-use symbolica::domains::rational::Rational;
+use symbolica::domains::rational::{Q, Rational, RationalField};
+use symbolica::poly::groebner::GroebnerBasis;
+use symbolica::poly::polynomial::MultivariatePolynomial;
+use symbolica::poly::{GrevLexOrder, LexOrder, PolyVariable};
 use symbolica::utils::Settable;
 
 use crate::expression::{Expression, Function, Symbol};
@@ -32,6 +36,8 @@ use crate::sample::sample_points;
 
 /// How long a session waits for another process's session before it gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Terms of a sum beyond which it is not expanded.
+const MOST_TERMS: usize = 20_000;
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
 
@@ -66,7 +72,7 @@ impl std::fmt::Display for SessionError {
 
 /// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time on this machine.
 pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
-    let lock = lock()?;
+    let lock = lock(PATIENCE)?;
     let result = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .name("fbint-algebra".to_owned())
@@ -94,7 +100,7 @@ fn lock_path() -> PathBuf {
     folder.join("fbint-algebra.lock")
 }
 
-fn lock() -> Result<File, SessionError> {
+fn lock(patience: Duration) -> Result<File, SessionError> {
     let unavailable =
         |error: std::io::Error| SessionError::Unavailable(format!("lock file {}: {error}", lock_path().display()));
     let file = open_lock_file().map_err(unavailable)?;
@@ -107,7 +113,7 @@ fn lock() -> Result<File, SessionError> {
     // in vain is closed, which releases the lock.
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || sender.send(file.lock().map(|()| file)));
-    match receiver.recv_timeout(PATIENCE) {
+    match receiver.recv_timeout(patience) {
         Ok(result) => result.map_err(unavailable),
         Err(_) => Err(SessionError::Busy),
     }
@@ -134,6 +140,10 @@ pub struct Expr(Atom);
 pub struct NotReal;
 
 impl Expr {
+    fn polynomial(&self, variables: &Arc<Vec<PolyVariable>>) -> Polynomial<LexOrder> {
+        self.0.to_polynomial(&Q, variables.clone())
+    }
+
     /// The number 0.
     pub fn zero() -> Self {
         Self(Atom::zero())
@@ -185,7 +195,12 @@ impl Expr {
 
     /// Zero if the expression vanishes identically, else the form with fewer operations among the present one and the
     /// expanded one. Vanishing is decided exactly for rational expressions; of others, some that vanish may be missed.
+    ///
+    /// What may have too many terms when it is expanded is left as it is.
     pub fn simplest(&self) -> Self {
+        if expanded_terms(self.0.as_view()) > MOST_TERMS {
+            return self.clone();
+        }
         let expanded = self.0.expand();
         if expanded.is_zero() || has_compound_denominator(expanded.as_view()) && cancels(&expanded) {
             return Self::zero();
@@ -203,6 +218,63 @@ impl Expr {
         let mut found = BTreeSet::new();
         collect_symbols(self.0.as_view(), &mut found);
         found
+    }
+}
+
+type Polynomial<Order> = MultivariatePolynomial<RationalField, u16, Order>;
+
+/// Whether division of a polynomial by `relations` leaves nothing: a proof that it vanishes where they all do. Everything is
+/// polynomial in `variables`, the first of which are eliminated first, and has small degree.
+pub fn is_combination(polynomial: &Expr, relations: &[Expr], variables: &[Symbol]) -> bool {
+    let variables = polynomial_variables(variables);
+    let relations: Vec<Polynomial<LexOrder>> =
+        relations.iter().map(|relation| relation.polynomial(&variables)).collect();
+    let polynomial = polynomial.polynomial(&variables);
+    polynomial.is_zero() || polynomial.reduce(&relations).is_zero()
+}
+
+/// Whether a polynomial is a combination of `generators` at all, by a Groebner basis, whose remainders are unique. If 1 is,
+/// they have no common zero.
+pub fn is_in_ideal(polynomial: &Expr, generators: &[Expr], variables: &[Symbol]) -> bool {
+    let variables = polynomial_variables(variables);
+    let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&variables).reorder() };
+    let generators: Vec<_> = generators.iter().map(read).collect();
+    let basis = GroebnerBasis::new(&generators, false);
+    read(polynomial).reduce(&basis.system).is_zero()
+}
+
+fn polynomial_variables(symbols: &[Symbol]) -> Arc<Vec<PolyVariable>> {
+    // Symbolica orders terms by the registration of symbols, which must be that of the indices.
+    symbols.iter().max().map(|symbol| state_symbol(*symbol));
+    Arc::new(symbols.iter().map(|symbol| PolyVariable::from(state_symbol(*symbol))).collect())
+}
+
+/// A bound on the terms of the n-th power of a sum of t terms: n + t - 1 over n.
+pub fn terms_of_power(terms: usize, exponent: usize) -> usize {
+    let mut bound = 1_usize;
+    for index in 1..terms.min(exponent.saturating_add(1)) {
+        let larger = terms.max(exponent.saturating_add(1));
+        bound = bound.saturating_mul(larger.saturating_add(index - 1)) / index;
+        if bound > 1 << 40 {
+            return usize::MAX;
+        }
+    }
+    bound
+}
+
+/// A bound on the terms that expansion makes.
+fn expanded_terms(view: AtomView<'_>) -> usize {
+    match view {
+        AtomView::Num(_) | AtomView::Var(_) => 1,
+        AtomView::Add(sum) => sum.iter().map(expanded_terms).fold(0, usize::saturating_add),
+        AtomView::Mul(product) => product.iter().map(expanded_terms).fold(1, usize::saturating_mul),
+        AtomView::Pow(power) => {
+            // Powers of a root are expanded where they are whole: a root counts as what it is taken of.
+            let exponent = write(power.get_exp()).ok().and_then(|exponent| Some(exponent.as_number()?.abs().ceil()));
+            let exponent = exponent.and_then(|exponent| usize::try_from(exponent.to_integer()).ok());
+            terms_of_power(expanded_terms(power.get_base()), exponent.unwrap_or(1))
+        }
+        AtomView::Fun(function) => function.iter().map(expanded_terms).max().unwrap_or(1),
     }
 }
 
@@ -376,5 +448,20 @@ impl Neg for &Expr {
     type Output = Expr;
     fn neg(self) -> Expr {
         Expr(-&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PATIENCE, SessionError, lock};
+    use std::time::Duration;
+
+    #[test]
+    fn patience_ends_and_leaves_nothing_locked() {
+        let held = lock(PATIENCE).expect("nobody holds the lock for long");
+        assert_eq!(lock(Duration::from_millis(100)).map(drop), Err(SessionError::Busy));
+        drop(held);
+        // Also the thread that went on waiting gives it back when it is served, too late.
+        lock(PATIENCE).expect("nobody holds the lock any more");
     }
 }

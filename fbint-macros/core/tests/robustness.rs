@@ -115,7 +115,8 @@ fn nested_series_are_a_message() {
         "(0..10000).map(|i| zeros(100, 100)).sum()[(0, 0)]",
         "(0..10000).map(|i| (0..0).map(|j| (0..10000).map(|k| k).sum()).sum()).sum()",
         "(zeros(10000, 1) * zeros(1, 10000))[(0, 0)]",
-        "(m + q[0]).powi(1000).powi(1000).powi(1000).powi(1000) / (1e300).powi(-1024)",
+        "(m + q[0]).powi(1000).powi(1000).powi(1000).powi(1000)",
+        "m / (1e300).powi(-1024)",
     ] {
         only_message(&declare(series));
     }

@@ -4,7 +4,7 @@
 
 use fbint_runtime::nalgebra::{ArrayStorage, SMatrix, SVector};
 use fbint_runtime::{
-    FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem, Scalar,
+    Conservation, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem, Scalar,
 };
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
@@ -68,6 +68,7 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
     const INTEGRAL_KINDS: [IntegralKind; 4] =
         [IntegralKind::Constraint, IntegralKind::Constraint, IntegralKind::Energy, IntegralKind::Invariant];
     const INTEGRAL_WEIGHTS: [f64; 4] = if WEIGHTED { [3.0, 1.0, 1.0, 2.0] } else { [1.0; 4] };
+    const CONSERVATION: [Conservation; 4] = [Conservation::Undecided; 4];
     const PARAMETER_NAMES: &'static [&'static str] = &["m", "g", "l"];
     const OUTPUT_NAMES: &'static [&'static str] = &[];
     const HOLONOMIC_CONSTRAINTS: usize = 0;
@@ -159,7 +160,7 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
     }
 
     /// By Gaussian elimination of the full matrix, without damping: the rows of DF are independent.
-    fn correct<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
+    fn correction<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
         let jacobian = PreparedSystem::integrals_jacobian(self, x);
         let zero = T::from_f64(0.0);
         let mut y = law.weigh(PreparedSystem::integrals(self, x).data.0[0]);
@@ -178,7 +179,13 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
         for j in (0..4).rev() {
             y[j] = (j + 1..4).fold(y[j], |sum, l| sum - a[j][l] * y[l]) / a[j][j];
         }
-        vector(core::array::from_fn(|l| (0..4).fold(x[l], |sum, i| sum - jacobian[(i, l)] * y[i])))
+        vector(core::array::from_fn(|l| (0..4).fold(zero, |sum, i| sum + jacobian[(i, l)] * y[i])))
+    }
+
+    fn squared_gradients<T: Scalar>(&self, x: &SVector<T, 6>) -> SVector<T, 4> {
+        let jacobian = PreparedSystem::integrals_jacobian(self, x);
+        let zero = T::from_f64(0.0);
+        vector(core::array::from_fn(|i| (0..6).fold(zero, |sum, l| sum + jacobian[(i, l)] * jacobian[(i, l)])))
     }
 
     fn euler_step<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &mut SVector<T, 6>, h: T, law: &G) {

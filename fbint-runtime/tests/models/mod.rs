@@ -8,6 +8,7 @@ use fbint_runtime::nalgebra::{SVector, Vector4, Vector6};
 pub(crate) const PLANAR_PENDULUM: PlanarPendulum = PlanarPendulum { g: 1.0 };
 pub(crate) const SPHERICAL_PENDULUM: SphericalPendulum = SphericalPendulum { g: 1.0 };
 pub(crate) const FOUR_BAR: FourBar = FourBar { g: 9.81 };
+pub(crate) const PARALLELOGRAM: Parallelogram = Parallelogram { g: 9.81 };
 pub(crate) const KEPLER: Kepler = Kepler { mu: 1.0 };
 
 #[feedback_system(
@@ -68,6 +69,30 @@ impl FourBar {
     pub(crate) fn start() -> SVector<f64, 8> {
         let [a, b] = [[0.7878462024097664, 0.1389185421335443], [2.7047378325572815, 0.709467819821636]];
         SVector::from([a[0], a[1], b[0], b[1], 0.0, 0.0, 0.0, 0.0])
+    }
+}
+
+/// Crank and rocker of one length, coupler and pivots of another: in line at the dead centre, where every rod is free to turn.
+#[feedback_system(
+    coordinates(a: [2], b: [2]),
+    momenta(pa: [2], pb: [2]),
+    hamiltonian = (pa.norm_squared() + pb.norm_squared()) / 2 + g * (a[1] + b[1]),
+    constraint(
+        crank = a.norm_squared() - 1,
+        coupler = (b - a).norm_squared() - 4,
+        rocker = (b - vector![2, 0]).norm_squared() - 1,
+    ),
+)]
+#[derive(Clone, Copy)]
+pub(crate) struct Parallelogram {
+    pub(crate) g: f64,
+}
+
+impl Parallelogram {
+    /// At rest with the crank at an angle.
+    pub(crate) fn at_rest(angle: f64) -> SVector<f64, 8> {
+        let (sin, cos) = angle.sin_cos();
+        SVector::from([cos, sin, 2.0 + cos, sin, 0.0, 0.0, 0.0, 0.0])
     }
 }
 

@@ -21,6 +21,7 @@ Examples:
   fbint list                                         which models there are, and their parameters
   fbint run four-bar --until 30 --plot four-bar.svg  integrate one and draw what the integrals did
   fbint show spherical-pendulum --equations          what was derived for it
+  fbint resume chain.checkpoint                      go on with a run that was interrupted
   fbint reproduce cpv22-table --out out              make CPV22's table again, published numbers beside it
   fbint run --help                                   every option of a run, with examples";
 
@@ -29,7 +30,9 @@ pub(crate) enum Command {
     /// List the models, their parameters and integrals.
     List,
     /// Integrate a model and report what happened to every integral.
-    Run(Run),
+    Run(Box<Run>),
+    /// Go on with a run from its checkpoint.
+    Resume(Resume),
     /// Print what was derived for a model.
     Show(Show),
     /// Make figures and tables of the papers again, and compare them with the published numbers.
@@ -40,25 +43,41 @@ const RUN_EXAMPLES: &str = "\
 Examples:
   fbint run spherical-pendulum --until 100
   fbint run spherical-pendulum --method euler --step 1e-3 --gains none
-  fbint run spherical-pendulum --step 0.05 --gains none --correct
+  fbint run spherical-pendulum --step 0.05 --gains relaxation:1
   fbint run four-bar --method dop853 --rtol 1e-10 --until 30 --out four-bar.csv --plot four-bar.svg
   fbint run planar-pendulum -p m=2 -p l=0.5 --out planar.csv
   fbint run spherical-pendulum --start p[0]=1.5 --start p[2]=0 --plot pendulum.svg
   fbint run four-bar --start a[1]=0.3 --repair
+  fbint run chain-8 --until 20 --out chain.csv --checkpoint chain.checkpoint
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
-  each stays below --atol plus --rtol times the state. --correct moves the state after each step onto all integrals, by one
-  iteration of Gauss and Newton; it goes with every method and makes feedback dispensable.
+  each stays below --atol plus --rtol times the state.
 
 Gains:
-  One number K weighs every integral alike; k1,k2,.. gives one weight to each, in the order that `fbint list` shows; `none`
-  integrates the derived field without feedback. Feedback makes the field stiffer: Euler wants h < 0.36 / K, RK4 h < 0.5 / K
-  on a pendulum, and what a method can resolve well it may resolve better with small gains or none.
+  Without --gains the state is corrected after each step, onto all integrals, by one iteration of Gauss and Newton: that is
+  feedback as strong as can be without its stiffness, and needs no number. With --gains it is not, unless --correct asks for it:
+  none              the derived field alone
+  K                 every integral weighs K; K1,K2,.. gives one weight to each, in the order that `fbint list` shows
+  relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
+  scaled:RATE       the same without a linear solve, where integrals do not depend on one another
+  bae-chang         as strong as an Euler step of this size allows, by the rule of Bae and Chang
+  Constant gains make the field stiff. A step too large for them is refused, with the largest that would do.
 
 Start:
   Each model brings a start. --start changes entries of it; a start that violates a constraint is refused with the
-  constraint's name and value, or moved to a consistent one nearby by --repair, which keeps the entries set by --start.";
+  constraint's name and value, or moved to a consistent one nearby by --repair, which keeps the entries set by --start.
+
+Files:
+  Every file is written whole or not at all. Every run leaves a record of what it was made from, by which code, and what came
+  out: beside the file of --out (or else --plot, --checkpoint) and by its name, four-bar.run.json for four-bar.csv, so that runs
+  with files of their own keep their records; MODEL.run.json in the current folder for a run without files.
+
+Interruption:
+  Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
+  state that was reached is kept, with the samples so far, and also every so many seconds on the way, in case the run is killed.
+  `fbint resume FILE` then goes on, and writes, bit by bit, what the whole run would have written. What is killed while it writes
+  a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -77,15 +96,15 @@ pub(crate) struct Run {
     /// The absolute tolerance of a method that chooses its steps; that of --rtol unless given.
     #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
     pub(crate) atol: Option<f64>,
-    /// Correct the state after each step, onto all constraints and invariants.
+    /// Correct the state after each step, onto all constraints and invariants, also with --gains.
     #[arg(long)]
     pub(crate) correct: bool,
     /// The time at the end; a run starts at 0.
     #[arg(long, value_name = "T", default_value_t = 10.0, allow_negative_numbers = true)]
     pub(crate) until: f64,
-    /// The weights of the feedback: one for all, one for each integral, or `none`.
-    #[arg(long, value_name = "K|K1,K2,..|none", default_value = "1", value_parser = gains, allow_hyphen_values = true)]
-    pub(crate) gains: GainsArgument,
+    /// The gains of the feedback, instead of a correction after each step.
+    #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
+    pub(crate) gains: Option<GainsArgument>,
     /// Set a parameter; may be repeated.
     #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) parameters: Vec<Assignment>,
@@ -105,6 +124,26 @@ pub(crate) struct Run {
     /// Draw the change of every integral over time as SVG.
     #[arg(long, value_name = "FILE.svg")]
     pub(crate) plot: Option<PathBuf>,
+    /// Keep in this file what it takes to go on with the run, should it be interrupted; see `fbint resume`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// The time between two checkpoints, in seconds by the clock on the wall; 10 unless given.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, requires = "checkpoint", value_parser = seconds)]
+    pub(crate) checkpoint_every: Option<f64>,
+}
+
+const RESUME_EXAMPLES: &str = "\
+Example:
+  fbint resume chain.checkpoint
+
+Model, parameters, method and files are those of the run that was interrupted. Only the program that wrote a checkpoint can
+resume it: another version, or another derivation of the model, could not give the same bits.";
+
+#[derive(Args, Debug)]
+#[command(after_help = RESUME_EXAMPLES)]
+pub(crate) struct Resume {
+    /// The checkpoint, as `fbint run --checkpoint` has written it.
+    pub(crate) checkpoint: PathBuf,
 }
 
 /// An integrator by its name on the command line.
@@ -130,6 +169,9 @@ pub(crate) enum GainsArgument {
     None,
     Uniform(f64),
     Each(Vec<f64>),
+    Relaxation(f64),
+    Scaled(f64),
+    BaeChang,
 }
 
 /// `NAME=VALUE`.
@@ -190,14 +232,24 @@ pub(crate) struct Reproduce {
 fn gains(text: &str) -> Result<GainsArgument, String> {
     match text {
         "none" => Ok(GainsArgument::None),
+        "bae-chang" => Ok(GainsArgument::BaeChang),
+        _ if text.starts_with("relaxation:") => number(&text["relaxation:".len()..]).map(GainsArgument::Relaxation),
+        _ if text.starts_with("scaled:") => number(&text["scaled:".len()..]).map(GainsArgument::Scaled),
         _ if text.contains(',') => text.split(',').map(number).collect::<Result<_, _>>().map(GainsArgument::Each),
-        _ => number(text).map(GainsArgument::Uniform),
+        _ => text.trim().parse().map(GainsArgument::Uniform).map_err(|_| {
+            format!("`{text}` is not a number, and not `none`, `relaxation:TAU`, `scaled:RATE` or `bae-chang`")
+        }),
     }
 }
 
 fn assignment(text: &str) -> Result<Assignment, String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
     Ok(Assignment { name: name.trim().to_owned(), value: number(value)? })
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = number(text)?;
+    if seconds >= 0.0 && seconds.is_finite() { Ok(seconds) } else { Err("it must be 0 or more, and finite".to_owned()) }
 }
 
 fn number(text: &str) -> Result<f64, String> {

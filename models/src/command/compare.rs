@@ -64,7 +64,7 @@ fn run(
     let feedback = if contender.aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
     let plan = Plan { method, correction: Correction::times(0), until: UNTIL, feedback, every: Some(EVERY) };
     let mut progress = Progress::new(&contender.to_string());
-    model.run(start, &plan, &mut |fraction| progress.report(fraction))
+    model.run(start, &plan, None, &mut progress.watch())
 }
 
 fn curves(runs: &[Run]) -> Vec<Curve<'_>> {

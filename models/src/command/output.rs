@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
+use super::interruption::whole_file;
+
 /// Where a file will be written, known to be writable when the run starts.
 pub(crate) struct Output {
     given: PathBuf,
@@ -20,6 +22,7 @@ impl Output {
         if target.exists() && !target.is_file() {
             return Err(format!("cannot write {}: not a regular file", path.display()).into());
         }
+        let _whole = whole_file();
         temporary(&target).map_err(|error| refusal(path, &error))?;
         Ok(Self { given: path.to_owned(), target })
     }
@@ -34,18 +37,24 @@ impl Output {
         self.target == other.target
     }
 
+    /// Whether there is a file already.
+    pub(crate) fn exists(&self) -> bool {
+        self.target.exists()
+    }
+
     /// The path as it was given.
     pub(crate) fn path(&self) -> &Path {
         &self.given
     }
 
     fn try_write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let _whole = whole_file();
         let mut file = BufWriter::new(temporary(&self.target)?);
         fill(&mut file)?;
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
         file.as_file().sync_all()?;
         file.persist(&self.target)?;
-        Ok(())
+        sync_folder(folder(&self.target))
     }
 }
 
@@ -63,6 +72,17 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+/// Makes a file's new name last, where that takes a call of its own.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 /// An empty file next to `target` that vanishes when dropped.
 fn temporary(target: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
@@ -75,13 +95,17 @@ fn temporary(target: &Path) -> io::Result<NamedTempFile> {
 
 /// One line that names the path and the reason, without the temporary file's name.
 fn refusal(path: &Path, error: &io::Error) -> String {
-    let reason = match error.kind() {
-        io::ErrorKind::NotFound => "no such folder".to_owned(),
+    format!("cannot write {}: {}", path.display(), reason(error, "no such folder"))
+}
+
+/// What went wrong with a file in plain words; `missing` says what is not there.
+pub(crate) fn reason(error: &io::Error, missing: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => missing.to_owned(),
         io::ErrorKind::NotADirectory => "its parent is not a folder".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "read-only file system".to_owned(),
         io::ErrorKind::StorageFull => "no space left on the device".to_owned(),
         kind => kind.to_string(),
-    };
-    format!("cannot write {}: {reason}", path.display())
+    }
 }

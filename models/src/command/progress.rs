@@ -1,8 +1,10 @@
 //! A progress bar for runs that outlast half a second, on a terminal only.
 
 use std::io::{IsTerminal, stderr};
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use fbint_runtime::Moment;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -20,6 +22,14 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(label: &str) -> Self {
         Self { label: label.to_owned(), begun: Instant::now(), wanted: stderr().is_terminal(), bar: None }
+    }
+
+    /// To watch a run with.
+    pub(crate) fn watch(&mut self) -> impl FnMut(&Moment<'_>) -> ControlFlow<()> + '_ {
+        |moment| {
+            self.report(moment.fraction());
+            ControlFlow::Continue(())
+        }
     }
 
     /// To be told from time to time which fraction of the run is done.

@@ -1,18 +1,17 @@
-//! `fbint run`: one model by one method.
+//! `fbint run`: one model by one method; and `fbint resume`, which goes on with such a run.
 
 use std::error::Error;
-use std::io::{Write, stdout};
-use std::path::Path;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-use fbint_runtime::{Correction, Method};
-use models::catalogue::{Feedback, Model, Plan};
+use fbint_runtime::Method;
+use models::catalogue::{Feedback, Model};
 
-use super::arguments::{Assignment, GainsArgument, MethodName, Run};
-use super::figure::{self, Curve};
-use super::output::Output;
-use super::progress::Progress;
-use super::scheme::Contender;
-use super::{load, nearest, table};
+use super::arguments::{self, Assignment, GainsArgument, MethodName};
+use super::checkpoint::{Checkpoint, Files};
+use super::job::{Job, code_sha256, named};
+use super::task::{Outputs, Task};
+use super::{load, nearest};
 
 /// The step size unless given.
 const STEP: f64 = 1e-3;
@@ -20,38 +19,50 @@ const STEP: f64 = 1e-3;
 const RTOL: f64 = 1e-9;
 /// More samples than this hardly fit into memory.
 const MAX_SAMPLES: f64 = 1e7;
+/// Seconds between checkpoints unless given.
+const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes the files asked for.
-pub(crate) fn run(arguments: &Run) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
+    let job = job(arguments)?;
+    let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
+    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
+    let outputs =
+        Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
+    let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
+    Task { code_sha256: code_sha256(&*job.model()?), job, files, every, wall_before: 0.0 }.execute(&outputs, None)
+}
+
+/// Goes on from a checkpoint, to which it goes on writing.
+pub(crate) fn resume(arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
+    let path = &arguments.checkpoint;
+    let Checkpoint { job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
+        Checkpoint::read(path)?;
+    let outputs = Outputs::open(&job, files.out.as_deref(), files.plot.as_deref(), Some(path))?;
+    Task { code_sha256: code_sha256(&*job.model()?), job, files, every, wall_before }.execute(&outputs, Some(snapshot))
+}
+
+/// What the command line asks for, with everything resolved.
+fn job(arguments: &arguments::Run) -> Result<Job, Box<dyn Error>> {
     let mut model = load(&arguments.model)?;
     set_parameters(&mut *model, &arguments.parameters)?;
     let start = start(&*model, arguments)?;
-    let plan = plan(&*model, arguments)?;
-    let (out, plot) = outputs(arguments.out.as_deref(), arguments.plot.as_deref())?;
-
-    let mut progress = Progress::new(&arguments.model);
-    let run = model.run(&start, &plan, &mut |fraction| progress.report(fraction)).map_err(in_terms_of_options)?;
-    drop(progress);
-
-    let title = title(arguments, plan.method);
-    if let Some(out) = &out {
-        out.write(|file| table::write(&*model, &run.trajectory, file))?;
+    let method = method(arguments)?;
+    if let Some(every) = arguments.every
+        && arguments.until / every.max(step(method).unwrap_or(0.0)) > MAX_SAMPLES
+    {
+        return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
     }
-    if let Some(plot) = &plot {
-        let curve = Curve { contender: contender(&plan), trajectory: &run.trajectory };
-        let svg = figure::drift(&title, model.integral_names(), &[curve]);
-        plot.write(|file| file.write_all(svg.as_bytes()))?;
-    }
-
-    let mut terminal = stdout().lock();
-    writeln!(terminal, "{title}\n\n{}\n", run.report)?;
-    writeln!(terminal, "{} steps, {} evaluations of the field", run.steps, run.evaluations)?;
-    for (what, file) in [("trajectory", &out), ("figure", &plot)] {
-        if let Some(file) = file {
-            writeln!(terminal, "{what}: {}", file.path().display())?;
-        }
-    }
-    Ok(())
+    Ok(Job {
+        model: arguments.model.clone(),
+        parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        start: named(model.state_names(), &start),
+        method,
+        gains: feedback(&*model, method, arguments.gains.as_ref())?,
+        corrections: (arguments.correct || arguments.gains.is_none()).into(),
+        until: arguments.until,
+        every: arguments.every,
+    })
 }
 
 fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(), Box<dyn Error>> {
@@ -64,7 +75,7 @@ fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(
 }
 
 /// The model's own start with the entries that were set, repaired around them if asked.
-fn start(model: &dyn Model, arguments: &Run) -> Result<Vec<f64>, Box<dyn Error>> {
+fn start(model: &dyn Model, arguments: &arguments::Run) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut start = model.start()?;
     let mut held = Vec::new();
     for Assignment { name, value } in &arguments.start {
@@ -75,24 +86,8 @@ fn start(model: &dyn Model, arguments: &Run) -> Result<Vec<f64>, Box<dyn Error>>
     if arguments.repair { model.repair(&start, &held).map_err(in_terms_of_options) } else { Ok(start) }
 }
 
-fn plan(model: &dyn Model, arguments: &Run) -> Result<Plan, Box<dyn Error>> {
-    let method = method(arguments)?;
-    if let Some(every) = arguments.every
-        && arguments.until / every.max(step(method).unwrap_or(0.0)) > MAX_SAMPLES
-    {
-        return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
-    }
-    Ok(Plan {
-        method,
-        correction: if arguments.correct { Correction::once() } else { Correction::times(0) },
-        until: arguments.until,
-        feedback: feedback(model, &arguments.gains)?,
-        every: arguments.every,
-    })
-}
-
 /// The method with its step or its tolerances, whichever it takes; the other is refused.
-fn method(arguments: &Run) -> Result<Method, Box<dyn Error>> {
+fn method(arguments: &arguments::Run) -> Result<Method, Box<dyn Error>> {
     let h = arguments.step.unwrap_or(STEP);
     let rtol = arguments.rtol.unwrap_or(RTOL);
     let atol = arguments.atol.unwrap_or(rtol);
@@ -104,7 +99,7 @@ fn method(arguments: &Run) -> Result<Method, Box<dyn Error>> {
         MethodName::DormandPrince => Method::DormandPrince { rtol, atol },
         MethodName::Dop853 => Method::Dop853 { rtol, atol },
     };
-    let name = method_name(arguments.method);
+    let name = method_name(method);
     let tolerance = arguments.rtol.map(|_| "--rtol").or(arguments.atol.map(|_| "--atol"));
     match (step(method), tolerance) {
         (None, _) if arguments.step.is_some() => {
@@ -125,11 +120,20 @@ fn step(method: Method) -> Option<f64> {
     }
 }
 
-fn feedback(model: &dyn Model, argument: &GainsArgument) -> Result<Feedback, Box<dyn Error>> {
+fn feedback(model: &dyn Model, method: Method, argument: Option<&GainsArgument>) -> Result<Feedback, Box<dyn Error>> {
     let names = model.integral_names();
-    match argument {
+    match argument.unwrap_or(&GainsArgument::None) {
         GainsArgument::None => Ok(Feedback::None),
         GainsArgument::Uniform(k) => Ok(Feedback::Uniform(*k)),
+        GainsArgument::Relaxation(tau) => Ok(Feedback::Relaxation(*tau)),
+        GainsArgument::Scaled(rate) => Ok(Feedback::DiagonalScaled(*rate)),
+        GainsArgument::BaeChang => match step(method) {
+            Some(h) => Ok(Feedback::BaeChang(h)),
+            None => {
+                let name = method_name(method);
+                Err(format!("--gains bae-chang needs a step, which {name} chooses itself: give --method euler").into())
+            }
+        },
         GainsArgument::Each(gains) if gains.len() == names.len() => Ok(Feedback::Diagonal(gains.clone())),
         GainsArgument::Each(gains) => {
             let (given, wanted, order) = (gains.len(), names.len(), names.join(", "));
@@ -138,20 +142,8 @@ fn feedback(model: &dyn Model, argument: &GainsArgument) -> Result<Feedback, Box
     }
 }
 
-/// Both files, known to be writable before the run starts.
-fn outputs(out: Option<&Path>, plot: Option<&Path>) -> Result<(Option<Output>, Option<Output>), Box<dyn Error>> {
-    let out = out.map(Output::at).transpose()?;
-    let plot = plot.map(Output::at).transpose()?;
-    match (&out, &plot) {
-        (Some(out), Some(plot)) if out.is_same_file(plot) => {
-            Err(format!("--out and --plot both name {}", plot.path().display()).into())
-        }
-        _ => Ok((out, plot)),
-    }
-}
-
 /// The runtime's remedy for a bad start, as an option of this command.
-fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
+pub(super) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
     match error {
         fbint_runtime::Error::OffConstraint { name, value, tolerance } => format!(
             "the start violates the constraint `{name}`: its value there is {value:?} where 0 is asked, give or take \
@@ -167,41 +159,14 @@ fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
     }
 }
 
-fn contender(plan: &Plan) -> Contender {
-    let scheme = plan.method.into();
-    match plan.feedback {
-        Feedback::None => Contender::plain(scheme),
-        Feedback::Uniform(_) | Feedback::Diagonal(_) => Contender::with_feedback(scheme),
-    }
-}
-
-fn title(arguments: &Run, method: Method) -> String {
-    let accuracy = match method {
-        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
-        Method::DormandPrince { rtol, atol } | Method::Dop853 { rtol, atol } => {
-            format!("rtol = {rtol:?}, atol = {atol:?}")
-        }
-    };
-    format!("{}: {}, {accuracy}, t = 0 .. {}", arguments.model, method_label(arguments), arguments.until)
-}
-
-fn method_label(arguments: &Run) -> String {
-    let method = method_name(arguments.method);
-    let feedback = match &arguments.gains {
-        GainsArgument::None => format!("{method} without feedback"),
-        GainsArgument::Uniform(k) => format!("{method} with feedback, k = {k}"),
-        GainsArgument::Each(_) => format!("{method} with feedback"),
-    };
-    if arguments.correct { feedback + ", corrected" } else { feedback }
-}
-
-fn method_name(method: MethodName) -> &'static str {
+/// As a sentence names it.
+pub(super) fn method_name(method: Method) -> &'static str {
     match method {
-        MethodName::Euler => "Euler",
-        MethodName::Midpoint => "the midpoint rule",
-        MethodName::Heun => "Heun",
-        MethodName::Rk4 => "RK4",
-        MethodName::DormandPrince => "Dormand-Prince",
-        MethodName::Dop853 => "DOP853",
+        Method::Euler { .. } => "Euler",
+        Method::Midpoint { .. } => "the midpoint rule",
+        Method::Heun { .. } => "Heun",
+        Method::Rk4 { .. } => "RK4",
+        Method::DormandPrince { .. } => "Dormand-Prince",
+        Method::Dop853 { .. } => "DOP853",
     }
 }

@@ -151,7 +151,7 @@ impl Scope<'_> {
             return Err(self.fail(written, format!("{message}; `a.component_div(&b)` divides by components")));
         };
         let Some(reciprocal) = scalar.clone().reciprocal() else {
-            let message = format!("this divisor is 0{}", self.circumstances());
+            let message = format!("this divisor is 0{}: correct it, or drop the quotient", self.circumstances());
             return Err(self.fail(written, message));
         };
         dividend.multiply(reciprocal.into()).map_err(|message| self.fail(written, message))

@@ -8,11 +8,11 @@ use syn::{Expr, ExprMethodCall, Ident};
 use super::scope::{Outcome, Poison, Scope};
 use super::value::{Scalar, Value, fits, plural};
 use crate::diagnostics::nearest;
-use crate::expression::Function;
+use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, plain};
 
-/// The largest exponent of `powi`: polynomials of a higher degree are a slip of the pen.
-const MAX_EXPONENT: i64 = 1_024;
+/// The largest exponent, of powers inside one another their product: polynomials of a higher degree are a slip of the pen.
+const MAX_EXPONENT: f64 = 1_024.0;
 /// The largest matrix whose determinant is written out.
 const MAX_DETERMINANT: usize = 6;
 
@@ -60,9 +60,9 @@ const FOREIGN: [(&str, &str); 15] = [
     ("cbrt", "write `x.powf(1.0 / 3.0)`"),
     ("hypot", "write `(x * x + y * y).sqrt()`"),
     ("mul_add", "write `a * b + c`"),
-    ("max", "it has no derivative where its arguments meet"),
-    ("min", "it has no derivative where its arguments meet"),
-    ("signum", "it has no derivative at zero"),
+    ("max", "it has no derivative where its arguments meet; write the branch that you mean"),
+    ("min", "it has no derivative where its arguments meet; write the branch that you mean"),
+    ("signum", "it has no derivative at zero; write the sign that you mean"),
     ("floor", "it has no useful derivative"),
     ("normalize", "write `v / v.norm()`"),
     ("try_inverse", "inverses are not written out: state the equation that the inverse solves"),
@@ -198,12 +198,6 @@ impl Scope<'_> {
         match &plain(&call.method)[..] {
             "powi" => {
                 let base = self.scalar(&value, &call.method)?;
-                if integer.abs() > MAX_EXPONENT {
-                    return Err(self.fail(
-                        written,
-                        format!("an exponent of `powi` lies between -{MAX_EXPONENT} and {MAX_EXPONENT}"),
-                    ));
-                }
                 self.power(base, BigRational::from_integer(BigInt::from(integer)), written)
             }
             _ if shape == Shape::Scalar => {
@@ -226,6 +220,16 @@ impl Scope<'_> {
     }
 
     fn power(&mut self, base: Scalar, exponent: BigRational, written: &Expr) -> Outcome<Value> {
+        if to_f64(&exponent).abs() > MAX_EXPONENT {
+            let text = format!("an exponent lies between -{MAX_EXPONENT} and {MAX_EXPONENT}");
+            return Err(self.fail(written, text));
+        }
+        let nested = nested_exponent(&base.expression) * to_f64(&exponent).abs();
+        if nested > MAX_EXPONENT {
+            let text =
+                format!("powers of powers multiply: here up to {nested:.0}, and at most {MAX_EXPONENT} is possible");
+            return Err(self.fail(written, text));
+        }
         if let Some(number) = base.expression.as_number() {
             // Exact powers of numbers are taken at once: they must not outgrow the memory.
             let bits = number.numer().bits().max(number.denom().bits());
@@ -325,5 +329,14 @@ pub(super) fn arguments(count: usize) -> String {
         0 => "no argument".to_owned(),
         1 => "one argument".to_owned(),
         _ => format!("{count} arguments"),
+    }
+}
+
+/// The largest product of exponents of powers inside one another.
+fn nested_exponent(expression: &Expression) -> f64 {
+    let of_children = expression.children().map(nested_exponent).fold(1.0, f64::max);
+    match expression {
+        Expression::Power(_, exponent) => of_children * to_f64(exponent).abs().max(1.0),
+        _ => of_children,
     }
 }

@@ -138,8 +138,8 @@ fn count(constraints: &[Quantity], phase: &[Quantity], degrees: usize, errors: &
         let message = format!("with `{}` there are more constraints than the system has freedom", quantity.name);
         let equations = 2 * constraints.len() + phase.len();
         let rates = if constraints.is_empty() { "" } else { " with their rates" };
-        errors
-            .push(quantity.span, format_args!("{message}: {equations} equations{rates} on a state of {}", 2 * degrees));
+        let count = format!("{equations} equations{rates} on a state of {}", 2 * degrees);
+        errors.push(quantity.span, format_args!("{message}: {count}; remove some"));
     }
 }
 

@@ -203,8 +203,9 @@ impl<'a> Scope<'a> {
                 if let Progress::Running = self.progress[index] {
                     self.progress[index] = Progress::Done(Err(Poison));
                     let define = &self.declaration.defines[index].name;
-                    let message =
-                        format!("the definition of `{define}` needs `{define}` itself, directly or by way of others");
+                    let message = format!(
+                        "the definition of `{define}` needs `{define}` itself, directly or by way of others: write one of them out"
+                    );
                     return Err(self.fail_at(define.span(), message));
                 }
                 let value = self.definition(index)?;

@@ -8,7 +8,7 @@ mod stub;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::derivation::{Constraints, Derivation, KineticEnergy};
+use crate::derivation::{Conservation, Constraints, Derivation, Evidence, KineticEnergy};
 use crate::elaborate::SymbolInfo;
 use crate::program::{Instruction, OperationCount, Pass, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
@@ -52,10 +52,14 @@ pub struct Compiled<'a> {
     pub derivation: &'a Derivation,
     /// The functions.
     pub programs: &'a Programs,
+    /// Where each integral is conserved.
+    pub conservation: &'a [Conservation],
     /// The derivation in LaTeX.
     pub latex: &'a str,
     /// The derivation in plain text.
     pub equations: &'a str,
+    /// What the documentation says of the integrals, in Markdown.
+    pub summary: &'a str,
 }
 
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
@@ -102,6 +106,7 @@ fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         if passed_on { quote!(#field) } else { quote!(#field: #value) }
     });
     quote! {
+        #[inline]
         fn prepare(&self) -> Self::Prepared {
             #statements
             #prepared { #(#fields),* }
@@ -162,15 +167,17 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
         IntegralKind::Energy => quote!(#runtime::IntegralKind::Energy),
         IntegralKind::Invariant => quote!(#runtime::IntegralKind::Invariant),
     });
+    let conservation = compiled.conservation.iter().map(|grade| conservation(runtime, *grade));
     let weights = compiled.integrals.iter().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
     let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
     let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
     let passes = compiled.programs.passes.iter().map(|pass| pass_costs(runtime, pass));
-    let (latex, equations) = (compiled.latex, compiled.equations);
+    let (latex, equations, summary) = (compiled.latex, compiled.equations, compiled.summary);
     let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
     let places: Vec<TokenStream> = parameters.iter().map(place).collect();
     quote! {
+        #[doc = #summary]
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #runtime::FeedbackSystem<#n, #m> for #name {
@@ -181,6 +188,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const INTEGRAL_NAMES: [&'static ::core::primitive::str; #m] = [#(#integral_names),*];
             const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#(#kinds),*];
             const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [#(#weights),*];
+            const CONSERVATION: [#runtime::Conservation; #m] = [#(#conservation),*];
             const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
             const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
             const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = #holonomic;
@@ -191,12 +199,14 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const SOURCE: &'static ::core::primitive::str = #source;
             const DERIVATION: &'static ::core::primitive::str = #latex;
             const EQUATIONS: &'static ::core::primitive::str = #equations;
+            #[inline]
             fn parameter(&self, index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
                 match index {
                     #(#read_indices => ::core::option::Option::Some(self.#places),)*
                     _ => ::core::option::Option::None,
                 }
             }
+            #[inline]
             fn parameter_mut(
                 &mut self,
                 index: ::core::primitive::usize,
@@ -208,6 +218,28 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             }
             #prepare
         }
+    }
+}
+
+fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
+    let evidence = |evidence| match evidence {
+        Evidence::Construction => quote!(#runtime::Evidence::Construction),
+        Evidence::Algebra => quote!(#runtime::Evidence::Algebra),
+        Evidence::Samples(count) => {
+            let count = Literal::u32_unsuffixed(count);
+            quote!(#runtime::Evidence::Samples(#count))
+        }
+    };
+    match grade {
+        Conservation::Everywhere(how) => {
+            let how = evidence(how);
+            quote!(#runtime::Conservation::Everywhere(#how))
+        }
+        Conservation::OnConstraints(how) => {
+            let how = evidence(how);
+            quote!(#runtime::Conservation::OnConstraints(#how))
+        }
+        Conservation::Undecided => quote!(#runtime::Conservation::Undecided),
     }
 }
 
@@ -256,6 +288,7 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let potential_gradient = scope.vector(&programs.potential_gradient, Form::Normalised);
     let feedback_field = scope.vector(&programs.feedback_field, Form::Normalised);
     let correction = scope.vector(&programs.correction, Form::Declared);
+    let squared_gradients = scope.vector(&programs.squared_gradients, Form::Declared);
     let (n, m) = compiled.sizes();
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
     let this = quote!(<Self as #runtime::PreparedSystem<#n, #m>>);
@@ -304,8 +337,12 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             #feedback_field
         }
         #[inline]
-        fn correct<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
+        fn correction<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
             #correction
+        }
+        #[inline]
+        fn squared_gradients<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+            #squared_gradients
         }
         #[inline]
         fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {
@@ -433,6 +470,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         }
         #[automatically_derived]
         impl ::core::convert::From<#flat> for #state {
+            #[inline]
             fn from(x: #flat) -> Self {
                 let [[#(#entries),*]] = x.data.0;
                 Self { #(#names: #gathered),* }
@@ -440,6 +478,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         }
         #[automatically_derived]
         impl ::core::convert::From<#state> for #flat {
+            #[inline]
             fn from(state: #state) -> Self {
                 let #state { #(#names: #scattered),* } = state;
                 #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#entries),*]]))

@@ -42,6 +42,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             const INTEGRAL_NAMES: [#text; #m] = [""; #m];
             const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#runtime::IntegralKind::Invariant; #m];
             const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [1.0; #m];
+            const CONSERVATION: [#runtime::Conservation; #m] = [#runtime::Conservation::Undecided; #m];
             const PARAMETER_NAMES: &'static [#text] = &[];
             const OUTPUT_NAMES: &'static [#text] = &[];
             const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = 0;
@@ -74,7 +75,8 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             fn normalisation(&self) -> [[::core::primitive::f64; 3]; #m] #none
             fn potential_gradient<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
             fn feedback_field<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
-            fn correct<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
+            fn correction<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
+            fn squared_gradients<T: #runtime::Scalar>(&self, _x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
             fn euler_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none
             fn rk4_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none
         }

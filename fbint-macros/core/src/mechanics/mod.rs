@@ -1,10 +1,27 @@
-//! From a [`Problem`] to its [`Derivation`], in the order of the paper. Runs within a session of the algebra.
+//! From a [`Problem`] to its [`Derivation`], in the order of the paper, and what can be proved about it.
+//!
+//! What takes algebra runs within a session: [`derive`], [`claims`], [`involution`], [`is_contradiction`]. The rest works with
+//! numbers, after the session's lock is released.
 
+mod conservation;
+mod definedness;
+mod dependence;
 mod dirac;
+mod feasibility;
+mod involution;
+mod linear;
 mod phase_space;
 mod poisson;
 mod regularity;
+mod samples;
+mod states;
+mod vanishing;
 
+pub use conservation::{Claim, Violation, claims, prove};
+pub use definedness::{is_difference_of_roots, is_root, undefined_part};
+pub use dependence::dependence;
+pub use feasibility::{Fault, find_fault, is_contradiction};
+pub use involution::involution;
 pub use poisson::NotPoisson;
 pub use regularity::{Singularity, find_singularity};
 
@@ -67,7 +84,8 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Obstacle> {
     let canonical = matches!(field, Field::Dirac(_));
     let kinetic_energy =
         energy.as_ref().filter(|_| canonical).map_or(KineticEnergy::General, |energy| space.kinetic_energy(energy));
-    let place = energy.as_ref().map(|_| constraints.len());
+    let constraint_count = constraints.len();
+    let place = energy.as_ref().map(|_| constraint_count);
     let all: Vec<Observable> = constraints.into_iter().chain(energy).chain(invariants).collect();
     Ok(Derivation {
         dimension: problem.dimension,
@@ -79,6 +97,7 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Obstacle> {
             Dynamics::Canonical { .. } | Dynamics::Given { .. } => None,
         },
         energy: place,
+        constraint_count,
         kinetic_energy,
         outputs: problem.outputs.clone(),
         first_multiplier: problem.first_multiplier,

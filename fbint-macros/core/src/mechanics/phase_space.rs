@@ -64,6 +64,12 @@ impl PhaseSpace {
 }
 
 impl Observable {
+    /// From the entries of the gradient that do not vanish.
+    pub(super) fn read(value: &Expression, gradient: &[(usize, Expression)]) -> Self {
+        let entry = |(index, entry): &(usize, Expression)| (*index, Expr::read(entry));
+        Self { value: Expr::read(value), gradient: gradient.iter().map(entry).collect() }
+    }
+
     pub(super) fn expr(&self) -> &Expr {
         &self.value
     }

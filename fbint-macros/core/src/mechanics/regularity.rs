@@ -1,7 +1,8 @@
 //! Whether C is invertible anywhere: a set of constraints whose C is singular at every point is not second class.
 
 use crate::derivation::Derivation;
-use crate::sample::{Point, sample_points};
+use crate::expression::Expression;
+use crate::sample::sample_points;
 
 /// C is identically singular.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +18,7 @@ const NEGLIGIBLE: f64 = 1e-6;
 pub fn find_singularity(derivation: &Derivation) -> Option<Singularity> {
     let mut singularity = None;
     for point in sample_points() {
-        match null_vector(derivation, &point) {
+        match null_vector(derivation, &|expression| point.evaluate(expression)) {
             Rank::Full => return None,
             Rank::Undefined => {}
             Rank::Deficient(members) => singularity = Some(Singularity { members }),
@@ -26,16 +27,27 @@ pub fn find_singularity(derivation: &Derivation) -> Option<Singularity> {
     singularity
 }
 
-enum Rank {
+/// The rank of C in one state.
+pub(super) enum Rank {
     Full,
+    /// The constraints that a vector of the null space involves.
     Deficient(Vec<usize>),
-    /// Some entry is not finite at the point.
+    /// Some entry is not finite.
     Undefined,
 }
 
+impl Rank {
+    pub(super) fn deficient(self) -> Option<Vec<usize>> {
+        match self {
+            Self::Deficient(members) => Some(members),
+            Self::Full | Self::Undefined => None,
+        }
+    }
+}
+
 /// Gaussian elimination with complete pivoting on rows scaled to one.
-fn null_vector(derivation: &Derivation, point: &Point) -> Rank {
-    let mut c = derivation.constraint_matrix(&|expression| point.evaluate(expression));
+pub(super) fn null_vector(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Rank {
+    let mut c = derivation.constraint_matrix(value);
     let m = c.len();
     if c.iter().flatten().any(|entry| !entry.is_finite()) {
         return Rank::Undefined;

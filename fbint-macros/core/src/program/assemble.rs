@@ -36,8 +36,10 @@ pub struct Programs {
     pub potential_gradient: Program,
     /// X - grad V, through the feedback law.
     pub feedback_field: Program,
-    /// x - DF^T (DF DF^T + e D)^-1 y, where the law gives y = F - F_target.
+    /// DF^T (DF DF^T + e D)^-1 y, where the law gives y from F.
     pub correction: Program,
+    /// |dF_i|^2, the diagonal D of DF DF^T.
+    pub squared_gradients: Program,
     /// For each integral three numbers, by which `potential_gradient` and `feedback_field` have it in a handier form: they
     /// hand the law f with F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
     pub normalisation: Program,
@@ -58,7 +60,7 @@ const TINY: f64 = 1e-140;
 
 impl Programs {
     /// Every program with the name of its function, the one that prepares first.
-    pub fn all(&self) -> [(&'static str, &Program); 9] {
+    pub fn all(&self) -> [(&'static str, &Program); 10] {
         [
             ("prepare", &self.prepare),
             ("vector_field", &self.vector_field),
@@ -68,7 +70,8 @@ impl Programs {
             ("outputs", &self.outputs),
             ("potential_gradient", &self.potential_gradient),
             (FEEDBACK_FIELD, &self.feedback_field),
-            ("correct", &self.correction),
+            ("correction", &self.correction),
+            ("squared_gradients", &self.squared_gradients),
         ]
     }
 }
@@ -98,6 +101,7 @@ fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
     let mut potential_gradient = field(derivation, &normalised, false, true);
     let mut feedback_field = field(derivation, &normalised, true, true);
     let mut correction = correction(derivation, stage);
+    let mut squared_gradients = squared_gradients(derivation, stage);
     let mut normalisation = normalisation(derivation, &normalised);
     let all = [
         ("vector_field", &mut vector_field),
@@ -107,7 +111,8 @@ fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
         ("outputs", &mut outputs),
         ("potential_gradient", &mut potential_gradient),
         (FEEDBACK_FIELD, &mut feedback_field),
-        ("correct", &mut correction),
+        ("correction", &mut correction),
+        ("squared_gradients", &mut squared_gradients),
         ("normalisation", &mut normalisation),
     ];
     let Optimised { prepare, passes, fault } = optimise(derivation.dimension, all);
@@ -124,6 +129,7 @@ fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
         feedback_field,
         correction,
         normalisation,
+        squared_gradients,
     }
 }
 
@@ -193,27 +199,29 @@ fn outputs(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Prog
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-/// One damped Gauss-Newton step onto all integrals, with the zeros of DF known.
+/// The damped Gauss-Newton step back from violations y, with the zeros of DF known. A constant factor of a gradient, such as the 2
+/// of 2 q, is divided out of it and of its violation, which leaves the step as it is.
 fn correction(derivation: &Derivation, stage: Stage) -> Program {
     let mut lowering = Lowering::new(derivation.dimension, stage);
     let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
-    let violations: Vec<_> = (0..integrals.len()).map(|index| Some(lowering.weighted(index))).collect();
-    let rows: Vec<Vec<(usize, Value)>> = derivation
-        .gradients
-        .iter()
-        .map(|gradient| gradient.iter().map(|(column, entry)| (*column, lowering.lower(entry))).collect())
-        .collect();
+    let mut rows = Vec::new();
+    let mut violations = Vec::new();
+    for (index, gradient) in derivation.gradients.iter().enumerate() {
+        let mut row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+        let factor = lowering.take_constant_factor(row.iter_mut().map(|(_, entry)| entry));
+        let violation = Monomial::value(lowering.weighted(index)).times(&factor.to_power(-1));
+        violations.push(Some(lowering.materialise(&violation)));
+        rows.push(row);
+    }
     let gram = damped_gram_matrix(&mut lowering, &rows);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
-    let mut sums: Vec<Vec<Monomial>> = (0..derivation.dimension)
-        .map(|index| vec![lowering.monomial(&Expression::from(Symbol(index as u32)))])
-        .collect();
-    for (gradient, y) in derivation.gradients.iter().zip(y) {
+    let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
+    for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
         let y = lowering.scalar(y);
-        for (column, entry) in gradient {
-            sums[*column].push(lowering.monomial(entry).times(&y).negated());
+        for (column, entry) in row {
+            sums[*column].push(entry.clone().times(&y));
         }
     }
     let outputs = sums
@@ -226,27 +234,46 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
     lowering.builder.finish(integrals, outputs)
 }
 
-/// DF DF^T + e D.
-fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Value)>]) -> Matrix {
-    let builder = &mut lowering.builder;
+fn squared_gradients(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
+    let mut outputs = Vec::new();
+    for gradient in &derivation.gradients {
+        let row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+        let square = lowering.sum_unless_zero(dot_product(&row, &row));
+        outputs.push(square.unwrap_or_else(|| lowering.builder.constant(0.0)));
+    }
+    lowering.builder.finish(Vec::new(), outputs)
+}
+
+/// DF DF^T + e D. Each entry is lowered as one sum of products, so that |q|^2 is the one that the integrals have already, and
+/// rows that are orthogonal everywhere leave nothing.
+fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>]) -> Matrix {
     let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
     for i in 0..rows.len() {
-        for j in 0..=i {
-            for &(column, x) in &rows[i] {
-                let Some(&(_, y)) = rows[j].iter().find(|(other, _)| *other == column) else { continue };
-                let product = builder.mul(x, y);
-                gram[i][j] = Some(gram[i][j].map_or(product, |sum| builder.add(sum, product)));
-            }
+        for j in 0..i {
+            gram[i][j] = lowering.sum_unless_zero(dot_product(&rows[i], &rows[j]));
             gram[j][i] = gram[i][j];
         }
-        let (factor, tiny) = (builder.constant(1.0 + DAMPING), builder.constant(TINY));
-        let damped = gram[i][i].map_or(tiny, |diagonal| {
-            let damped = builder.mul(diagonal, factor);
-            builder.add(damped, tiny)
-        });
-        gram[i][i] = Some(damped);
+        let tiny = lowering.builder.constant(TINY);
+        let diagonal = lowering.sum_unless_zero(dot_product(&rows[i], &rows[i]));
+        gram[i][i] = Some(diagonal.map_or(tiny, |diagonal| {
+            let factor = lowering.builder.constant(1.0 + DAMPING);
+            let damped = lowering.builder.mul(diagonal, factor);
+            lowering.builder.add(damped, tiny)
+        }));
     }
     gram
+}
+
+/// The terms of the scalar product of two sparse rows.
+fn dot_product(a: &[(usize, Monomial)], b: &[(usize, Monomial)]) -> Vec<Monomial> {
+    let mut terms = Vec::new();
+    for (column, x) in a {
+        if let Ok(position) = b.binary_search_by_key(column, |(column, _)| *column) {
+            terms.push(x.clone().times(&b[position].1));
+        }
+    }
+    terms
 }
 
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.

@@ -34,11 +34,13 @@ pub(super) struct Ldl {
     inverse_blocks: Vec<(usize, InverseBlock)>,
 }
 
-/// The inverse of a block of D.
-enum InverseBlock {
-    One(Value),
-    /// (0, 0), (0, 1) and (1, 1).
-    Two([Value; 3]),
+/// The inverse of a block of D: the adjugate divided by the determinant. They are kept apart, so that what is multiplied by
+/// the adjugate need not wait for the division.
+struct InverseBlock {
+    /// (0, 0), (0, 1) and (1, 1) of a block of two; one of a single row is 1.
+    adjugate: Option<[Value; 3]>,
+    /// 1 / determinant
+    inverse: Value,
 }
 
 impl Ldl {
@@ -58,8 +60,12 @@ impl Ldl {
             }
             for i in j + size..k {
                 for l in j + size..=i {
-                    let terms: Vec<_> = (j..j + size).map(|column| (work[i][column], lower[l][column])).collect();
-                    if let Some(update) = dot(builder, &terms) {
+                    let (left, right) = (&work[i][j..j + size], &work[l][j..j + size]);
+                    let update = match pivots {
+                        Pivots::Single => dot(builder, left, &lower[l][j..j + size]),
+                        Pivots::Pairs => block.product(builder, left, right),
+                    };
+                    if let Some(update) = update {
                         work[i][l] = Some(subtract(builder, work[i][l], update));
                     }
                 }
@@ -108,29 +114,34 @@ impl InverseBlock {
         let mut entry = |i: usize, j: usize| work[first + i][first + j].unwrap_or_else(|| builder.constant(0.0));
         if size == 1 {
             let pivot = entry(0, 0);
-            return Self::One(builder.recip(pivot));
+            return Self { adjugate: None, inverse: builder.recip(pivot) };
         }
         let (a, b, c) = (entry(0, 0), entry(1, 0), entry(1, 1));
         let (ac, bb) = (builder.mul(a, c), builder.mul(b, b));
         let determinant = builder.sub(ac, bb);
-        let inverse = builder.recip(determinant);
-        let off_diagonal = builder.mul(b, inverse);
-        Self::Two([builder.mul(c, inverse), builder.neg(off_diagonal), builder.mul(a, inverse)])
+        Self { adjugate: Some([c, builder.neg(b), a]), inverse: builder.recip(determinant) }
     }
 
     fn size(&self) -> usize {
-        match self {
-            Self::One(_) => 1,
-            Self::Two(_) => 2,
-        }
+        if self.adjugate.is_some() { 2 } else { 1 }
     }
 
+    /// The inverse times v.
     fn multiply(&self, builder: &mut Builder, v: &[Option<Value>]) -> Vec<Option<Value>> {
-        match *self {
-            Self::One(inverse) => vec![v[0].map(|value| builder.mul(value, inverse))],
-            Self::Two([a, b, c]) => {
-                [[a, b], [b, c]].map(|row| dot(builder, &[(Some(row[0]), v[0]), (Some(row[1]), v[1])])).to_vec()
-            }
+        let product = self.times_adjugate(builder, v);
+        product.into_iter().map(|entry| entry.map(|entry| builder.mul(entry, self.inverse))).collect()
+    }
+
+    /// v^T times the inverse times w.
+    fn product(&self, builder: &mut Builder, v: &[Option<Value>], w: &[Option<Value>]) -> Option<Value> {
+        let w = self.times_adjugate(builder, w);
+        dot(builder, v, &w).map(|product| builder.mul(product, self.inverse))
+    }
+
+    fn times_adjugate(&self, builder: &mut Builder, v: &[Option<Value>]) -> Vec<Option<Value>> {
+        match self.adjugate {
+            None => v.to_vec(),
+            Some([a, b, c]) => [[a, b], [b, c]].map(|row| dot(builder, &row.map(Some), v)).to_vec(),
         }
     }
 }
@@ -227,7 +238,7 @@ fn solve_two(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Opti
 
 /// With Pf = c_12 c_34 - c_13 c_24 + c_14 c_23, row i of the inverse of C holds +- the entry of C that has neither index.
 fn solve_four(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
-    let plus = dot(builder, &[(c[0][1], c[2][3]), (c[0][3], c[1][2])]);
+    let plus = dot(builder, &[c[0][1], c[0][3]], &[c[2][3], c[1][2]]);
     let minus = builder_product(builder, c[0][2], c[1][3]);
     let pfaffian = match (plus, minus) {
         (Some(plus), Some(minus)) => Some(builder.sub(plus, minus)),
@@ -243,12 +254,7 @@ fn solve_four(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Opt
         [c[1][3], negated(c[0][3]), None, c[0][1]],
         [negated(c[1][2]), c[0][2], negated(c[0][1]), None],
     ];
-    rows.into_iter()
-        .map(|row| {
-            let terms: Vec<_> = row.into_iter().zip(b.iter().copied()).collect();
-            dot(builder, &terms).map(|sum| builder.mul(sum, inverse))
-        })
-        .collect()
+    rows.into_iter().map(|row| dot(builder, &row, b).map(|sum| builder.mul(sum, inverse))).collect()
 }
 
 fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
@@ -256,20 +262,13 @@ fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]
     let mut gram: Matrix = vec![vec![None; m]; m];
     for i in 0..m {
         for j in 0..=i {
-            let terms: Vec<_> = (0..m).map(|l| (c[i][l], c[j][l])).collect();
-            gram[i][j] = dot(builder, &terms);
+            gram[i][j] = dot(builder, &c[i], &c[j]);
             gram[j][i] = gram[i][j];
         }
     }
     let ldl = Ldl::factor(builder, &gram, Pivots::Single);
     let apply = |builder: &mut Builder, residual: &[Option<Value>]| {
-        let right: Vec<_> = c
-            .iter()
-            .map(|row| {
-                let terms: Vec<_> = row.iter().copied().zip(residual.iter().copied()).collect();
-                dot(builder, &terms)
-            })
-            .collect();
+        let right: Vec<_> = c.iter().map(|row| dot(builder, row, residual)).collect();
         ldl.solve(builder, &right)
     };
     let mut x = apply(builder, b);
@@ -279,8 +278,7 @@ fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]
             .iter()
             .zip(b)
             .map(|(row, &b)| {
-                let terms: Vec<_> = row.iter().copied().zip(x.iter().copied()).collect();
-                let product = dot(builder, &terms);
+                let product = dot(builder, row, &x);
                 add(builder, b, product)
             })
             .collect();
@@ -301,9 +299,9 @@ fn builder_product(builder: &mut Builder, a: Option<Value>, b: Option<Value>) ->
     Some(builder.mul(a?, b?))
 }
 
-fn dot(builder: &mut Builder, terms: &[(Option<Value>, Option<Value>)]) -> Option<Value> {
+fn dot(builder: &mut Builder, v: &[Option<Value>], w: &[Option<Value>]) -> Option<Value> {
     let mut sum = None;
-    for &(a, b) in terms {
+    for (&a, &b) in v.iter().zip(w) {
         let product = builder_product(builder, a, b);
         sum = add(builder, sum, product);
     }

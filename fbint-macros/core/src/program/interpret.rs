@@ -3,7 +3,7 @@
 use super::assemble::DAMPING;
 use super::{Input, Instruction, Program, Programs};
 use crate::derivation::{Derivation, Field};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Expression;
 use crate::sample::{Point, sample_points};
 
 /// At how many points where all functions are defined their agreement is enough: disagreement shows at almost every point.
@@ -93,13 +93,13 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
         let law = |forms: &[f64]| normalised_law(&normalisation, forms, |integrals| weigh(&point, integrals));
         for ((name, program), expected) in programs.all().into_iter().skip(1).zip(expected) {
             let obtained = match name {
-                "correct" => {
+                "correction" => {
                     interpret(program, &input, &|integrals| consistent_violation(derivation, &point, integrals))
                 }
                 _ => interpret(program, &input, &law),
             };
             let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
-            let tolerance = if name == "correct" { CORRECTION_TOLERANCE } else { TOLERANCE };
+            let tolerance = if name == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
             let agree = obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= tolerance * scale);
             if is_defined(&expected) && !(agree && obtained.len() == expected.len()) {
                 return Err(name.to_owned());
@@ -127,7 +127,7 @@ fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
 
 /// What the programs after the one that prepares should return, in the order of [`Programs::all`]: from the derivation's
 /// expressions and a dense solve, with no lowering and no sharing.
-fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 8] {
+fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 9] {
     let dimension = derivation.dimension;
     let value = |expression: &_| point.evaluate(expression);
     let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
@@ -167,8 +167,18 @@ fn expected(derivation: &Derivation, point: &Point) -> [Vec<f64>; 8] {
         (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
     let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
     let correction = correction(derivation, point, &rows, &integrals);
-    let jacobian = rows.concat();
-    [vector_field, integrals, jacobian, multipliers, outputs, potential_gradient, feedback_field, correction]
+    let squared_gradients = rows.iter().map(|row| row.iter().map(|entry| entry * entry).sum()).collect();
+    [
+        vector_field,
+        integrals,
+        rows.concat(),
+        multipliers,
+        outputs,
+        potential_gradient,
+        feedback_field,
+        correction,
+        squared_gradients,
+    ]
 }
 
 /// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program
@@ -181,14 +191,13 @@ fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64
     rows.map(|((gradient, expected), integral)| along(gradient) + integral - point.evaluate(expected)).collect()
 }
 
-/// x - DF^T (DF DF^T + e D)^-1 y for a consistent violation y.
+/// DF^T (DF DF^T + e D)^-1 y for a consistent violation y.
 fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>], integrals: &[f64]) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| x * y).sum() };
     let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * if i == j { 1.0 + DAMPING } else { 1.0 };
     let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
     let y = solve_transposed(gram, consistent_violation(derivation, point, integrals));
-    let moved = |j: usize| point.symbol(Symbol(j as u32)) - y.iter().zip(rows).map(|(y, row)| y * row[j]).sum::<f64>();
-    (0..derivation.dimension).map(moved).collect()
+    (0..derivation.dimension).map(|j| y.iter().zip(rows).map(|(y, row)| y * row[j]).sum()).collect()
 }
 
 /// The solution of C^T c = b by Gaussian elimination with partial pivoting.

@@ -103,7 +103,7 @@ impl Monomial {
         self
     }
 
-    fn to_power(&self, exponent: i32) -> Self {
+    pub(super) fn to_power(&self, exponent: i32) -> Self {
         Self {
             coefficient: if self.coefficient.is_one() { BigRational::one() } else { self.coefficient.pow(exponent) },
             factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
@@ -123,6 +123,20 @@ impl Monomial {
     pub(super) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
         let factors = self.factors.iter().map(|(&value, &power)| (value, exponent(value, power)));
         Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }
+    }
+
+    /// What two monomials share: the coefficient if it has one magnitude, and the factors with the smaller exponents.
+    fn shared_with(&self, other: &Self) -> Self {
+        let same = self.coefficient.abs() == other.coefficient.abs();
+        let smaller = |(&value, &exponent): (&Value, &i32)| {
+            let other = *other.factors.get(&value)?;
+            let smaller = if exponent.abs() < other.abs() { exponent } else { other };
+            (exponent.signum() == other.signum()).then_some((value, smaller))
+        };
+        Self {
+            coefficient: if same { self.coefficient.clone() } else { BigRational::one() },
+            factors: self.factors.iter().filter_map(smaller).collect(),
+        }
     }
 
     fn key(&self) -> Vec<(Value, i32)> {
@@ -391,6 +405,25 @@ impl Lowering {
         any
     }
 
+    /// Divides the entries of a vector by what all of them share, and returns it: a number, and parameters that divide. What
+    /// parameters multiply stays, because they may be 0.
+    pub(super) fn take_constant_factor<'a>(&mut self, entries: impl Iterator<Item = &'a mut Monomial>) -> Monomial {
+        let mut entries: Vec<&mut Monomial> = entries.collect();
+        let Some(first) = entries.first() else { return Monomial::number(BigRational::one()) };
+        let mut shared = entries[1..].iter().fold((*first).clone(), |shared, entry| shared.shared_with(entry));
+        shared.factors.retain(|&value, exponent| *exponent < 0 && self.kind(value) == Kind::Parameter);
+        shared.coefficient = shared.coefficient.abs();
+        let inverse = shared.to_power(-1);
+        entries.iter_mut().for_each(|entry| **entry = entry.clone().times(&inverse));
+        shared
+    }
+
+    /// The value of the sum, unless everything in it cancels.
+    pub(super) fn sum_unless_zero(&mut self, terms: Vec<Monomial>) -> Option<Value> {
+        let sum = self.sum(terms);
+        (!sum.coefficient.is_zero()).then(|| self.materialise(&sum))
+    }
+
     /// Terms of the state first, so that sums which differ in parameters alone begin alike.
     fn arrange(&mut self, terms: &mut [Monomial]) {
         terms.sort_by_cached_key(|term| {
@@ -524,21 +557,7 @@ fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
 
 /// Divides the terms by what all of them share, and returns it.
 fn take_shared(terms: &mut [Monomial]) -> Monomial {
-    let mut shared = terms[0].clone();
-    for term in &terms[1..] {
-        if term.coefficient.abs() != shared.coefficient.abs() {
-            shared.coefficient = BigRational::one();
-        }
-        shared.factors = shared
-            .factors
-            .iter()
-            .filter_map(|(&value, &exponent)| {
-                let other = *term.factors.get(&value)?;
-                let smaller = if exponent.abs() < other.abs() { exponent } else { other };
-                (exponent.signum() == other.signum()).then_some((value, smaller))
-            })
-            .collect();
-    }
+    let mut shared = terms[1..].iter().fold(terms[0].clone(), |shared, term| shared.shared_with(term));
     shared.coefficient = shared.coefficient.abs();
     let inverse = shared.to_power(-1);
     terms.iter_mut().for_each(|term| *term = term.clone().times(&inverse));

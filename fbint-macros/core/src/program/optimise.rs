@@ -40,7 +40,7 @@ pub(super) struct Optimised {
 }
 
 /// All passes over all programs.
-pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Program); 9]) -> Optimised {
+pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Program); 10]) -> Optimised {
     let mut preparation = Preparation::new(first_parameter);
     let (mut passes, mut fault) = (Vec::new(), None);
     for (function, program) in programs {
@@ -76,7 +76,7 @@ impl Expected {
     fn of(function: &str, program: &Program) -> Self {
         let nothing = Program::default();
         let results = sample_points().filter_map(|point| Some((point, results_at(&point, &nothing, program)?)));
-        let tolerance = if function == "correct" { CORRECTION_TOLERANCE } else { TOLERANCE };
+        let tolerance = if function == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
         Self { results: results.take(1).collect(), tolerance }
     }
 

@@ -14,6 +14,7 @@ use models::catalogue::{Feedback, Plan, Sample};
 
 use super::result::Picture;
 use crate::command::load;
+use crate::command::progress::Progress;
 
 const WIDTH: f64 = 360.0;
 const MARGIN: f64 = 18.0;
@@ -243,7 +244,8 @@ fn motion(scene: &Scene) -> Result<Vec<Sample>, Box<dyn Error>> {
         feedback: Feedback::None,
         every: Some(scene.until / (scene.frames * POINTS_PER_FRAME) as f64),
     };
-    Ok(model.run(&model.start()?, &plan, &mut |_| ())?.trajectory)
+    let mut progress = Progress::new(scene.model);
+    Ok(model.run(&model.start()?, &plan, None, &mut progress.watch())?.trajectory)
 }
 
 /// The state nearest to a time. Samples are at equal steps, except that rounding may cost the one before the end.

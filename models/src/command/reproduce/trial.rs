@@ -38,7 +38,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
 
     /// A Runge-Kutta method on the field with feedback.
     pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainMatrix<M>>) -> Result<Trial, Error> {
-        self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains))
+        self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains).unaudited())
     }
 
     /// A Runge-Kutta method with one correction after each step.
@@ -49,11 +49,13 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
 
     /// A geometric method.
     pub(super) fn by(&self, scheme: Scheme, method: &impl OneStep<N>, h: f64) -> Result<Trial, Error> {
-        Ok(Trial::new(Contender::plain(scheme), &self.simulation()?.run_by(method, h)?))
+        let contender = Contender::plain(scheme);
+        let mut progress = progress::<S, N, M>(contender);
+        Ok(Trial::new(contender, &self.simulation()?.watched(progress.watch()).run_by(method, h)?))
     }
 
     fn simulation(&self) -> Result<Simulation<'_, S, PlainField<S::Prepared, M>, N, M>, Error> {
-        Ok(Simulation::new(self.system, self.start)?.until(self.until).record_every(self.every))
+        Ok(Simulation::new(self.system, self.start)?.without_feedback().until(self.until).record_every(self.every))
     }
 
     fn run(
@@ -62,10 +64,14 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, 
         method: Method,
         simulation: Simulation<'_, S, impl Field<N>, N, M>,
     ) -> Result<Trial, Error> {
-        let mut progress = Progress::new(&format!("{}: {contender}", S::NAME));
-        let run = simulation.method(method).run_with(|fraction| progress.report(fraction))?;
+        let mut progress = progress::<S, N, M>(contender);
+        let run = simulation.method(method).watched(progress.watch()).run()?;
         Ok(Trial::new(contender, &run))
     }
+}
+
+fn progress<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(contender: Contender) -> Progress {
+    Progress::new(&format!("{}: {contender}", S::NAME))
 }
 
 impl Trial {

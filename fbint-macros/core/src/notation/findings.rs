@@ -1,0 +1,258 @@
+//! What was found out about a derivation, in print: equations in the derivation, a list in the documentation.
+
+use super::{Names, Notation, Section, Style};
+use crate::derivation::{Conservation, Constraints, Dependence, Derivation, Evidence, Field, Findings, Involution};
+use crate::expression::Expression;
+
+/// Pairs of integrals that do not commute beyond this number are counted, not listed.
+const MOST_PAIRS: usize = 40;
+/// Rows of A beyond this number are not drawn.
+const MOST_ROWS: usize = 24;
+/// Characters beyond which an expression is cut short.
+const LONGEST: usize = 160;
+
+/// What rustdoc shows: which integrals are conserved where, and what is worth knowing about them.
+pub fn summary(findings: &Findings, names: &Names) -> String {
+    let notation = Notation { style: Style::Plain, names };
+    let mut text = "Without feedback, the field conserves:\n".to_owned();
+    for (grade, members) in grouped(&findings.conservation) {
+        text += &format!("- {}: {}\n", grade.text(), notation.quoted(&members));
+    }
+    let notes = notation.notes(findings);
+    if !notes.is_empty() {
+        text += "\nNotes:\n";
+    }
+    for note in notes {
+        text += &format!("- {note}\n");
+    }
+    text
+}
+
+/// Integrals of one grade, in the order of their first members.
+fn grouped(conservation: &[Conservation]) -> Vec<(Conservation, Vec<usize>)> {
+    let mut groups: Vec<(Conservation, Vec<usize>)> = Vec::new();
+    for (index, grade) in conservation.iter().enumerate() {
+        match groups.iter_mut().find(|(known, _)| known == grade) {
+            Some((_, members)) => members.push(index),
+            None => groups.push((*grade, vec![index])),
+        }
+    }
+    groups
+}
+
+impl Conservation {
+    fn text(self) -> String {
+        match self {
+            Self::Everywhere(evidence) => format!("everywhere, {}", evidence.text()),
+            Self::OnConstraints(evidence) => format!("where the constraints hold, {}", evidence.text()),
+            Self::Undecided => "undecided, for want of a state in which all of it is defined".to_owned(),
+        }
+    }
+}
+
+impl Evidence {
+    fn text(self) -> String {
+        match self {
+            Self::Construction => "by construction".to_owned(),
+            Self::Algebra => "proved by algebra".to_owned(),
+            Self::Samples(1) => "to 40 digits in the one state where it could be tested".to_owned(),
+            Self::Samples(count) => format!("to 40 digits in {count} states chosen at random"),
+        }
+    }
+}
+
+impl Notation<'_> {
+    pub(super) fn findings(&self, derivation: &Derivation, findings: &Findings) -> Vec<Section> {
+        let mut sections = vec![("Conservation without feedback".to_owned(), self.conservation(findings))];
+        if findings.involution.pairs > 0 {
+            let dirac = derivation.constraints().is_some_and(|constraints| !constraints.is_empty());
+            let heading = if dirac { "Involution in the Dirac bracket" } else { "Involution" };
+            sections.push((heading.to_owned(), self.involution(&findings.involution)));
+        }
+        if let Some(rank) = findings.dependence.rank {
+            sections.push(("Rank of the integrals".to_owned(), self.rank(rank, derivation, &findings.dependence)));
+        }
+        if let Field::Dirac(Constraints::Holonomic { a, .. }) = &derivation.field
+            && a.len() > 1
+        {
+            sections.push(("Pattern of A".to_owned(), self.pattern(a)));
+        }
+        let notes = self.notes(findings);
+        if !notes.is_empty() {
+            sections.push(("Notes".to_owned(), notes.iter().map(|note| (self.text(note), String::new())).collect()));
+        }
+        sections
+    }
+
+    fn conservation(&self, findings: &Findings) -> Vec<(String, String)> {
+        let line = |(grade, members): (Conservation, Vec<usize>)| {
+            let value = if grade == Conservation::Undecided { "?" } else { "0" };
+            let members = self.list(&members);
+            match self.style {
+                Style::Plain => (format!("d/dt ({members})"), format!("{value}, {}", grade.text())),
+                Style::Latex => {
+                    let text = self.text(&grade.text());
+                    (format!("\\tfrac{{d}}{{dt}} ({members})"), format!("{value} \\quad {text}"))
+                }
+            }
+        };
+        grouped(&findings.conservation).into_iter().map(line).collect()
+    }
+
+    fn involution(&self, involution: &Involution) -> Vec<(String, String)> {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        for (a, b, bracket) in involution.others.iter().take(MOST_PAIRS) {
+            let left = self.bracket(&self.integral(*a), &self.integral(*b));
+            let open = || self.text("not brought into closed form");
+            lines.push((left, bracket.as_ref().map_or_else(open, |bracket| self.short(bracket))));
+        }
+        let listed = lines.len();
+        if involution.others.len() > listed {
+            let text = format!("{} more pairs do not commute", involution.others.len() - listed);
+            lines.push((self.text(&text), String::new()));
+        }
+        let commuting = involution.pairs - involution.others.len();
+        let text = match (commuting, involution.others.is_empty()) {
+            (0, _) => return lines,
+            (1, true) => "the one pair commutes".to_owned(),
+            (count, true) => format!("all {count} pairs commute"),
+            (1, false) => "the other pair commutes".to_owned(),
+            (count, false) => format!("the other {count} pairs commute"),
+        };
+        lines.push((self.text(&text), String::new()));
+        lines
+    }
+
+    fn rank(&self, rank: usize, derivation: &Derivation, dependence: &Dependence) -> Vec<(String, String)> {
+        let of = |members: &str| match self.style {
+            Style::Plain => format!("rank D({members})"),
+            Style::Latex => format!("\\operatorname{{rank}} D({members})"),
+        };
+        let remark = |rank: usize, count: usize| {
+            if rank == count { format!("{rank}") } else { format!("{rank} < {count}") }
+        };
+        let all = match self.style {
+            Style::Plain => "rank DF".to_owned(),
+            Style::Latex => "\\operatorname{rank} DF".to_owned(),
+        };
+        let mut lines = vec![(all, remark(rank, derivation.integrals.len()))];
+        for members in &dependence.sets {
+            lines.push((of(&self.list(members)), remark(members.len() - 1, members.len())));
+        }
+        lines
+    }
+
+    /// Where the entries of A do not vanish.
+    fn pattern(&self, a: &[Vec<Expression>]) -> Vec<(String, String)> {
+        let k = a.len();
+        let count = a.iter().flatten().filter(|entry| !entry.is_zero()).count();
+        let counted = self.text(&format!("{count} of {} entries of A do not vanish", k * k));
+        let mark = |entry: &Expression| match (self.style, entry.is_zero()) {
+            (Style::Plain, true) => ".",
+            (Style::Plain, false) => "x",
+            (Style::Latex, true) => "\\cdot",
+            (Style::Latex, false) => "\\times",
+        };
+        let row = |row: &Vec<Expression>| row.iter().map(mark).collect::<Vec<_>>();
+        let drawing = match self.style {
+            _ if k > MOST_ROWS => Vec::new(),
+            Style::Plain => a.iter().map(|entries| (row(entries).join(" "), String::new())).collect(),
+            Style::Latex => {
+                let rows: Vec<String> = a.iter().map(|entries| row(entries).join(" & ")).collect();
+                let matrix = format!("\\begin{{pmatrix}} {} \\end{{pmatrix}}", rows.join(" \\\\ "));
+                vec![("A".to_owned(), matrix)]
+            }
+        };
+        [(counted, String::new())].into_iter().chain(drawing).collect()
+    }
+
+    fn notes(&self, findings: &Findings) -> Vec<String> {
+        let mut notes = Vec::new();
+        let dependent: Vec<usize> =
+            findings.dependence.sets.iter().filter_map(|members| members.last().copied()).collect();
+        if !dependent.is_empty() {
+            let verb = if dependent.len() == 1 { "is a function" } else { "are functions" };
+            let pronoun = if dependent.len() == 1 { "it" } else { "them" };
+            let members = self.quoted(&dependent);
+            notes.push(format!(
+                "{members} {verb} of the integrals listed before: keeping those keeps {pronoun}, and DF has not full rank"
+            ));
+        }
+        for &index in &findings.roots {
+            notes.push(format!(
+                "`{}` takes a root: the difference of the squares of both sides would have the same zeros, cost less, and be \
+                 differentiable everywhere",
+                self.names.integrals[index]
+            ));
+        }
+        if !findings.unsatisfied.is_empty() {
+            let members = self.quoted(&findings.unsatisfied);
+            notes.push(format!("no state was found that satisfies {members}: look for one before you simulate"));
+        }
+        notes
+    }
+
+    fn quoted(&self, members: &[usize]) -> String {
+        let members: Vec<String> = members.iter().map(|&index| format!("`{}`", self.names.integrals[index])).collect();
+        members.join(", ")
+    }
+
+    fn list(&self, members: &[usize]) -> String {
+        let members: Vec<String> = members.iter().map(|&index| self.integral(index)).collect();
+        members.join(if self.style == Style::Plain { ", " } else { ",\\ " })
+    }
+
+    fn text(&self, text: &str) -> String {
+        match self.style {
+            Style::Plain => text.to_owned(),
+            Style::Latex => {
+                let text = text.replace('_', "\\_").replace('^', "\\^{}").replace('`', "");
+                format!("\\text{{{text}}}")
+            }
+        }
+    }
+
+    /// An expression; of a long sum the first terms.
+    pub(super) fn short(&self, expression: &Expression) -> String {
+        let whole = self.expression(expression);
+        if whole.chars().count() <= LONGEST {
+            return whole;
+        }
+        let terms = distributed(expression);
+        let first = |count: usize| self.sum(&terms[..count]);
+        let fitting = (1..terms.len()).take_while(|&count| first(count).chars().count() <= LONGEST).last();
+        match fitting {
+            Some(count) => {
+                let rest = terms.len() - count;
+                let noun = if rest == 1 { "term" } else { "terms" };
+                format!("{} + {}", first(count), self.text(&format!("({rest} more {noun})")))
+            }
+            None => self.cut(&first(1)),
+        }
+    }
+
+    /// LaTeX cannot be cut anywhere.
+    fn cut(&self, text: &str) -> String {
+        match self.style {
+            Style::Plain => text.chars().take(LONGEST).chain(" ..".chars()).collect(),
+            Style::Latex => self.text("a long expression"),
+        }
+    }
+}
+
+/// The terms of a sum, or of a sum times factors.
+fn distributed(expression: &Expression) -> Vec<Expression> {
+    match expression {
+        Expression::Sum(terms) => terms.to_vec(),
+        Expression::Product(factors) => {
+            let place = factors.iter().position(|factor| matches!(factor, Expression::Sum(_)));
+            let Some((place, Expression::Sum(terms))) = place.map(|place| (place, &factors[place])) else {
+                return vec![expression.clone()];
+            };
+            let others =
+                || factors.iter().enumerate().filter(|(index, _)| *index != place).map(|(_, factor)| factor.clone());
+            terms.iter().map(|term| Expression::product(others().chain([term.clone()]))).collect()
+        }
+        _ => vec![expression.clone()],
+    }
+}

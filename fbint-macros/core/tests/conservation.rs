@@ -1,0 +1,324 @@
+//! What the compiler finds out about integrals: grades, brackets, ranks, and messages about those that are none.
+#![allow(missing_docs)]
+
+use std::collections::BTreeMap;
+
+use fbint_macros_core::derivation::{Conservation, Derivation, Dynamics, Evidence};
+use fbint_macros_core::diagnostics::Errors;
+use fbint_macros_core::elaborate::elaborate;
+use fbint_macros_core::expression::{Expression, Symbol};
+use fbint_macros_core::mechanics::{self, Violation};
+use fbint_macros_core::symbolic::session;
+use fbint_macros_core::{compile, syntax};
+use proc_macro2::{TokenStream, TokenTree};
+
+const EVERYWHERE: Conservation = Conservation::Everywhere(Evidence::Algebra);
+const ON_CONSTRAINTS: Conservation = Conservation::OnConstraints(Evidence::Algebra);
+const BY_CONSTRUCTION: Conservation = Conservation::Everywhere(Evidence::Construction);
+
+const PENDULUM: &str = "coordinates(q: [3]), momenta(p: [3]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+    constraint(length = q.norm_squared() - l.powi(2))";
+const PENDULUM_STRUCT: &str = "struct Pendulum { m: f64, g: f64, l: f64 }";
+
+fn tokens(text: &str) -> TokenStream {
+    text.parse().expect("the text is made of tokens")
+}
+
+/// The derivation, and what was proved of each integral by name.
+fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, Vec<Violation>>) {
+    let mut errors = Errors::new();
+    let declaration = syntax::parse(tokens(attribute), tokens(item), &mut errors).expect("a declaration");
+    let model = elaborate(&declaration, &mut errors);
+    errors.flush().expect("no mistakes");
+    let problem = compile::problem(&model.expect("no mistakes"));
+    let (derivation, claims) = session(|| {
+        let derivation = mechanics::derive(&problem).expect("a derivation");
+        let claims = mechanics::claims(&derivation);
+        (derivation, claims)
+    })
+    .expect("a session");
+    let proved = mechanics::prove(&derivation, &claims);
+    (derivation, proved)
+}
+
+fn grades(attribute: &str, item: &str) -> Vec<Conservation> {
+    prove(attribute, item).1.unwrap_or_else(|violations| panic!("{violations:#?}"))
+}
+
+/// The messages of an expansion.
+fn messages(attribute: &str, item: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut previous = String::new();
+    for token in fbint_macros_core::feedback_system(tokens(attribute), tokens(item)) {
+        match token {
+            TokenTree::Group(group) if previous == "!" => {
+                found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
+                previous.clear();
+            }
+            token => previous = token.to_string(),
+        }
+    }
+    found
+}
+
+fn equations(attribute: &str, item: &str) -> String {
+    let expansion = fbint_macros_core::feedback_system(tokens(attribute), tokens(item));
+    let file: syn::File = syn::parse2(expansion).expect("the expansion is Rust");
+    let implementations = file.items.iter().filter_map(|item| match item {
+        syn::Item::Impl(implementation) => Some(&implementation.items),
+        _ => None,
+    });
+    let constants = implementations.flatten().filter_map(|item| match item {
+        syn::ImplItem::Const(constant) if constant.ident == "EQUATIONS" => Some(&constant.expr),
+        _ => None,
+    });
+    let mut texts = constants.filter_map(|expression| match expression {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    });
+    texts.next().unwrap_or_else(|| panic!("{:?}", messages(attribute, item)))
+}
+
+#[test]
+fn constraints_and_energy_are_kept_by_construction() {
+    assert_eq!(grades(PENDULUM, PENDULUM_STRUCT), [BY_CONSTRUCTION; 3]);
+    let top = "state(x: [3]), poisson = hat(x), hamiltonian = x[0].powi(4) + a * x[1] * x[2].exp()";
+    assert_eq!(grades(top, "struct Top { a: f64 }"), [BY_CONSTRUCTION]);
+}
+
+#[test]
+fn brackets_that_vanish_are_a_proof() {
+    let attribute = format!("{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0])");
+    assert_eq!(grades(&attribute, PENDULUM_STRUCT)[3], EVERYWHERE);
+}
+
+/// Neither H nor p^2 commutes with the constraint: c is eliminated.
+#[test]
+fn multipliers_are_eliminated() {
+    let attribute = "coordinates(q: [2], s), momenta(p: [2], ps),
+        hamiltonian = (p.norm_squared() + ps.powi(2)) / (2 * m) + s,
+        constraint(length = q.norm_squared() - l.powi(2)),
+        invariant(of_the_circle = p.norm_squared(), of_the_fall = ps.powi(2) + 2 * m * s)";
+    assert_eq!(grades(attribute, "struct S { m: f64, l: f64 }")[3..], [EVERYWHERE; 2]);
+    let phase = "coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m),
+        phase_constraint(length = q.norm_squared() - l.powi(2), tangency = q.dot(&p)),
+        invariant(speed = p.norm_squared() / m.powi(2))";
+    assert_eq!(grades(phase, "struct S { m: f64, l: f64 }")[3], EVERYWHERE);
+}
+
+/// What is added is a multiple of the constraint.
+#[test]
+fn on_the_constraints_reduction_decides() {
+    let attribute = format!(
+        "{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0] + p[2] * q[0] * (q.norm_squared() - l.powi(2)))"
+    );
+    assert_eq!(grades(&attribute, PENDULUM_STRUCT)[3], ON_CONSTRAINTS);
+    let body = "state(r: [3, 3], w: [3]), dynamics(r = r * hat(w), w = a * w.cross(&vector![1, 2, 3])),
+        constraint(orthonormality = r.transpose() * r - identity(3)), invariant(size = w.norm_squared())";
+    let expected = [vec![ON_CONSTRAINTS; 6], vec![EVERYWHERE]].concat();
+    assert_eq!(grades(body, "struct Body { a: f64 }"), expected);
+}
+
+/// Modulo x^2 - y alone nothing is seen; with y - z, as a Groebner basis, it is.
+#[test]
+fn on_the_constraints_a_basis_decides() {
+    let attribute = "state(x, y, z, w), dynamics(x = 0, y = 0, z = 0, w = a * (x.powi(4) - z.powi(2))),
+        constraint(parabola = x * y - z, twice = x.powi(2) - y, thrice = x.powi(2) - z), invariant(rest = w)";
+    assert_eq!(grades(attribute, "struct S { a: f64 }")[3], ON_CONSTRAINTS);
+}
+
+/// Functions that are bound by polynomial relations: sine and cosine, roots, reciprocals, absolute values.
+#[test]
+fn relations_of_functions_are_used() {
+    let angle = "coordinates(a), momenta(p), hamiltonian = p.powi(2) / (2 * m) - m * g * a.cos(),
+        invariant(same = p.powi(2) * (a.sin().powi(2) + a.cos().powi(2)) - 2 * m.powi(2) * g * a.cos())";
+    assert_eq!(grades(angle, "struct S { m: f64, g: f64 }")[1], EVERYWHERE);
+    let kepler = "state(x: [3], v: [3]), define(l = x.cross(&v)), dynamics(x = v, v = -mu * x / x.norm().powi(3)),
+        invariant(momentum = l, axis = v.cross(&l) - mu * x / x.norm(), energy = v.norm_squared() / 2 - mu / x.norm())";
+    assert_eq!(grades(kepler, "struct S { mu: f64 }"), [EVERYWHERE; 7]);
+    let central = "coordinates(x: [2]), momenta(p: [2]),
+        hamiltonian = p.norm_squared() / 2 - k * x.norm().powf(a) + x.norm().ln() + (1 + x.norm_squared()).powf(1 / 3),
+        invariant(momentum = x[0] * p[1] - x[1] * p[0])";
+    assert_eq!(grades(central, "struct S { k: f64, a: f64 }")[1], EVERYWHERE);
+    let hyperbolic = "state(x, y), dynamics(x = y.sinh() * y.cosh(), y = x * a),
+        invariant(i = y.cosh().powi(2) + y.sinh().powi(2) - 2 * a * x.powi(2), j = y.sinh().powi(2) - a * x.abs().powi(2))";
+    assert_eq!(grades(hyperbolic, "struct S { a: f64 }"), [EVERYWHERE; 2]);
+    let pendulum = "coordinates(a, b), momenta(pa, pb), define(c = (a - b).cos()),
+        hamiltonian = (pa.powi(2) - 2 * c * pa * pb + 2 * pb.powi(2)) / (2 * (2 - c.powi(2))) - 2 * a.cos() - b.cos(),
+        invariant(again = (pa.powi(2) - 2 * c * pa * pb + 2 * pb.powi(2)) / (1 + (a - b).sin().powi(2)) - 4 * a.cos() - 2 * b.cos())";
+    assert_eq!(grades(pendulum, "struct S {}"), [BY_CONSTRUCTION, EVERYWHERE]);
+}
+
+/// Relations that algebra is not told of: cos(2 a), e^a e^b, and a multiple of the constraint in disguise.
+#[test]
+fn what_algebra_leaves_open_is_evaluated() {
+    let everywhere = Conservation::Everywhere(Evidence::Samples(8));
+    let angle = "coordinates(a), momenta(p), hamiltonian = p.powi(2) / (2 * m) - m * g * (2 * a).cos(),
+        invariant(same = p.powi(2) - 2 * m.powi(2) * g * (1 - 2 * a.sin().powi(2)))";
+    assert_eq!(grades(angle, "struct S { m: f64, g: f64 }")[1], everywhere);
+    let exponentials = "state(x, y), dynamics(x = (x + y).exp(), y = -x.exp() * y.exp()), invariant(sum = x + y)";
+    assert_eq!(grades(exponentials, "struct S {}"), [everywhere]);
+    let attribute = format!(
+        "{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0] + p[2] * (q.norm_squared() - l.powi(2)).sin())"
+    );
+    assert_eq!(grades(&attribute, PENDULUM_STRUCT)[3], Conservation::OnConstraints(Evidence::Samples(8)));
+}
+
+/// Six rods: too many for determinants. The momentum about the pivot does not commute with gravity's rods one by one.
+#[test]
+fn many_constraints_are_evaluated() {
+    let attribute = "coordinates(q: [2, 6]), momenta(p: [2, 6]),
+        hamiltonian = (0..6).map(|i| p.column(i).norm_squared() / (2 * m)).sum(),
+        constraint(root = q.column(0).norm_squared() - l.powi(2),
+            link[i in 1..6] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2)),
+        invariant(speed = (0..6).map(|i| p.column(i).norm_squared()).sum(),
+            spin = (0..6).map(|i| q[(0, i)] * p[(1, i)] - q[(1, i)] * p[(0, i)]).sum())";
+    let grades = grades(attribute, "struct S { m: f64, l: f64 }");
+    assert_eq!(grades[13..], [Conservation::Everywhere(Evidence::Samples(8)), EVERYWHERE]);
+}
+
+/// sqrt(x / y) is sqrt(x y) / y where y is positive, and minus that where both are negative.
+#[test]
+fn branches_of_roots_are_told_apart() {
+    let attribute = "state(x, y), dynamics(x = -y, y = x), invariant(i = (x / y).sqrt() - (x * y).sqrt() / y)";
+    let (_, proved) = prove(attribute, "struct S {}");
+    assert!(proved.is_err(), "{proved:?}");
+    let size = "state(x, y), dynamics(x = -y, y = x), invariant(i = (x.powi(2)).sqrt() - x)";
+    let (_, proved) = prove(size, "struct S {}");
+    assert!(proved.is_err(), "{proved:?}");
+}
+
+#[test]
+fn what_is_defined_nowhere_is_undecided() {
+    let attribute = "state(x, y), dynamics(x = y * a, y = -x), invariant(i = x.sqrt() + (-x).sqrt())";
+    assert_eq!(grades(attribute, "struct S { a: f64 }"), [Conservation::Undecided]);
+}
+
+/// I(x + h X) - I(x - h X) over 2 h, in doubles, is what the message says.
+#[test]
+fn witnesses_are_witnesses() {
+    let attribute = "state(x: [3]), dynamics(x = vector![x[1] * x[2], a * x[0].sin(), -x[0] * b]),
+        invariant(first = x.norm_squared(), second = x[0] * x[1] + (a * x[2]).exp(), third = x[0] / (2 + x[1].cos()))";
+    let (derivation, proved) = prove(attribute, "struct S { a: f64, b: f64 }");
+    let violations = proved.expect_err("none is conserved");
+    assert_eq!(violations.iter().map(|violation| violation.integral).collect::<Vec<_>>(), [0, 1, 2]);
+    for violation in violations {
+        let x = &violation.state;
+        let rates = [x[1] * x[2], x[3] * x[0].sin(), -x[0] * x[4]];
+        let shifted = |h: f64| {
+            let value = |symbol: Symbol| {
+                let index = symbol.0 as usize;
+                x[index] + rates.get(index).map_or(0.0, |rate| h * rate)
+            };
+            derivation.integrals[violation.integral].evaluate(&value)
+        };
+        let expected = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
+        assert!((violation.value - expected).abs() < 1e-7, "{violation:?}: {expected}");
+        let rate = violation.rate.evaluate(&|symbol| x[symbol.0 as usize]);
+        assert!((violation.value - rate).abs() < 1e-12, "{violation:?}: {rate}");
+    }
+}
+
+/// The witness satisfies the constraints, and the multipliers of the rate are those of the constrained field.
+#[test]
+fn witnesses_satisfy_the_constraints() {
+    let attribute = format!("{PENDULUM}, invariant(spin = q[0] * p[1] + q[1] * p[0])");
+    let (derivation, proved) = prove(&attribute, PENDULUM_STRUCT);
+    let violation = &proved.expect_err("the sign is wrong")[0];
+    let x = &violation.state;
+    let (q, p, m, g, l) = (&x[..3], &x[3..6], x[6], x[7], x[8]);
+    let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+    assert!((dot(q, q) - l * l).abs() < 1e-12 && dot(q, p).abs() < 1e-12, "{x:?}");
+    // |q|^2 = l^2 twice differentiated: p' = -m g e_3 + 2 c q.
+    let c = (m * g * q[2] - dot(p, p) / m) / (2.0 * l * l);
+    let force = |i: usize| 2.0 * c * q[i] - if i == 2 { m * g } else { 0.0 };
+    let expected = 2.0 * p[0] * p[1] / m + q[0] * force(1) + q[1] * force(0);
+    assert!((violation.value - expected).abs() < 1e-12, "{violation:?}: {expected}");
+    let values: BTreeMap<u32, f64> = (0..9).map(|index| (index as u32, x[index])).chain([(9, c)]).collect();
+    // In the rate, c belongs to {I, f}, which has the other sign.
+    let rate = violation.rate.evaluate(&|symbol| values[&symbol.0]);
+    assert!((rate - expected).abs() < 1e-12, "{rate} {expected}");
+    assert_eq!(derivation.constraint_count, 2);
+}
+
+#[test]
+fn each_wrong_invariant_has_its_message() {
+    let attribute =
+        format!("{PENDULUM}, invariant(spin = q[0] * p[1] + q[1] * p[0], momentum = q.cross(&p), height = q[2])");
+    let messages = messages(&attribute, PENDULUM_STRUCT);
+    assert_eq!(messages.len(), 3, "{messages:#?}");
+    assert!(messages[0].starts_with(
+        "`spin` is not conserved: where the constraints hold, d/dt = 2*p[0]*p[1]/m + 4*c[length]*q[0]*q[1] (c: the multipliers of the constraints), which is "
+    ));
+    assert!(
+        messages[1]
+            .starts_with("`momentum[0]` is not conserved: where the constraints hold, d/dt = -q[1]*m*g, which is")
+    );
+    assert!(messages[1].contains("; `momentum[1]` is not conserved either; correct its expression, or remove it"));
+    assert!(messages[2].starts_with("`height` is not conserved: where the constraints hold, d/dt = p[2]/m, which is "));
+}
+
+#[test]
+fn tables_are_printed() {
+    let oscillator = "coordinates(q: [2]), momenta(p: [2]), hamiltonian = (p.norm_squared() + k * q.norm_squared()) / 2,
+        invariant(spin = q[0] * p[1] - q[1] * p[0], first = p[0].powi(2) + k * q[0].powi(2), mixed = p[0] * p[1] + k * q[0] * q[1])";
+    let text = equations(oscillator, "struct S { k: f64 }");
+    for line in [
+        "  {spin, first} = 2*mixed\n",
+        "  {first, mixed} = 2*k*(q[0]*p[1] - q[1]*p[0])\n",
+        "  the other 3 pairs commute\n",
+        "  rank DF = 3 < 4\n",
+        "  rank D(energy, spin, first, mixed) = 3 < 4\n",
+        "  `mixed` is a function of the integrals listed before: keeping those keeps it, and DF has not full rank\n",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    let chain = "coordinates(q: [2, 4]), momenta(p: [2, 4]), hamiltonian = p.norm_squared() / (2 * m),
+        constraint(root = q.column(0).norm() - l, link[i in 1..4] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2))";
+    let text = equations(chain, "struct S { m: f64, l: f64 }");
+    let pattern = "  10 of 16 entries of A do not vanish\n  x x . .\n  x x x .\n  . x x x\n  . . x x\n";
+    assert!(text.contains(pattern) && text.contains("  `root` takes a root: "), "{text}");
+}
+
+/// Huge exponents, nested roots, many factors: each is decided, or left open, in moments.
+#[test]
+fn hostile_declarations_are_bounded() {
+    let nested = (0..20).fold("x".to_owned(), |inner, level| format!("({inner} + y * a + {level} + 2).sqrt()"));
+    let product = (0..6).map(|i| format!("(x + {i} + y + a * {i}).powi(100)")).collect::<Vec<_>>().join(" * ");
+    let tower = "x.exp().exp().exp().exp().exp()".to_owned();
+    let root = "((x + y + a + 2 * x * y + a * x + a * y).sqrt() + 1).powi(60)".to_owned();
+    for invariant in [nested, product, tower, root] {
+        let attribute = format!("state(x, y), dynamics(x = y, y = -a * x), invariant(i = {invariant})");
+        let start = std::time::Instant::now();
+        let (_, proved) = prove(&attribute, "struct S { a: f64 }");
+        assert_eq!(proved.expect_err("it is not conserved").len(), 1, "{invariant}");
+        assert!(start.elapsed().as_secs() < 60, "{invariant}: {:?}", start.elapsed());
+    }
+}
+
+/// A problem that is not declared but made, as other front ends may.
+#[test]
+fn problems_are_plain_data() {
+    let v = |index: u32| Expression::from(Symbol(index));
+    let dynamics = Dynamics::Given { rates: vec![v(1), -v(0)] };
+    let problem = fbint_macros_core::derivation::Problem {
+        dimension: 2,
+        dynamics,
+        constraints: Vec::new(),
+        phase: Vec::new(),
+        invariants: vec![v(0) * v(0) + v(1) * v(1), v(0) * v(0) - v(1) * v(1)],
+        outputs: Vec::new(),
+        first_multiplier: 2,
+    };
+    let (derivation, claims) = session(|| {
+        let derivation = mechanics::derive(&problem).unwrap();
+        let claims = mechanics::claims(&derivation);
+        (derivation, claims)
+    })
+    .unwrap();
+    assert_eq!(claims[0].proved(), Some(EVERYWHERE));
+    let violations = mechanics::prove(&derivation, &claims).unwrap_err();
+    assert_eq!(violations.len(), 1);
+    assert_eq!(violations[0].integral, 1);
+}

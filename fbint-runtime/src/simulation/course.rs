@@ -1,0 +1,410 @@
+//! A run under way: what happens after each step, whatever the method.
+
+use std::ops::ControlFlow;
+
+use nalgebra::SVector;
+
+use super::schedule::{DEFAULT_INTERVALS, Sampling, Schedule};
+use super::snapshot::{Control, Moment, Snapshot};
+use super::{Run, Sample};
+use crate::consistent_start::scales;
+use crate::dependence::Dependence;
+use crate::error::{Symptom, positive};
+use crate::integrator::Resumption;
+use crate::{
+    BlowUp, Correction, Drift, Error, FeedbackSystem, Field, Halted, Integrator, PreparedSystem, StepError, StepFailure,
+};
+
+/// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
+/// of an integral over a long run, stays far below.
+const BLOW_UP: f64 = 1e6;
+/// Constraints whose pivot ratio is below this where a run fails, or where integrals jump, are mentioned as a likely cause: a
+/// step of a fixed size does not resolve what happens there.
+const SUSPICIOUS: f64 = 1e-4;
+
+/// Whoever watches a run, and may break it off.
+pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
+
+/// A run under way.
+pub(super) struct Course<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
+    record: Record<S, N, M>,
+    correction: Correction,
+    watch: Watch<'a>,
+    /// Where to go on instead of at the start.
+    from: Option<Snapshot>,
+}
+
+/// Whether a feedback that decays at some rate is stable with steps of a fixed size.
+pub(super) struct Audit<D> {
+    /// Where the method's real stability interval ends.
+    pub(super) interval: f64,
+    /// The largest rate of decay in a state.
+    pub(super) decay_rate: D,
+}
+
+impl<D> Audit<D> {
+    fn check<const N: usize>(&self, schedule: &Schedule, time: f64, x: &SVector<f64, N>) -> Result<(), Error>
+    where
+        D: Fn(&SVector<f64, N>) -> f64,
+    {
+        let rate = (self.decay_rate)(x);
+        if schedule.h * rate <= self.interval {
+            return Ok(());
+        }
+        Err(Error::UnstableGains { time, h: schedule.h, rate, interval: self.interval })
+    }
+}
+
+/// What a run has seen so far.
+struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
+    system: S::Prepared,
+    targets: SVector<f64, M>,
+    bounds: SVector<f64, M>,
+    inverse_bounds: SVector<f64, M>,
+    drift: Drift<M>,
+    trajectory: Vec<Sample<N, M>>,
+    /// The last good state.
+    last: Sample<N, M>,
+    /// The largest change of an integral in one step so far, in units of the bounds.
+    jump: f64,
+    /// Where constraints were nearest to dependence, of the places where integrals jumped.
+    dependence: Option<(SVector<f64, N>, Dependence)>,
+}
+
+impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, N, M> {
+    pub(super) fn new(
+        system: &S,
+        start: SVector<f64, N>,
+        targets: SVector<f64, M>,
+        correction: Correction,
+        watch: Watch<'a>,
+        from: Option<Snapshot>,
+    ) -> Result<Self, Error> {
+        let mut record = Record::new(system, start, targets);
+        if let Some(snapshot) = &from {
+            record.restore(snapshot)?;
+        }
+        Ok(Self { record, correction, watch, from })
+    }
+
+    pub(super) fn with_fixed_steps(
+        mut self,
+        schedule: Schedule,
+        evaluations_per_step: u64,
+        audit: Audit<impl Fn(&SVector<f64, N>) -> f64>,
+        mut step: impl FnMut(&mut SVector<f64, N>, f64),
+    ) -> Result<Run<S::State, N, M>, Error> {
+        let mut number = self.first_step(&schedule)?;
+        let mut x = self.record.last.state;
+        audit.check(&schedule, self.record.last.time, &x)?;
+        loop {
+            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, || None)
+                || number == schedule.steps
+            {
+                return Ok(self.record.end(number, number * evaluations_per_step));
+            }
+            number += 1;
+            step(&mut x, schedule.step_size(number));
+            let change = self.correct(&mut x);
+            self.record.add(schedule.time(number), x, change)?;
+            if schedule.is_sampled(number) {
+                self.record.sample();
+                audit.check(&schedule, self.record.last.time, &x)?;
+            }
+        }
+    }
+
+    pub(super) fn with_error_control<F: Field<N>, const STAGES: usize>(
+        mut self,
+        mut integrator: Integrator<'_, F, N, STAGES>,
+        until: f64,
+        interval: Option<f64>,
+    ) -> Result<Run<S::State, N, M>, Error> {
+        let until = positive("the end of the simulation", until)?;
+        let stride = self.resume(&mut integrator, until)?;
+        let mut sampling = Sampling::new(until, interval, stride, self.record.trajectory.len() as u64)?;
+        loop {
+            let control = || Some(Control::of(&integrator, sampling.stride()));
+            if self.is_broken_off(until, integrator.steps(), control) || integrator.time() >= until {
+                return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
+            }
+            integrator.step(until).map_err(|error| self.record.halted(error))?;
+            let mut x = *integrator.state();
+            let change = self.correct(&mut x);
+            if change.is_some() {
+                integrator.set_state(x);
+            }
+            self.record.add(integrator.time(), x, change)?;
+            match &mut sampling {
+                Sampling::Steps { stride } => self.record.sample_step(integrator.steps(), stride),
+                Sampling::Times { interval, next, last } => {
+                    self.record.sample_times(&mut integrator, *interval, next, *last);
+                }
+            }
+        }
+    }
+
+    /// Corrects a state if that is asked for; gives the change of the integrals that it had before.
+    fn correct(&self, x: &mut SVector<f64, N>) -> Option<SVector<f64, M>> {
+        let Record { system, targets, .. } = &self.record;
+        (self.correction != Correction::times(0)).then(|| {
+            let change = system.integrals(x) - targets;
+            self.correction.apply(system, targets, x);
+            change
+        })
+    }
+
+    /// How many steps of a fixed size were made already.
+    fn first_step(&self, schedule: &Schedule) -> Result<u64, Error> {
+        match &self.from {
+            None => Ok(0),
+            Some(Snapshot { control: Some(_), .. }) => {
+                Err(Error::ForeignSnapshot { reason: "its method chooses its steps" })
+            }
+            Some(Snapshot { time, steps, .. }) if *steps > schedule.steps || *time != schedule.time(*steps) => {
+                Err(Error::ForeignSnapshot { reason: "its step or its end is another one" })
+            }
+            Some(Snapshot { steps, .. }) => Ok(*steps),
+        }
+    }
+
+    /// Brings an integrator to where the snapshot was taken, if there is one; gives the stride of its samples.
+    fn resume<F: Field<N>, const STAGES: usize>(
+        &self,
+        integrator: &mut Integrator<'_, F, N, STAGES>,
+        until: f64,
+    ) -> Result<u64, Error> {
+        let Some(Snapshot { time, steps, control, .. }) = &self.from else { return Ok(1) };
+        let Some(control) = control else {
+            return Err(Error::ForeignSnapshot { reason: "its method takes steps of one size" });
+        };
+        if !(0.0..=until).contains(time) || control.stride == 0 {
+            return Err(Error::ForeignSnapshot { reason: "its time is not in this run" });
+        }
+        integrator.resume(Resumption {
+            time: *time,
+            state: self.record.last.state,
+            derivative: control.derivative.as_deref().map(SVector::from_column_slice),
+            size: control.size,
+            last_log_error: control.last_log_error,
+            steps: *steps,
+            rejected: control.rejected,
+            evaluations: control.evaluations,
+        });
+        Ok(control.stride)
+    }
+
+    /// Shows the moment to whoever watches.
+    fn is_broken_off(&mut self, until: f64, steps: u64, control: impl Fn() -> Option<Control>) -> bool {
+        let Self { record, watch, .. } = self;
+        let snapshot = || record.snapshot(steps, control());
+        watch(&Moment { time: record.last.time, until, snapshot: &snapshot }).is_break()
+    }
+}
+
+impl Control {
+    fn of<F: Field<N>, const N: usize, const STAGES: usize>(
+        integrator: &Integrator<'_, F, N, STAGES>,
+        stride: u64,
+    ) -> Self {
+        let Resumption { derivative, size, last_log_error, rejected, evaluations, .. } = integrator.resumption();
+        let derivative = derivative.map(|derivative| derivative.as_slice().to_vec());
+        Self { size, last_log_error, derivative, rejected, evaluations, stride }
+    }
+}
+
+impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
+    fn new(system: &S, start: SVector<f64, N>, targets: SVector<f64, M>) -> Self {
+        let bounds = (scales(system, &start) + targets.abs()) * BLOW_UP;
+        let integrals = system.integrals(&start);
+        let mut drift = Drift::new(S::INTEGRAL_NAMES, targets);
+        drift.record(0.0, &integrals);
+        let last = Sample { time: 0.0, state: start, change: integrals - targets };
+        let system = system.prepare();
+        let inverse_bounds = bounds.map(f64::recip);
+        Self {
+            system,
+            targets,
+            bounds,
+            inverse_bounds,
+            drift,
+            trajectory: vec![last],
+            last,
+            jump: 0.0,
+            dependence: None,
+        }
+    }
+
+    fn snapshot(&self, steps: u64, control: Option<Control>) -> Snapshot {
+        let row = |sample: &Sample<N, M>| [&[sample.time], sample.state.as_slice()].concat();
+        Snapshot {
+            time: self.last.time,
+            state: self.last.state.as_slice().to_vec(),
+            steps,
+            control,
+            drift: self.drift.to_record(),
+            trajectory: self.trajectory.iter().map(row).collect(),
+            jump: self.jump,
+            dependence: self.dependence.map(|(state, dependence)| (dependence.time(), state.as_slice().to_vec())),
+        }
+    }
+
+    /// Goes on from a snapshot, which must be of a run from this start.
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        snapshot.check::<N, M>()?;
+        let start = self.last.state;
+        let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], SVector::from_column_slice(&row[1..])));
+        let trajectory: Vec<_> = trajectory.collect();
+        let is_start = |sample: &Sample<N, M>| sample.time == 0.0 && sample.state == start;
+        if !trajectory.first().is_some_and(is_start) {
+            return Err(Error::ForeignSnapshot { reason: "its start is another one" });
+        }
+        self.last = self.at(snapshot.time, SVector::from_column_slice(&snapshot.state));
+        self.trajectory = trajectory;
+        self.drift.restore(&snapshot.drift);
+        self.jump = snapshot.jump;
+        if let Some((time, state)) = &snapshot.dependence {
+            self.look_for_dependence(*time, &SVector::from_column_slice(state));
+        }
+        Ok(())
+    }
+
+    fn at(&self, time: f64, state: SVector<f64, N>) -> Sample<N, M> {
+        Sample { time, state, change: self.system.integrals(&state) - self.targets }
+    }
+
+    /// Records the state after a step, which becomes the last good one unless it is not good. `uncorrected` is the change of the
+    /// integrals before the state was corrected, if it was.
+    fn add(&mut self, time: f64, state: SVector<f64, N>, uncorrected: Option<SVector<f64, M>>) -> Result<(), Error> {
+        let integrals = self.system.integrals(&state);
+        let sample = Sample { time, state, change: integrals - self.targets };
+        if !sample.is_good(&self.bounds) {
+            return Err(self.blow_up(&sample));
+        }
+        self.drift.record(time, &integrals);
+        self.look_where_integrals_jump(&sample, &uncorrected.unwrap_or(sample.change));
+        self.last = sample;
+        Ok(())
+    }
+
+    /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
+    /// which happens a few dozen times in a run, however long.
+    fn look_where_integrals_jump(&mut self, next: &Sample<N, M>, change: &SVector<f64, M>) {
+        let jump = (change - self.last.change).component_mul(&self.inverse_bounds).amax();
+        if jump > 2.0 * self.jump {
+            self.jump = jump;
+            self.look_for_dependence(self.last.time, &self.last.state.clone());
+            self.look_for_dependence(next.time, &next.state);
+        }
+    }
+
+    fn look_for_dependence(&mut self, time: f64, state: &SVector<f64, N>) {
+        let limit = self.dependence.map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio());
+        if let Some(dependence) = Dependence::find::<S, N, M>(&self.system, time, state, limit) {
+            self.dependence = Some((*state, dependence));
+        }
+    }
+
+    fn sample(&mut self) {
+        self.trajectory.push(self.last);
+    }
+
+    /// Samples every `stride`-th step, and doubles the stride when there are too many samples.
+    fn sample_step(&mut self, step: u64, stride: &mut u64) {
+        if step.is_multiple_of(*stride) {
+            self.sample();
+        }
+        if self.trajectory.len() as u64 > 2 * DEFAULT_INTERVALS {
+            let mut index = 0;
+            self.trajectory.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            *stride *= 2;
+        }
+    }
+
+    /// Samples at the multiples of `interval` that lie in the last step, from number `next` on.
+    fn sample_times<F: Field<N>, const STAGES: usize>(
+        &mut self,
+        integrator: &mut Integrator<'_, F, N, STAGES>,
+        interval: f64,
+        next: &mut u64,
+        last: u64,
+    ) {
+        let mut dense_output = None;
+        while *next <= last && *next as f64 * interval <= integrator.time() {
+            let time = *next as f64 * interval;
+            let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
+            self.trajectory.push(self.at(time, state));
+            *next += 1;
+        }
+    }
+
+    /// The run up to the last good state, which is always sampled.
+    fn end(mut self, steps: u64, evaluations: u64) -> Run<S::State, N, M> {
+        if self.trajectory.last().is_none_or(|sample| sample.time != self.last.time) {
+            self.sample();
+        }
+        let dependence = self.dependence.map(|(_, dependence)| dependence);
+        let Self { last, drift, trajectory, .. } = self;
+        Run { time: last.time, state: last.state.into(), drift, trajectory, steps, evaluations, dependence }
+    }
+
+    fn halted(&mut self, error: StepError<N>) -> Error {
+        let StepError { reason, time, state } = error;
+        let entry = match reason {
+            StepFailure::NotFinite { entry } => S::STATE_NAMES.get(entry).copied(),
+            _ => None,
+        };
+        let names = const { &S::STATE_NAMES };
+        self.look_for_dependence(time, &state);
+        let dependence = self.dependence.map(|(_, dependence)| dependence);
+        Error::Halted(Box::new(Halted { reason, entry, time, state: state.as_slice().to_vec(), names, dependence }))
+    }
+
+    fn blow_up(&mut self, failed: &Sample<N, M>) -> Error {
+        self.look_for_dependence(self.last.time, &self.last.state.clone());
+        self.look_for_dependence(failed.time, &failed.state);
+        Error::BlowUp(Box::new(BlowUp {
+            time: failed.time,
+            symptom: self.symptom(failed),
+            last_time: self.last.time,
+            last_state: self.last.state.as_slice().to_vec(),
+            names: const { &S::STATE_NAMES },
+            dependence: self.dependence.map(|(_, dependence)| dependence),
+        }))
+    }
+
+    /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
+    /// entry of the state, an integral, or the growth of one.
+    fn symptom(&self, failed: &Sample<N, M>) -> Symptom {
+        let rates = self.system.vector_field(&self.last.state);
+        if let Some((name, value)) = not_finite(&rates, &S::STATE_NAMES) {
+            return Symptom::Rate { name, value };
+        }
+        if let Some((name, value)) = not_finite(&failed.state, &S::STATE_NAMES) {
+            return Symptom::Entry { name, value };
+        }
+        if let Some((name, value)) = not_finite(&failed.change, &S::INTEGRAL_NAMES) {
+            return Symptom::Integral { name, value };
+        }
+        let against_bound = |i: usize| failed.change[i].abs() / self.bounds[i];
+        let index = (0..M).max_by(|&i, &j| against_bound(i).total_cmp(&against_bound(j))).unwrap_or(0);
+        let integral = S::INTEGRAL_NAMES.get(index).copied().unwrap_or_default();
+        Symptom::Growth { integral, change: failed.change.get(index).copied().unwrap_or_default() }
+    }
+}
+
+impl<const N: usize, const M: usize> Sample<N, M> {
+    fn is_good(&self, bounds: &SVector<f64, M>) -> bool {
+        let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
+        self.state.iter().all(|entry| entry.is_finite()) && self.change.iter().zip(bounds).all(is_bounded)
+    }
+}
+
+/// The first entry that is not finite, by name.
+fn not_finite<const D: usize>(entries: &SVector<f64, D>, names: &[&'static str; D]) -> Option<(&'static str, f64)> {
+    let mut named = names.iter().zip(entries);
+    named.find(|(_, value)| !value.is_finite()).map(|(&name, &value)| (name, value))
+}

@@ -1,0 +1,92 @@
+//! When steps end, and which states are sampled.
+
+use crate::Error;
+use crate::error::positive;
+
+/// How many intervals the trajectory has unless told otherwise, at most; twice as many with error control.
+pub(super) const DEFAULT_INTERVALS: u64 = 1000;
+/// How many times a run is watched, at least, if it has as many steps.
+const LOOKS: u64 = 200;
+/// How many steps are made between two looks, at most.
+const UNWATCHED: u64 = 256;
+/// A remainder of this fraction of a step is rounding, not a step; so is what `until / h` may be off by itself.
+const ROUNDING: f64 = 1e-9;
+
+/// When steps of a fixed size end, and which are sampled and watched.
+pub(super) struct Schedule {
+    pub(super) h: f64,
+    pub(super) until: f64,
+    pub(super) steps: u64,
+    /// The size of the last step where it is not h.
+    last: Option<f64>,
+    sampled: u64,
+    watched: u64,
+}
+
+impl Schedule {
+    pub(super) fn new(h: f64, until: f64, interval: Option<f64>) -> Result<Self, Error> {
+        let h = positive("the step h", h)?;
+        let until = positive("the end of the simulation", until)?;
+        let ratio = until / h;
+        if ratio > 1e15 {
+            return Err(Error::TooManySteps { h, until });
+        }
+        let whole = ratio.round();
+        let (steps, last) = if (ratio - whole).abs() <= ROUNDING + 2.0 * f64::EPSILON * ratio && whole > 0.0 {
+            (whole as u64, None)
+        } else {
+            (ratio.ceil() as u64, Some(until - ratio.floor() * h))
+        };
+        let sampled = match interval {
+            Some(interval) => (positive("the interval between samples", interval)? / h).round() as u64,
+            None => steps.div_ceil(DEFAULT_INTERVALS),
+        };
+        let watched = steps.div_ceil(LOOKS).min(UNWATCHED);
+        Ok(Self { h, until, steps, last, sampled: sampled.max(1), watched })
+    }
+
+    /// The time after a number of steps.
+    pub(super) fn time(&self, step: u64) -> f64 {
+        if step == self.steps { self.until } else { step as f64 * self.h }
+    }
+
+    pub(super) fn step_size(&self, step: u64) -> f64 {
+        if step == self.steps { self.last.unwrap_or(self.h) } else { self.h }
+    }
+
+    pub(super) fn is_sampled(&self, step: u64) -> bool {
+        step.is_multiple_of(self.sampled)
+    }
+
+    pub(super) fn is_watched(&self, step: u64) -> bool {
+        step.is_multiple_of(self.watched) || step == self.steps
+    }
+}
+
+/// Which states of a run with error control are sampled, besides the start and the end.
+pub(super) enum Sampling {
+    /// Every so many steps.
+    Steps { stride: u64 },
+    /// The multiples of an interval, from number `next` to number `last`.
+    Times { interval: f64, next: u64, last: u64 },
+}
+
+impl Sampling {
+    /// How to go on sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
+    pub(super) fn new(until: f64, interval: Option<f64>, stride: u64, samples: u64) -> Result<Self, Error> {
+        let Some(interval) = interval else { return Ok(Self::Steps { stride }) };
+        let interval = positive("the interval between samples", interval)?;
+        if until / interval > 1e8 {
+            return Err(Error::TooManySamples { interval, until });
+        }
+        let last = ((until / interval) * (1.0 - ROUNDING)).floor() as u64;
+        Ok(Self::Times { interval, next: samples, last })
+    }
+
+    pub(super) fn stride(&self) -> u64 {
+        match self {
+            Self::Steps { stride } => *stride,
+            Self::Times { .. } => 1,
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! A run under way, as whoever watches it sees it, and all that it takes to go on from there.
+//!
+//! A run that goes on from a [`Snapshot`] makes the very steps, bit by bit, that the run made from which it was taken: the
+//! snapshot holds the state, the control of the step size with the derivative that it would not evaluate again, the record of
+//! the drift and the samples so far. It does not hold what the simulation is made from: system, start, method, end.
+
+use crate::Error;
+use crate::drift::DriftRecord;
+
+/// A moment of a run, shown to [`Simulation::watched`](crate::Simulation::watched).
+pub struct Moment<'a> {
+    pub(crate) time: f64,
+    pub(crate) until: f64,
+    pub(crate) snapshot: &'a dyn Fn() -> Snapshot,
+}
+
+impl Moment<'_> {
+    /// The time that was reached.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// The fraction of the run that is done.
+    pub fn fraction(&self) -> f64 {
+        self.time / self.until
+    }
+
+    /// What it takes to go on from here; see [`Simulation::from_snapshot`](crate::Simulation::from_snapshot).
+    pub fn snapshot(&self) -> Snapshot {
+        (self.snapshot)()
+    }
+}
+
+/// All that it takes to go on with a run from a moment of it. With the feature `serde` it can be written to a file.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Snapshot {
+    pub(crate) time: f64,
+    pub(crate) state: Vec<f64>,
+    pub(crate) steps: u64,
+    /// Of a method with error control.
+    pub(crate) control: Option<Control>,
+    pub(crate) drift: DriftRecord,
+    /// Time and state of every sample.
+    pub(crate) trajectory: Vec<Vec<f64>>,
+    /// The largest change of an integral in one step, in units of its bound.
+    pub(crate) jump: f64,
+    /// Time and state where constraints were nearest to dependence.
+    pub(crate) dependence: Option<(f64, Vec<f64>)>,
+}
+
+/// Where the control of the step size stands.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Control {
+    pub(crate) size: Option<f64>,
+    pub(crate) last_log_error: f64,
+    /// The field at the state, where it was evaluated already.
+    pub(crate) derivative: Option<Vec<f64>>,
+    pub(crate) rejected: u64,
+    pub(crate) evaluations: u64,
+    /// Every so many steps are sampled.
+    pub(crate) stride: u64,
+}
+
+impl Snapshot {
+    /// The time at which it was taken.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// The state at that time, flat.
+    pub fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    /// Refuses a snapshot of a system with other dimensions, or with what no run has.
+    pub(crate) fn check<const N: usize, const M: usize>(&self) -> Result<(), Error> {
+        let derivative = self.control.iter().flat_map(|control| &control.derivative);
+        let dependent = self.dependence.iter().map(|(_, state)| state);
+        let mut states = derivative.chain(dependent).chain([&self.state]);
+        if !states.all(|state| state.len() == N) || !self.trajectory.iter().all(|row| row.len() == N + 1) {
+            return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
+        }
+        if !self.drift.has_length(M) {
+            return Err(Error::ForeignSnapshot { reason: "it has another number of integrals" });
+        }
+        if self.trajectory.is_empty() {
+            return Err(Error::ForeignSnapshot { reason: "it has no start" });
+        }
+        Ok(())
+    }
+}

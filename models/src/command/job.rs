@@ -1,0 +1,78 @@
+//! What a run is made from, with everything resolved: the same job gives the same result, bit by bit.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+
+use fbint_runtime::{Correction, Method};
+use models::catalogue::{Feedback, Model, Plan};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{load, nearest};
+
+/// A run to be made, as records and checkpoints hold it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) model: String,
+    pub(crate) parameters: BTreeMap<String, f64>,
+    pub(crate) start: BTreeMap<String, f64>,
+    pub(crate) method: Method,
+    pub(crate) gains: Feedback,
+    /// Corrections onto all integrals after each step.
+    pub(crate) corrections: u32,
+    pub(crate) until: f64,
+    /// The time between two samples.
+    pub(crate) every: Option<f64>,
+}
+
+impl Job {
+    /// The model with the parameters of this job.
+    pub(crate) fn model(&self) -> Result<Box<dyn Model>, Box<dyn Error>> {
+        let mut model = load(&self.model)?;
+        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+        for (name, value) in &self.parameters {
+            model.set_parameter(nearest::find("parameter", name, &names)?, *value);
+        }
+        Ok(model)
+    }
+
+    /// The start in the order of the state.
+    pub(crate) fn start(&self, model: &dyn Model) -> Result<Vec<f64>, Box<dyn Error>> {
+        let names = model.state_names();
+        let mut start = vec![f64::NAN; names.len()];
+        for (name, value) in &self.start {
+            start[nearest::find("entry of the state", name, names)?] = *value;
+        }
+        Ok(start)
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        Plan {
+            method: self.method,
+            correction: Correction::times(self.corrections),
+            until: self.until,
+            feedback: self.gains.clone(),
+            every: self.every,
+        }
+    }
+}
+
+/// Values by their names.
+pub(crate) fn named(names: &[&str], values: &[f64]) -> BTreeMap<String, f64> {
+    names.iter().zip(values).map(|(&name, &value)| (name.to_owned(), value)).collect()
+}
+
+/// The SHA-256 of a model's generated code, which is that of what `fbint show MODEL --rust` prints.
+pub(crate) fn code_sha256(model: &dyn Model) -> String {
+    sha256(format!("{}\n", model.source().trim_end()).as_bytes())
+}
+
+/// In hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    let mut digits = String::new();
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}

@@ -1,0 +1,239 @@
+//! A run as it is carried out: watched for signals, kept in checkpoints, and written down in the end.
+
+use std::error::Error;
+use std::io::{self, Write, stdout};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use fbint_runtime::Error::{BlowUp, Halted};
+use fbint_runtime::{Method, Moment, Snapshot};
+use models::catalogue::{self, Feedback, Model};
+
+use super::checkpoint::{Checkpoint, Files};
+use super::figure::{self, Curve};
+use super::interruption::Watch;
+use super::job::Job;
+use super::output::Output;
+use super::progress::Progress;
+use super::record::{self, Ending};
+use super::run::{in_terms_of_options, method_name};
+use super::scheme::Contender;
+use super::table;
+
+/// A run to be made or to be gone on with.
+pub(crate) struct Task {
+    pub(crate) code_sha256: String,
+    pub(crate) job: Job,
+    pub(crate) files: Files,
+    /// Seconds between two checkpoints.
+    pub(crate) every: f64,
+    /// Seconds that the run took before this process went on with it.
+    pub(crate) wall_before: f64,
+}
+
+impl Task {
+    /// Makes the run, watched for signals, and writes its files and its record.
+    pub(crate) fn execute(&self, outputs: &Outputs, from: Option<Snapshot>) -> Result<ExitCode, Box<dyn Error>> {
+        let model = self.job.model()?;
+        let start = self.job.start(&*model)?;
+        let (begun, interruption) = (Instant::now(), Watch::begin());
+        let mut progress = Progress::new(&self.job.model);
+        let mut keeper = Keeper { task: self, output: outputs.checkpoint.as_ref(), begun, last: None, failure: None };
+        let outcome = model.run(&start, &self.job.plan(), from, &mut |moment| {
+            progress.report(moment.fraction());
+            keeper.look(moment, interruption.exit_code().is_some())
+        });
+        drop(progress);
+        let outcome = match (keeper.failure, outcome) {
+            (Some(failure), _) => Err(failure),
+            (None, Ok(run)) => Ok(run),
+            (None, Err(error @ (BlowUp(_) | Halted(_)))) => Err(error.into()),
+            // What was refused before the first step was no run.
+            (None, Err(error)) => return Err(in_terms_of_options(error)),
+        };
+
+        let record = |ending: &Ending<'_>| {
+            let wall_seconds = self.wall_seconds(begun);
+            record::write(&outputs.record, &self.job, &*model, &self.code_sha256, wall_seconds, ending)
+        };
+        let is_complete = |run: &catalogue::Run| run.time == self.job.until;
+        let outcome = outcome.and_then(|run| {
+            if is_complete(&run) {
+                self.write(&*model, &run, outputs)?;
+            }
+            Ok(run)
+        });
+        let was_there = outputs.record.exists();
+        match (outcome, interruption.exit_code()) {
+            (Ok(run), Some(code)) if !is_complete(&run) => {
+                record(&Ending::Interrupted(&run))?;
+                eprintln!("{}", self.interrupted(run.time, outputs));
+                Ok(ExitCode::from(code))
+            }
+            (Ok(run), _) => {
+                record(&Ending::Complete(&run))?;
+                report(&title(&self.job), &run, outputs, was_there, &mut stdout().lock())?;
+                Ok(ExitCode::SUCCESS)
+            }
+            (Err(error), _) => {
+                record(&Ending::Failed(&*error))?;
+                Err(error)
+            }
+        }
+    }
+
+    fn write(&self, model: &dyn Model, run: &catalogue::Run, outputs: &Outputs) -> Result<(), Box<dyn Error>> {
+        if let Some(out) = &outputs.out {
+            out.write(|file| table::write(model, &run.trajectory, file))?;
+        }
+        if let Some(plot) = &outputs.plot {
+            let curve = Curve { contender: contender(&self.job), trajectory: &run.trajectory };
+            let svg = figure::drift(&title(&self.job), model.integral_names(), &[curve]);
+            plot.write(|file| file.write_all(svg.as_bytes()))?;
+        }
+        Ok(())
+    }
+
+    fn wall_seconds(&self, begun: Instant) -> f64 {
+        self.wall_before + begun.elapsed().as_secs_f64()
+    }
+
+    fn interrupted(&self, time: f64, outputs: &Outputs) -> String {
+        let reached = format!("interrupted at t = {time:?} of {:?}", self.job.until);
+        match &outputs.checkpoint {
+            Some(file) => format!("{reached}; `fbint resume {}` goes on from there", file.path().display()),
+            None => format!("{reached}; with --checkpoint FILE such a run can be gone on with"),
+        }
+    }
+}
+
+/// Watches a run and keeps checkpoints of it.
+struct Keeper<'a> {
+    task: &'a Task,
+    output: Option<&'a Output>,
+    begun: Instant,
+    /// When the last checkpoint was written.
+    last: Option<Instant>,
+    failure: Option<Box<dyn Error>>,
+}
+
+impl Keeper<'_> {
+    /// Writes a checkpoint at the start, when one is due, at the end, and before the run is broken off.
+    fn look(&mut self, moment: &Moment<'_>, is_interrupted: bool) -> ControlFlow<()> {
+        if self.is_due() || is_interrupted || moment.fraction() >= 1.0 {
+            self.failure = self.keep(moment).err();
+        }
+        if is_interrupted || self.failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn is_due(&self) -> bool {
+        self.last.is_none_or(|last| last.elapsed() >= Duration::from_secs_f64(self.task.every.min(1e9)))
+    }
+
+    fn keep(&mut self, moment: &Moment<'_>) -> Result<(), Box<dyn Error>> {
+        let (Some(output), Task { code_sha256, job, files, every, .. }) = (self.output, self.task) else {
+            return Ok(());
+        };
+        let wall_seconds = self.task.wall_seconds(self.begun);
+        Checkpoint::new(code_sha256, job, files, *every, wall_seconds, moment.snapshot()).write(output)?;
+        self.last = Some(Instant::now());
+        Ok(())
+    }
+}
+
+/// The files of a run.
+pub(crate) struct Outputs {
+    out: Option<Output>,
+    plot: Option<Output>,
+    checkpoint: Option<Output>,
+    record: Output,
+}
+
+impl Outputs {
+    /// All known to be writable, and no two the same, before the run starts.
+    pub(crate) fn open(
+        job: &Job,
+        out: Option<&Path>,
+        plot: Option<&Path>,
+        checkpoint: Option<&Path>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let record = record::path(&job.model, [out, plot, checkpoint].into_iter().flatten());
+        let open = |path: Option<&Path>| path.map(Output::at).transpose();
+        let outputs =
+            Self { out: open(out)?, plot: open(plot)?, checkpoint: open(checkpoint)?, record: Output::at(&record)? };
+        let named = outputs.named();
+        for (index, (name, file)) in named.iter().enumerate() {
+            if let Some((other, _)) = named[..index].iter().find(|(_, other)| other.is_same_file(file)) {
+                return Err(format!("{other} and {name} both name {}", file.path().display()).into());
+            }
+        }
+        Ok(outputs)
+    }
+
+    fn named(&self) -> Vec<(&'static str, &Output)> {
+        let given = [("--out", &self.out), ("--plot", &self.plot), ("--checkpoint", &self.checkpoint)];
+        let given = given.into_iter().filter_map(|(name, file)| Some((name, file.as_ref()?)));
+        given.chain([("the record of the run", &self.record)]).collect()
+    }
+}
+
+fn report(
+    title: &str,
+    run: &catalogue::Run,
+    outputs: &Outputs,
+    was_there: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "{title}\n\n{}\n", run.report)?;
+    writeln!(out, "{} steps, {} evaluations of the field", run.steps, run.evaluations)?;
+    if let Some(dependence) = &run.dependence {
+        writeln!(
+            out,
+            "doubtful: at t = {:?} {dependence}: the field is singular where they are, and what a step makes of it is not to be \
+             trusted; compare with a run of smaller --step or --rtol",
+            dependence.time(),
+        )?;
+    }
+    for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot)] {
+        if let Some(file) = file {
+            writeln!(out, "{what}: {}", file.path().display())?;
+        }
+    }
+    let replaced = if was_there { " (replaced)" } else { "" };
+    writeln!(out, "record: {}{replaced}", outputs.record.path().display())
+}
+
+fn contender(job: &Job) -> Contender {
+    let scheme = job.method.into();
+    match job.gains {
+        Feedback::None if job.corrections > 0 => Contender::with_projection(scheme),
+        Feedback::None => Contender::plain(scheme),
+        _ => Contender::with_feedback(scheme),
+    }
+}
+
+fn title(job: &Job) -> String {
+    let accuracy = match job.method {
+        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
+        Method::DormandPrince { rtol, atol } | Method::Dop853 { rtol, atol } => {
+            format!("rtol = {rtol:?}, atol = {atol:?}")
+        }
+    };
+    format!("{}: {}, {accuracy}, t = 0 .. {}", job.model, method_label(job), job.until)
+}
+
+fn method_label(job: &Job) -> String {
+    let method = method_name(job.method);
+    let feedback = match &job.gains {
+        Feedback::None if job.corrections > 0 => return format!("{method}, corrected after each step"),
+        Feedback::None => format!("{method} without feedback"),
+        Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
+        Feedback::Diagonal(_) => format!("{method} with feedback"),
+        Feedback::Relaxation(tau) => format!("{method} with feedback, relaxation time {tau}"),
+        Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
+        Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
+    };
+    if job.corrections > 0 { feedback + ", corrected" } else { feedback }
+}

@@ -1,0 +1,277 @@
+//! The command `fbint` when it is interrupted or killed, and when it goes on: files whole or not at all, and the same bits.
+#![cfg(unix)]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use tempfile::{TempDir, tempdir};
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// Longer than anything here takes on the slowest machine.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// A run that would last for days, with files.
+const ENDLESS: [&str; 8] = ["run", "four-bar", "--until", "1e7", "--out", "a.csv", "--plot", "a.svg"];
+
+#[test]
+fn ctrl_c_keeps_the_state_that_was_reached() -> Outcome {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = tempdir()?;
+        fs::write(folder.path().join("a.svg"), "precious")?;
+        let arguments = [&ENDLESS[..], &["--checkpoint", "c", "--checkpoint-every", "0"]].concat();
+        let child = begin(&folder, &arguments)?;
+        wait_until(|| time_of(&folder, "c") > 0.5);
+        send(signal, &child)?;
+        let output = child.wait_with_output()?;
+        let record = json_in(&folder, "a.run.json")?;
+        let time = record["time"].as_f64().ok_or("no time")?;
+        let line = format!("interrupted at t = {time:?} of 10000000.0; `fbint resume c` goes on from there\n");
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(code), line.into()));
+        assert!(output.stdout.is_empty());
+        assert_eq!(names_in(&folder)?, ["a.run.json", "a.svg", "c"]);
+        assert_eq!(fs::read_to_string(folder.path().join("a.svg"))?, "precious");
+        assert_eq!(record["status"], json!("interrupted"));
+        let snapshot = &body(&folder, "c")?["snapshot"];
+        assert_eq!(snapshot["time"].as_f64(), Some(time));
+        let state: Vec<f64> = serde_json::from_value(snapshot["state"].clone())?;
+        let names = ["a[0]", "a[1]", "b[0]", "b[1]", "pa[0]", "pa[1]", "pb[0]", "pb[1]"];
+        assert_eq!(names.map(|name| record["state"][name].as_f64().unwrap_or(f64::NAN)), state[..]);
+    }
+    Ok(())
+}
+
+#[test]
+fn ctrl_c_without_a_checkpoint_leaves_the_record_alone() -> Outcome {
+    let folder = tempdir()?;
+    let child = begin(&folder, &ENDLESS)?;
+    wait_until(|| catches_signals(&child));
+    send("INT", &child)?;
+    let output = child.wait_with_output()?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{complaint}");
+    assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    let names = names_in(&folder)?;
+    assert!(names.is_empty() || names == ["a.run.json"], "{names:?}");
+    Ok(())
+}
+
+#[test]
+fn ctrl_c_ends_a_reproduction_between_files() -> Outcome {
+    let folder = tempdir()?;
+    let child = begin(&folder, &["reproduce", "cjp16-kepler", "--out", "out"])?;
+    wait_until(|| folder.path().join("out").exists());
+    send("INT", &child)?;
+    let output = child.wait_with_output()?;
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted\n");
+    let temporary = |name: &String| name.starts_with('.');
+    assert!(!names_in(folder.path().join("out"))?.iter().any(temporary));
+    Ok(())
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_bits() -> Outcome {
+    let cases: [&[&str]; 7] = [
+        &["four-bar", "--until", "5"],
+        &["spherical-pendulum", "--method", "euler", "--gains", "50", "--until", "5.0003", "--every", "0.1"],
+        &["planar-pendulum", "--method", "midpoint", "--until", "5", "--every", "0.05", "--correct"],
+        &["kepler", "--method", "heun", "--gains", "none", "--until", "5", "--every", "0.1"],
+        &["four-bar", "--method", "dop853", "--until", "3"],
+        &["free-rigid-body", "--method", "dop853", "--rtol", "1e-11", "--until", "10", "--every", "0.31"],
+        &["chain-4", "--method", "dormand-prince", "--until", "4", "--every", "0.05", "--correct"],
+    ];
+    let mut kills = 0;
+    for (case, arguments) in cases.iter().enumerate() {
+        let (whole, killed) = (tempdir()?, tempdir()?);
+        let files = ["--out", "a.csv", "--plot", "a.svg", "--checkpoint", "c", "--checkpoint-every"];
+        let run = |every| [&["run"], *arguments, &files, &[every]].concat();
+        assert!(fbint(&whole, &run("1e6"))?.status.success(), "{arguments:?}");
+
+        let end = json_in(&whole, "a.run.json")?["until"].as_f64().ok_or("no end")?;
+        let mut child = begin(&killed, &run("0"))?;
+        for fraction in [0.0, 0.1 + 0.03 * case as f64, 0.6] {
+            let is_there = || time_of(&killed, "c") > fraction * end;
+            wait_until(|| is_there() || child.try_wait().is_ok_and(|status| status.is_some()));
+            if child.try_wait()?.is_none() {
+                child.kill()?;
+                kills += 1;
+            }
+            child.wait()?;
+            child = begin(&killed, &["resume", "c"])?;
+        }
+        let output = child.wait_with_output()?;
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+
+        for name in ["a.csv", "a.svg"] {
+            assert_eq!(
+                fs::read(whole.path().join(name))?,
+                fs::read(killed.path().join(name))?,
+                "{arguments:?}: {name}"
+            );
+        }
+        let (whole, killed) = (json_in(&whole, "a.run.json")?, json_in(&killed, "a.run.json")?);
+        for key in ["status", "time", "state", "steps", "evaluations", "drift", "start", "parameters"] {
+            assert_eq!(whole[key], killed[key], "{arguments:?}: {key}");
+        }
+    }
+    assert!(kills >= cases.len(), "{kills} kills");
+    Ok(())
+}
+
+#[test]
+fn a_killed_run_has_no_half_files() -> Outcome {
+    let folder = tempdir()?;
+    let mut child = begin(&folder, &[&ENDLESS[..], &["--checkpoint", "c", "--checkpoint-every", "0"]].concat())?;
+    for _ in 0..10 {
+        let before = time_of(&folder, "c");
+        wait_until(|| time_of(&folder, "c") > before);
+        child.kill()?;
+        child.wait()?;
+        // The checkpoint is whole whenever the run is killed.
+        assert!(body(&folder, "c")?["snapshot"]["time"].as_f64().is_some_and(|time| time > before));
+        assert!(!folder.path().join("a.csv").exists() && !folder.path().join("a.run.json").exists());
+        child = begin(&folder, &["resume", "c"])?;
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(())
+}
+
+#[test]
+fn a_checkpoint_of_a_complete_run_writes_its_files_again() -> Outcome {
+    let folder = tempdir()?;
+    let run = ["run", "four-bar", "--method", "dop853", "--until", "3", "--out", "a.csv", "--checkpoint", "c"];
+    assert!(fbint(&folder, &run)?.status.success());
+    let table = fs::read(folder.path().join("a.csv"))?;
+    fs::remove_file(folder.path().join("a.csv"))?;
+    // From anywhere: the checkpoint knows where its files are.
+    let elsewhere = tempdir()?;
+    let path = folder.path().join("c");
+    let output = fbint(&elsewhere, &["resume", path.to_str().ok_or("a path that is no text")?])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read(folder.path().join("a.csv"))?, table);
+    assert!(names_in(&elsewhere)?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn what_is_no_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
+    let folder = tempdir()?;
+    assert!(
+        fbint(&folder, &["run", "four-bar", "--until", "1", "--out", "a.csv", "--checkpoint", "c"])?.status.success()
+    );
+    let good = fs::read_to_string(folder.path().join("c"))?;
+    let (head, whole_body) = good.split_once('\n').ok_or("no second line")?;
+    let whole_body = whole_body.trim_end();
+    let changed = |from: &str, to: &str| {
+        assert!(whole_body.contains(from), "no {from}");
+        signed(&whole_body.replacen(from, to, 1))
+    };
+    let digest = json_in(&folder, "a.run.json")?["code_sha256"].as_str().ok_or("no hash")?.to_owned();
+    let other_digest = digest.chars().rev().collect::<String>();
+    let cases: Vec<(Vec<u8>, &[&str])> = vec![
+        (vec![], &["bad is no checkpoint", "--checkpoint"]),
+        (b"t,q[0]\n0.0,1.0\n".to_vec(), &["bad is no checkpoint"]),
+        (vec![0xff, 0xfe, 0x00], &["bad is no checkpoint"]),
+        (head.as_bytes()[..20].to_vec(), &["bad is no checkpoint"]),
+        (head.as_bytes().to_vec(), &["bad is damaged", "checksum"]),
+        (good.as_bytes()[..good.len() / 2].to_vec(), &["bad is damaged"]),
+        (good.replacen("\"steps\":1000", "\"steps\":1001", 1).into_bytes(), &["bad is damaged"]),
+        (good.replacen("\"fbint_checkpoint\":1", "\"fbint_checkpoint\":7", 1).into_bytes(), &["format 7", "format 1"]),
+        (changed("\"fbint\":\"0.1.0\"", "\"fbint\":\"0.0.9\""), &["written by fbint 0.0.9", "this is 0.1.0"]),
+        (changed(&digest, &other_digest), &["generated code of `four-bar`", "run again"]),
+        (changed("\"model\":\"four-bar\"", "\"model\":\"five-bar\""), &["unknown model `five-bar`"]),
+        (changed("\"steps\":1000", "\"steps\":999"), &["cannot go on", "its step or its end"]),
+        (changed("\"until\":1.0", "\"until\":0.5"), &["cannot go on", "its step or its end"]),
+        (changed("\"until\":1.0", "\"until\":\"soon\""), &["bad is not understood", "soon"]),
+    ];
+    fs::remove_file(folder.path().join("a.csv"))?;
+    for (bytes, words) in cases {
+        fs::write(folder.path().join("bad"), &bytes)?;
+        refused(&fbint(&folder, &["resume", "bad"])?, words);
+        assert_eq!(fs::read(folder.path().join("bad"))?, bytes);
+        assert_eq!(names_in(&folder)?, ["a.run.json", "bad", "c"], "{words:?}");
+    }
+    refused(&fbint(&folder, &["resume", "nothing"])?, &["cannot read nothing", "no such file"]);
+    refused(&fbint(&folder, &["resume", "."])?, &["cannot read .", "directory"]);
+    Ok(())
+}
+
+/// A checkpoint with this body and the right checksum.
+fn signed(body: &str) -> Vec<u8> {
+    let digits: String = Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}\n{body}\n", json!({"fbint_checkpoint": 1, "sha256": digits})).into_bytes()
+}
+
+fn begin(folder: &TempDir, arguments: &[&str]) -> std::io::Result<Child> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fbint"));
+    command.current_dir(folder.path()).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}
+
+fn fbint(folder: &TempDir, arguments: &[&str]) -> std::io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder.path()).args(arguments).output()
+}
+
+fn send(signal: &str, child: &Child) -> Outcome {
+    let status = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status()?;
+    if status.success() { Ok(()) } else { Err("kill failed".into()) }
+}
+
+/// Waits for something that can be seen; nothing here depends on how long that takes.
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited in vain");
+        sleep(Duration::from_millis(2));
+    }
+}
+
+/// Whether the process has come to where it handles signals.
+fn catches_signals(child: &Child) -> bool {
+    // Where there is no /proc, a while must do.
+    let Ok(status) = fs::read_to_string(format!("/proc/{}/status", child.id())) else {
+        sleep(Duration::from_secs(2));
+        return true;
+    };
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 0b10 != 0)
+}
+
+/// The time that a checkpoint was taken at, -1 if there is none.
+fn time_of(folder: &TempDir, name: &str) -> f64 {
+    body(folder, name).ok().and_then(|body| body["snapshot"]["time"].as_f64()).unwrap_or(-1.0)
+}
+
+/// A checkpoint's second line.
+fn body(folder: &TempDir, name: &str) -> Result<Value, Box<dyn Error>> {
+    let text = fs::read_to_string(folder.path().join(name))?;
+    Ok(serde_json::from_str(text.split_once('\n').ok_or("one line")?.1)?)
+}
+
+fn json_in(folder: &TempDir, name: &str) -> Result<Value, Box<dyn Error>> {
+    Ok(serde_json::from_str(&fs::read_to_string(folder.path().join(name))?)?)
+}
+
+/// One line on stderr that has these words, nothing on stdout, exit code 2.
+fn refused(output: &Output, words: &[&str]) {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(output.stdout.is_empty(), "printed {}", String::from_utf8_lossy(&output.stdout));
+    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{complaint}");
+    for word in words {
+        assert!(complaint.contains(word), "no {word} in {complaint}");
+    }
+}
+
+fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>> {
+    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}

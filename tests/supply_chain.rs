@@ -1,0 +1,54 @@
+//! What ends up in a user's program: the runtime and what it depends on, under licences that ask for no more than attribution,
+//! and nothing of the computer-algebra system, which the macro alone uses while it compiles.
+//!
+//! What the whole workspace is built with is the business of `deny.toml`.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+const PERMISSIVE: [&str; 6] = ["Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "Unicode-3.0", "Zlib"];
+const BUILD_TIME: [&str; 5] = ["fbint-macros", "fbint-macros-core", "graphica", "numerica", "symbolica"];
+
+#[test]
+fn a_program_holds_nothing_but_permissively_licensed_code() -> Result<(), Box<dyn Error>> {
+    let linked = tree("normal,no-proc-macro")?;
+    assert!(linked.iter().any(|(name, _)| name == "nalgebra"), "{linked:?}");
+    for (name, licence) in &linked {
+        assert!(!BUILD_TIME.contains(&name.as_str()), "{name} is linked into programs");
+        let mut choices = licence.split(" OR ").flat_map(|choice| choice.split('/'));
+        assert!(choices.any(|choice| PERMISSIVE.contains(&choice.trim())), "{name} is linked under {licence:?}");
+    }
+    Ok(())
+}
+
+/// The same question about the build finds them, so that it is the right question.
+#[test]
+fn the_macro_is_built_with_symbolica() -> Result<(), Box<dyn Error>> {
+    let built = tree("normal")?;
+    for expected in BUILD_TIME {
+        assert!(built.iter().any(|(name, _)| name == expected), "{expected} is missing among {built:?}");
+    }
+    Ok(())
+}
+
+/// The names and licences of all that the runtime depends on with all its features.
+fn tree(edges: &str) -> Result<Vec<(String, String)>, Box<dyn Error>> {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--locked", "-p", "fbint-runtime", "--all-features"])
+        .args(["--edges", edges, "--prefix", "none", "--no-dedupe", "--format", "{p}|{l}"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the tests lie in a workspace")?)
+        .output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let mut packages = Vec::new();
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let (package, licence) = line.split_once('|').ok_or("a package, a bar and a licence")?;
+        let name = package.split_whitespace().next().ok_or("a package has a name")?;
+        packages.push((name.to_owned(), licence.to_owned()));
+    }
+    packages.sort();
+    packages.dedup();
+    Ok(packages)
+}

@@ -1,0 +1,21 @@
+//! A function that is no Casimir.
+
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
+
+#[feedback_system(
+    state(pi: [3]),
+    poisson = hat(pi),
+    hamiltonian = (pi.x.powi(2) / inertia[0] + pi.y.powi(2) / inertia[1] + pi.z.powi(2) / inertia[2]) / 2,
+    invariant(casimir = pi.x.powi(2) + pi.y.powi(2) - pi.z.powi(2)),
+)]
+struct Top {
+    inertia: [f64; 3],
+}
+
+fn main() {
+    let top = Top { inertia: [1.0, 2.0, 3.0] };
+    let start = TopState { pi: vector![0.0, 1.0, 0.5] };
+    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(1.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
+}

@@ -1,0 +1,21 @@
+//! An energy with a wrong weight.
+
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
+
+#[feedback_system(
+    state(pi: [3]),
+    define(rate = vector![pi.x / inertia[0], pi.y / inertia[1], pi.z / inertia[2]]),
+    dynamics(pi = pi.cross(&rate)),
+    invariant(energy = pi.dot(&rate) + pi.z.powi(2) / inertia[2]),
+)]
+struct Top {
+    inertia: [f64; 3],
+}
+
+fn main() {
+    let top = Top { inertia: [1.0, 2.0, 3.0] };
+    let start = TopState { pi: vector![0.0, 1.0, 0.5] };
+    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(1.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
+}

@@ -1,0 +1,24 @@
+//! An arcsine that exists nowhere.
+
+use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use nalgebra::vector;
+
+#[feedback_system(
+    coordinates(q: [3]),
+    momenta(p: [3]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+    constraint(length = q.norm_squared() - l.powi(2)),
+    invariant(angle = (2 + q[0].powi(2)).asin()),
+)]
+struct Pendulum {
+    m: f64,
+    g: f64,
+    l: f64,
+}
+
+fn main() {
+    let pendulum = Pendulum { m: 1.0, g: 1.0, l: 1.0 };
+    let start = PendulumState { q: vector![0.0, -1.0, 0.0], p: vector![1.0, 0.0, 0.0] };
+    let run = Simulation::new(&pendulum, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    println!("{:?} {} {}", run.state().q, run.drift(), Pendulum::EQUATIONS);
+}
