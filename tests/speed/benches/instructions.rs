@@ -84,7 +84,10 @@ fn instructions(system: &str, function: &str) -> Outcome<u64> {
             .output()?;
         let log = String::from_utf8_lossy(&output.stderr);
         let total = log.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, total)| total.trim());
-        Ok(total.ok_or_else(|| format!("valgrind says nothing of what it collected:\n{log}"))?.parse()?)
+        match total {
+            Some(total) if output.status.success() => Ok(total.parse()?),
+            _ => Err(format!("{system} failed under valgrind:\n{log}").into()),
+        }
     };
     Ok((collected(2 * EVALUATIONS)? - collected(EVALUATIONS)?) / EVALUATIONS)
 }
