@@ -42,7 +42,6 @@ impl<const LINKS: usize> Chain<LINKS> {
     #[inline(always)]
     fn rates<const N: usize>(&self, x: &[f64; N]) -> [f64; N] {
         let n = 3 * LINKS;
-        let position = |i: usize| [x[3 * i], x[3 * i + 1], x[3 * i + 2]];
         let momentum = |i: usize| [x[n + 3 * i], x[n + 3 * i + 1], x[n + 3 * i + 2]];
         let im = self.inverse_mass;
         let zeros = [0.0; LINKS];
@@ -51,22 +50,26 @@ impl<const LINKS: usize> Chain<LINKS> {
         let (mut u, mut r, mut y, mut z) = (zeros, zeros, zeros, zeros);
         let mut energy = 0.0;
 
-        // Rods and products.
+        // Rods and their rates, all entries at once.
+        let (q, p) = x.split_at(n);
+        for (difference, x) in [(d.as_flattened_mut(), q), (e.as_flattened_mut(), p)] {
+            difference[..3].copy_from_slice(&x[..3]);
+            for i in 3..n {
+                difference[i] = x[i] - x[i - 3];
+            }
+        }
+        // Products.
         let (mut diagonal, mut coupling) = (zeros, zeros);
-        let (mut last_position, mut last_momentum) = ([0.0; 3], [0.0; 3]);
         for i in 0..LINKS {
-            let (q, p) = (position(i), momentum(i));
-            d[i] = std::array::from_fn(|j| q[j] - last_position[j]);
-            e[i] = std::array::from_fn(|j| p[j] - last_momentum[j]);
-            (last_position, last_momentum) = (q, p);
-            energy += fma(self.twice_heavy, q[2], dot(p, p));
+            let p = momentum(i);
+            energy += fma(self.twice_heavy, x[3 * i + 2], dot(p, p));
             let (square, rate) = (dot(d[i], d[i]), dot(d[i], e[i]));
             y[i] = self.length_gains[i] * (square - self.length);
             z[i] = self.rate_gains[i] * rate;
             r[i] = -im * dot(e[i], e[i]);
             u[i] = im * rate;
             if i == 0 {
-                r[0] = fma(self.gravity, q[2], r[0]);
+                r[0] = fma(self.gravity, x[2], r[0]);
                 diagonal[0] = square;
             } else {
                 diagonal[i] = 2.0 * square;
@@ -123,23 +126,32 @@ impl<const LINKS: usize> Chain<LINKS> {
                 r[j] = fma(down[j - 1], r[j - 1], r[j] * inverse[j]);
             }
         }
-        // Every row applied once.
+        // Every row applied once; then the differences, all entries at once.
         let energy_weight = self.energy_gain * (energy - self.energy);
         let fall = self.heavy * energy_weight;
         let mut rates = [0.0; N];
-        let (mut v, mut w) = ([0.0; 3], [0.0; 3]);
-        for i in (0..LINKS).rev() {
+        let (mut v, mut w) = ([[0.0; 3]; LINKS], [[0.0; 3]; LINKS]);
+        for i in 0..LINKS {
             let (kd, ke) = (u[i] + y[i], z[i]);
             let (rd, re) = (r[i] - z[i], u[i]);
-            let p = momentum(i);
             for j in 0..3 {
-                let (v_here, w_here) = (fma(kd, d[i][j], ke * e[i][j]), fma(rd, d[i][j], re * e[i][j]));
-                rates[3 * i + j] = fma(im, p[j], v[j] - v_here);
-                rates[n + 3 * i + j] = fma(-energy_weight, p[j], w_here - w[j]);
-                (v[j], w[j]) = (v_here, w_here);
+                v[i][j] = fma(kd, d[i][j], ke * e[i][j]);
+                w[i][j] = fma(rd, d[i][j], re * e[i][j]);
             }
-            rates[3 * i + 2] -= fall;
-            rates[n + 3 * i + 2] -= self.gravity;
+        }
+        let (v, w) = (v.as_flattened(), w.as_flattened());
+        let (velocity, force) = rates.split_at_mut(n);
+        for i in 0..n - 3 {
+            velocity[i] = fma(im, p[i], v[i + 3] - v[i]);
+            force[i] = fma(-energy_weight, p[i], w[i] - w[i + 3]);
+        }
+        for i in n - 3..n {
+            velocity[i] = fma(im, p[i], -v[i]);
+            force[i] = fma(-energy_weight, p[i], w[i]);
+        }
+        for i in 0..LINKS {
+            velocity[3 * i + 2] -= fall;
+            force[3 * i + 2] -= self.gravity;
         }
         rates
     }
