@@ -6,8 +6,21 @@ use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
 use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble};
 use fbint_macros_core::{mechanics, symbolic, syntax};
-use proc_macro2::TokenStream;
+use fbint_runtime::Scalar;
+use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
+
+const SOURCES: [&str; 8] = [
+    include_str!("../models/src/spherical_pendulum.rs"),
+    include_str!("../models/src/planar_pendulum.rs"),
+    include_str!("../models/src/four_bar.rs"),
+    include_str!("../models/src/free_rigid_body.rs"),
+    include_str!("../models/src/euler_top.rs"),
+    include_str!("../models/src/kepler.rs"),
+    include_str!("../models/src/perturbed_kepler.rs"),
+    include_str!("systems.rs"),
+];
+const CHAIN: &str = include_str!("../models/src/chain.rs");
 
 /// A struct with the tokens of its `#[feedback_system]`.
 #[derive(Clone, Debug)]
@@ -49,6 +62,33 @@ impl Declaration {
     pub fn named(text: &str, name: &str) -> Self {
         let found = Self::all(text).into_iter().find(|declaration| declaration.name == name);
         found.unwrap_or_else(|| panic!("no declaration `{name}`"))
+    }
+
+    /// The declaration of a system of [`systems`](crate::systems), shipped or not.
+    pub fn of_system(name: &str) -> Self {
+        if let Some(links) = name.strip_prefix("Chain") {
+            return Self::chain(name, links.parse().expect("a number of links"));
+        }
+        let mut all = SOURCES.into_iter().flat_map(Self::all);
+        all.find(|declaration| declaration.name == name).unwrap_or_else(|| panic!("no declaration `{name}`"))
+    }
+
+    /// What the macro in the chains' file expands to.
+    fn chain(name: &str, links: usize) -> Self {
+        let file = syn::parse_file(CHAIN).expect("the file is Rust");
+        let macros = file.items.into_iter().filter_map(|item| match item {
+            syn::Item::Macro(item) if item.ident.as_ref().is_some_and(|ident| ident == "chain") => {
+                Some(item.mac.tokens)
+            }
+            _ => None,
+        });
+        let groups = macros.flatten().filter_map(|token| match token {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        });
+        let body = groups.last().expect("a rule with a body");
+        let file: syn::File = syn::parse2(expand_rule(body, name, links)).expect("the body is Rust");
+        file.items.into_iter().find_map(Self::of).expect("a declaration in the body")
     }
 
     fn of(item: syn::Item) -> Option<Self> {
@@ -97,6 +137,27 @@ impl Declaration {
     }
 }
 
+/// The body of the chains' macro with `$name`, `$state`, `$n` and `$summary` replaced.
+fn expand_rule(body: TokenStream, name: &str, links: usize) -> TokenStream {
+    let mut tokens = body.into_iter();
+    let mut expanded = TokenStream::new();
+    while let Some(token) = tokens.next() {
+        let next = match token {
+            TokenTree::Punct(punct) if punct.as_char() == '$' => match tokens.next() {
+                Some(TokenTree::Ident(variable)) if variable == "n" => Literal::usize_unsuffixed(links).into(),
+                Some(TokenTree::Ident(variable)) if variable == "summary" => Literal::string("A chain.").into(),
+                Some(TokenTree::Ident(variable)) if variable == "name" => quote::format_ident!("{name}").into(),
+                Some(TokenTree::Ident(variable)) if variable == "state" => quote::format_ident!("{name}State").into(),
+                other => panic!("an unknown variable of the macro: {other:?}"),
+            },
+            TokenTree::Group(group) => Group::new(group.delimiter(), expand_rule(group.stream(), name, links)).into(),
+            other => other,
+        };
+        expanded.extend([next]);
+    }
+    expanded
+}
+
 impl Compiled {
     /// All programs as text, in which symbols are numbers.
     pub fn listing(&self) -> String {
@@ -105,21 +166,41 @@ impl Compiled {
     }
 }
 
-/// The results of a program, by an interpreter that shares nothing with the compiler's own.
+/// The law that the field and the gradient of a feedback ask: from the normalised integrals f to factor y, where y = `weigh`(F)
+/// and F = scale (f + offset).
+pub fn normalised(
+    programs: &Programs,
+    prepared: &[f64],
+    weigh: impl Fn(&[f64]) -> Vec<f64>,
+) -> impl Fn(&[f64]) -> Vec<f64> {
+    let normalisation = run(&programs.normalisation, prepared, |_| f64::NAN, |_| Vec::new());
+    move |forms| {
+        let rows = normalisation.chunks(3);
+        let integrals: Vec<f64> = rows.clone().zip(forms).map(|(row, form)| row[1] * (form + row[2])).collect();
+        rows.zip(weigh(&integrals)).map(|(row, y)| row[0] * y).collect()
+    }
+}
+
+/// The results of a program, by an interpreter that shares nothing with the compiler's own. Where the feedback law takes part,
+/// `weigh` maps F to y.
 pub fn run(
     program: &Program,
     prepared: &[f64],
     input: impl Fn(usize) -> f64,
-    weigh: impl Fn(usize, f64) -> f64,
+    weigh: impl Fn(&[f64]) -> Vec<f64>,
 ) -> Vec<f64> {
     let mut values: Vec<f64> = Vec::with_capacity(program.instructions.len());
+    let mut weighted: Option<Vec<f64>> = None;
     for &instruction in &program.instructions {
         let of = |value: Value| values[value.index()];
         let value = match instruction {
             Instruction::Constant(bits) => f64::from_bits(bits),
             Instruction::Input(Input::Symbol(symbol)) => input(symbol.0 as usize),
             Instruction::Input(Input::Prepared(index)) => prepared[index],
-            Instruction::Input(Input::Weighted(row)) => weigh(row, of(program.integrals[row])),
+            Instruction::Input(Input::Weighted(row)) => {
+                let integrals = || program.integrals.iter().map(|&value| of(value)).collect::<Vec<_>>();
+                weighted.get_or_insert_with(|| weigh(&integrals()))[row]
+            }
             Instruction::Add(a, b) => of(a) + of(b),
             Instruction::Sub(a, b) => of(a) - of(b),
             Instruction::Mul(a, b) => of(a) * of(b),
@@ -127,10 +208,11 @@ pub fn run(
             Instruction::Neg(a) => -of(a),
             Instruction::Recip(a) => of(a).recip(),
             Instruction::Sqrt(a) => of(a).sqrt(),
-            Instruction::MulAdd(a, b, c) => of(a) * of(b) + of(c),
-            Instruction::NegMulAdd(a, b, c) => of(c) - of(a) * of(b),
-            Instruction::MulSub(a, b, c) => of(a) * of(b) - of(c),
-            Instruction::NegMulSub(a, b, c) => -of(a) * of(b) - of(c),
+            // Fused where the target has the instruction, as in generated code.
+            Instruction::MulAdd(a, b, c) => Scalar::mul_add(of(a), of(b), of(c)),
+            Instruction::NegMulAdd(a, b, c) => Scalar::mul_add(-of(a), of(b), of(c)),
+            Instruction::MulSub(a, b, c) => Scalar::mul_add(of(a), of(b), -of(c)),
+            Instruction::NegMulSub(a, b, c) => Scalar::mul_add(-of(a), of(b), -of(c)),
             Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
             Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
         };

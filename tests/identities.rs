@@ -1,23 +1,23 @@
 //! The emitted functions against independent values of the same mathematics.
 //!
-//! Three witnesses: SymPy's values near the constraint sets, dual numbers at random states far from them, and the identities
-//! Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are those of [`relative_error`].
+//! Four witnesses: SymPy's values near the constraint sets, dual numbers at random states far from them, the programs by an
+//! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are those of [`relative_error`].
 #![allow(missing_docs)]
 
 use fbint_runtime::{Feedback, FeedbackLaw, FeedbackSystem, Gains, IntegralKind, PreparedSystem};
-use fbint_tests::oracle::{Declared, DiagonalLaw, random_state};
+use fbint_tests::compiler::Declaration;
+use fbint_tests::functions::{Applied, FUNCTIONS, Law, Question, disagreement, emitted, interpreted};
+use fbint_tests::oracle::{Declared, Oracle, random_parameters, random_state};
 use fbint_tests::reference::{FieldPoint, field_points};
 use fbint_tests::systems::{
-    FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum, PlanarPendulumCpv22, SphericalPendulum,
-    SphericalPendulumCpv22,
+    Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
+    PlanarPendulumCpv22, SphericalPendulum, SphericalPendulumCpv22,
 };
 use fbint_tests::{Random, relative_error};
 use nalgebra::SVector;
 
-/// How many random states a system is tested at: fewer where dual numbers take their time.
-const fn states(dimension: usize) -> usize {
-    if dimension < 48 { 1000 } else { 100 }
-}
+/// How many random states a system is tested at.
+const STATES: usize = 1000;
 
 mod reference {
     use super::*;
@@ -64,6 +64,22 @@ mod reference {
         agrees(&system, system.start(), field_points::PERTURBED_KEPLER, 1e-13);
     }
 
+    #[test]
+    fn euler_top() {
+        let system = EulerTop::default();
+        agrees(&system, system.start(), field_points::EULER_TOP, 1e-13);
+    }
+
+    #[test]
+    fn chains() {
+        let (four, eight) = (Chain4::default(), Chain8::default());
+        agrees(&four, four.start(), field_points::CHAIN_4, 1e-12);
+        agrees(&eight, eight.start(), field_points::CHAIN_8, 1e-12);
+        let (sixteen, thirty_two) = (Chain16::default(), Chain32::default());
+        agrees(&sixteen, sixteen.start(), field_points::CHAIN_16, 1e-12);
+        agrees(&thirty_two, thirty_two.start(), field_points::CHAIN_32, 1e-12);
+    }
+
     /// All nine entries of r^T r - 1 are there: each gain of ours is the mean of those of equal entries.
     #[test]
     fn free_rigid_body_with_nine_constraints() {
@@ -84,7 +100,8 @@ mod reference {
         let integrals = [0, 3, 5, 1, 2, 4, 6, 7, 8, 9];
         let uniform = [50.0, 100.0, 100.0, 50.0, 100.0, 50.0, 50.0, 50.0, 50.0, 50.0];
         let distinct = [1.0, 4.0, 5.0, 2.0, 6.0, 3.0, 7.0, 8.0, 9.0, 10.0];
-        let [uniform, distinct] = [uniform, distinct].map(|gains| DiagonalLaw { targets, gains });
+        let [uniform, distinct] = [uniform, distinct].map(|gains| Law::diagonal(targets, gains));
+        let [uniform, distinct] = [&uniform, &distinct].map(Applied::<false, 12, 10>);
         compare(&system, &integrals, &uniform, &distinct, field_points::FREE_RIGID_BODY_UPPER, 1e-12);
     }
 
@@ -111,7 +128,7 @@ mod reference {
         points: &[FieldPoint],
         tolerance: f64,
     ) {
-        assert_eq!(points.len(), 8);
+        assert!(!points.is_empty());
         let system_name = S::NAME;
         let system = system.prepare();
         for point in points {
@@ -120,9 +137,10 @@ mod reference {
             let values: Vec<f64> = integrals.iter().map(|&row| values[row]).collect();
             let jacobian: Vec<f64> =
                 integrals.iter().flat_map(|&row| jacobian.row(row).into_owned().data.0.concat()).collect();
+            let stored = if point.jacobian.is_empty() { jacobian.clone() } else { point.jacobian.concat() };
             for (name, obtained, expected) in [
+                ("DF", &jacobian[..], &stored[..]),
                 ("F", &values[..], point.integrals),
-                ("DF", &jacobian, &point.jacobian.concat()),
                 ("X", system.vector_field(&x).as_slice(), point.field),
                 ("grad V", system.potential_gradient(&x, uniform).as_slice(), point.potential_gradient),
                 ("feedback", system.feedback_field(&x, uniform).as_slice(), point.feedback),
@@ -135,29 +153,73 @@ mod reference {
     }
 }
 
+/// Every function of every system at a thousand states, each with its own parameters, gains and metric.
 mod dual_numbers {
     use super::*;
 
-    fbint_tests::test_every_system!(agrees);
+    mod models {
+        use super::*;
 
+        fbint_tests::test_every_model!(agrees);
+    }
+
+    mod others {
+        use super::*;
+
+        fbint_tests::test_every_other_system!(agrees);
+    }
+
+    /// Tolerances are the oracle's, with their reasons there.
     fn agrees<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
         let mut random = Random::new(1);
-        for _ in 0..states(N) {
-            let (x, expected) = random_state(system, &mut random);
-            let law = DiagonalLaw::random(&mut random);
-            let gradient = expected.potential_gradient(&law);
-            let feedback = expected.field - gradient;
-            for (name, obtained, expected) in [
-                ("F", system.integrals(&x).as_slice(), expected.integrals.as_slice()),
-                ("DF", system.integrals_jacobian(&x).as_slice(), expected.jacobian.as_slice()),
-                ("X", system.vector_field(&x).as_slice(), expected.field.as_slice()),
-                ("grad V", system.prepare().potential_gradient(&x, &law).as_slice(), gradient.as_slice()),
-                ("feedback", system.prepare().feedback_field(&x, &law).as_slice(), feedback.as_slice()),
-                ("multipliers", system.prepare().multipliers(&x).as_slice(), expected.multipliers.as_slice()),
-                ("outputs", system.prepare().outputs(&x).as_ref(), &expected.outputs),
-            ] {
-                let error = relative_error(obtained, expected);
-                assert!(error <= 1e-12, "{} {name} at {x}: off by {error:e}", S::NAME);
+        for turn in 0..STATES {
+            let (x, oracle) = random_state(system, &mut random);
+            let mut question = Question::random(x, &mut random, turn);
+            question.h = oracle.step(&question);
+            // Each of its stages takes the oracle as long as all the rest.
+            let stages = turn.is_multiple_of(25).then_some(|stage: &_| Oracle::at(system, stage).unwrap());
+            let (expected, tolerances) = oracle.results(&question, stages);
+            let obtained = emitted(system, &question);
+            if let Some((function, error)) = disagreement(&obtained, &expected, |name| tolerances.of(name)) {
+                panic!("{} {function} at {x}: off by {error:e}, {tolerances:?}", S::NAME);
+            }
+        }
+    }
+}
+
+/// Every function of every system at a thousand states: the emitted code does what its program says, operation by operation.
+mod interpreter {
+    use super::*;
+
+    mod models {
+        use super::*;
+
+        fbint_tests::test_every_model!(agrees_in_every_bit);
+    }
+
+    mod others {
+        use super::*;
+
+        fbint_tests::test_every_other_system!(agrees_in_every_bit);
+    }
+
+    /// Without tolerance: each operation has one correctly rounded result, and elementary functions are the same library's.
+    fn agrees_in_every_bit<S: FeedbackSystem<N, M> + Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+        let programs = Declaration::of_system(S::NAME).compile().programs;
+        let mut random = Random::new(8);
+        for turn in 0..STATES {
+            let parameters = random_parameters(system, &mut random);
+            let question = Question::random(system.state(&mut random), &mut random, turn);
+            let (obtained, expected) = (emitted(system, &question), interpreted(&programs, &parameters, &question));
+            for ((obtained, expected), name) in obtained.0.iter().zip(&expected.0).zip(FUNCTIONS) {
+                // What is no number has a sign and a payload that nobody promises.
+                let is_nan = |value: &f64| value.is_nan();
+                if obtained.iter().any(is_nan) && expected.iter().any(is_nan) {
+                    continue;
+                }
+                let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+                let x = question.x;
+                assert_eq!(bits(obtained), bits(expected), "{} {name} at {x}: {obtained:?} {expected:?}", S::NAME);
             }
         }
     }
@@ -166,12 +228,23 @@ mod dual_numbers {
 mod conservation {
     use super::*;
 
-    fbint_tests::test_every_system!(integrals_are_conserved_everywhere);
+    mod models {
+        use super::*;
+
+        fbint_tests::test_every_model!(integrals_are_conserved_everywhere);
+    }
+
+    mod others {
+        use super::*;
+
+        fbint_tests::test_every_other_system!(integrals_are_conserved_everywhere);
+    }
 
     /// On all of R^m, save for the constraints beside a given field, which need only hold where they held before.
     fn integrals_are_conserved_everywhere<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
         let mut random = Random::new(2);
-        for _ in 0..states(N) {
+        // Beyond this size the thousand states of the test above must do.
+        for _ in 0..if N < 48 { STATES } else { STATES / 10 } {
             let (x, oracle) = random_state(system, &mut random);
             let field = system.vector_field(&x);
             let jacobian = system.integrals_jacobian(&x);

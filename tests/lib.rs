@@ -4,6 +4,7 @@
 //! Agreement is measured by [`relative_error`], the same for every test; random numbers are reproducible.
 
 pub mod compiler;
+pub mod functions;
 pub mod oracle;
 pub mod reference;
 pub mod systems;

@@ -4,19 +4,23 @@
 //! ([`Declared`]). Gradients are dual numbers' derivative parts; the partner g' = {g, H} takes dual numbers once and its
 //! gradient takes them twice (dual numbers of dual numbers). Then, with C_ij = {f_i, f_j}, b_i = {H, f_i} and C^T c = b,
 //!
-//!   X = J (grad H - Df^T c)                 CPV22 eq. (4)
-//!   grad V = DF^T K (F - F_target)          CPV22 eq. (6)
+//!   X = J (grad H - Df^T c)                                    CPV22 eq. (4)
+//!   grad V = DF^T K (F - F_target), feedback = X - L grad V    CPV22 eq. (6)
+//!   correction = DF^T (DF DF^T + e D)^-1 y                     HLW06 IV.4, by eigenvalues
 //!
 //! Where a system is not canonical, X is typed by hand.
 //!
 //! No result can be more accurate than the condition of C allows, so random states at which C is ill-conditioned are passed
 //! over: see [`random_state`].
 
-use fbint_runtime::{FeedbackLaw, FeedbackSystem, IntegralKind, Scalar};
+use std::ops::Range;
+
+use fbint_runtime::{FeedbackSystem, IntegralKind};
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
-use num_dual::{Dual, DualNum};
+use num_dual::{Dual, DualNum, DualSVec};
 
 use crate::Random;
+use crate::functions::{Question, Results};
 
 /// A number that can be differentiated: a double, a dual number, a dual number of dual numbers.
 pub trait Real: DualNum<Primitive = f64> + Copy {}
@@ -27,6 +31,11 @@ impl<T: DualNum<Primitive = f64> + Copy> Real for T {}
 pub trait Declared<const N: usize, const M: usize>: FeedbackSystem<N, M> {
     /// The interval of every entry of a random state.
     const RANGE: [f64; 2] = [-1.5, 1.5];
+
+    /// A random state.
+    fn state(&self, random: &mut Random) -> SVector<f64, N> {
+        SVector::from_fn(|_, _| random.between(Self::RANGE[0], Self::RANGE[1]))
+    }
 
     /// X where the system is not canonical.
     fn given(&self, _x: &[f64; N]) -> Option<[f64; N]> {
@@ -101,12 +110,90 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
         })
     }
 
+    /// What every function should return; an RK4 step where `stages` gives the field at its stages.
+    pub fn results(
+        &self,
+        question: &Question<N, M>,
+        stages: Option<impl Fn(&SVector<f64, N>) -> Self>,
+    ) -> (Results, Tolerances) {
+        let feedback = self.feedback(question);
+        let rk4 = stages.map(|oracle| {
+            let (x, h) = (&question.x, question.h);
+            let k1 = feedback;
+            let k2 = oracle(&(x + k1 * (h / 2.0))).feedback(question);
+            let k3 = oracle(&(x + k2 * (h / 2.0))).feedback(question);
+            let k4 = oracle(&(x + k3 * h)).feedback(question);
+            x + (k1 + k2 * 2.0 + k3 * 2.0 + k4) * (h / 6.0)
+        });
+        let (correction, gram_condition) = self.correction(question);
+        let results = Results([
+            self.field.as_slice().to_vec(),
+            self.integrals.as_slice().to_vec(),
+            self.jacobian.as_slice().to_vec(),
+            self.multipliers.as_slice().to_vec(),
+            self.outputs.clone(),
+            self.potential_gradient(question).as_slice().to_vec(),
+            feedback.as_slice().to_vec(),
+            correction.as_slice().to_vec(),
+            self.jacobian.row_iter().map(|row| row.norm_squared()).collect(),
+            (question.x + feedback * question.h).as_slice().to_vec(),
+            rk4.map_or_else(Vec::new, |x| x.as_slice().to_vec()),
+        ]);
+        let condition = condition(&self.constraint_matrix);
+        let other = 2e-13 + 3e-15 * condition * condition;
+        (results, Tolerances { correction: other + 1e-14 * gram_condition, other })
+    }
+
     /// DF^T K (F - F_target)
-    pub fn potential_gradient(&self, law: &DiagonalLaw<M>) -> SVector<f64, N> {
-        let difference = self.integrals - SVector::from(law.targets);
-        self.jacobian.transpose() * SVector::from(law.gains).component_mul(&difference)
+    fn potential_gradient(&self, question: &Question<N, M>) -> SVector<f64, N> {
+        self.jacobian.tr_mul(&(question.gains() * (self.integrals - question.law.targets)))
+    }
+
+    /// A step that moves no entry of the state by more than a hundredth.
+    pub fn step(&self, question: &Question<N, M>) -> f64 {
+        0.01 / (1.0 + self.feedback(question).amax())
+    }
+
+    /// X - L DF^T K (F - F_target)
+    fn feedback(&self, question: &Question<N, M>) -> SVector<f64, N> {
+        self.field - question.metric(&self.potential_gradient(question))
+    }
+
+    /// DF^T (DF DF^T + e D)^-1 DF z and the condition of the matrix. With rows of length 1 in R and R R^T = U S^2 U^T it is
+    /// R^T U (S^2 + e)^-1 U^T R z.
+    fn correction(&self, question: &Question<N, M>) -> (SVector<f64, N>, f64) {
+        let length = |row: usize| self.jacobian.row(row).norm().max(1e-70);
+        let rows = DMatrix::from_fn(M, N, |i, j| self.jacobian[(i, j)] / length(i));
+        let eigen = (&rows * rows.transpose()).symmetric_eigen();
+        let squares = eigen.eigenvalues.map(|square| square.max(0.0) + DAMPING);
+        let coordinates = eigen.eigenvectors.tr_mul(&(&rows * question.direction)).component_div(&squares);
+        let step = rows.tr_mul(&(eigen.eigenvectors * coordinates));
+        (SVector::from_column_slice(step.as_slice()), squares.max() / squares.min())
     }
 }
+
+/// How far rounding may take a function from the oracle, as a [`relative_error`](crate::relative_error).
+///
+/// A C of condition k costs k of 16 digits, and the block form, A c2 = g' and then A c1 = b2 + B c2, is two solves in a row: 3e-15 k^2.
+/// A correction takes its pivots in pairs, by Cramer's rule, so that it loses what the condition of DF DF^T + e D says: all of
+/// it, 1e10, where integrals are dependent.
+#[derive(Clone, Copy, Debug)]
+pub struct Tolerances {
+    /// Of the correction.
+    pub correction: f64,
+    /// Of the others.
+    pub other: f64,
+}
+
+impl Tolerances {
+    /// That of a function by its name.
+    pub fn of(&self, function: &str) -> f64 {
+        if function == "correction" { self.correction } else { self.other }
+    }
+}
+
+/// e, as the runtime documents it.
+const DAMPING: f64 = 1e-10;
 
 /// X and what it takes to get there.
 struct Motion<const N: usize> {
@@ -147,55 +234,53 @@ fn integrals<S: Declared<N, M>, D: Real, const N: usize, const M: usize>(system:
     constraints.chain(energy).chain(system.invariants(x)).collect()
 }
 
-/// g' = {g, H} = g_q . H_p
+/// g' = {g, H} = g_q . H_p, the derivative of g along the velocity.
 fn rates<S: Declared<N, M>, D: Real, const N: usize, const M: usize>(system: &S, x: &[D; N]) -> Vec<D> {
-    let energy = jacobian(|x| vec![system.hamiltonian(x)], x);
-    let positions = jacobian(|x| system.holonomic(x), x);
-    positions.iter().map(|row| (0..N / 2).map(|i| row[i] * energy[0][N / 2 + i]).sum()).collect()
+    if S::HOLONOMIC_CONSTRAINTS == 0 && system.holonomic(x).is_empty() {
+        return Vec::new();
+    }
+    let energy = |x: &[Lanes<D>; N]| vec![system.hamiltonian(x)];
+    let velocities = derivatives(energy, x, N / 2..N).remove(0);
+    let point: [Dual<D>; N] =
+        std::array::from_fn(|i| Dual::new(x[i], if i < N / 2 { velocities[i] } else { D::zero() }));
+    system.holonomic(&point).into_iter().map(|rate| rate.eps).collect()
 }
 
 /// The derivatives of several functions, row by row.
-fn jacobian<D: Real, const N: usize>(f: impl Fn(&[Dual<D>; N]) -> Vec<Dual<D>>, x: &[D; N]) -> Vec<[D; N]> {
-    let mut rows: Vec<[D; N]> = Vec::new();
-    for column in 0..N {
-        let point: [Dual<D>; N] =
-            std::array::from_fn(|i| Dual::new(x[i], if i == column { D::one() } else { D::zero() }));
+fn jacobian<const N: usize>(f: impl Fn(&[Lanes<f64>; N]) -> Vec<Lanes<f64>>, x: &[f64; N]) -> Vec<[f64; N]> {
+    derivatives(f, x, 0..N).into_iter().map(|row| std::array::from_fn(|column| row[column])).collect()
+}
+
+/// A dual number with several derivative parts: as many as are computed at a time.
+type Lanes<D> = DualSVec<D, LANES>;
+const LANES: usize = 8;
+
+/// The derivatives of several functions by some of their variables, row by row.
+fn derivatives<D: Real, const N: usize>(
+    f: impl Fn(&[Lanes<D>; N]) -> Vec<Lanes<D>>,
+    x: &[D; N],
+    variables: Range<usize>,
+) -> Vec<Vec<D>> {
+    let mut rows: Vec<Vec<D>> = Vec::new();
+    let mut point = x.map(Lanes::from_re);
+    for first in variables.clone().step_by(LANES) {
+        let block = first..variables.end.min(first + LANES);
+        for index in block.clone() {
+            point[index] = Lanes::from_re(x[index]).derivative(index - first);
+        }
         let values = f(&point);
-        rows.resize(values.len(), [D::zero(); N]);
+        rows.resize(values.len(), Vec::new());
         for (row, value) in rows.iter_mut().zip(values) {
-            row[column] = value.eps;
+            match value.eps.0 {
+                Some(derivatives) => row.extend(derivatives.iter().take(block.len())),
+                None => row.extend(block.clone().map(|_| D::zero())),
+            }
+        }
+        for index in block {
+            point[index] = Lanes::from_re(x[index]);
         }
     }
     rows
-}
-
-/// y = diag(gains) (F - targets), L = I.
-#[derive(Clone, Copy, Debug)]
-pub struct DiagonalLaw<const M: usize> {
-    /// F_target
-    pub targets: [f64; M],
-    /// K
-    pub gains: [f64; M],
-}
-
-impl<const M: usize> DiagonalLaw<M> {
-    /// Targets between -1 and 1, gains between 0.5 and 5.
-    pub fn random(random: &mut Random) -> Self {
-        let targets = std::array::from_fn(|_| random.between(-1.0, 1.0));
-        Self { targets, gains: std::array::from_fn(|_| random.between(0.5, 5.0)) }
-    }
-}
-
-impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for DiagonalLaw<M> {
-    const HAS_METRIC: bool = false;
-
-    fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        std::array::from_fn(|i| T::from_f64(self.gains[i]) * (integrals[i] - T::from_f64(self.targets[i])))
-    }
-
-    fn precondition(&self, gradient: [T; N]) -> [T; N] {
-        gradient
-    }
 }
 
 /// The condition number of C beyond which a random state is passed over. Up to there a solve costs at most two of sixteen
@@ -208,10 +293,8 @@ pub fn random_state<S: Declared<N, M>, const N: usize, const M: usize>(
     random: &mut Random,
 ) -> (SVector<f64, N>, Oracle<N, M>) {
     for _ in 0..1000 {
-        for index in 0..S::PARAMETER_NAMES.len() {
-            *system.parameter_mut(index).expect("a parameter for every name") = random.between(0.5, 2.0);
-        }
-        let x = SVector::from_fn(|_, _| random.between(S::RANGE[0], S::RANGE[1]));
+        random_parameters(system, random);
+        let x = system.state(random);
         if let Some(oracle) =
             Oracle::at(system, &x).filter(|oracle| condition(&oracle.constraint_matrix) < WORST_CONDITION)
         {
@@ -219,6 +302,19 @@ pub fn random_state<S: Declared<N, M>, const N: usize, const M: usize>(
         }
     }
     panic!("{}: no state with a well-conditioned C in a thousand", S::NAME)
+}
+
+/// Gives the system random parameters between 0.5 and 2, and returns them.
+pub fn random_parameters<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    system: &mut S,
+    random: &mut Random,
+) -> Vec<f64> {
+    let parameters = (0..S::PARAMETER_NAMES.len()).map(|index| {
+        let parameter = system.parameter_mut(index).expect("a parameter for every name");
+        *parameter = random.between(0.5, 2.0);
+        *parameter
+    });
+    parameters.collect()
 }
 
 fn condition(matrix: &DMatrix<f64>) -> f64 {

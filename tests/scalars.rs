@@ -2,7 +2,8 @@
 #![allow(missing_docs)]
 
 use fbint_runtime::{FeedbackSystem, PreparedSystem, Scalar};
-use fbint_tests::oracle::{Declared, DiagonalLaw, random_state};
+use fbint_tests::functions::{Applied, Kind, Law};
+use fbint_tests::oracle::{Declared, random_state};
 use fbint_tests::{Random, relative_error};
 use nalgebra::{SMatrix, SVector};
 use num_dual::Dual64;
@@ -14,10 +15,10 @@ const STATES: usize = 100;
 fn everything<S: FeedbackSystem<N, M>, T: Scalar, const N: usize, const M: usize>(
     system: &S,
     x: &SVector<T, N>,
-    law: &DiagonalLaw<M>,
+    law: &Law<N, M>,
 ) -> [Vec<T>; 7] {
     let h = T::from_f64(1e-4);
-    let system = system.prepare();
+    let (system, law) = (system.prepare(), &Applied::<false, N, M>(law));
     let (mut euler, mut rk4) = (*x, *x);
     system.euler_step(&mut euler, h, law);
     system.rk4_step(&mut rk4, h, law);
@@ -52,7 +53,7 @@ mod single_precision {
                 let parameter = system.parameter_mut(index).unwrap();
                 *parameter = f64::from(*parameter as f32);
             }
-            let law = DiagonalLaw::random(&mut random);
+            let law = Law::random(&mut random, Kind::Diagonal, Kind::Uniform);
             let single = everything(system, &x, &law);
             let double = everything(system, &x.map(f64::from), &law);
             for (single, double) in single.iter().zip(&double) {
@@ -75,7 +76,7 @@ mod dual_numbers {
         let mut random = Random::new(6);
         for _ in 0..STATES {
             let (x, _) = random_state(system, &mut random);
-            let law = DiagonalLaw::random(&mut random);
+            let law = Law::random(&mut random, Kind::Diagonal, Kind::Uniform);
             let direction = SVector::<f64, N>::from_fn(|_, _| random.between(-1.0, 1.0));
             let dual = SVector::<Dual64, N>::from_fn(|i, _| Dual64::new(x[i], direction[i]));
             let dual = everything(system, &dual, &law);
@@ -113,7 +114,7 @@ mod lanes {
         for _ in 0..STATES / 4 {
             // The parameters of the last state hold for all four.
             let points: [SVector<f64, N>; 4] = std::array::from_fn(|_| random_state(system, &mut random).0);
-            let law = DiagonalLaw::random(&mut random);
+            let law = Law::random(&mut random, Kind::Diagonal, Kind::Uniform);
             let lanes = SVector::from_fn(|i, _| WideF64x4::from(points.map(|point| point[i])));
             let lanes = everything(system, &lanes, &law);
             for (lane, point) in points.iter().enumerate() {

@@ -335,6 +335,8 @@ macro_rules! declared_chain {
 
 declared_chain!(Chain4, 4);
 declared_chain!(Chain8, 8);
+declared_chain!(Chain16, 16);
+declared_chain!(Chain32, 32);
 
 impl Default for DoublePendulum {
     fn default() -> Self {
@@ -636,7 +638,32 @@ impl Declared<6, 5> for Indefinite {
     }
 }
 
-/// One test for each system: `check` takes a mutable system.
+/// One test for each shipped model: `check` takes a mutable system.
+#[macro_export]
+macro_rules! test_every_model {
+    ($check:ident) => {
+        $crate::test_every_system! { $check,
+            spherical_pendulum SphericalPendulum, spherical_pendulum_cpv22 SphericalPendulumCpv22,
+            planar_pendulum PlanarPendulum, four_bar FourBar, chain4 Chain4, chain8 Chain8, chain16 Chain16,
+            chain32 Chain32, free_rigid_body FreeRigidBody, euler_top EulerTop, kepler Kepler,
+            perturbed_kepler PerturbedKepler,
+        }
+    };
+}
+
+/// One test for each system that is not shipped, as [`test_every_model`].
+#[macro_export]
+macro_rules! test_every_other_system {
+    ($check:ident) => {
+        $crate::test_every_system! { $check,
+            planar_pendulum_cpv22 PlanarPendulumCpv22, tree Tree, indefinite Indefinite, double_pendulum DoublePendulum,
+            geared_pendulum GearedPendulum, bead Bead, six_phase_constraints SixPhaseConstraints,
+            mixed_pendulum MixedPendulum, oscillator Oscillator, functions Functions, heavy_top HeavyTop,
+        }
+    };
+}
+
+/// One test for each system but the longest chains, which take the compiler too long in several kinds of numbers.
 #[macro_export]
 macro_rules! test_every_system {
     ($check:ident) => {

@@ -14,7 +14,7 @@ pub struct FieldPoint {
     pub state: &'static [f64],
     /// F
     pub integrals: &'static [f64],
-    /// DF, row by row.
+    /// DF, row by row, where it is stored.
     pub jacobian: &'static [&'static [f64]],
     /// X
     pub field: &'static [f64],

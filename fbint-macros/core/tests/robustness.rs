@@ -41,6 +41,33 @@ fn deep_nesting_is_a_message() {
 }
 
 #[test]
+fn deep_types_are_a_message() {
+    let item = |open: &str, close: &str, depth| format!("struct S {{ m: {} }}", nested(open, "f64", close, depth));
+    for (open, close) in [
+        ("[", "]"),
+        ("(", ")"),
+        ("[f64; {", "}]"),
+        ("A<", ">"),
+        ("&", ""),
+        ("*const ", ""),
+        ("fn(", ")"),
+        ("impl A<", ">"),
+        ("dyn Fn(", ")"),
+        ("<A as B<", ">>::C"),
+        ("m!(", ")"),
+    ] {
+        for depth in [8, 15, 16, 30, 31, 32, 33, 64, 2_000] {
+            let (_, model, messages) = common::read(&declare("m"), &item(open, close, depth));
+            assert_eq!(usize::from(model.is_none()), messages.len(), "{open} {depth}: {messages:?}");
+        }
+        let (_, _, messages) = common::read(&declare("m"), &item(open, close, 2_000));
+        let (message, _) = &messages[0];
+        let expected = ["parentheses are nested more than 32 deep here", "more than 32 operators and keywords"];
+        assert!(expected.iter().any(|expected| message.starts_with(expected)), "{open}: {message}");
+    }
+}
+
+#[test]
 fn rows_of_prefixes_are_a_message() {
     for prefix in ["-", "&", "!", "|i| ", "return ", "m = ", "m as A<", "if m {} else "] {
         let message = only_message(&declare(&format!("{}m", prefix.repeat(20_000))));
@@ -130,6 +157,13 @@ fn numbers_out_of_reach_are_a_message() {
         let message = only_message(&declare(number));
         assert_eq!(message, "this number is out of reach of double precision");
     }
+}
+
+#[test]
+fn a_nameless_variable_next_to_a_shapeless_one_is_a_message() {
+    let attribute = "coordinates(a: [2], b: [2]), momenta(pa, [2], pb: q), hamiltonian = m * a.norm_squared()";
+    let (_, model, messages) = common::read(attribute, ITEM);
+    assert!(model.is_none() && messages.len() > 1, "{messages:?}");
 }
 
 /// Words of the language and fragments that the grammar is made of.

@@ -24,7 +24,7 @@ pub(super) struct Parameters {
 
 /// The type and its parameters; `None` if the item is no type.
 pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<(DeriveInput, Parameters)> {
-    if !limits::fit(&tokens, errors) || !limits::hold(&tokens, errors) {
+    if !limits::fit(&tokens, errors) || !limits::hold_item(&tokens, errors) {
         return None;
     }
     let first = tokens.clone().into_iter().next().map_or_else(Span::call_site, |token| token.span());

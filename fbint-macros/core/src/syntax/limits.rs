@@ -11,6 +11,8 @@ use crate::diagnostics::Errors;
 
 const MAX_TOKENS: usize = 100_000;
 const MAX_GROUPS: usize = 64;
+/// The same of groups and prefixes in an item: reading a type takes more of the stack than reading an expression.
+const MAX_DEPTH_OF_ITEM: usize = 32;
 const MAX_PREFIXES: usize = 64;
 const MAX_CHAIN: usize = 2_000;
 
@@ -42,8 +44,18 @@ pub(super) fn fit(tokens: &TokenStream, errors: &mut Errors) -> bool {
     true
 }
 
-/// Whether `tokens` may be given to syn. The first excess is reported at its token.
+/// Whether an entry of the attribute may be given to syn. The first excess is reported at its token.
 pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
+    hold_up_to([MAX_GROUPS, MAX_PREFIXES], "; name inner parts with `define`", tokens, errors)
+}
+
+/// The same for the item.
+pub(super) fn hold_item(tokens: &TokenStream, errors: &mut Errors) -> bool {
+    let remedy = "; the type of a parameter is `f64`, or a vector, a matrix or an array of it";
+    hold_up_to([MAX_DEPTH_OF_ITEM; 2], remedy, tokens, errors)
+}
+
+fn hold_up_to([groups, prefixes]: [usize; 2], remedy: &str, tokens: &TokenStream, errors: &mut Errors) -> bool {
     let mut open = vec![Level::new(tokens.clone(), Depth::default())];
     while let Some(level) = open.last_mut() {
         let Some(token) = level.tokens.next() else {
@@ -52,14 +64,12 @@ pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
         };
         let inner = level.depth.clone();
         level.admit(&token);
-        let complaint = if level.depth.prefixes.max(level.depth.run).max(level.sticky) > MAX_PREFIXES {
-            format!(
-                "more than {MAX_PREFIXES} operators and keywords apply to one another here; name parts with `define`"
-            )
+        let complaint = if level.depth.prefixes.max(level.depth.run).max(level.sticky) > prefixes {
+            format!("more than {prefixes} operators and keywords apply to one another here{remedy}")
         } else if level.depth.chain > MAX_CHAIN {
             format!("this expression chains more than {MAX_CHAIN} operators; name parts of it with `define`")
-        } else if open.len() > MAX_GROUPS && matches!(token, TokenTree::Group(_)) {
-            format!("parentheses are nested more than {MAX_GROUPS} deep here; name inner parts with `define`")
+        } else if open.len() > groups && matches!(token, TokenTree::Group(_)) {
+            format!("parentheses are nested more than {groups} deep here{remedy}")
         } else {
             if let TokenTree::Group(group) = token {
                 open.push(Level::new(group.stream(), inner));

@@ -25,7 +25,7 @@ impl Reader<'_> {
                         format_args!("`{word}` is empty: list variables, as in `{}`", key.usage()),
                     );
                 }
-                for (place, entry) in entries.iter().enumerate() {
+                for entry in &entries {
                     let Some((name, shape)) = self.variable(key, entry) else {
                         understood = false;
                         continue;
@@ -37,7 +37,8 @@ impl Reader<'_> {
                         _ => {
                             understood = false;
                             self.attribute.broken.push(name.clone());
-                            shapeless.push((place, name));
+                            // Among those with a name: an entry without one has no place.
+                            shapeless.push((variables.len() + shapeless.len(), name));
                         }
                     }
                 }

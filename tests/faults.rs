@@ -1,0 +1,449 @@
+//! Tests of the tests: single faults are put into what the compiler makes, and the checks that the models pass must fail.
+//!
+//! A fault in a program flips a sign, drops a term, exchanges operands, results, entries of the state, parameters or rows, takes
+//! another value, another number or another operation. A fault in a derivation does the like to an entry of a gradient, a bracket, a
+//! matrix, a rate or an output, and goes through the rest of the compiler. Whether it changes any result is judged by comparing
+//! the interpreted programs with and without it at states of their own; whether it is caught, by holding the faulty programs
+//! against dual numbers as `identities` does (the same states, the same [`disagreement`], the same tolerances). Each that changes a
+//! result must be caught. The counts are printed: `cargo test -p fbint-tests --test faults -- --nocapture`.
+#![allow(missing_docs)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fbint_macros_core::derivation::{Constraints, Derivation, Field};
+use fbint_macros_core::expression::{Expression, Symbol};
+use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble, verify};
+use fbint_tests::compiler::Declaration;
+use fbint_tests::functions::{FUNCTIONS, Question, Results, disagreement, emitted, interpreted};
+use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
+use fbint_tests::{Random, relative_error};
+
+/// States of `identities` at which a faulty program is checked until one shows the fault.
+const CHECKED: usize = 20;
+/// States of its own at which it is judged whether a fault changes anything.
+const JUDGED: usize = 12;
+/// What the judge takes for rounding; of a correction, ten times what the oracle's tolerance is.
+const ROUNDING: f64 = 1e-10;
+
+mod programs {
+    use super::*;
+
+    mod models {
+        use super::*;
+
+        fbint_tests::test_every_model!(those_in_each_function_are_caught);
+
+        fn those_in_each_function_are_caught<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+            // Twelve models with at least a hundred harmful faults each: more than a thousand.
+            let tally = every_harmful_fault_is_caught(system, 22);
+            assert!(tally.harmful >= 100, "{}: only {} faults change a result", S::NAME, tally.harmful);
+        }
+    }
+
+    mod others {
+        use super::*;
+
+        fbint_tests::test_every_other_system!(those_in_each_function_are_caught);
+
+        fn those_in_each_function_are_caught<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+            every_harmful_fault_is_caught(system, 6);
+        }
+    }
+
+    fn every_harmful_fault_is_caught<S: Declared<N, M>, const N: usize, const M: usize>(
+        system: &mut S,
+        faults: usize,
+    ) -> Tally {
+        let good = Declaration::of_system(S::NAME).compile();
+        let checks = Checks::new(system, &good.programs);
+        assert_eq!(verify(&good.derivation, &good.programs), Ok(()), "{}", S::NAME);
+        assert!(checks.catch(&good.programs).is_none(), "{}: the checks fail without a fault", S::NAME);
+        let mut random = Random::new(3);
+        let mut tally = Tally::default();
+        for which in 0..good.programs.all().len() {
+            for _ in 0..faults {
+                let mut programs = good.programs.clone();
+                let prepared = programs.prepare.outputs.len();
+                let program = nth(&mut programs, which);
+                let range = if which == 0 { N..N + S::PARAMETER_NAMES.len() } else { 0..N };
+                let Some(fault) = break_program(program, prepared, range, &mut random) else { break };
+                let (name, _) = good.programs.all()[which];
+                let fault = format!("{} {name}: {fault}", S::NAME);
+                checks.judge(&programs, &fault, &mut tally, || verify(&good.derivation, &programs).is_err());
+            }
+        }
+        tally.report(S::NAME, "programs");
+        assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::NAME);
+        tally
+    }
+
+    fn nth(programs: &mut Programs, which: usize) -> &mut Program {
+        let all = [
+            &mut programs.prepare,
+            &mut programs.vector_field,
+            &mut programs.integrals,
+            &mut programs.jacobian,
+            &mut programs.multipliers,
+            &mut programs.outputs,
+            &mut programs.potential_gradient,
+            &mut programs.feedback_field,
+            &mut programs.correction,
+            &mut programs.squared_gradients,
+        ];
+        all.into_iter().nth(which).expect("one of the programs")
+    }
+
+    /// Puts a fault into the program and describes it. None where there is nothing to break.
+    fn break_program(
+        program: &mut Program,
+        prepared: usize,
+        symbols: std::ops::Range<usize>,
+        random: &mut Random,
+    ) -> Option<String> {
+        if program.instructions.is_empty() {
+            return None;
+        }
+        let before = program.clone();
+        match random.index(8) {
+            0 if program.outputs.len() > 1 => exchange(&mut program.outputs, random),
+            1 if program.integrals.len() > 1 => exchange(&mut program.integrals, random),
+            2 => drop_term(program, random),
+            _ => {
+                let index = random.index(program.instructions.len());
+                let earlier = earlier_values(program, index);
+                let other_operand = random.index(3) == 0 && !earlier.is_empty();
+                let broken = match program.instructions[index] {
+                    other if other_operand => with_another_operand(other, &earlier, random),
+                    Instruction::Input(input) => Instruction::Input(other_input(input, prepared, symbols, random)),
+                    other => other_operation(other, random),
+                };
+                program.instructions[index] = broken;
+            }
+        }
+        Some(difference(&before, program))
+    }
+
+    fn exchange(values: &mut [Value], random: &mut Random) {
+        let (i, j) = (random.index(values.len()), random.index(values.len()));
+        values.swap(i, j);
+    }
+
+    /// One operand of an instruction in the place of its result.
+    fn drop_term(program: &mut Program, random: &mut Random) {
+        let index = random.index(program.instructions.len());
+        let operands: Vec<Value> = program.instructions[index].operands().collect();
+        if operands.is_empty() {
+            return;
+        }
+        let kept = operands[random.index(operands.len())];
+        let instead = |value: Value| if value.index() == index { kept } else { value };
+        program.instructions.iter_mut().for_each(|instruction| *instruction = instruction.map(instead));
+        program.outputs.iter_mut().chain(&mut program.integrals).for_each(|value| *value = instead(*value));
+    }
+
+    fn with_another_operand(instruction: Instruction, earlier: &[Value], random: &mut Random) -> Instruction {
+        let count = instruction.operands().count();
+        let (which, value) = (random.index(count.max(1)), earlier[random.index(earlier.len())]);
+        let mut operand = 0;
+        instruction.map(|old| {
+            operand += 1;
+            if operand == which + 1 { value } else { old }
+        })
+    }
+
+    fn other_input(input: Input, prepared: usize, symbols: std::ops::Range<usize>, random: &mut Random) -> Input {
+        match input {
+            Input::Symbol(_) => Input::Symbol(Symbol((symbols.start + random.index(symbols.len())) as u32)),
+            Input::Prepared(_) => Input::Prepared(random.index(prepared)),
+            Input::Weighted(row) => Input::Weighted(if row == 0 { 0 } else { random.index(row + 1) }),
+        }
+    }
+
+    fn other_operation(instruction: Instruction, random: &mut Random) -> Instruction {
+        let first = random.index(2) == 0;
+        match instruction {
+            Instruction::Constant(bits) if first => Instruction::constant(-f64::from_bits(bits)),
+            Instruction::Constant(bits) => Instruction::constant(f64::from_bits(bits) + random.between(0.01, 1.0)),
+            Instruction::Add(a, b) if first => Instruction::Mul(a, b),
+            Instruction::Add(a, b) => Instruction::Sub(a, b),
+            Instruction::Sub(a, b) if first => Instruction::Sub(b, a),
+            Instruction::Sub(a, b) => Instruction::Add(a, b),
+            Instruction::Mul(a, b) if first => Instruction::Div(a, b),
+            Instruction::Mul(a, b) => Instruction::Add(a, b),
+            Instruction::Div(a, b) if first => Instruction::Div(b, a),
+            Instruction::Div(a, b) => Instruction::Mul(a, b),
+            Instruction::Neg(a) => Instruction::Recip(a),
+            Instruction::Recip(a) => Instruction::Neg(a),
+            Instruction::Sqrt(a) => Instruction::Recip(a),
+            Instruction::MulAdd(a, b, _) if first => Instruction::Mul(a, b),
+            Instruction::MulAdd(a, b, c) => Instruction::NegMulAdd(a, b, c),
+            Instruction::NegMulAdd(a, b, c) if first => Instruction::NegMulAdd(a, c, b),
+            Instruction::NegMulAdd(a, b, c) => Instruction::MulAdd(a, b, c),
+            Instruction::MulSub(a, b, c) => Instruction::NegMulSub(a, b, c),
+            Instruction::NegMulSub(a, b, c) => Instruction::MulSub(a, b, c),
+            Instruction::Unary(_, a) => Instruction::Neg(a),
+            Instruction::Binary(function, a, b) => Instruction::Binary(function, b, a),
+            other @ Instruction::Input(_) => other,
+        }
+    }
+
+    /// Values that the instruction may read: results of earlier ones, as far as something reads them.
+    fn earlier_values(program: &Program, index: usize) -> Vec<Value> {
+        let read = program.instructions.iter().flat_map(|instruction| instruction.operands());
+        read.chain(program.outputs.iter().copied()).filter(|value| value.index() < index).collect()
+    }
+
+    /// The lines of the faulty program that are not those of the good one.
+    fn difference(good: &Program, faulty: &Program) -> String {
+        let (good, faulty) = (good.to_string(), faulty.to_string());
+        let pairs = good.lines().zip(faulty.lines()).filter(|(good, faulty)| good != faulty);
+        pairs.map(|(good, faulty)| format!("`{faulty}` for `{good}`")).collect::<Vec<_>>().join(", ")
+    }
+}
+
+mod derivations {
+    use super::*;
+
+    mod models {
+        use super::*;
+
+        fbint_tests::test_every_model!(every_harmful_fault_is_caught);
+    }
+
+    mod others {
+        use super::*;
+
+        fbint_tests::test_every_other_system!(every_harmful_fault_is_caught);
+    }
+
+    fn every_harmful_fault_is_caught<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+        let good = Declaration::of_system(S::NAME).compile();
+        let checks = Checks::new(system, &good.programs);
+        let mut random = Random::new(4);
+        let mut tally = Tally::default();
+        for _ in 0..if N < 48 { 30 } else { 10 } {
+            let mut derivation = good.derivation.clone();
+            let fault = format!("{}: {}", S::NAME, break_derivation(&mut derivation, &mut random));
+            // A program that divides by an entry that is gone is not written.
+            match catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) {
+                Ok(programs) => checks.judge(&programs, &fault, &mut tally, || {
+                    // The compiler holds a program against its derivation, so it notices only another's.
+                    verify(&derivation, &programs).is_err()
+                }),
+                Err(_) => tally.refused += 1,
+            }
+        }
+        tally.report(S::NAME, "derivation");
+        assert!(tally.harmful > 0, "{}: no fault changes a result", S::NAME);
+    }
+
+    /// Puts a fault into the derivation and describes it.
+    fn break_derivation(derivation: &mut Derivation, random: &mut Random) -> String {
+        let dimension = derivation.dimension;
+        let unconstrained = matches!(&derivation.field, Field::Dirac(constraints) if constraints.is_empty());
+        match random.index(if unconstrained { 4 } else { 6 }) {
+            0 => {
+                let row = random.index(derivation.integrals.len());
+                format!("integral {row}: {}", break_expression(&mut derivation.integrals[row], random))
+            }
+            1 if !derivation.outputs.is_empty() => {
+                let index = random.index(derivation.outputs.len());
+                format!("output {index}: {}", break_expression(&mut derivation.outputs[index], random))
+            }
+            1..=3 => {
+                let row = random.index(derivation.gradients.len());
+                let gradient = &mut derivation.gradients[row];
+                let index = random.index(gradient.len());
+                let text = if random.index(2) == 0 {
+                    let column = random.index(dimension);
+                    let (old, entry) = gradient.remove(index);
+                    gradient.retain(|(other, _)| *other != column);
+                    gradient.push((column, entry));
+                    gradient.sort_by_key(|(column, _)| *column);
+                    format!("column {column} for {old}")
+                } else {
+                    break_expression(&mut gradient[index].1, random)
+                };
+                format!("gradient {row}, entry {index}: {text}")
+            }
+            _ => format!("field: {}", break_field(&mut derivation.field, random)),
+        }
+    }
+
+    fn break_field(field: &mut Field, random: &mut Random) -> String {
+        match field {
+            Field::Given(rates) => {
+                let index = random.index(rates.len());
+                if random.index(3) == 0 {
+                    let other = random.index(rates.len());
+                    rates.swap(index, other);
+                    return format!("rates {index} and {other} exchanged");
+                }
+                format!("rate {index}: {}", break_expression(&mut rates[index], random))
+            }
+            Field::Dirac(Constraints::Holonomic { a, b, energy_brackets }) if !a.is_empty() => match random.index(3) {
+                0 => format!("A {}", break_matrix(a, 1, random)),
+                1 if a.len() > 1 => format!("B {}", break_matrix(b, -1, random)),
+                _ => format!("{{H, g'}} {}", break_vector(energy_brackets, random)),
+            },
+            Field::Dirac(Constraints::Phase { c, energy_brackets, .. }) if !c.is_empty() => match random.index(2) {
+                0 => format!("C {}", break_matrix(c, -1, random)),
+                _ => format!("{{H, f}} {}", break_vector(energy_brackets, random)),
+            },
+            Field::Dirac(_) => unreachable!("a field without constraints has no matrix"),
+        }
+    }
+
+    fn break_vector(entries: &mut [Expression], random: &mut Random) -> String {
+        let index = random.index(entries.len());
+        if random.index(3) == 0 {
+            let other = random.index(entries.len());
+            entries.swap(index, other);
+            return format!("{index} and {other} exchanged");
+        }
+        format!("{index}: {}", break_expression(&mut entries[index], random))
+    }
+
+    /// Breaks an entry and its mirror image: programs read one triangle.
+    fn break_matrix(matrix: &mut [Vec<Expression>], parity: i64, random: &mut Random) -> String {
+        let (i, j) = (random.index(matrix.len()), random.index(matrix.len()));
+        let text = break_expression(&mut matrix[i][j], random);
+        if i != j {
+            matrix[j][i] = Expression::integer(parity) * matrix[i][j].clone();
+        }
+        format!("({i}, {j}): {text}")
+    }
+
+    /// Another sign, another weight, a term or a factor gone, or another state in the place of one.
+    fn break_expression(expression: &mut Expression, random: &mut Random) -> String {
+        let part = match (random.index(4), &*expression) {
+            (0, _) => Expression::integer(-1) * expression.clone(),
+            (1, _) => Expression::integer(2) * expression.clone(),
+            (_, Expression::Sum(terms)) => {
+                let dropped = random.index(terms.len());
+                let kept = terms.iter().enumerate().filter(|(index, _)| *index != dropped);
+                Expression::sum(kept.map(|(_, term)| term.clone()).collect::<Vec<_>>())
+            }
+            (_, Expression::Product(factors)) => {
+                let dropped = random.index(factors.len());
+                let kept = factors.iter().enumerate().filter(|(index, _)| *index != dropped);
+                Expression::product(kept.map(|(_, factor)| factor.clone()).collect::<Vec<_>>())
+            }
+            (_, other) => {
+                let symbols: Vec<Symbol> = other.symbols().into_iter().collect();
+                let Some(&first) = symbols.first() else { return "none".to_owned() };
+                let last = symbols[symbols.len() - 1];
+                let instead = if first == last { Symbol(first.0 ^ 1) } else { last };
+                other.substituted(&|symbol| Expression::from(if symbol == first { instead } else { symbol }))
+            }
+        };
+        let text = format!("{part:?} for {expression:?}");
+        *expression = part;
+        text.chars().take(200).collect()
+    }
+}
+
+/// A state with parameters, what the functions should return there, and how exactly.
+struct Check<const N: usize, const M: usize> {
+    parameters: Vec<f64>,
+    question: Question<N, M>,
+    expected: Results,
+    tolerances: Tolerances,
+    emitted: Results,
+}
+
+/// What a system's programs are held against.
+struct Checks<const N: usize, const M: usize> {
+    /// The first states of `identities`.
+    checked: Vec<Check<N, M>>,
+    /// Others, with the results of the good programs and what counts as rounding in a correction.
+    judged: Vec<(Vec<f64>, Question<N, M>, Results, f64)>,
+}
+
+impl<const N: usize, const M: usize> Checks<N, M> {
+    fn new<S: Declared<N, M>>(system: &mut S, good: &Programs) -> Self {
+        let mut random = Random::new(1);
+        let checked = (0..CHECKED).map(|turn| check(system, &mut random, turn)).collect();
+        let mut random = Random::new(9);
+        let judged = (0..JUDGED).map(|turn| {
+            let Check { parameters, question, tolerances, .. } = check(system, &mut random, turn);
+            let results = interpreted(good, &parameters, &question);
+            (parameters, question, results, 10.0 * tolerances.correction)
+        });
+        Self { checked, judged: judged.collect() }
+    }
+
+    /// The function that dual numbers find wrong.
+    fn catch(&self, programs: &Programs) -> Option<(&'static str, f64)> {
+        self.checked.iter().find_map(|check| {
+            let obtained = interpreted(programs, &check.parameters, &check.question);
+            disagreement(&obtained, &check.expected, |name| check.tolerances.of(name))
+        })
+    }
+
+    /// Whether some bit is not what the emitted code, which has no fault, returns.
+    fn differs_from_emitted(&self, programs: &Programs) -> bool {
+        self.checked.iter().any(|check| {
+            let obtained = interpreted(programs, &check.parameters, &check.question);
+            disagreement(&obtained, &check.emitted, |_| 0.0).is_some()
+        })
+    }
+
+    fn changed(&self, programs: &Programs) -> bool {
+        self.judged.iter().any(|(parameters, question, good, rounding)| {
+            let faulty = interpreted(programs, parameters, question);
+            let pairs = good.0.iter().zip(&faulty.0).zip(FUNCTIONS);
+            pairs.into_iter().any(|((good, faulty), name)| {
+                let error = relative_error(faulty, good);
+                error.is_nan() || error > if name == "correction" { rounding.max(ROUNDING) } else { ROUNDING }
+            })
+        })
+    }
+
+    /// Counts a fault; panics where it changes a result and is not caught.
+    fn judge(&self, programs: &Programs, fault: &str, tally: &mut Tally, verified: impl FnOnce() -> bool) {
+        if !self.changed(programs) {
+            tally.harmless += 1;
+            return;
+        }
+        tally.harmful += 1;
+        tally.by_verification += usize::from(verified());
+        tally.by_interpreter += usize::from(self.differs_from_emitted(programs));
+        assert!(self.catch(programs).is_some(), "not caught: {fault}");
+    }
+}
+
+/// How many faults changed a result, and who noticed.
+#[derive(Default)]
+struct Tally {
+    harmful: usize,
+    harmless: usize,
+    /// Faults after which the compiler writes no program.
+    refused: usize,
+    by_verification: usize,
+    by_interpreter: usize,
+}
+
+impl Tally {
+    fn report(&self, system: &str, what: &str) {
+        eprintln!(
+            "{system}, {what}: {} faults change a result, all caught by dual numbers, {} by the interpreter, {} by the \
+             compiler itself; {} change nothing, {} end the compiler",
+            self.harmful, self.by_interpreter, self.by_verification, self.harmless, self.refused
+        );
+    }
+}
+
+/// A state of `identities`: the same numbers in the same order.
+fn check<S: Declared<N, M>, const N: usize, const M: usize>(
+    system: &mut S,
+    random: &mut Random,
+    turn: usize,
+) -> Check<N, M> {
+    let (x, oracle) = random_state(system, random);
+    let mut question = Question::random(x, random, turn);
+    question.h = oracle.step(&question);
+    let (expected, tolerances) = oracle.results(&question, None::<fn(&_) -> Oracle<N, M>>);
+    let parameters = (0..S::PARAMETER_NAMES.len()).map(|index| system.parameter(index).expect("a parameter"));
+    Check { parameters: parameters.collect(), emitted: emitted(system, &question), question, expected, tolerances }
+}
