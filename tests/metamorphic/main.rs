@@ -302,7 +302,7 @@ fn number(name: &str, seed: u64) -> f64 {
 /// Without white space and the commas before it, which depend on the lengths of names.
 fn unbroken(source: &str) -> String {
     let text: String = source.split_whitespace().collect();
-    text.replace(",)", ")").replace(",]", "]").replace(",>", ">")
+    text.replace(",)", ")").replace(",]", "]").replace(",>", ">").replace(",}", "}")
 }
 
 /// The names that a declaration gives to the state and to parameters, and those of definitions and integrals.
