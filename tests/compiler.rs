@@ -166,6 +166,21 @@ impl Compiled {
     }
 }
 
+/// The law that the field and the gradient of a feedback ask: from the normalised integrals f to factor y, where y = `weigh`(F)
+/// and F = scale (f + offset).
+pub fn normalised(
+    programs: &Programs,
+    prepared: &[f64],
+    weigh: impl Fn(&[f64]) -> Vec<f64>,
+) -> impl Fn(&[f64]) -> Vec<f64> {
+    let normalisation = run(&programs.normalisation, prepared, |_| f64::NAN, |_| Vec::new());
+    move |forms| {
+        let rows = normalisation.chunks(3);
+        let integrals: Vec<f64> = rows.clone().zip(forms).map(|(row, form)| row[1] * (form + row[2])).collect();
+        rows.zip(weigh(&integrals)).map(|(row, y)| row[0] * y).collect()
+    }
+}
+
 /// The results of a program, by an interpreter that shares nothing with the compiler's own. Where the feedback law takes part,
 /// `weigh` maps F to y.
 pub fn run(
@@ -196,6 +211,8 @@ pub fn run(
             // Fused where the target has the instruction, as in generated code.
             Instruction::MulAdd(a, b, c) => Scalar::mul_add(of(a), of(b), of(c)),
             Instruction::NegMulAdd(a, b, c) => Scalar::mul_add(-of(a), of(b), of(c)),
+            Instruction::MulSub(a, b, c) => Scalar::mul_add(of(a), of(b), -of(c)),
+            Instruction::NegMulSub(a, b, c) => Scalar::mul_add(-of(a), of(b), -of(c)),
             Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
             Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
         };

@@ -179,6 +179,8 @@ mod programs {
             Instruction::MulAdd(a, b, c) => Instruction::NegMulAdd(a, b, c),
             Instruction::NegMulAdd(a, b, c) if first => Instruction::NegMulAdd(a, c, b),
             Instruction::NegMulAdd(a, b, c) => Instruction::MulAdd(a, b, c),
+            Instruction::MulSub(a, b, c) => Instruction::NegMulSub(a, b, c),
+            Instruction::NegMulSub(a, b, c) => Instruction::MulSub(a, b, c),
             Instruction::Unary(_, a) => Instruction::Neg(a),
             Instruction::Binary(function, a, b) => Instruction::Binary(function, b, a),
             other @ Instruction::Input(_) => other,

@@ -8,7 +8,7 @@ use fbint_macros_core::program::{Program, Programs};
 use fbint_runtime::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 use nalgebra::{SMatrix, SVector};
 
-use crate::compiler::run;
+use crate::compiler::{normalised, run};
 use crate::{Random, relative_error};
 
 /// The functions, in the order of [`Results`].
@@ -208,9 +208,9 @@ pub fn interpreted<const N: usize, const M: usize>(
     question: &Question<N, M>,
 ) -> Results {
     let machine = Machine { prepared: run(&programs.prepare, &[], |i| parameters[i - N], |_| Vec::new()) };
-    let at = |program: &Program, x: &[f64]| {
-        machine.run(program, x, |integrals| question.law.weigh::<f64>(array(integrals)).to_vec())
-    };
+    let weigh = |integrals: &[f64]| question.law.weigh::<f64>(array(integrals)).to_vec();
+    let law = normalised(programs, &machine.prepared, weigh);
+    let at = |program: &Program, x: &[f64]| machine.run(program, x, &law);
     let potential_gradient = |x: &[f64]| at(&programs.potential_gradient, x);
     let feedback = |x: &[f64]| match question.law.has_metric {
         false => at(&programs.feedback_field, x),

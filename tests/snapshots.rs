@@ -186,8 +186,8 @@ fn are_those_of_the_source<S: FeedbackSystem<N, M>, const N: usize, const M: usi
     assert_eq!(count("feedback_field"), S::FEEDBACK_FIELD_OPERATIONS, "{}", S::NAME);
 }
 
-/// Counts what Rust code does. The sign of a literal is no operation, nor is that of a factor of `mul_add`, for which the
-/// machine has an instruction of its own; the branch for a metric, which calls the other functions, is passed over.
+/// Counts what Rust code does. The sign of a literal is no operation, nor is that of a factor or the summand of `mul_add`,
+/// for which the machine has instructions of their own; the branch for a metric, which calls the other functions, is passed over.
 #[derive(Default)]
 struct Counter(Operations);
 
@@ -216,10 +216,11 @@ impl<'a> Visit<'a> for Counter {
         match call.method.to_string().as_str() {
             "mul_add" => {
                 self.0.fused += 1;
-                self.0.additions -= u32::from(is_negated(&call.receiver));
+                let signs = [&*call.receiver].into_iter().chain(call.args.last()).filter(|operand| is_negated(operand));
+                self.0.additions -= signs.count() as u32;
             }
             "recip" => self.0.divisions += 1,
-            "weigh" => {}
+            "weigh" | "weigh_normalised" => {}
             _ => self.0.functions += 1,
         }
     }

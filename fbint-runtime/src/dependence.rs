@@ -119,6 +119,8 @@ fn constraint_matrix<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
 }
 
 /// The first pivot below `limit` times the largest, as a ratio, and a vector that the scaled matrix takes to nearly 0.
+/// Apart from its caller: it runs once a start, or when a run has failed.
+#[inline(never)]
 fn near_null_vector<const M: usize>(mut a: SMatrix<f64, M, M>, k: usize, limit: f64) -> Option<(f64, SVector<f64, M>)> {
     if a.iter().any(|entry| !entry.is_finite()) {
         return None;

@@ -3,12 +3,12 @@
 //! The start fixes F_target: 0 for constraints, the value at the start for the energy and the invariants. Everything that
 //! can be wrong is refused when a [`Feedback`] is made; from then on nothing allocates and nothing panics.
 
-use core::fmt;
+use core::{array, fmt};
 
 use nalgebra::{ArrayStorage, SVector};
 
 use crate::consistent_start::check_start;
-use crate::policy::Target;
+use crate::policy::{Target, constant_law};
 use crate::{Error, FeedbackLaw, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, PreparedSystem, Scalar};
 
 /// The feedback field of a system, ready to be integrated.
@@ -35,8 +35,14 @@ where
         let integrals = check_start(system, start)?;
         gains.integrals.check(&S::INTEGRAL_NAMES)?;
         gains.metric.check("L", &S::STATE_NAMES)?;
-        let gain = gains.integrals.weighted(&S::INTEGRAL_WEIGHTS);
-        Ok(Self { prepared: system.prepare(), gain, target: Target { integrals, metric: gains.metric } })
+        let prepared = system.prepare();
+        let normalisation = prepared.normalisation();
+        let gain = gains.integrals.weighted(&S::INTEGRAL_WEIGHTS, &normalisation);
+        let normalised = array::from_fn(|i| {
+            let [_, scale, offset] = normalisation[i];
+            integrals[i] / scale - offset
+        });
+        Ok(Self { prepared, gain, target: Target { integrals, normalised, metric: gains.metric } })
     }
 
     /// F_target.
@@ -85,7 +91,7 @@ where
     /// The feedback potential V(x) = 1/2 dF^T K dF.
     pub fn potential<T: Scalar>(&self, x: &SVector<T, N>) -> T {
         let changes = self.target.changes(self.prepared.integrals(x).data.0[0]);
-        let weighed = self.gain.multiply(changes);
+        let weighed = self.gain.declared.multiply(changes);
         (0..M).fold(T::from_f64(0.0), |sum, i| (T::from_f64(0.5) * changes[i]).mul_add(weighed[i], sum))
     }
 }
@@ -101,7 +107,12 @@ where
 
     #[inline]
     fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        self.gain.multiply(self.target.changes(integrals))
+        self.gain.declared.multiply(self.target.changes(integrals))
+    }
+
+    #[inline]
+    fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], system: &P) -> [T; M] {
+        constant_law(&self.gain, &self.target).weigh_normalised(forms, system)
     }
 
     #[inline]

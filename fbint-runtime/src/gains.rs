@@ -105,6 +105,8 @@ pub trait GainMatrix<const D: usize>: Copy + fmt::Debug {
     fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error>;
     /// W^1/2 A W^1/2 for W = diag(weights).
     fn weighted(&self, weights: &[f64; D]) -> Self::Weighted;
+    /// diag(rows) A diag(columns), which need not be symmetric.
+    fn scaled(&self, rows: &[f64; D], columns: &[f64; D]) -> Self::Weighted;
     /// A v.
     fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D];
 }
@@ -119,6 +121,10 @@ impl<const D: usize> GainMatrix<D> for Identity {
 
     fn weighted(&self, weights: &[f64; D]) -> Diagonal<D> {
         Diagonal(*weights)
+    }
+
+    fn scaled(&self, rows: &[f64; D], columns: &[f64; D]) -> Diagonal<D> {
+        Diagonal(array::from_fn(|i| rows[i] * columns[i]))
     }
 
     #[inline]
@@ -136,6 +142,10 @@ impl<const D: usize> GainMatrix<D> for Uniform {
 
     fn weighted(&self, weights: &[f64; D]) -> Diagonal<D> {
         Diagonal(weights.map(|weight| self.0 * weight))
+    }
+
+    fn scaled(&self, rows: &[f64; D], columns: &[f64; D]) -> Diagonal<D> {
+        Diagonal(array::from_fn(|i| self.0 * rows[i] * columns[i]))
     }
 
     #[inline]
@@ -163,6 +173,10 @@ impl<const D: usize> GainMatrix<D> for Diagonal<D> {
         Self(array::from_fn(|i| self.0[i] * weights[i]))
     }
 
+    fn scaled(&self, rows: &[f64; D], columns: &[f64; D]) -> Self {
+        Self(array::from_fn(|i| self.0[i] * rows[i] * columns[i]))
+    }
+
     #[inline]
     fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
         array::from_fn(|i| T::from_f64(self.0[i]) * v[i])
@@ -180,6 +194,10 @@ impl<const D: usize> GainMatrix<D> for Full<D> {
 
     fn weighted(&self, weights: &[f64; D]) -> Self {
         Self(SMatrix::from_fn(|i, j| self.0[(i, j)] * Scalar::sqrt(weights[i] * weights[j])))
+    }
+
+    fn scaled(&self, rows: &[f64; D], columns: &[f64; D]) -> Self {
+        Self(SMatrix::from_fn(|i, j| self.0[(i, j)] * rows[i] * columns[j]))
     }
 
     #[inline]

@@ -102,10 +102,10 @@ pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
 pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
 pub use nalgebra;
-pub use policy::{BaeChang, DiagonalScaled, GainPolicy, Relaxation, Target};
+pub use policy::{BaeChang, ConstantGain, DiagonalScaled, GainPolicy, Relaxation, Target};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
 pub use simulation::{Method, Moment, Run, Sample, Simulation, Snapshot};
 pub use system::{
-    Conservation, Evidence, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem,
+    Conservation, Evidence, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem,
 };

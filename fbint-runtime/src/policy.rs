@@ -34,8 +34,8 @@ pub trait GainPolicy<const M: usize>: Copy + fmt::Debug {
 
     /// Refuses what is not finite and positive (definite), in terms of the rows' names.
     fn check(&self, names: &[&'static str; M]) -> Result<(), Error>;
-    /// The policy with W^1/2 K W^1/2 for K.
-    fn weighted(&self, weights: &[f64; M]) -> Self::Weighted;
+    /// The policy with W^1/2 K W^1/2 for K. `normalisation` is that of the system: see [`PreparedSystem::normalisation`].
+    fn weighted(&self, weights: &[f64; M], normalisation: &[[f64; 3]; M]) -> Self::Weighted;
     /// X - L DF^T K (F - target).
     fn field<T, P, L, const N: usize>(
         gain: &Self::Weighted,
@@ -88,7 +88,17 @@ pub trait GainPolicy<const M: usize>: Copy + fmt::Debug {
 #[derive(Clone, Copy, Debug)]
 pub struct Target<L, const M: usize> {
     pub(crate) integrals: SVector<f64, M>,
+    /// F_target in the normalised form of the integrals.
+    pub(crate) normalised: [f64; M],
     pub(crate) metric: L,
+}
+
+/// A constant K with the integrals' weights taken in: for the integrals as they are declared, and for their normalised
+/// forms and gradients.
+#[derive(Clone, Copy, Debug)]
+pub struct ConstantGain<K> {
+    pub(crate) declared: K,
+    pub(crate) normalised: K,
 }
 
 impl<L, const M: usize> Target<L, M> {
@@ -99,14 +109,17 @@ impl<L, const M: usize> Target<L, M> {
 }
 
 impl<K: GainMatrix<M>, const M: usize> GainPolicy<M> for K {
-    type Weighted = <K as GainMatrix<M>>::Weighted;
+    type Weighted = ConstantGain<<K as GainMatrix<M>>::Weighted>;
 
     fn check(&self, names: &[&'static str; M]) -> Result<(), Error> {
         GainMatrix::check(self, "K", names)
     }
 
-    fn weighted(&self, weights: &[f64; M]) -> Self::Weighted {
-        GainMatrix::weighted(self, weights)
+    fn weighted(&self, weights: &[f64; M], normalisation: &[[f64; 3]; M]) -> Self::Weighted {
+        let roots = weights.map(Scalar::sqrt);
+        let rows = array::from_fn(|i| roots[i] * normalisation[i][0]);
+        let columns = array::from_fn(|i| roots[i] * normalisation[i][1]);
+        ConstantGain { declared: GainMatrix::weighted(self, weights), normalised: self.scaled(&rows, &columns) }
     }
 
     #[inline]
@@ -159,7 +172,7 @@ impl<K: GainMatrix<M>, const M: usize> GainPolicy<M> for K {
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
-        largest_decay_rate(&system.integrals_jacobian(x), |v| gain.multiply(v), metric)
+        largest_decay_rate(&system.integrals_jacobian(x), |v| gain.declared.multiply(v), metric)
     }
 }
 
@@ -176,7 +189,7 @@ impl<const M: usize> GainPolicy<M> for Relaxation {
         positive("the relaxation time tau", self.tau).map(|_| ())
     }
 
-    fn weighted(&self, _: &[f64; M]) -> Self {
+    fn weighted(&self, _: &[f64; M], _: &[[f64; 3]; M]) -> Self {
         *self
     }
 
@@ -223,7 +236,7 @@ impl<const M: usize> GainPolicy<M> for DiagonalScaled {
         positive("the rate of the scaled gains", self.rate).map(|_| ())
     }
 
-    fn weighted(&self, _: &[f64; M]) -> Self {
+    fn weighted(&self, _: &[f64; M], _: &[[f64; 3]; M]) -> Self {
         *self
     }
 
@@ -272,7 +285,7 @@ impl<const M: usize> GainPolicy<M> for BaeChang {
         positive("the step of the gains", self.h).map(|_| ())
     }
 
-    fn weighted(&self, _: &[f64; M]) -> Self {
+    fn weighted(&self, _: &[f64; M], _: &[[f64; 3]; M]) -> Self {
         *self
     }
 
@@ -330,12 +343,45 @@ where
     }
 }
 
-#[inline]
-fn constant_law<'a, T: Scalar, K: GainMatrix<M>, L, const M: usize>(
-    gain: &'a K,
+/// y = K (F - F_target) with a constant K.
+pub(crate) struct ConstantLaw<'a, K, L, const M: usize> {
+    gain: &'a ConstantGain<K>,
     target: &'a Target<L, M>,
-) -> Law<'a, impl Fn([T; M]) -> [T; M] + use<'a, T, K, L, M>, L> {
-    Law { weigh: |integrals| gain.multiply(target.changes(integrals)), metric: &target.metric }
+}
+
+#[inline]
+pub(crate) fn constant_law<'a, K, L, const M: usize>(
+    gain: &'a ConstantGain<K>,
+    target: &'a Target<L, M>,
+) -> ConstantLaw<'a, K, L, M> {
+    ConstantLaw { gain, target }
+}
+
+impl<T, K, L, const N: usize, const M: usize> FeedbackLaw<T, N, M> for ConstantLaw<'_, K, L, M>
+where
+    T: Scalar,
+    K: GainMatrix<M>,
+    L: GainMatrix<N>,
+{
+    const HAS_METRIC: bool = !L::IS_IDENTITY;
+
+    #[inline]
+    fn weigh(&self, integrals: [T; M]) -> [T; M] {
+        self.gain.declared.multiply(self.target.changes(integrals))
+    }
+
+    #[inline]
+    fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], _: &P) -> [T; M] {
+        let change = |i: usize| {
+            if P::ZERO_TARGETS[i] { forms[i] } else { forms[i] - T::from_f64(self.target.normalised[i]) }
+        };
+        self.gain.normalised.multiply(array::from_fn(change))
+    }
+
+    #[inline]
+    fn precondition(&self, gradient: [T; N]) -> [T; N] {
+        self.target.metric.multiply(gradient)
+    }
 }
 
 /// The largest eigenvalue of DF L DF^T K, which is that of L DF^T K DF.

@@ -3,7 +3,7 @@
 //! A system has a flat state x in R^N (coordinates, then momenta, each in declaration order, matrices column by column) and
 //! M integrals F = (constraints and their rates, energy, invariants). The functions are the ones of CPV22 eq. (4) and (6).
 
-use core::fmt;
+use core::{array, fmt};
 
 use nalgebra::{SMatrix, SVector};
 
@@ -42,6 +42,8 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     const VECTOR_FIELD_OPERATIONS: Operations;
     /// Operations of [`PreparedSystem::feedback_field`], less those of the [`FeedbackLaw`].
     const FEEDBACK_FIELD_OPERATIONS: Operations;
+    /// What each pass of the compiler made of [`PreparedSystem::feedback_field`], in the passes' order.
+    const PASSES: &'static [Pass];
     /// The generated Rust, pretty-printed.
     const SOURCE: &'static str;
     /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
@@ -86,6 +88,13 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug {
     type Outputs<T: Scalar>: AsRef<[T]>;
     /// The declared outputs.
     fn outputs<T: Scalar>(&self, x: &SVector<T, N>) -> Self::Outputs<T>;
+    /// Which constraints are proportional to their normalised form, see [`normalisation`](Self::normalisation): its target is
+    /// 0, and nothing is subtracted.
+    const ZERO_TARGETS: [bool; M];
+    /// `[factor, scale, offset]` for each integral. The generated feedback computes a normalised form f of F with fewer
+    /// operations, F = scale (f + offset), and divides each gradient by a constant, dF = factor row. What is left out here
+    /// a law has in its gains and targets: see [`FeedbackLaw::weigh_normalised`].
+    fn normalisation(&self) -> [[f64; 3]; M];
     /// The gradient of the feedback potential, grad V = DF^T K (F - F_target).
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
@@ -107,6 +116,17 @@ pub trait FeedbackLaw<T: Scalar, const N: usize, const M: usize> {
     const HAS_METRIC: bool;
     /// y = K (F - F_target), from the integrals F.
     fn weigh(&self, integrals: [T; M]) -> [T; M];
+    /// The products of y and the gradients' factors, from the normalised forms of the integrals: see
+    /// [`PreparedSystem::normalisation`]. A law that is used step after step has computed all that is constant in it before.
+    #[inline]
+    fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], system: &P) -> [T; M] {
+        let normalisation = system.normalisation();
+        let y = self.weigh(array::from_fn(|i| {
+            let [_, scale, offset] = normalisation[i];
+            T::from_f64(scale) * (forms[i] + T::from_f64(offset))
+        }));
+        array::from_fn(|i| T::from_f64(normalisation[i][0]) * y[i])
+    }
     /// L v, from v = grad V.
     fn precondition(&self, gradient: [T; N]) -> [T; N];
 }
@@ -191,4 +211,21 @@ impl fmt::Display for Operations {
             self.functions,
         )
     }
+}
+
+/// What a generated function costs after a pass of the compiler, less what the [`FeedbackLaw`] costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// The pass, a verb.
+    pub name: &'static str,
+    /// Operations of each kind, where square roots and elementary functions count as functions.
+    pub operations: Operations,
+    /// Square roots.
+    pub square_roots: u32,
+    /// Elementary functions.
+    pub calls: u32,
+    /// Operations, a fused multiply-add counted as one.
+    pub instructions: u32,
+    /// The most values that are computed and still to be read at one time.
+    pub live_values: u32,
 }

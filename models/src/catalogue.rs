@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use fbint_runtime::{
     ConsistentStart, Correction, Dependence, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Moment,
-    OneStep, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
+    OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
 };
 use nalgebra::SVector;
 use serde::{Deserialize, Serialize};
@@ -112,6 +112,8 @@ pub trait Model {
     fn derivation(&self) -> &'static str;
     /// The generated Rust.
     fn source(&self) -> &'static str;
+    /// What each pass of the compiler made of the feedback field.
+    fn passes(&self) -> &'static [Pass];
 }
 
 /// Whoever watches a run; see [`Simulation::watched`].
@@ -365,6 +367,10 @@ impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Model fo
 
     fn source(&self) -> &'static str {
         S::SOURCE
+    }
+
+    fn passes(&self) -> &'static [Pass] {
+        S::PASSES
     }
 }
 

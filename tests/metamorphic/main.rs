@@ -11,7 +11,7 @@ use std::ops::RangeInclusive;
 
 use fbint_macros_core::derivation::Dynamics;
 use fbint_macros_core::program::Program;
-use fbint_tests::compiler::{Compiled, Declaration, run};
+use fbint_tests::compiler::{Compiled, Declaration, normalised, run};
 use fbint_tests::{Random, relative_error};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use proptest::prelude::*;
@@ -254,7 +254,8 @@ fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcom
         let weighed = integrals.iter().zip(values);
         weighed.map(|(name, value)| number(name, seed + 100) * (value - number(name, seed + 200))).collect()
     };
-    let at = |program: &Program| run(program, &prepared, value, law);
+    let law = normalised(programs, &prepared, law);
+    let at = |program: &Program| run(program, &prepared, value, &law);
     let (here, jacobian) = (at(&programs.integrals), at(&programs.jacobian));
     let violation = |values: &[f64]| -> Vec<f64> {
         let rows = jacobian.chunks(states.len()).zip(values.iter().zip(&here));
@@ -301,7 +302,7 @@ fn number(name: &str, seed: u64) -> f64 {
 /// Without white space and the commas before it, which depend on the lengths of names.
 fn unbroken(source: &str) -> String {
     let text: String = source.split_whitespace().collect();
-    text.replace(",)", ")").replace(",]", "]").replace(",>", ">")
+    text.replace(",)", ")").replace(",]", "]").replace(",>", ">").replace(",}", "}")
 }
 
 /// The names that a declaration gives to the state and to parameters, and those of definitions and integrals.

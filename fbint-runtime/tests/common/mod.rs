@@ -4,7 +4,7 @@
 
 use fbint_runtime::nalgebra::{ArrayStorage, SMatrix, SVector};
 use fbint_runtime::{
-    Conservation, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, PreparedSystem, Scalar,
+    Conservation, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem, Scalar,
 };
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
@@ -76,6 +76,7 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
     const VECTOR_FIELD_OPERATIONS: Operations =
         Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 };
     const FEEDBACK_FIELD_OPERATIONS: Operations = Self::VECTOR_FIELD_OPERATIONS;
+    const PASSES: &'static [Pass] = &[];
     const SOURCE: &'static str = "";
     const DERIVATION: &'static str = "";
     const EQUATIONS: &'static str = "";
@@ -139,6 +140,12 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
 
     fn outputs<T: Scalar>(&self, _: &SVector<T, 6>) -> [T; 0] {
         []
+    }
+
+    const ZERO_TARGETS: [bool; 4] = [false; 4];
+
+    fn normalisation(&self) -> [[f64; 3]; 4] {
+        [[1.0, 1.0, 0.0]; 4]
     }
 
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {

@@ -1,13 +1,14 @@
 //! One program as the body of a Rust function.
 //!
-//! A value that is read once is written where it is read, others get a `let`; inputs and temporaries get names that
-//! neither clash with one another nor with the function's own arguments. What the feedback law needs comes first:
+//! One `let` for each instruction, in the program's order, which was chosen for the processor's registers; inputs and
+//! temporaries get names that neither clash with one another nor with the function's own arguments:
 //!
 //! ```text
-//! let [[q_0, q_1, p_0, p_1]] = x.data.0;
-//! let c_0 = T::from_f64(self.c_0);
-//! let t0 = q_0 * q_0 + q_1 * q_1;
-//! let [y_0, y_1] = law.weigh([t0, q_0 * p_0]);
+//! let q_0 = x.data.0[0][0];
+//! let q_1 = x.data.0[0][1];
+//! let t0 = q_0 * q_0;
+//! let t1 = q_1.mul_add(q_1, t0);
+//! let [y_0, y_1] = law.weigh_normalised([t1, t0], self);
 //! Matrix::from_array_storage(ArrayStorage([[..], ..]))
 //! ```
 
@@ -20,9 +21,6 @@ use crate::elaborate::{Entry, SymbolInfo};
 use crate::expression::Symbol;
 use crate::program::{Input, Instruction, Program, Value};
 use crate::syntax::plain;
-
-/// Operations beyond which an expression is cut into several `let`s, for readers.
-const LONGEST: usize = 8;
 
 /// What every body of one model has in common.
 pub(super) struct Scope<'a> {
@@ -56,7 +54,7 @@ impl<'a> Scope<'a> {
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program, Numbers::Doubles);
+        let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
         body.compute(&program.outputs);
         let parameters = (self.dimension..self.symbols.len()).filter(|&index| {
             let symbol = Instruction::Input(Input::Symbol(Symbol(index as u32)));
@@ -72,8 +70,8 @@ impl<'a> Scope<'a> {
     }
 
     /// The statements and the final expression, a vector.
-    pub(super) fn vector(&self, program: &Program) -> TokenStream {
-        let (statements, entries) = self.evaluate(program);
+    pub(super) fn vector(&self, program: &Program, form: Form) -> TokenStream {
+        let (statements, entries) = self.evaluate(program, form);
         let runtime = self.runtime;
         quote! {
             #statements
@@ -81,9 +79,18 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The final expression of the function that returns factors, scales and offsets: an array of arrays.
+    pub(super) fn normalisation(&self, program: &Program) -> TokenStream {
+        let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
+        body.compute(&program.outputs);
+        let numbers: Vec<_> = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
+        let rows = numbers.chunks(3).map(|row| quote!([#(#row),*]));
+        quote!([#(#rows),*])
+    }
+
     /// The statements and the final expression, an array.
     pub(super) fn array(&self, program: &Program) -> TokenStream {
-        let (statements, entries) = self.evaluate(program);
+        let (statements, entries) = self.evaluate(program, Form::Declared);
         quote!(#statements [#(#entries),*])
     }
 
@@ -91,7 +98,7 @@ impl<'a> Scope<'a> {
     /// vanish: only the others are written.
     pub(super) fn matrix(&self, program: &Program, columns: usize) -> TokenStream {
         let rows = program.outputs.len() / columns.max(1);
-        let (statements, entries) = self.evaluate(program);
+        let (statements, entries) = self.evaluate(program, Form::Declared);
         let zero = Instruction::constant(0.0);
         let written = program.outputs.iter().zip(entries).enumerate();
         let written = written.filter(|(_, (value, _))| program.instructions[value.index()] != zero);
@@ -111,32 +118,12 @@ impl<'a> Scope<'a> {
     }
 
     /// The statements that a program needs, and its outputs.
-    fn evaluate(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program, Numbers::Scalars);
-        let inputs = self.inputs(program);
-        body.bind_integrals();
+    fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
+        let mut body = Body::new(self, program, Numbers::Scalars, form);
         body.compute(&program.outputs);
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
-        (quote!(#inputs #(#statements)*), outputs)
-    }
-
-    /// Binds the entries of the state and the prepared numbers that the program reads.
-    fn inputs(&self, program: &Program) -> TokenStream {
-        let mut state = vec![false; self.dimension];
-        let mut prepared = vec![false; self.prepared.len()];
-        for instruction in &program.instructions {
-            match instruction {
-                Instruction::Input(Input::Symbol(symbol)) => state[symbol.0 as usize] = true,
-                Instruction::Input(Input::Prepared(index)) => prepared[*index] = true,
-                _ => {}
-            }
-        }
-        let entries = self.names.iter().zip(&state).map(|(name, &read)| if read { quote!(#name) } else { quote!(_) });
-        let entries = state.contains(&true).then(|| quote!(let [[#(#entries),*]] = x.data.0;));
-        let prepared = self.prepared.iter().zip(prepared).filter(|(_, read)| *read);
-        let prepared = prepared.map(|(name, _)| quote!(let #name = T::from_f64(self.#name);));
-        quote!(#entries #(#prepared)*)
+        (quote!(#(#statements)*), outputs)
     }
 }
 
@@ -185,7 +172,6 @@ fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
 struct Piece {
     tokens: TokenStream,
     binding: Binding,
-    operations: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,7 +184,7 @@ enum Binding {
 
 impl Piece {
     fn atom(tokens: TokenStream) -> Self {
-        Self { tokens, binding: Binding::Postfix, operations: 0 }
+        Self { tokens, binding: Binding::Postfix }
     }
 
     /// The tokens, in parentheses if they bind less tightly than `least`.
@@ -217,28 +203,34 @@ enum Numbers {
     Doubles,
 }
 
+/// In which form a body hands the integrals to the law.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// F
+    Declared,
+    /// f, where F = scale (f + offset).
+    Normalised,
+}
+
 struct Body<'a> {
     scope: &'a Scope<'a>,
     program: &'a Program,
     numbers: Numbers,
-    uses: Vec<u32>,
     pieces: Vec<Option<Piece>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
+    form: Form,
+    weighed: bool,
 }
 
 impl<'a> Body<'a> {
-    fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers) -> Self {
+    fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        Self { scope, program, numbers, uses: program.uses(), pieces, statements: Vec::new(), temporaries: 0 }
+        Self { scope, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form, weighed: false }
     }
 
-    /// Computes the integrals and hands them to the law.
-    fn bind_integrals(&mut self) {
-        if self.program.integrals.is_empty() {
-            return;
-        }
-        self.compute(&self.program.integrals);
+    /// Hands the integrals to the law.
+    fn weigh(&mut self) {
         let integrals: Vec<_> = self.program.integrals.iter().map(|&value| self.read(value).tokens).collect();
         let read = |index: usize| {
             let weighted = Instruction::Input(Input::Weighted(index));
@@ -248,14 +240,19 @@ impl<'a> Body<'a> {
             let name = weighted_name(index);
             if read(index) { name.into_token_stream() } else { quote!(_) }
         });
-        let statement = quote!(let [#(#results),*] = law.weigh([#(#integrals),*]););
-        self.statements.push(statement);
+        let call = match self.form {
+            Form::Declared => quote!(law.weigh([#(#integrals),*])),
+            Form::Normalised => quote!(law.weigh_normalised([#(#integrals),*], self)),
+        };
+        self.statements.push(quote!(let [#(#results),*] = #call;));
+        self.weighed = true;
     }
 
     /// Computes `values` and all that they need, in the program's order.
     fn compute(&mut self, values: &[Value]) {
         let mut needed = vec![false; self.program.instructions.len()];
-        values.iter().for_each(|value| needed[value.index()] = true);
+        let integrals = self.program.integrals.iter();
+        integrals.chain(values).for_each(|value| needed[value.index()] = true);
         for index in (0..needed.len()).rev() {
             if needed[index] {
                 self.program.instructions[index].operands().for_each(|operand| needed[operand.index()] = true);
@@ -263,16 +260,35 @@ impl<'a> Body<'a> {
         }
         for index in 0..needed.len() {
             if needed[index] && self.pieces[index].is_none() {
+                if matches!(self.program.instructions[index], Instruction::Input(Input::Weighted(_))) && !self.weighed {
+                    self.weigh();
+                }
+                self.read_input(self.program.instructions[index]);
                 let piece = self.piece(self.program.instructions[index]);
-                self.pieces[index] = Some(self.bound(index, piece));
+                self.pieces[index] = Some(self.bound(self.program.instructions[index], piece));
             }
         }
     }
 
-    /// The piece itself if it is read once and short, else a name for it.
-    fn bound(&mut self, index: usize, piece: Piece) -> Piece {
-        let shared = self.uses[index] > 1 && piece.operations > 0;
-        if !shared && piece.operations <= LONGEST {
+    /// Binds an entry of the state or a prepared number where it is needed first: read earlier, it would keep a register.
+    fn read_input(&mut self, instruction: Instruction) {
+        let statement = match (instruction, self.numbers) {
+            (Instruction::Input(Input::Symbol(symbol)), Numbers::Scalars) => {
+                let (name, index) = (&self.scope.names[symbol.0 as usize], Literal::u32_unsuffixed(symbol.0));
+                quote!(let #name = x.data.0[0][#index];)
+            }
+            (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
+                let name = &self.scope.prepared[index];
+                quote!(let #name = T::from_f64(self.#name);)
+            }
+            _ => return,
+        };
+        self.statements.push(statement);
+    }
+
+    /// A name for what an instruction computes: the order of the statements is the program's.
+    fn bound(&mut self, instruction: Instruction, piece: Piece) -> Piece {
+        if matches!(instruction, Instruction::Constant(_) | Instruction::Input(_)) {
             return piece;
         }
         let name = format_ident!("t{}", self.temporaries, span = Span::mixed_site());
@@ -287,14 +303,13 @@ impl<'a> Body<'a> {
     }
 
     fn piece(&self, instruction: Instruction) -> Piece {
-        let operations = 1 + instruction.operands().map(|operand| self.read(operand).operations).sum::<usize>();
         let infix = |a: Value, left: Binding, operator: TokenStream, b: Value, right: Binding, binding: Binding| {
             let (a, b) = (self.read(a).at(left), self.read(b).at(right));
-            Piece { tokens: quote!(#a #operator #b), binding, operations }
+            Piece { tokens: quote!(#a #operator #b), binding }
         };
-        let call = |receiver: Piece, name: &str, arguments: &[Value]| {
+        let call = |receiver: Piece, name: &str, arguments: Vec<Piece>| {
             let name = format_ident!("{name}");
-            let arguments = arguments.iter().map(|&argument| self.read(argument).tokens);
+            let arguments = arguments.into_iter().map(|argument| argument.tokens);
             let tokens = match self.numbers {
                 Numbers::Scalars => {
                     let receiver = receiver.at(Binding::Postfix);
@@ -305,13 +320,13 @@ impl<'a> Body<'a> {
                     quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
                 }
             };
-            Piece { tokens, binding: Binding::Postfix, operations }
+            Piece { tokens, binding: Binding::Postfix }
         };
         let negated = |value: Value| match self.as_constant(value) {
             Some(number) => self.constant(-number),
             None => {
                 let value = self.read(value).at(Binding::Negation);
-                Piece { tokens: quote!(-#value), binding: Binding::Negation, operations }
+                Piece { tokens: quote!(-#value), binding: Binding::Negation }
             }
         };
         match instruction {
@@ -319,7 +334,10 @@ impl<'a> Body<'a> {
             Instruction::Input(Input::Symbol(symbol)) => {
                 Piece::atom(self.scope.names[symbol.0 as usize].to_token_stream())
             }
-            Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
+            Instruction::Input(Input::Prepared(index)) => {
+                let name = &self.scope.prepared[index];
+                Piece::atom(if self.numbers == Numbers::Doubles { quote!(self.#name) } else { quote!(#name) })
+            }
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
@@ -329,15 +347,20 @@ impl<'a> Body<'a> {
             }
             Instruction::Div(a, b) => infix(a, Binding::Product, quote!(/), b, Binding::Negation, Binding::Product),
             Instruction::Neg(a) => negated(a),
-            Instruction::Recip(a) => call(self.read(a), "recip", &[]),
-            Instruction::Sqrt(a) => call(self.read(a), "sqrt", &[]),
-            Instruction::MulAdd(a, b, c) => call(self.read(a), "mul_add", &[b, c]),
+            Instruction::Recip(a) => call(self.read(a), "recip", Vec::new()),
+            Instruction::Sqrt(a) => call(self.read(a), "sqrt", Vec::new()),
+            Instruction::MulAdd(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), self.read(c)]),
             Instruction::NegMulAdd(a, b, c) => {
                 let (a, b) = self.constant_first(a, b);
-                call(negated(a), "mul_add", &[b, c])
+                call(negated(a), "mul_add", vec![self.read(b), self.read(c)])
             }
-            Instruction::Unary(function, a) => call(self.read(a), function.name(), &[]),
-            Instruction::Binary(function, a, b) => call(self.read(a), function.name(), &[b]),
+            Instruction::MulSub(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), negated(c)]),
+            Instruction::NegMulSub(a, b, c) => {
+                let (a, b) = self.constant_first(a, b);
+                call(negated(a), "mul_add", vec![self.read(b), negated(c)])
+            }
+            Instruction::Unary(function, a) => call(self.read(a), function.name(), Vec::new()),
+            Instruction::Binary(function, a, b) => call(self.read(a), function.name(), vec![self.read(b)]),
         }
     }
 
@@ -350,7 +373,7 @@ impl<'a> Body<'a> {
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
         match self.numbers {
             Numbers::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
-            Numbers::Doubles if number < 0.0 => Piece { tokens: signed, binding: Binding::Negation, operations: 0 },
+            Numbers::Doubles if number < 0.0 => Piece { tokens: signed, binding: Binding::Negation },
             Numbers::Doubles => Piece::atom(signed),
         }
     }

@@ -10,9 +10,9 @@ use quote::{format_ident, quote};
 
 use crate::derivation::{Conservation, Constraints, Derivation, Evidence, KineticEnergy};
 use crate::elaborate::SymbolInfo;
-use crate::program::{OperationCount, Programs};
+use crate::program::{Instruction, OperationCount, Pass, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
-use body::{Scope, place};
+use body::{Form, Scope, place};
 pub use stub::stub;
 
 /// An integral of the model, as users see it.
@@ -171,6 +171,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
     let weights = compiled.integrals.iter().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
     let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
     let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
+    let passes = compiled.programs.passes.iter().map(|pass| pass_costs(runtime, pass));
     let (latex, equations, summary) = (compiled.latex, compiled.equations, compiled.summary);
     let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
@@ -194,6 +195,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
             const KINETIC_ENERGY: #runtime::KineticEnergy = #kinetic_energy;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
+            const PASSES: &'static [#runtime::Pass] = &[#(#passes),*];
             const SOURCE: &'static ::core::primitive::str = #source;
             const DERIVATION: &'static ::core::primitive::str = #latex;
             const EQUATIONS: &'static ::core::primitive::str = #equations;
@@ -256,25 +258,43 @@ fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
     }
 }
 
+fn pass_costs(runtime: &syn::Path, pass: &Pass) -> TokenStream {
+    let (name, operations) = (pass.name, operations(runtime, &pass.operations));
+    let [square_roots, calls, instructions, live_values] =
+        [pass.square_roots, pass.calls, pass.instructions, pass.live_values].map(Literal::u32_unsuffixed);
+    quote! {
+        #runtime::Pass {
+            name: #name,
+            operations: #operations,
+            square_roots: #square_roots,
+            calls: #calls,
+            instructions: #instructions,
+            live_values: #live_values,
+        }
+    }
+}
+
 /// The functions of the prepared model.
 fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
     let dimension = compiled.derivation.dimension;
     let programs = compiled.programs;
-    let vector_field = scope.vector(&programs.vector_field);
-    let integrals = scope.vector(&programs.integrals);
+    let vector_field = scope.vector(&programs.vector_field, Form::Declared);
+    let integrals = scope.vector(&programs.integrals, Form::Declared);
     let jacobian = scope.matrix(&programs.jacobian, dimension);
-    let multipliers = scope.vector(&programs.multipliers);
+    let multipliers = scope.vector(&programs.multipliers, Form::Declared);
     let outputs = scope.array(&programs.outputs);
     let number_of_outputs = Literal::usize_unsuffixed(compiled.outputs.len());
-    let potential_gradient = scope.vector(&programs.potential_gradient);
-    let feedback_field = scope.vector(&programs.feedback_field);
-    let correction = scope.vector(&programs.correction);
-    let squared_gradients = scope.vector(&programs.squared_gradients);
+    let potential_gradient = scope.vector(&programs.potential_gradient, Form::Normalised);
+    let feedback_field = scope.vector(&programs.feedback_field, Form::Normalised);
+    let correction = scope.vector(&programs.correction, Form::Declared);
+    let squared_gradients = scope.vector(&programs.squared_gradients, Form::Declared);
     let (n, m) = compiled.sizes();
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
     let this = quote!(<Self as #runtime::PreparedSystem<#n, #m>>);
     let law = quote!(G: #runtime::FeedbackLaw<T, #n, #m>);
+    let normalisation = scope.normalisation(&programs.normalisation);
+    let zero_targets = zero_targets(compiled);
     let with_metric = field_with_metric(runtime, &this, dimension);
     let euler_step = euler_step(&this, dimension);
     let rk4_step = rk4_step(runtime, &this, dimension);
@@ -299,6 +319,11 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         #[inline]
         fn outputs<T: #runtime::Scalar>(&self, x: &#vector) -> Self::Outputs<T> {
             #outputs
+        }
+        const ZERO_TARGETS: [::core::primitive::bool; #m] = [#(#zero_targets),*];
+        #[inline]
+        fn normalisation(&self) -> [[::core::primitive::f64; 3]; #m] {
+            #normalisation
         }
         #[inline]
         fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
@@ -328,6 +353,16 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             #rk4_step
         }
     }
+}
+
+/// Which normalised integrals are constraints without a summand made of parameters.
+fn zero_targets(compiled: &Compiled<'_>) -> Vec<bool> {
+    let normalisation = &compiled.programs.normalisation;
+    let offsets = normalisation.outputs.chunks(3).map(|row| normalisation.instructions[row[2].index()]);
+    let pairs = compiled.integrals.iter().zip(offsets);
+    pairs
+        .map(|(integral, offset)| integral.kind == IntegralKind::Constraint && offset == Instruction::constant(0.0))
+        .collect()
 }
 
 /// X - L grad V, from the two of them; where L is the identity they are one program, with sums that cross.

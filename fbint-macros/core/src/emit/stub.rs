@@ -49,6 +49,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             const KINETIC_ENERGY: #runtime::KineticEnergy = #runtime::KineticEnergy::General;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #operations;
+            const PASSES: &'static [#runtime::Pass] = &[];
             const SOURCE: #text = "";
             const DERIVATION: #text = "";
             const EQUATIONS: #text = "";
@@ -70,6 +71,8 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             fn multipliers<T: #runtime::Scalar>(&self, _x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
             type Outputs<T: #runtime::Scalar> = [T; 0];
             fn outputs<T: #runtime::Scalar>(&self, _x: &#vector) -> Self::Outputs<T> #none
+            const ZERO_TARGETS: [::core::primitive::bool; #m] = [false; #m];
+            fn normalisation(&self) -> [[::core::primitive::f64; 3]; #m] #none
             fn potential_gradient<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
             fn feedback_field<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
             fn correction<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none

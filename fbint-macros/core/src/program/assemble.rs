@@ -9,10 +9,11 @@
 //!
 //! Where the field is given, X is what was given.
 
-use super::factor::{Ldl, Matrix, Pivots, solve_antisymmetric};
-use super::lower::{Lowering, Monomial};
-use super::optimise::optimise;
-use super::{Instruction, Program, Value};
+use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
+use super::lower::{Lowering, Monomial, Stage};
+use super::normalise::Normalised;
+use super::optimise::{Optimised, optimise};
+use super::{Pass, Program, Value};
 use crate::derivation::{Constraints, Derivation, Field};
 use crate::expression::{Expression, Symbol};
 
@@ -39,7 +40,17 @@ pub struct Programs {
     pub correction: Program,
     /// |dF_i|^2, the diagonal D of DF DF^T.
     pub squared_gradients: Program,
+    /// For each integral three numbers, by which `potential_gradient` and `feedback_field` have it in a handier form: they
+    /// hand the law f with F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
+    pub normalisation: Program,
+    /// What each pass made of the feedback field.
+    pub passes: Vec<Pass>,
+    /// The first pass that changed a result by more than rounding, with the function's name: a bug of the compiler.
+    pub fault: Option<String>,
 }
+
+/// The function whose passes are recorded.
+pub(super) const FEEDBACK_FIELD: &str = "feedback_field";
 
 /// e, the damping of a correction relative to the diagonal D of DF DF^T: at a relative equilibrium, where DF loses rank, a
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
@@ -58,7 +69,7 @@ impl Programs {
             ("multipliers", &self.multipliers),
             ("outputs", &self.outputs),
             ("potential_gradient", &self.potential_gradient),
-            ("feedback_field", &self.feedback_field),
+            (FEEDBACK_FIELD, &self.feedback_field),
             ("correction", &self.correction),
             ("squared_gradients", &self.squared_gradients),
         ]
@@ -67,28 +78,47 @@ impl Programs {
 
 /// Assembles and optimises every program.
 pub fn assemble(derivation: &Derivation) -> Programs {
-    let mut vector_field = field(derivation, true, false);
-    let mut integrals = integrals(derivation);
-    let mut jacobian = jacobian(derivation);
-    let mut multipliers = multipliers(derivation);
-    let mut outputs = outputs(derivation);
-    let mut potential_gradient = field(derivation, false, true);
-    let mut feedback_field = field(derivation, true, true);
-    let mut correction = correction(derivation);
-    let mut squared_gradients = squared_gradients(derivation);
-    let all = [
-        &mut vector_field,
-        &mut integrals,
-        &mut jacobian,
-        &mut multipliers,
-        &mut outputs,
-        &mut potential_gradient,
-        &mut feedback_field,
-        &mut correction,
-        &mut squared_gradients,
+    let stages = [
+        ("lower", Stage::Plain),
+        ("collect", Stage::Collect),
+        ("normalise", Stage::Normalise),
+        ("reuse sums", Stage::ReuseSums),
     ];
-    let prepare = optimise(derivation.dimension, all);
+    let lowered =
+        stages.map(|(name, stage)| Pass::of(name, &field(derivation, &normalise(derivation, stage), true, true)));
+    let mut programs = assemble_at(derivation, Stage::SharePairs);
+    programs.passes.splice(0..0, lowered);
+    programs
+}
+
+fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
+    let normalised = normalise(derivation, stage);
+    let mut vector_field = field(derivation, &normalised, true, false);
+    let mut integrals = integrals(derivation, stage);
+    let mut jacobian = jacobian(derivation, stage);
+    let mut multipliers = multipliers(derivation, &normalised);
+    let mut outputs = outputs(derivation, &normalised);
+    let mut potential_gradient = field(derivation, &normalised, false, true);
+    let mut feedback_field = field(derivation, &normalised, true, true);
+    let mut correction = correction(derivation, stage);
+    let mut squared_gradients = squared_gradients(derivation, stage);
+    let mut normalisation = normalisation(derivation, &normalised);
+    let all = [
+        ("vector_field", &mut vector_field),
+        ("integrals", &mut integrals),
+        ("integrals_jacobian", &mut jacobian),
+        ("multipliers", &mut multipliers),
+        ("outputs", &mut outputs),
+        ("potential_gradient", &mut potential_gradient),
+        (FEEDBACK_FIELD, &mut feedback_field),
+        ("correction", &mut correction),
+        ("squared_gradients", &mut squared_gradients),
+        ("normalisation", &mut normalisation),
+    ];
+    let Optimised { prepare, passes, fault } = optimise(derivation.dimension, all);
     Programs {
+        passes,
+        fault,
         prepare,
         vector_field,
         integrals,
@@ -98,18 +128,35 @@ pub fn assemble(derivation: &Derivation) -> Programs {
         potential_gradient,
         feedback_field,
         correction,
+        normalisation,
         squared_gradients,
     }
 }
 
-fn integrals(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+/// What functions that need normalised gradients begin with.
+fn normalise(derivation: &Derivation, stage: Stage) -> (Lowering, Normalised) {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
+    let normalised = Normalised::of(derivation, &mut lowering);
+    (lowering, normalised)
+}
+
+fn normalisation(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
+    let numbers = (0..derivation.integrals.len())
+        .flat_map(|index| [&normalised.factors[index], &normalised.scales[index], &normalised.offsets[index]])
+        .map(|number| lowering.materialise(number))
+        .collect();
+    lowering.builder.finish(Vec::new(), numbers)
+}
+
+fn integrals(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let outputs = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-fn jacobian(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn jacobian(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let zero = lowering.builder.constant(0.0);
     let mut outputs = vec![zero; derivation.integrals.len() * derivation.dimension];
     for (row, gradient) in derivation.gradients.iter().enumerate() {
@@ -120,24 +167,31 @@ fn jacobian(derivation: &Derivation) -> Program {
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-fn multipliers(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn multipliers(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
     let zero = lowering.builder.constant(0.0);
-    let mut values = coefficients(derivation, &mut lowering);
-    values.resize(derivation.integrals.len(), None);
-    let values = values.into_iter().map(|value| value.unwrap_or(zero)).collect();
+    let mut values = vec![zero; derivation.integrals.len()];
+    for (value, multiplier) in values.iter_mut().zip(constraint_multipliers(derivation, &normalised, &mut lowering)) {
+        *value = lowering.materialise(&multiplier);
+    }
     lowering.builder.finish(Vec::new(), values)
 }
 
-fn outputs(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+/// c, from the coefficients of the normalised rows.
+fn constraint_multipliers(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering) -> Vec<Monomial> {
+    let coefficients = coefficients(derivation, normalised, lowering);
+    let scaled = coefficients.into_iter().zip(&normalised.factors);
+    scaled.map(|(coefficient, factor)| coefficient.times(&factor.inverse())).collect()
+}
+
+fn outputs(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
     let symbols = derivation.outputs.iter().flat_map(Expression::symbols);
     if symbols.max().is_some_and(|symbol| symbol.0 >= derivation.first_multiplier) {
-        let zero = lowering.builder.constant(0.0);
-        let coefficients = coefficients(derivation, &mut lowering);
-        let declared = coefficients.len() - derivation.constraints().map_or(0, Constraints::holonomic);
+        let multipliers = constraint_multipliers(derivation, &normalised, &mut lowering);
+        let declared = multipliers.len() - derivation.constraints().map_or(0, Constraints::holonomic);
         for index in 0..declared {
-            let value = coefficients[derivation.multiplier(index)].unwrap_or(zero);
+            let value = lowering.materialise(&multipliers[derivation.multiplier(index)]);
             lowering.bind(Symbol(derivation.first_multiplier + index as u32), value);
         }
     }
@@ -147,8 +201,8 @@ fn outputs(derivation: &Derivation) -> Program {
 
 /// The damped Gauss-Newton step back from violations y, with the zeros of DF known. A constant factor of a gradient, such as the 2
 /// of 2 q, is divided out of it and of its violation, which leaves the step as it is.
-fn correction(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn correction(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
     let mut rows = Vec::new();
     let mut violations = Vec::new();
@@ -165,7 +219,7 @@ fn correction(derivation: &Derivation) -> Program {
     let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
-        let y = scalar(&mut lowering, y);
+        let y = lowering.scalar(y);
         for (column, entry) in row {
             sums[*column].push(entry.clone().times(&y));
         }
@@ -180,8 +234,8 @@ fn correction(derivation: &Derivation) -> Program {
     lowering.builder.finish(integrals, outputs)
 }
 
-fn squared_gradients(derivation: &Derivation) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
+fn squared_gradients(derivation: &Derivation, stage: Stage) -> Program {
+    let mut lowering = Lowering::new(derivation.dimension, stage);
     let mut outputs = Vec::new();
     for gradient in &derivation.gradients {
         let row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
@@ -222,122 +276,181 @@ fn dot_product(a: &[(usize, Monomial)], b: &[(usize, Monomial)]) -> Vec<Monomial
     terms
 }
 
-/// X, grad V, or X - grad V.
-fn field(derivation: &Derivation, with_dynamics: bool, with_feedback: bool) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension);
-    let integrals: Vec<Value> = if with_feedback {
-        derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect()
-    } else {
-        Vec::new()
-    };
+/// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
+fn field(
+    derivation: &Derivation,
+    normalised: &(Lowering, Normalised),
+    with_dynamics: bool,
+    with_feedback: bool,
+) -> Program {
+    let (mut lowering, normalised) = normalised.clone();
+    let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
     let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     if with_dynamics {
-        add_dynamics(derivation, &mut lowering, &mut rows);
+        add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
     }
     if with_feedback {
-        for (index, gradient) in derivation.gradients.iter().enumerate() {
+        for (index, gradient) in normalised.rows.iter().enumerate() {
             let weight = Monomial::value(lowering.weighted(index));
             for (column, entry) in gradient {
-                let term = lowering.monomial(entry).times(&weight);
+                let term = entry.clone().times(&weight);
                 rows[*column].push(if with_dynamics { term.negated() } else { term });
             }
         }
     }
-    let outputs = rows
-        .into_iter()
-        .map(|row| {
-            let sum = lowering.sum(row);
-            lowering.materialise(&sum)
-        })
-        .collect();
+    let outputs = lowering.sums(rows);
     lowering.builder.finish(integrals, outputs)
 }
 
 /// Adds X, term by term.
-fn add_dynamics(derivation: &Derivation, lowering: &mut Lowering, rows: &mut [Vec<Monomial>]) {
+fn add_dynamics(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering, rows: &mut [Vec<Monomial>]) {
     if let Field::Given(rates) = &derivation.field {
         for (row, rate) in rows.iter_mut().zip(rates) {
             row.extend(lowering.terms(rate));
         }
         return;
     }
-    let mut weights: Vec<Option<Monomial>> = coefficients(derivation, lowering)
-        .into_iter()
-        .map(|coefficient| coefficient.map(|value| scalar(lowering, value).negated()))
-        .collect();
-    weights.push(Some(Monomial::value(lowering.builder.constant(1.0))));
+    let mut weights: Vec<Monomial> =
+        coefficients(derivation, normalised, lowering).into_iter().map(Monomial::negated).collect();
+    weights.extend(derivation.energy.map(|energy| normalised.factors[energy].clone()));
     let n = derivation.dimension / 2;
-    for (weight, gradient) in weights.iter().zip(&derivation.gradients) {
-        let Some(weight) = weight else { continue };
+    for (weight, gradient) in weights.iter().zip(&normalised.rows) {
         for (column, entry) in gradient {
-            let term = lowering.monomial(entry).times(weight);
+            let term = entry.clone().times(weight);
             // J = [[0, I], [-I, 0]]
             if *column < n { rows[column + n].push(term.negated()) } else { rows[column - n].push(term) }
         }
     }
 }
 
-/// c for each constraint; `None` where it vanishes.
-fn coefficients(derivation: &Derivation, lowering: &mut Lowering) -> Vec<Option<Value>> {
-    match derivation.constraints() {
-        None => Vec::new(),
-        Some(Constraints::Holonomic { a, b, energy_brackets }) => {
-            let rates = &derivation.integrals[a.len()..2 * a.len()];
-            solve_holonomic(lowering, a, b, rates, energy_brackets)
+/// By what each constraint's normalised row enters X with the opposite sign: c times the row's factor.
+fn coefficients(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering) -> Vec<Monomial> {
+    let Some(constraints) = derivation.constraints() else { return Vec::new() };
+    let brackets = Brackets { half: derivation.dimension / 2, normalised, energy: derivation.energy };
+    let solution = match constraints {
+        Constraints::Holonomic { a, .. } => solve_holonomic(lowering, normalised, &brackets, a.len()),
+        Constraints::Phase { c, .. } => solve_phase(lowering, &brackets, c.len()),
+    };
+    let number = |coefficient: Option<Monomial>| coefficient.unwrap_or_else(Monomial::zero);
+    solution.into_iter().map(number).collect()
+}
+
+/// Canonical brackets of what the normalised rows are gradients of, as sums of products that exist already.
+struct Brackets<'a> {
+    half: usize,
+    normalised: &'a Normalised,
+    energy: Option<usize>,
+}
+
+impl Brackets<'_> {
+    /// {f_i, f_j} = f_q . g_p - f_p . g_q; `None` where it vanishes.
+    fn of_rows(&self, lowering: &mut Lowering, i: usize, j: usize) -> Option<Monomial> {
+        let mut terms = Vec::new();
+        for (column, entry) in &self.normalised.rows[i] {
+            let partner = if *column < self.half { column + self.half } else { column - self.half };
+            let Some((_, other)) = self.normalised.rows[j].iter().find(|(other, _)| *other == partner) else {
+                continue;
+            };
+            let term = entry.clone().times(other);
+            terms.push(if *column < self.half { term } else { term.negated() });
         }
-        Some(Constraints::Phase { c, energy_brackets, .. }) => {
-            let right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
-            let matrix = lower_matrix(lowering, c);
-            solve_antisymmetric(lowering, &matrix, &right)
-        }
+        let sum = lowering.sum(terms);
+        (!sum.is_zero()).then_some(sum)
+    }
+
+    /// {H, f_i}
+    fn with_energy(&self, lowering: &mut Lowering, i: usize) -> Option<Monomial> {
+        let energy = self.energy?;
+        let bracket = self.of_rows(lowering, energy, i)?;
+        Some(bracket.times(&self.normalised.factors[energy]))
     }
 }
 
-fn scalar(lowering: &mut Lowering, value: Value) -> Monomial {
-    match lowering.builder.instruction(value) {
-        Instruction::Neg(inner) => {
-            lowering.mark_scalar(inner);
-            Monomial::value(inner).negated()
-        }
-        _ => {
-            lowering.mark_scalar(value);
-            Monomial::value(value)
-        }
-    }
-}
-
-/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2.
+/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2. With the rows of g divided by their factors s, those of g' by
+/// kappa s, and the unknowns s c_1 and kappa s c_2, the right sides are g' / s and {H, g'} + B c_2.
 fn solve_holonomic(
     lowering: &mut Lowering,
-    a: &[Vec<Expression>],
-    b: &[Vec<Expression>],
-    rates: &[Expression],
-    energy_brackets: &[Expression],
-) -> Vec<Option<Value>> {
-    let matrix = lower_matrix(lowering, a);
-    let ldl = Ldl::factor(&mut lowering.builder, &matrix, Pivots::Single);
-    let rates: Vec<_> = rates.iter().map(|rate| lower_entry(lowering, rate)).collect();
-    let second = ldl.solve(&mut lowering.builder, &rates);
-    let mut right: Vec<_> = energy_brackets.iter().map(|entry| lower_entry(lowering, entry)).collect();
-    let b = lower_matrix(lowering, b);
-    for (sum, row) in right.iter_mut().zip(&b) {
-        for (entry, value) in row.iter().zip(&second) {
-            if let (Some(entry), Some(value)) = (entry, value) {
-                let product = lowering.builder.mul(*entry, *value);
-                *sum = Some(sum.map_or(product, |sum| lowering.builder.add(sum, product)));
-            }
+    normalised: &Normalised,
+    brackets: &Brackets<'_>,
+    k: usize,
+) -> Vec<Option<Monomial>> {
+    let mut a: Matrix = vec![vec![None; k]; k];
+    for i in 0..k {
+        for j in 0..=i {
+            let entry = brackets.of_rows(lowering, i, j + k);
+            a[i][j] = entry.map(|entry| lowering.materialise(&entry));
+            a[j][i] = a[i][j];
         }
     }
-    let first = ldl.solve(&mut lowering.builder, &right);
-    first.into_iter().chain(second).collect()
+    let rates: Vec<_> =
+        (0..k).map(|i| normalised.value(lowering, i + k).times(&normalised.factors[i].inverse())).collect();
+    let energy: Vec<_> = (0..k).map(|i| brackets.with_energy(lowering, i + k)).collect();
+    let mut solution: Vec<Option<Monomial>> = vec![None; 2 * k];
+    for block in blocks(&a) {
+        if let [i] = block[..] {
+            let pivot = a[i][i].unwrap_or_else(|| lowering.builder.constant(0.0));
+            let inverse = lowering.builder.recip(pivot);
+            let inverse = lowering.scalar(inverse);
+            let mut divided = |right: &Monomial| {
+                let quotient = lowering.materialise(&right.clone().times(&inverse));
+                lowering.scalar(quotient)
+            };
+            solution[i + k] = Some(divided(&rates[i]));
+            solution[i] = energy[i].as_ref().map(divided);
+            continue;
+        }
+        let sub_matrix: Matrix = block.iter().map(|&i| block.iter().map(|&j| a[i][j]).collect()).collect();
+        let ldl = Ldl::factor(&mut lowering.builder, &sub_matrix, Pivots::Single);
+        let right: Vec<_> = block.iter().map(|&i| Some(lowering.materialise(&rates[i]))).collect();
+        let second = ldl.solve(&mut lowering.builder, &right);
+        let right: Vec<_> =
+            block.iter().map(|&i| right_side(lowering, brackets, k, (i, &energy[i]), (&block, &second))).collect();
+        let first = ldl.solve(&mut lowering.builder, &right);
+        for ((&i, first), second) in block.iter().zip(first).zip(second) {
+            solution[i] = first.map(|value| lowering.scalar(value));
+            solution[i + k] = second.map(|value| lowering.scalar(value));
+        }
+    }
+    solution
 }
 
-fn lower_entry(lowering: &mut Lowering, entry: &Expression) -> Option<Value> {
-    (!entry.is_zero()).then(|| lowering.lower(entry))
+/// {H, g'_i} + sum_j B_ij c_2j
+fn right_side(
+    lowering: &mut Lowering,
+    brackets: &Brackets<'_>,
+    k: usize,
+    (i, energy): (usize, &Option<Monomial>),
+    (block, second): (&[usize], &[Option<Value>]),
+) -> Option<Value> {
+    let mut terms: Vec<Monomial> = energy.iter().cloned().collect();
+    for (&j, value) in block.iter().zip(second) {
+        // One of B_ij and B_ji = -B_ij, so that both rows share it.
+        let entry = brackets.of_rows(lowering, i.min(j) + k, i.max(j) + k);
+        if let (Some(entry), Some(value)) = (entry, value) {
+            let entry = if i < j { entry } else { entry.negated() };
+            // As one factor: the product must not be multiplied out.
+            let entry = lowering.opaque(&entry);
+            terms.push(entry.times(&lowering.scalar(*value)));
+        }
+    }
+    let sum = lowering.sum(terms);
+    (!sum.is_zero()).then(|| lowering.materialise(&sum))
 }
 
-fn lower_matrix(lowering: &mut Lowering, matrix: &[Vec<Expression>]) -> Matrix {
-    matrix.iter().map(|row| row.iter().map(|entry| lower_entry(lowering, entry)).collect()).collect()
+/// c from C^T c = {H, f}.
+fn solve_phase(lowering: &mut Lowering, brackets: &Brackets<'_>, m: usize) -> Vec<Option<Monomial>> {
+    let mut c: Matrix = vec![vec![None; m]; m];
+    for i in 0..m {
+        for j in 0..i {
+            let entry = brackets.of_rows(lowering, j, i);
+            c[j][i] = entry.map(|entry| lowering.materialise(&entry));
+            c[i][j] = c[j][i].map(|entry| lowering.builder.neg(entry));
+        }
+    }
+    let right: Vec<_> =
+        (0..m).map(|i| brackets.with_energy(lowering, i).map(|entry| lowering.materialise(&entry))).collect();
+    let solution = solve_antisymmetric(lowering, &c, &right);
+    solution.into_iter().map(|value| value.map(|value| lowering.scalar(value))).collect()
 }
 
 #[cfg(test)]
@@ -355,7 +468,7 @@ mod tests {
                 let value = if i == j || !kept { 0.0 } else { raw + raw.signum() };
                 if i < j { value } else { -value }
             };
-            let mut lowering = Lowering::new(0);
+            let mut lowering = Lowering::new(0, Stage::SharePairs);
             let mut constant = |x: f64| {
                 let symbol = lowering.builder.constant(x);
                 (x != 0.0).then_some(symbol)

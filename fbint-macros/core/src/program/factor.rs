@@ -153,18 +153,24 @@ fn subtract(builder: &mut Builder, a: Option<Value>, b: Value) -> Value {
     }
 }
 
-/// Eliminates the row with the fewest neighbours first; ties by index, so that the order is reproducible.
+/// Eliminates the row with the fewest neighbours first. Of several, one that waits for the fewest divisions, so that a chain
+/// is eliminated from both ends at once; then by index, so that the order is reproducible.
 fn minimum_degree_order(a: &Matrix) -> Vec<usize> {
     let k = a.len();
     let mut adjacent: Vec<Vec<bool>> = a.iter().map(|row| row.iter().map(Option::is_some).collect()).collect();
     let mut remaining: Vec<usize> = (0..k).collect();
+    // How many divisions, one after the other, come before the pivot of each row.
+    let mut depth = vec![0; k];
     let mut order = Vec::with_capacity(k);
     while let Some(position) = (0..remaining.len()).min_by_key(|&position| {
         let i = remaining[position];
-        remaining.iter().filter(|&&j| j != i && adjacent[i][j]).count()
+        (remaining.iter().filter(|&&j| j != i && adjacent[i][j]).count(), depth[i])
     }) {
         let pivot = remaining.remove(position);
         for &i in &remaining {
+            if adjacent[pivot][i] {
+                depth[i] = depth[i].max(depth[pivot] + 1);
+            }
             for &j in &remaining {
                 if adjacent[pivot][i] && adjacent[pivot][j] {
                     adjacent[i][j] = true;
@@ -196,7 +202,7 @@ pub(super) fn solve_antisymmetric(lowering: &mut Lowering, c: &Matrix, b: &[Opti
 }
 
 /// The connected components of the pattern of non-zeros, each in increasing order.
-fn blocks(c: &Matrix) -> Vec<Vec<usize>> {
+pub(super) fn blocks(c: &Matrix) -> Vec<Vec<usize>> {
     let mut seen = vec![false; c.len()];
     let mut blocks = Vec::new();
     for start in 0..c.len() {

@@ -47,14 +47,34 @@ fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
         Instruction::Sqrt(a) => of(a).sqrt(),
         Instruction::MulAdd(a, b, c) => of(a) * of(b) + of(c),
         Instruction::NegMulAdd(a, b, c) => of(c) - of(a) * of(b),
+        Instruction::MulSub(a, b, c) => of(a) * of(b) - of(c),
+        Instruction::NegMulSub(a, b, c) => -of(a) * of(b) - of(c),
         Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
         Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
     }
 }
 
+/// The results of a program at a point in general position, the law being any; `None` where one is not finite.
+pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program) -> Option<Vec<f64>> {
+    let symbols = |input: Input| match input {
+        Input::Symbol(symbol) => point.symbol(symbol),
+        Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
+    };
+    let prepared = interpret(preparation, &symbols, &|_| Vec::new());
+    let input = |input: Input| match input {
+        Input::Prepared(index) => prepared[index],
+        other => symbols(other),
+    };
+    let results = interpret(program, &input, &|integrals| weigh(point, integrals));
+    results.iter().all(|result| result.is_finite()).then_some(results)
+}
+
 /// Evaluates every program and the derivation's expressions at points in general position; `Err` names the first function
 /// whose results differ by more than rounding, which is a bug of the compiler.
 pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String> {
+    if let Some(fault) = &programs.fault {
+        return Err(fault.clone());
+    }
     let mut checked = 0;
     for point in sample_points() {
         let expected = expected(derivation, &point);
@@ -69,7 +89,8 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
             Input::Prepared(index) => prepared[index],
             other => symbols(other),
         };
-        let law = |integrals: &[f64]| weigh(&point, integrals);
+        let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
+        let law = |forms: &[f64]| normalised_law(&normalisation, forms, |integrals| weigh(&point, integrals));
         for ((name, program), expected) in programs.all().into_iter().skip(1).zip(expected) {
             let obtained = match name {
                 "correction" => {
@@ -89,6 +110,13 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
         }
     }
     Ok(())
+}
+
+/// `factor` y of F = `scale` (f + `offset`).
+fn normalised_law(normalisation: &[f64], forms: &[f64], law: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+    let rows = normalisation.chunks(3);
+    let integrals: Vec<f64> = rows.clone().zip(forms).map(|(row, form)| row[1] * (form + row[2])).collect();
+    rows.zip(law(&integrals)).map(|(row, y)| row[0] * y).collect()
 }
 
 /// A feedback law in general position: y_i = k_i (F_i - t_i).

@@ -32,21 +32,54 @@ enum Kind {
     Scalar,
 }
 
+/// How far lowering goes in saving operations: each stage does what those before it do, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// The rows of a field are sums of a scalar times an entry for each integral.
+    Plain,
+    /// Scalars that multiply the same entry are added first.
+    Collect,
+    /// Gradients and integrals have no constant factors: see `normalise`.
+    Normalise,
+    /// Sums within longer sums are computed once.
+    ReuseSums,
+    /// Pairs of terms that several rows have are added once.
+    SharePairs,
+}
+
 /// Lowers expressions into one builder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Lowering {
     pub(super) builder: Builder,
+    pub(super) stage: Stage,
     first_parameter: u32,
     kinds: Vec<Kind>,
     /// Symbols that stand for values.
     bound: BTreeMap<Symbol, Value>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
+    /// The same sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
+    sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
 }
 
+/// Values and their exponents.
+type Factors = Vec<(Value, i32)>;
+
 impl Monomial {
-    fn number(coefficient: BigRational) -> Self {
+    pub(super) fn number(coefficient: BigRational) -> Self {
         Self { coefficient, factors: BTreeMap::new() }
+    }
+
+    pub(super) fn zero() -> Self {
+        Self::number(BigRational::zero())
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.coefficient.is_zero()
+    }
+
+    pub(super) fn is_one(&self) -> bool {
+        self.coefficient.is_one() && self.factors.is_empty()
     }
 
     pub(super) fn value(value: Value) -> Self {
@@ -54,7 +87,10 @@ impl Monomial {
     }
 
     pub(super) fn times(mut self, other: &Self) -> Self {
-        self.coefficient *= &other.coefficient;
+        // Exact arithmetic is not for nothing, and most coefficients are 1.
+        if !other.coefficient.is_one() {
+            self.coefficient *= &other.coefficient;
+        }
         for (&value, &exponent) in &other.factors {
             *self.factors.entry(value).or_insert(0) += exponent;
         }
@@ -69,9 +105,24 @@ impl Monomial {
 
     pub(super) fn to_power(&self, exponent: i32) -> Self {
         Self {
-            coefficient: self.coefficient.pow(exponent),
+            coefficient: if self.coefficient.is_one() { BigRational::one() } else { self.coefficient.pow(exponent) },
             factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
         }
+    }
+
+    pub(super) fn inverse(&self) -> Self {
+        self.to_power(-1)
+    }
+
+    /// The exponent of a factor, 0 if it is none.
+    pub(super) fn exponent(&self, value: Value) -> i32 {
+        self.factors.get(&value).copied().unwrap_or(0)
+    }
+
+    /// The same with other exponents.
+    pub(super) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
+        let factors = self.factors.iter().map(|(&value, &power)| (value, exponent(value, power)));
+        Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }
     }
 
     /// What two monomials share: the coefficient if it has one magnitude, and the factors with the smaller exponents.
@@ -95,13 +146,15 @@ impl Monomial {
 
 impl Lowering {
     /// `first_parameter` is the dimension of the state: symbols from there on are parameters.
-    pub(super) fn new(first_parameter: usize) -> Self {
+    pub(super) fn new(first_parameter: usize, stage: Stage) -> Self {
         Self {
             builder: Builder::default(),
+            stage,
             first_parameter: first_parameter as u32,
             kinds: Vec::new(),
             bound: BTreeMap::new(),
             sums: HashMap::new(),
+            sums_that_begin: HashMap::new(),
         }
     }
 
@@ -129,6 +182,43 @@ impl Lowering {
         self.kind(value);
         if self.kinds[value.index()] != Kind::Parameter {
             self.kinds[value.index()] = Kind::Scalar;
+        }
+    }
+
+    /// A scalar that multiplies whole gradients, with its sign apart.
+    pub(super) fn scalar(&mut self, value: Value) -> Monomial {
+        let monomial = self.signed(value);
+        monomial.factors.keys().for_each(|&value| self.mark_scalar(value));
+        monomial
+    }
+
+    /// The monomial as one factor, with its sign apart.
+    pub(super) fn opaque(&mut self, monomial: &Monomial) -> Monomial {
+        let negative = monomial.coefficient.is_negative();
+        let magnitude = if negative { monomial.clone().negated() } else { monomial.clone() };
+        let value = self.materialise(&magnitude);
+        let magnitude = self.signed(value);
+        if negative { magnitude.negated() } else { magnitude }
+    }
+
+    fn signed(&self, value: Value) -> Monomial {
+        match self.builder.instruction(value) {
+            Instruction::Neg(inner) => Monomial::value(inner).negated(),
+            _ => Monomial::value(value),
+        }
+    }
+
+    /// Whether a monomial depends on parameters and numbers alone.
+    pub(super) fn is_parametric(&mut self, monomial: &Monomial) -> bool {
+        monomial.factors.keys().all(|&value| self.kind(value) == Kind::Parameter)
+    }
+
+    /// The magnitude of the number and the parameters in a monomial.
+    pub(super) fn parametric_part(&mut self, monomial: &Monomial) -> Monomial {
+        let factors = monomial.factors.iter().filter(|&(&value, _)| self.kind(value) == Kind::Parameter);
+        Monomial {
+            coefficient: monomial.coefficient.abs(),
+            factors: factors.map(|(&value, &power)| (value, power)).collect(),
         }
     }
 
@@ -204,10 +294,13 @@ impl Lowering {
         if let Some(known) = self.sums.get(&key) {
             return known.clone();
         }
-        let shared = take_shared(&mut terms);
-        while let Some(factor) = self.most_shared_factor(&terms) {
-            terms = self.take_out(terms, &factor);
+        while self.stage >= Stage::ReuseSums
+            && let Some(shorter) = self.with_a_known_sum(&terms)
+        {
+            terms = shorter;
         }
+        let shared = take_shared(&mut terms);
+        terms = self.collect(terms);
         let result = if terms.len() == 1 {
             shared.times(&terms[0])
         } else {
@@ -216,8 +309,100 @@ impl Lowering {
             let value = self.add_up(&terms, &sign);
             shared.times(&Monomial::value(value)).times(&Monomial::number(sign))
         };
+        self.sums_that_begin.entry(key[0].key()).or_default().push(key.clone());
         self.sums.insert(key, result.clone());
         result
+    }
+
+    /// The terms with one for several of them that are a multiple of a sum lowered before: the longest such sum.
+    fn with_a_known_sum(&self, terms: &[Monomial]) -> Option<Vec<Monomial>> {
+        let mut best: Option<(&Vec<Monomial>, BigRational)> = None;
+        for first in terms {
+            for known in self.sums_that_begin.get(&first.key()).into_iter().flatten() {
+                let factor = &first.coefficient / &known[0].coefficient;
+                let has = |term: &Monomial| terms.contains(&term.clone().times(&Monomial::number(factor.clone())));
+                let longer = best.as_ref().is_none_or(|(best, _)| known.len() > best.len());
+                if longer && known.len() < terms.len() && known.iter().all(has) {
+                    best = Some((known, factor));
+                }
+            }
+        }
+        let (known, factor) = best?;
+        let rest = terms.iter().filter(|term| known.iter().all(|other| other.factors != term.factors));
+        let sum = self.sums[known].clone().times(&Monomial::number(factor));
+        Some(rest.cloned().chain([sum]).collect())
+    }
+
+    /// Several sums, which share pairs of terms as well as single ones.
+    pub(super) fn sums(&mut self, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
+        let mut rows: Vec<Vec<Monomial>> = rows
+            .into_iter()
+            .map(|row| {
+                let mut terms = merge_like_terms(row);
+                self.arrange(&mut terms);
+                if self.stage >= Stage::Collect {
+                    terms = self.collect(terms);
+                }
+                terms.iter().map(|term| self.opaque(term)).collect()
+            })
+            .collect();
+        while self.stage >= Stage::SharePairs && self.share_pairs(&mut rows) {}
+        rows.into_iter()
+            .map(|mut terms| {
+                self.arrange(&mut terms);
+                terms.sort_by_cached_key(|term| self.place(term));
+                self.add_up(&terms, &BigRational::one())
+            })
+            .collect()
+    }
+
+    /// Where a term of a sum is best added: first what is no product, because a product is added for nothing, and of that
+    /// first what has no sign.
+    fn place(&mut self, term: &Monomial) -> (bool, bool) {
+        let product = term.factors.keys().any(|&value| {
+            matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != Kind::Parameter
+        });
+        (product, term.coefficient.is_negative())
+    }
+
+    /// Makes pairs of terms that several rows have, or have with both signs turned, one term; whether there were any.
+    fn share_pairs(&mut self, rows: &mut [Vec<Monomial>]) -> bool {
+        let mut counts: BTreeMap<[Value; 2], [usize; 2]> = BTreeMap::new();
+        for row in rows.iter() {
+            for (i, a) in row.iter().enumerate() {
+                for b in &row[i + 1..] {
+                    let (pair, opposite) = pair(a, b);
+                    counts.entry(pair).or_default()[usize::from(opposite)] += 1;
+                }
+            }
+        }
+        let each =
+            counts.into_iter().flat_map(|(pair, [same, opposite])| [(pair, false, same), (pair, true, opposite)]);
+        let mut pairs: Vec<_> = each.filter(|&(_, _, count)| count >= 2).collect();
+        pairs.sort_by_key(|&(pair, opposite, count)| (std::cmp::Reverse(count), pair, opposite));
+        let mut any = false;
+        for (values, opposite, _) in pairs {
+            let has = |row: &Vec<Monomial>| {
+                let position = |value: Value| row.iter().position(|term| term.exponent(value) == 1);
+                let (i, j) = (position(values[0])?, position(values[1])?);
+                (pair(&row[i], &row[j]).1 == opposite).then_some((i, j))
+            };
+            let places: Vec<_> = rows.iter().map(has).collect();
+            if places.iter().flatten().count() < 2 {
+                continue;
+            }
+            let [a, b] = values.map(Monomial::value);
+            let sum = self.add_up(&[a, if opposite { b.negated() } else { b }], &BigRational::one());
+            for (row, place) in rows.iter_mut().zip(places) {
+                let Some((i, j)) = place else { continue };
+                let negative = row[i].coefficient.is_negative();
+                row.remove(i.max(j));
+                row.remove(i.min(j));
+                row.push(if negative { Monomial::value(sum).negated() } else { Monomial::value(sum) });
+            }
+            any = true;
+        }
+        any
     }
 
     /// Divides the entries of a vector by what all of them share, and returns it: a number, and parameters that divide. What
@@ -247,6 +432,7 @@ impl Lowering {
         });
     }
 
+    /// The sum of the terms, times the sign: those first that leave no sign in front.
     fn add_up(&mut self, terms: &[Monomial], sign: &BigRational) -> Value {
         let mut sum: Option<Value> = None;
         for term in terms {
@@ -261,6 +447,14 @@ impl Lowering {
             });
         }
         sum.unwrap_or_else(|| self.builder.constant(0.0))
+    }
+
+    /// Takes out factors, as long as two terms share one.
+    fn collect(&mut self, mut terms: Vec<Monomial>) -> Vec<Monomial> {
+        while let Some(factor) = self.most_shared_factor(&terms) {
+            terms = self.take_out(terms, &factor);
+        }
+        terms
     }
 
     /// The factor that most terms share, vectors' entries before parameters before scalars; `None` if no two share one.
@@ -303,11 +497,7 @@ impl Lowering {
         let remainder = with.into_iter().map(|term| term.times(&inverse)).collect();
         let remainder = self.sum(remainder);
         // One opaque value, so that the same factor is not taken out of the product again.
-        let product = self.materialise(&remainder.times(factor));
-        rest.push(match self.builder.instruction(product) {
-            Instruction::Neg(inner) => Monomial::value(inner).negated(),
-            _ => Monomial::value(product),
-        });
+        rest.push(self.opaque(&remainder.times(factor)));
         rest
     }
 
@@ -372,4 +562,11 @@ fn take_shared(terms: &mut [Monomial]) -> Monomial {
     let inverse = shared.to_power(-1);
     terms.iter_mut().for_each(|term| *term = term.clone().times(&inverse));
     shared
+}
+
+/// The values of two terms in their order, and whether their signs differ.
+fn pair(a: &Monomial, b: &Monomial) -> ([Value; 2], bool) {
+    let value = |term: &Monomial| *term.factors.keys().next().expect("a term is one value");
+    let (x, y) = (value(a), value(b));
+    ([x.min(y), x.max(y)], a.coefficient.is_negative() != b.coefficient.is_negative())
 }

@@ -8,7 +8,9 @@ mod assemble;
 mod factor;
 mod interpret;
 mod lower;
+mod normalise;
 mod optimise;
+mod schedule;
 
 use std::collections::HashMap;
 
@@ -66,6 +68,10 @@ pub enum Instruction {
     MulAdd(Value, Value, Value),
     /// c - a b
     NegMulAdd(Value, Value, Value),
+    /// a b - c
+    MulSub(Value, Value, Value),
+    /// -a b - c
+    NegMulSub(Value, Value, Value),
     /// An elementary function of one argument.
     Unary(Function, Value),
     /// An elementary function of two arguments.
@@ -86,7 +92,9 @@ impl Instruction {
             Self::Add(a, b) | Self::Sub(a, b) | Self::Mul(a, b) | Self::Div(a, b) | Self::Binary(_, a, b) => {
                 [Some(a), Some(b), None]
             }
-            Self::MulAdd(a, b, c) | Self::NegMulAdd(a, b, c) => [Some(a), Some(b), Some(c)],
+            Self::MulAdd(a, b, c) | Self::NegMulAdd(a, b, c) | Self::MulSub(a, b, c) | Self::NegMulSub(a, b, c) => {
+                [Some(a), Some(b), Some(c)]
+            }
         };
         operands.into_iter().flatten()
     }
@@ -113,6 +121,8 @@ impl Instruction {
             Self::Sqrt(a) => Self::Sqrt(to(a)),
             Self::MulAdd(a, b, c) => Self::MulAdd(to(a), to(b), to(c)),
             Self::NegMulAdd(a, b, c) => Self::NegMulAdd(to(a), to(b), to(c)),
+            Self::MulSub(a, b, c) => Self::MulSub(to(a), to(b), to(c)),
+            Self::NegMulSub(a, b, c) => Self::NegMulSub(to(a), to(b), to(c)),
             Self::Unary(function, a) => Self::Unary(function, to(a)),
             Self::Binary(function, a, b) => Self::Binary(function, to(a), to(b)),
         }
@@ -145,7 +155,65 @@ pub struct OperationCount {
     pub functions: u32,
 }
 
+/// What a program costs after a pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// The pass, a verb.
+    pub name: &'static str,
+    /// Operations of each kind; `functions` has both of the next two.
+    pub operations: OperationCount,
+    /// Square roots.
+    pub square_roots: u32,
+    /// Elementary functions.
+    pub calls: u32,
+    /// Everything but inputs and numbers.
+    pub instructions: u32,
+    /// The most values that are computed and still to be read at one time.
+    pub live_values: u32,
+}
+
+impl Pass {
+    pub(crate) fn of(name: &'static str, program: &Program) -> Self {
+        let is_root = |instruction: &&Instruction| matches!(instruction, Instruction::Sqrt(_));
+        let operations = program.operations();
+        let square_roots = program.instructions.iter().filter(is_root).count() as u32;
+        let instructions = program.instructions.iter().filter(|instruction| instruction.operands().next().is_some());
+        Self {
+            name,
+            operations,
+            square_roots,
+            calls: operations.functions - square_roots,
+            instructions: instructions.count() as u32,
+            live_values: program.live_values(),
+        }
+    }
+}
+
 impl Program {
+    /// The most values at one time that were computed before and are read later. Inputs and numbers stay in memory.
+    fn live_values(&self) -> u32 {
+        let mut last_read = vec![0; self.instructions.len()];
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            instruction.operands().for_each(|operand| last_read[operand.index()] = index);
+        }
+        let (mut live, mut most) = (0u32, 0);
+        for (index, instruction) in self.instructions.iter().enumerate() {
+            let dead = instruction.operands().filter(|operand| last_read[operand.index()] == index);
+            let mut dead: Vec<Value> = dead.filter(|&operand| self.is_computed(operand)).collect();
+            dead.dedup();
+            live -= dead.len() as u32;
+            if last_read[index] > index && instruction.operands().next().is_some() {
+                live += 1;
+                most = most.max(live);
+            }
+        }
+        most
+    }
+
+    fn is_computed(&self, value: Value) -> bool {
+        self.instructions[value.index()].operands().next().is_some()
+    }
+
     /// The number of operations of each kind.
     pub fn operations(&self) -> OperationCount {
         let mut count = OperationCount::default();
@@ -154,7 +222,10 @@ impl Program {
                 Instruction::Constant(_) | Instruction::Input(_) => {}
                 Instruction::Add(..) | Instruction::Sub(..) | Instruction::Neg(_) => count.additions += 1,
                 Instruction::Mul(..) => count.multiplications += 1,
-                Instruction::MulAdd(..) | Instruction::NegMulAdd(..) => count.fused += 1,
+                Instruction::MulAdd(..)
+                | Instruction::NegMulAdd(..)
+                | Instruction::MulSub(..)
+                | Instruction::NegMulSub(..) => count.fused += 1,
                 Instruction::Div(..) | Instruction::Recip(_) => count.divisions += 1,
                 Instruction::Sqrt(_) | Instruction::Unary(..) | Instruction::Binary(..) => count.functions += 1,
             }
@@ -192,6 +263,8 @@ impl std::fmt::Display for Program {
                 Instruction::Sqrt(a) => format!("sqrt(v{})", a.0),
                 Instruction::MulAdd(a, b, c) => format!("v{} * v{} + v{}", a.0, b.0, c.0),
                 Instruction::NegMulAdd(a, b, c) => format!("v{} - v{} * v{}", c.0, a.0, b.0),
+                Instruction::MulSub(a, b, c) => format!("v{} * v{} - v{}", a.0, b.0, c.0),
+                Instruction::NegMulSub(a, b, c) => format!("-v{} * v{} - v{}", a.0, b.0, c.0),
                 Instruction::Unary(function, a) => format!("{}(v{})", function.name(), a.0),
                 Instruction::Binary(function, a, b) => format!("{}(v{}, v{})", function.name(), a.0, b.0),
             };
@@ -205,7 +278,7 @@ impl std::fmt::Display for Program {
 }
 
 /// Builds a program; equal instructions become one value, constants fold, neutral elements and signs are absorbed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Builder {
     instructions: Vec<Instruction>,
     /// For look-up alone: never iterated.

@@ -1,27 +1,95 @@
-//! Passes over finished programs, in the order of [`optimise`]. Each keeps every result up to rounding.
+//! Passes over finished programs, each a verb, in the order of [`PASSES`]. Each keeps every result up to rounding, which is
+//! checked after each; what it leaves unread is dropped.
 
-use super::{Builder, Input, Instruction, Program, Value};
+use super::assemble::FEEDBACK_FIELD;
+use super::interpret::results_at;
+use super::schedule::schedule;
+use super::{Builder, Input, Instruction, Pass, Program, Value};
+use crate::sample::sample_points;
 
-/// All passes. What depends on parameters alone leaves `programs` for the program that prepares, which is returned.
-pub(super) fn optimise(first_parameter: usize, programs: [&mut Program; 9]) -> Program {
-    let mut prepare = Preparation::new(first_parameter);
-    for program in programs {
-        eliminate_dead_values(program);
-        turn_differences(program);
-        prepare.hoist_parameters(program);
-        eliminate_dead_values(program);
-        contract(program);
-    }
-    let mut prepare = prepare.builder.finish(Vec::new(), prepare.outputs);
-    contract(&mut prepare);
-    prepare
+/// How a pass is done.
+enum Rewrite {
+    /// To one program alone.
+    Alone(fn(&mut Program)),
+    /// With the program that prepares.
+    Hoist,
 }
 
-/// Replaces pairs of instructions by one.
-fn contract(program: &mut Program) {
-    divide(program);
-    fuse_multiply_add(program);
-    eliminate_dead_values(program);
+const PASSES: [(&str, Rewrite); 6] = [
+    ("share pairs", Rewrite::Alone(|_| {})),
+    ("turn differences", Rewrite::Alone(turn_differences)),
+    ("hoist parameters", Rewrite::Hoist),
+    ("divide", Rewrite::Alone(divide)),
+    ("fuse", Rewrite::Alone(fuse_multiply_add)),
+    ("schedule", Rewrite::Alone(schedule)),
+];
+
+/// Relative difference up to which rounding explains that a pass changed a result. A correction where integrals are
+/// dependent multiplies rounding by 1e10.
+const TOLERANCE: f64 = 1e-9;
+const CORRECTION_TOLERANCE: f64 = 1e-3;
+
+/// What the passes made.
+pub(super) struct Optimised {
+    /// What depends on parameters alone.
+    pub(super) prepare: Program,
+    /// What each pass made of the feedback field.
+    pub(super) passes: Vec<Pass>,
+    /// The first pass that changed a result, and of which function.
+    pub(super) fault: Option<String>,
+}
+
+/// All passes over all programs.
+pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Program); 10]) -> Optimised {
+    let mut preparation = Preparation::new(first_parameter);
+    let (mut passes, mut fault) = (Vec::new(), None);
+    for (function, program) in programs {
+        let expected = Expected::of(function, program);
+        for (name, rewrite) in PASSES {
+            match rewrite {
+                Rewrite::Alone(rewrite) => rewrite(program),
+                Rewrite::Hoist => preparation.hoist_parameters(program),
+            }
+            eliminate_dead_values(program);
+            if fault.is_none() && !expected.is_met(&preparation, program) {
+                fault = Some(format!("{function}` after the pass `{name}"));
+            }
+            if function == FEEDBACK_FIELD {
+                passes.push(Pass::of(name, program));
+            }
+        }
+    }
+    let mut prepare = preparation.program();
+    divide(&mut prepare);
+    fuse_multiply_add(&mut prepare);
+    eliminate_dead_values(&mut prepare);
+    Optimised { prepare, passes, fault }
+}
+
+/// The results of a program before the passes, at the first points where all are finite.
+struct Expected {
+    results: Vec<(crate::sample::Point, Vec<f64>)>,
+    tolerance: f64,
+}
+
+impl Expected {
+    fn of(function: &str, program: &Program) -> Self {
+        let nothing = Program::default();
+        let results = sample_points().filter_map(|point| Some((point, results_at(&point, &nothing, program)?)));
+        let tolerance = if function == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
+        Self { results: results.take(1).collect(), tolerance }
+    }
+
+    fn is_met(&self, preparation: &Preparation, program: &Program) -> bool {
+        let prepare = preparation.program();
+        self.results.iter().all(|(point, expected)| {
+            let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
+            results_at(point, &prepare, program).is_some_and(|obtained| {
+                obtained.len() == expected.len()
+                    && obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= self.tolerance * scale)
+            })
+        })
+    }
 }
 
 /// Collects what several programs compute from parameters alone.
@@ -34,6 +102,15 @@ struct Preparation {
 impl Preparation {
     fn new(first_parameter: usize) -> Self {
         Self { first_parameter: first_parameter as u32, builder: Builder::default(), outputs: Vec::new() }
+    }
+
+    /// The program that prepares, so far.
+    fn program(&self) -> Program {
+        Program {
+            instructions: self.builder.instructions.clone(),
+            integrals: Vec::new(),
+            outputs: self.outputs.clone(),
+        }
     }
 
     /// Every value that depends on parameters alone and is read by one that does not becomes an input.
@@ -119,37 +196,67 @@ fn turn_differences(program: &mut Program) {
     results.for_each(|value| *value = instead[value.index()]);
 }
 
-/// a * (1 / b) is a / b where nothing else reads the reciprocal.
+/// a * (1 / b) is a / b, and 1 / (2 b) is 0.5 / b, where nothing else reads the reciprocal or the product.
 fn divide(program: &mut Program) {
     let uses = program.uses();
     for index in 0..program.instructions.len() {
-        let Instruction::Mul(a, b) = program.instructions[index] else { continue };
-        for (factor, other) in [(a, b), (b, a)] {
-            if let Instruction::Recip(divisor) = program.instructions[factor.index()]
-                && uses[factor.index()] == 1
-            {
-                program.instructions[index] = Instruction::Div(other, divisor);
-                break;
+        match program.instructions[index] {
+            Instruction::Mul(a, b) => {
+                for (factor, other) in [(a, b), (b, a)] {
+                    if let Instruction::Recip(divisor) = program.instructions[factor.index()]
+                        && uses[factor.index()] == 1
+                    {
+                        program.instructions[index] = Instruction::Div(other, divisor);
+                        break;
+                    }
+                }
             }
+            Instruction::Recip(product) if uses[product.index()] == 1 => {
+                if let Instruction::Mul(a, b) = program.instructions[product.index()] {
+                    for (factor, other) in [(a, b), (b, a)] {
+                        if let Instruction::Constant(bits) = program.instructions[factor.index()]
+                            && f64::from_bits(bits) == 2.0
+                        {
+                            program.instructions[product.index()] = Instruction::constant(0.5);
+                            program.instructions[index] = Instruction::Div(product, other);
+                            break;
+                        }
+                    }
+                }
+            }
+            _ => {}
         }
     }
 }
 
-/// a b + c and c - a b become one instruction where nothing else reads the product.
+/// A product and a sum, or a product and a difference with any sign, become one instruction where nothing else reads the
+/// product.
 fn fuse_multiply_add(program: &mut Program) {
     let uses = program.uses();
-    let product = |program: &Program, value: Value| match program.instructions[value.index()] {
-        Instruction::Mul(a, b) if uses[value.index()] == 1 => Some((a, b)),
-        _ => None,
-    };
+    let read_once = |value: Value| uses[value.index()] == 1;
     for index in 0..program.instructions.len() {
+        let product = |value: Value| match program.instructions[value.index()] {
+            Instruction::Mul(a, b) if read_once(value) => Some((a, b)),
+            _ => None,
+        };
         let fused = match program.instructions[index] {
-            Instruction::Add(x, y) => match (product(program, y), product(program, x)) {
+            Instruction::Add(x, y) => match (product(y), product(x)) {
                 (Some((a, b)), _) => Some(Instruction::MulAdd(a, b, x)),
                 (_, Some((a, b))) => Some(Instruction::MulAdd(a, b, y)),
                 _ => None,
             },
-            Instruction::Sub(x, y) => product(program, y).map(|(a, b)| Instruction::NegMulAdd(a, b, x)),
+            Instruction::Sub(x, y) => match (product(y), product(x)) {
+                (Some((a, b)), _) => Some(Instruction::NegMulAdd(a, b, x)),
+                (_, Some((a, b))) => Some(Instruction::MulSub(a, b, y)),
+                _ => None,
+            },
+            Instruction::Neg(x) if read_once(x) => match program.instructions[x.index()] {
+                Instruction::MulAdd(a, b, c) => Some(Instruction::NegMulSub(a, b, c)),
+                Instruction::NegMulAdd(a, b, c) => Some(Instruction::MulSub(a, b, c)),
+                Instruction::MulSub(a, b, c) => Some(Instruction::NegMulAdd(a, b, c)),
+                Instruction::NegMulSub(a, b, c) => Some(Instruction::MulAdd(a, b, c)),
+                _ => None,
+            },
             _ => None,
         };
         if let Some(fused) = fused {

@@ -1,0 +1,155 @@
+//! Integrals and their gradients without constant factors and summands.
+//!
+//! The gradient of |d|^2 - l^2 is 2 d: the 2 would be multiplied with every entry, or with every coefficient of the row. Here
+//! each row is divided by a factor made of numbers and parameters, dF = factor row, and each integral gets a form with
+//! fewer operations, F = scale (f + offset). The feedback law has factors, scales and offsets in its gains and targets,
+//! computed once, and C c = b keeps its solution up to the factors.
+//!
+//! Nothing is divided by a parameter that could be zero: a factor has a positive power of one only if all entries share it.
+
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::Value;
+use super::lower::{Lowering, Monomial, Stage};
+use crate::derivation::{Constraints, Derivation};
+
+/// The integrals and their gradients, normalised.
+#[derive(Clone, Debug)]
+pub(super) struct Normalised {
+    /// dF_r = factors[r] rows[r]
+    pub(super) rows: Vec<Vec<(usize, Monomial)>>,
+    pub(super) factors: Vec<Monomial>,
+    /// F_r = scales[r] (forms[r] + offsets[r])
+    forms: Vec<Vec<Monomial>>,
+    pub(super) scales: Vec<Monomial>,
+    pub(super) offsets: Vec<Monomial>,
+}
+
+impl Normalised {
+    pub(super) fn of(derivation: &Derivation, lowering: &mut Lowering) -> Self {
+        let mut rows: Vec<Vec<(usize, Monomial)>> = derivation
+            .gradients
+            .iter()
+            .map(|gradient| gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect())
+            .collect();
+        let factors = take_factors_out(derivation, lowering, &mut rows);
+        let mut normalised = Self { rows, factors, forms: Vec::new(), scales: Vec::new(), offsets: Vec::new() };
+        for integral in &derivation.integrals {
+            let terms = lowering.terms(integral);
+            let scale = common_factor(lowering, terms.iter(), false);
+            let inverse = scale.inverse();
+            let terms = terms.into_iter().map(|term| term.times(&inverse));
+            let is_offset = |term: &Monomial| lowering.stage >= Stage::Normalise && lowering.is_parametric(term);
+            let (offset, form): (Vec<_>, Vec<_>) = terms.partition(is_offset);
+            normalised.offsets.push(lowering.sum(offset));
+            normalised.forms.push(form);
+            normalised.scales.push(scale);
+        }
+        normalised
+    }
+
+    /// f for each integral.
+    pub(super) fn integrals(&self, lowering: &mut Lowering) -> Vec<Value> {
+        let mut value = |form: &Vec<Monomial>| {
+            let sum = lowering.sum(form.clone());
+            lowering.materialise(&sum)
+        };
+        self.forms.iter().map(&mut value).collect()
+    }
+
+    /// F itself.
+    pub(super) fn value(&self, lowering: &mut Lowering, index: usize) -> Monomial {
+        let form = lowering.sum(self.forms[index].clone());
+        let sum =
+            if self.offsets[index].is_zero() { form } else { lowering.sum(vec![form, self.offsets[index].clone()]) };
+        sum.times(&self.scales[index])
+    }
+}
+
+/// Divides each row by its factor. Those of holonomic constraints and of their rates differ by one factor for all, which
+/// keeps A_ij = {g_i, g'_j} symmetric.
+fn take_factors_out(
+    derivation: &Derivation,
+    lowering: &mut Lowering,
+    rows: &mut [Vec<(usize, Monomial)>],
+) -> Vec<Monomial> {
+    let k = match derivation.constraints() {
+        Some(Constraints::Holonomic { a, .. }) => a.len(),
+        _ => 0,
+    };
+    let mut factors = Vec::new();
+    for index in 0..rows.len() {
+        let factor = if (k..2 * k).contains(&index) {
+            Monomial::clone(&factors[index - k])
+        } else {
+            common_factor(lowering, rows[index].iter().map(|(_, entry)| entry), true)
+        };
+        divide(&mut rows[index], &factor);
+        factors.push(factor);
+    }
+    let of_rates = common_factor(lowering, rows[k..2 * k].iter().flatten().map(|(_, entry)| entry), true);
+    for index in k..2 * k {
+        divide(&mut rows[index], &of_rates);
+        factors[index] = factors[index].clone().times(&of_rates);
+    }
+    factors
+}
+
+fn divide(row: &mut [(usize, Monomial)], factor: &Monomial) {
+    let inverse = factor.inverse();
+    row.iter_mut().for_each(|(_, entry)| *entry = entry.clone().times(&inverse));
+}
+
+/// The factor that, taken out, leaves the fewest terms with a factor of numbers and parameters. Terms of parameters alone
+/// cost nothing in any form. Positive powers of parameters are taken out if all terms have them and `positive` allows it.
+fn common_factor<'a>(
+    lowering: &mut Lowering,
+    terms: impl Iterator<Item = &'a Monomial> + Clone,
+    positive: bool,
+) -> Monomial {
+    let one = Monomial::number(BigRational::one());
+    if lowering.stage < Stage::Normalise {
+        return one;
+    }
+    let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
+    let moving = terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part);
+    let kinds = count_kinds(moving);
+    let mut best = (cost(&kinds, &one), one);
+    for (part, _) in &kinds {
+        let candidate = part.with_factors(|value, exponent| {
+            let least = || parts.iter().map(|part| part.exponent(value)).min().unwrap_or(0);
+            if exponent < 0 {
+                exponent
+            } else if positive {
+                least().clamp(0, exponent)
+            } else {
+                0
+            }
+        });
+        let cost = cost(&kinds, &candidate);
+        if cost < best.0 {
+            best = (cost, candidate);
+        }
+    }
+    best.1
+}
+
+/// The different monomials in order, and how often each occurs.
+fn count_kinds<'a>(parts: impl Iterator<Item = &'a Monomial>) -> Vec<(&'a Monomial, usize)> {
+    let mut kinds: Vec<(&Monomial, usize)> = Vec::new();
+    for part in parts {
+        match kinds.iter_mut().find(|(kind, _)| *kind == part) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((part, 1)),
+        }
+    }
+    kinds
+}
+
+/// How many terms keep a factor of numbers and parameters.
+fn cost(kinds: &[(&Monomial, usize)], factor: &Monomial) -> usize {
+    let inverse = factor.inverse();
+    let keeps = |part: &Monomial| !part.clone().times(&inverse).is_one();
+    kinds.iter().filter(|(part, _)| keeps(part)).map(|(_, count)| count).sum()
+}

@@ -1,0 +1,49 @@
+//! The order of instructions.
+//!
+//! A processor has sixteen registers for numbers, and what does not fit is stored and loaded again, an instruction each.
+//! So everything is computed when it is first needed: results one after the other, and before each its operands, the deepest
+//! first, because the registers that computing it takes are then still free for the others. Inputs are read where they are
+//! first needed, too.
+
+use std::cmp::Reverse;
+
+use super::{Input, Instruction, Program, Value};
+
+/// Reorders the instructions; results keep their bits.
+pub(super) fn schedule(program: &mut Program) {
+    let reads: Vec<Vec<Value>> = program.instructions.iter().map(|&instruction| reads(program, instruction)).collect();
+    let mut depth = vec![0; reads.len()];
+    for (index, operands) in reads.iter().enumerate() {
+        depth[index] = operands.iter().map(|operand| depth[operand.index()] + 1).max().unwrap_or(0);
+    }
+    let mut new: Vec<Option<Value>> = vec![None; reads.len()];
+    let mut instructions = Vec::with_capacity(reads.len());
+    // What is left to do; a value returns to the list below its operands.
+    let mut pending: Vec<Value> = program.outputs.iter().rev().copied().collect();
+    while let Some(value) = pending.pop() {
+        if new[value.index()].is_some() {
+            continue;
+        }
+        let mut missing: Vec<Value> =
+            reads[value.index()].iter().copied().filter(|operand| new[operand.index()].is_none()).collect();
+        if missing.is_empty() {
+            new[value.index()] = Some(Value(instructions.len() as u32));
+            let placed = |operand: Value| new[operand.index()].unwrap_or(operand);
+            instructions.push(program.instructions[value.index()].map(placed));
+            continue;
+        }
+        missing.sort_by_key(|operand| Reverse(depth[operand.index()]));
+        pending.push(value);
+        pending.extend(missing.into_iter().rev());
+    }
+    let renumber = |values: &[Value]| values.iter().filter_map(|value| new[value.index()]).collect();
+    *program = Program { instructions, integrals: renumber(&program.integrals), outputs: renumber(&program.outputs) };
+}
+
+/// The operands; what the law returns depends on all integrals.
+fn reads(program: &Program, instruction: Instruction) -> Vec<Value> {
+    match instruction {
+        Instruction::Input(Input::Weighted(_)) => program.integrals.clone(),
+        _ => instruction.operands().collect(),
+    }
+}

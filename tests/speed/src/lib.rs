@@ -1,0 +1,39 @@
+//! Fields x' = X - DF^T K (F - F_target), written by hand as fast as we know how, as rivals of the generated ones.
+//!
+//! Each kernel is one of the models with a diagonal K. They do what pays by hand: the elimination of C by blocks, one scalar
+//! for each row of a gradient with the field's and the feedback's part added first, rows without the factor 2, everything that
+//! depends on parameters, gains and targets alone computed once, divisions that do not wait for one another, and fused
+//! multiply-adds where the target has them. The chains are loops over their links, which keeps them small.
+
+pub mod chain;
+pub mod four_bar;
+pub mod pendulum;
+pub mod rivals;
+
+use nalgebra::SVector;
+
+/// A field that was written by hand.
+pub trait Kernel<const N: usize> {
+    /// x'
+    fn field(&self, x: &SVector<f64, N>) -> SVector<f64, N>;
+
+    /// One step of the explicit Euler method.
+    #[inline]
+    fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
+        let [rate] = self.field(x).data.0;
+        for (x, rate) in x.data.0[0].iter_mut().zip(rate) {
+            *x = fma(h, rate, *x);
+        }
+    }
+}
+
+/// a b + c, in one instruction where the target has it; elsewhere a library's would cost as much as ten additions.
+#[inline(always)]
+pub(crate) fn fma(a: f64, b: f64, c: f64) -> f64 {
+    if cfg!(target_feature = "fma") { a.mul_add(b, c) } else { a * b + c }
+}
+
+#[inline(always)]
+pub(crate) fn dot<const D: usize>(a: [f64; D], b: [f64; D]) -> f64 {
+    (1..D).fold(a[0] * b[0], |sum, i| fma(a[i], b[i], sum))
+}
