@@ -32,6 +32,26 @@ pub trait Field<const N: usize> {
     }
 }
 
+#[cfg(feature = "std")]
+impl<F: Field<N> + ?Sized, const N: usize> Field<N> for std::boxed::Box<F> {
+    #[inline]
+    fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
+        (**self).value(x)
+    }
+
+    fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
+        (**self).euler_step(x, h);
+    }
+
+    fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
+        (**self).rk4_step(x, h);
+    }
+
+    fn decay_rate(&self, x: &SVector<f64, N>) -> f64 {
+        (**self).decay_rate(x)
+    }
+}
+
 /// The vector field X of a system, without feedback. The system, as it is prepared, is of type `P` and has `M` integrals.
 #[derive(Clone, Copy, Debug)]
 pub struct PlainField<P, const M: usize>(P);

@@ -228,31 +228,44 @@ where
         self
     }
 
+    /// With another field, and no correction unless one was asked for.
     fn with_field<G>(self, field: Result<G, Error>) -> Simulation<'a, S, G, N, M> {
-        let Self { system, start, targets, method, until, interval, max_steps, is_audited, watch, from, .. } = self;
         let correction = self.correction.or(Some(Correction::times(0)));
+        Simulation { correction, ..self.map_field(|_| field) }
+    }
+
+    fn map_field<G>(self, map: impl FnOnce(Result<F, Error>) -> Result<G, Error>) -> Simulation<'a, S, G, N, M> {
         Simulation {
-            system,
-            start,
-            targets,
-            field,
-            method,
-            until,
-            interval,
-            correction,
-            max_steps,
-            is_audited,
-            watch,
-            from,
+            system: self.system,
+            start: self.start,
+            targets: self.targets,
+            field: map(self.field),
+            method: self.method,
+            until: self.until,
+            interval: self.interval,
+            correction: self.correction,
+            max_steps: self.max_steps,
+            is_audited: self.is_audited,
+            watch: self.watch,
+            from: self.from,
         }
     }
 }
 
-impl<S, F, const N: usize, const M: usize> Simulation<'_, S, F, N, M>
+impl<'a, S, F, const N: usize, const M: usize> Simulation<'a, S, F, N, M>
 where
     S: FeedbackSystem<N, M>,
     F: Field<N>,
 {
+    /// The same simulation with the kind of its field taken out of the type: a program that offers many kinds of gains compiles
+    /// the methods once, not once for each.
+    pub fn boxed(self) -> Simulation<'a, S, Box<dyn Field<N>>, N, M>
+    where
+        F: 'static,
+    {
+        self.map_field(|field| field.map(|field| Box::new(field) as Box<dyn Field<N>>))
+    }
+
     /// Makes the run.
     ///
     /// # Errors

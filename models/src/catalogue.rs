@@ -176,7 +176,7 @@ where
     Box::new(Loaded { system: S::default(), start })
 }
 
-impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S, N, M> {
+impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Model for Loaded<S, N, M> {
     fn state_names(&self) -> &'static [&'static str] {
         const { &S::STATE_NAMES }
     }
@@ -214,17 +214,18 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Model for Loaded<S
             Some(snapshot) => simulation.from_snapshot(snapshot),
             None => simulation,
         };
-        match &plan.feedback {
-            Feedback::None => finish(simulation, plan),
-            Feedback::Uniform(k) => finish(simulation.gains(Gains::uniform(*k)), plan),
+        let simulation = match &plan.feedback {
+            Feedback::None => simulation.boxed(),
+            Feedback::Uniform(k) => simulation.gains(Gains::uniform(*k)).boxed(),
             Feedback::Diagonal(gains) => {
                 let gains = SVector::<f64, M>::from_column_slice(gains).into();
-                finish(simulation.gains(Gains::diagonal(gains)), plan)
+                simulation.gains(Gains::diagonal(gains)).boxed()
             }
-            Feedback::Relaxation(tau) => finish(simulation.gains(Gains::relaxation(*tau)), plan),
-            Feedback::DiagonalScaled(rate) => finish(simulation.gains(Gains::diagonal_scaled(*rate)), plan),
-            Feedback::BaeChang(h) => finish(simulation.gains(Gains::bae_chang(*h)), plan),
-        }
+            Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
+            Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
+            Feedback::BaeChang(h) => simulation.gains(Gains::bae_chang(*h)).boxed(),
+        };
+        finish(simulation, plan)
     }
 
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
