@@ -24,13 +24,16 @@ pub trait Contested<const N: usize, const M: usize>: FeedbackSystem<N, M> + Defa
     fn by_hand(&self, targets: &SVector<f64, M>, gains: [f64; M]) -> Self::ByHand;
 }
 
-/// A generated field, its rival and a start, with gains that differ from integral to integral.
+/// A generated field, its rival and a start.
+pub type Rivals<S, const N: usize, const M: usize> =
+    (Generated<S, N, M>, <S as Contested<N, M>>::ByHand, SVector<f64, N>);
+
+/// Both fields and a start, with gains that differ from integral to integral.
 ///
 /// # Errors
 ///
 /// If the start is off the constraint set.
-pub fn rivals<S: Contested<N, M>, const N: usize, const M: usize>()
--> Result<(Generated<S, N, M>, S::ByHand, SVector<f64, N>), Error> {
+pub fn rivals<S: Contested<N, M>, const N: usize, const M: usize>() -> Result<Rivals<S, N, M>, Error> {
     let model = S::default();
     let start = model.first_state();
     let gains = array::from_fn(|i| 0.1 + 0.05 * i as f64);

@@ -7,9 +7,9 @@ use crate::expression::Expression;
 use crate::sample::{Point, sample_points};
 
 /// At how many points where all functions are defined their agreement is enough: disagreement shows at almost every point.
-const ENOUGH: usize = 2;
+const ENOUGH: usize = 4;
 /// Relative difference up to which rounding explains a disagreement.
-const TOLERANCE: f64 = 1e-8;
+const TOLERANCE: f64 = 1e-9;
 /// The same for a correction: where integrals are dependent, its system has the condition 1 / e.
 const CORRECTION_TOLERANCE: f64 = 1e-5;
 
