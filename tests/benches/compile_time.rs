@@ -175,6 +175,6 @@ fn runtime() -> PathBuf {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).expect("messages");
     // A path in JSON, of which none of the platforms that this bench runs on needs an escape.
-    let paths = messages.split('"').filter(|text| text.ends_with("libfbint_runtime.rlib"));
-    PathBuf::from(paths.last().expect("the runtime's library"))
+    let mut paths = messages.split('"').filter(|text| text.ends_with("libfbint_runtime.rlib"));
+    PathBuf::from(paths.next_back().expect("the runtime's library"))
 }
