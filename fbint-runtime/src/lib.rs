@@ -51,11 +51,11 @@
 //!
 //! | | to t = 20 | to t = 80 |
 //! |---|---|---|
-//! | pendulum, no feedback | 124 | 167 |
-//! | pendulum, k = 1 | 14 | 17 |
-//! | pendulum, k = 50 | 3 | 4 |
-//! | four-bar, no feedback | 376 | 668 |
-//! | four-bar, k = 1 | 39 | 45 |
+//! | pendulum, no feedback | 123 | 143 |
+//! | pendulum, k = 1 | 17 | 17 |
+//! | pendulum, k = 50 | 4 | 4 |
+//! | four-bar, no feedback | 292 | 1021 |
+//! | four-bar, k = 1 | 35 | 47 |
 //!
 //! A shorter step makes more rounding to draw back in the same time: with h = 1e-2 the pendulum's floor with k = 1 is 6.
 //! Euler's own drift with h = 1e-4 and k = 1 is 1700 epsilon, far above the floor: there single precision changes nothing. The

@@ -743,7 +743,7 @@ const DECLARATIONS: &[Case] = &[
     ("coordinates(hat), momenta(p), hamiltonian = m * g * p", "hat",
         "`hat` is already a word of the expression language: choose another name"),
     ("PHASE_SPACE, hamiltonian = m * g * p[0] + --------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------------q[0]", "-",
-        "more than 64 operators and keywords apply to one another here; name parts with `define`"),
+        "more than 64 operators and keywords apply to one another here; name inner parts with `define`"),
     ("PHASE_SPACE, hamiltonian = m * g * q.dot(&p) + a, define(a = q[0] + b, b = 2 * a)", "a",
         "the definition of `a` needs `a` itself, directly or by way of others: write one of them out"),
     ("PHASE_SPACE, hamiltonian = m * g * q.dot(&p) + a, define(a = qq[0])", "qq",

@@ -1,7 +1,7 @@
 //! From a [`Problem`] to its [`Derivation`], in the order of the paper, and what can be proved about it.
 //!
-//! What takes algebra runs within a session: [`derive()`], [`claims`], [`involution`], [`is_contradiction`]. The rest works with
-//! numbers, after the session's lock is released.
+//! What takes algebra runs within a session: [`derive()`], [`claims`], [`involution`], [`is_contradiction`]. The rest works
+//! with numbers, after the session's lock is released.
 
 mod conservation;
 mod definedness;
