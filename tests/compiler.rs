@@ -10,7 +10,7 @@ use fbint_runtime::Scalar;
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 
-const SOURCES: [&str; 8] = [
+const SHIPPED: [&str; 7] = [
     include_str!("../models/src/spherical_pendulum.rs"),
     include_str!("../models/src/planar_pendulum.rs"),
     include_str!("../models/src/four_bar.rs"),
@@ -18,8 +18,8 @@ const SOURCES: [&str; 8] = [
     include_str!("../models/src/euler_top.rs"),
     include_str!("../models/src/kepler.rs"),
     include_str!("../models/src/perturbed_kepler.rs"),
-    include_str!("systems.rs"),
 ];
+const OTHERS: &str = include_str!("systems.rs");
 const CHAIN: &str = include_str!("../models/src/chain.rs");
 
 /// A struct with the tokens of its `#[feedback_system]`.
@@ -64,12 +64,23 @@ impl Declaration {
         found.unwrap_or_else(|| panic!("no declaration `{name}`"))
     }
 
+    /// Every shipped model.
+    pub fn shipped() -> Vec<Self> {
+        let chains = [4, 8, 16, 32].map(|links| Self::chain(&format!("Chain{links}"), links));
+        SHIPPED.into_iter().flat_map(Self::all).chain(chains).collect()
+    }
+
+    /// Every system that the tests declare besides.
+    pub fn others() -> Vec<Self> {
+        Self::all(OTHERS)
+    }
+
     /// The declaration of a system of [`systems`](crate::systems), shipped or not.
     pub fn of_system(name: &str) -> Self {
         if let Some(links) = name.strip_prefix("Chain") {
             return Self::chain(name, links.parse().expect("a number of links"));
         }
-        let mut all = SOURCES.into_iter().flat_map(Self::all);
+        let mut all = SHIPPED.into_iter().chain([OTHERS]).flat_map(Self::all);
         all.find(|declaration| declaration.name == name).unwrap_or_else(|| panic!("no declaration `{name}`"))
     }
 

@@ -15,54 +15,19 @@ use std::{env, fs};
 
 use fbint_tests::compiler::Declaration;
 
-const FILES: [&str; 7] = [
-    include_str!("../../models/src/spherical_pendulum.rs"),
-    include_str!("../../models/src/planar_pendulum.rs"),
-    include_str!("../../models/src/four_bar.rs"),
-    include_str!("../../models/src/free_rigid_body.rs"),
-    include_str!("../../models/src/euler_top.rs"),
-    include_str!("../../models/src/kepler.rs"),
-    include_str!("../../models/src/perturbed_kepler.rs"),
-];
 /// Names the model to expand in this process.
 const EXPAND: &str = "FBINT_TESTS_EXPAND";
 const EXPANSIONS: usize = 5;
 const COMPILATIONS: usize = 3;
 
 fn main() {
-    let declarations = declarations();
+    let declarations = Declaration::shipped();
     match env::var(EXPAND) {
         Ok(name) => {
             declarations.iter().find(|declaration| declaration.name == name).expect("a model").expand();
         }
         Err(_) => tabulate(&declarations),
     }
-}
-
-fn declarations() -> Vec<Declaration> {
-    let mut all: Vec<Declaration> = FILES.into_iter().flat_map(Declaration::all).collect();
-    all.extend([4, 8, 16, 32].map(|links| Declaration::one(&chain(links))));
-    all
-}
-
-/// The shipped chains are declared by a macro, which this file cannot read.
-fn chain(links: usize) -> String {
-    format!(
-        "#[feedback_system(
-            coordinates(q: [3, {links}]),
-            momenta(p: [3, {links}]),
-            hamiltonian = (0..{links}).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
-            constraint(
-                anchor = q.column(0).norm_squared() - l.powi(2),
-                link[i in 1..{links}] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
-            ),
-            output(
-                anchor_tension = -2 * l * multiplier(anchor),
-                tension[i in 1..{links}] = -2 * l * multiplier(link[i]),
-            ),
-        )]
-        pub struct Chain{links} {{ pub m: f64, pub g: f64, pub l: f64 }}"
-    )
 }
 
 fn tabulate(declarations: &[Declaration]) {

@@ -9,20 +9,8 @@ use std::time::Instant;
 
 use fbint_tests::compiler::Declaration;
 
-const FILES: [&str; 8] = [
-    include_str!("../../models/src/spherical_pendulum.rs"),
-    include_str!("../../models/src/planar_pendulum.rs"),
-    include_str!("../../models/src/four_bar.rs"),
-    include_str!("../../models/src/free_rigid_body.rs"),
-    include_str!("../../models/src/euler_top.rs"),
-    include_str!("../../models/src/kepler.rs"),
-    include_str!("../../models/src/perturbed_kepler.rs"),
-    include_str!("../systems.rs"),
-];
-
 fn main() {
-    let mut declarations: Vec<Declaration> = FILES.into_iter().flat_map(Declaration::all).collect();
-    declarations.extend([4, 8, 16, 32].map(|links| Declaration::one(&chain(links))));
+    let declarations = [Declaration::shipped(), Declaration::others()].concat();
     match std::env::var("FBINT_TESTS_DERIVE") {
         Ok(name) => {
             let declaration = declarations.iter().find(|declaration| declaration.name == name);
@@ -37,23 +25,6 @@ fn main() {
             }
         }
     }
-}
-
-/// The shipped chains are declared by a macro, which this file cannot read.
-fn chain(links: usize) -> String {
-    format!(
-        "#[feedback_system(
-            coordinates(q: [3, {links}]),
-            momenta(p: [3, {links}]),
-            hamiltonian = (0..{links}).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
-            constraint(
-                anchor = q.column(0).norm_squared() - l.powi(2),
-                link[i in 1..{links}] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
-            ),
-            output(anchor_tension = -2 * l * multiplier(anchor)),
-        )]
-        pub struct ShippedChain{links} {{ pub m: f64, pub g: f64, pub l: f64 }}"
-    )
 }
 
 fn seconds(declaration: &Declaration) -> String {
