@@ -13,7 +13,7 @@ use core::array;
 
 use nalgebra::SVector;
 
-use crate::{FeedbackLaw, PreparedSystem, Scalar};
+use crate::{Constant, FeedbackLaw, PreparedSystem, Scalar};
 
 /// A correction of the state after each step onto all integrals, in a fixed number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,21 +40,35 @@ impl Correction {
         targets: &SVector<f64, M>,
         x: &mut SVector<f64, N>,
     ) {
+        self.apply_to(system, targets, x);
+    }
+
+    /// The same for any numbers.
+    #[inline]
+    pub(crate) fn apply_to<T: Scalar, C: Constant, P: PreparedSystem<N, M>, const N: usize, const M: usize>(
+        &self,
+        system: &P,
+        targets: &SVector<C, M>,
+        x: &mut SVector<T, N>,
+    ) {
         for _ in 0..self.iterations {
-            *x -= system.correction(x, &Violation(targets));
+            let correction = system.correction(x, &Violation(targets));
+            for (entry, &correction) in x.data.0[0].iter_mut().zip(&correction.data.0[0]) {
+                *entry = *entry - correction;
+            }
         }
     }
 }
 
 /// y = F - F_target, which is what the generated step asks of a law.
-struct Violation<'a, const M: usize>(&'a SVector<f64, M>);
+struct Violation<'a, C, const M: usize>(&'a SVector<C, M>);
 
-impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<'_, M> {
+impl<T: Scalar, C: Constant, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<'_, C, M> {
     const HAS_METRIC: bool = false;
 
     #[inline]
     fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        array::from_fn(|i| integrals[i] - T::from_f64(self.0[i]))
+        array::from_fn(|i| integrals[i] - self.0.data.0[0][i].lift())
     }
 
     #[inline]

@@ -184,6 +184,17 @@ pub enum Error {
         /// The call that sets it.
         call: &'static str,
     },
+    /// An ensemble has more or fewer of something than it has starts.
+    #[cfg(feature = "ensemble")]
+    #[error("there are {given} {what} for {starts} starts: give one for each start, or one for all")]
+    MemberCount {
+        /// What there are too many or too few of.
+        what: &'static str,
+        /// How many were given.
+        given: usize,
+        /// How many starts there are.
+        starts: usize,
+    },
     /// A step, a tolerance, an end or an interval that is not positive or not finite.
     #[error("{what} is {value:?}: it must be positive and finite")]
     Setting {

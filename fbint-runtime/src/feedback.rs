@@ -7,14 +7,18 @@ use core::{array, fmt};
 
 use nalgebra::{ArrayStorage, SVector};
 
+#[cfg(feature = "ensemble")]
+use crate::Constant;
 use crate::consistent_start::check_start;
 use crate::policy::{Target, constant_law};
-use crate::{Error, FeedbackLaw, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, PreparedSystem, Scalar};
+use crate::{
+    Error, FeedbackLaw, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Multiply, PreparedSystem, Scalar,
+};
 
 /// The feedback field of a system, ready to be integrated.
 pub struct Feedback<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L, const N: usize, const M: usize> {
     prepared: S::Prepared,
-    gain: K::Weighted,
+    gain: K::Weighted<f64>,
     target: Target<L, M>,
 }
 
@@ -145,6 +149,67 @@ where
     fn decay_rate(&self, x: &SVector<f64, N>) -> f64 {
         Self::decay_rate(self, x)
     }
+}
+
+/// Feedback fields side by side, with constants of type `C`.
+#[cfg(feature = "ensemble")]
+pub struct Gathered<S, K, L, C, const N: usize, const M: usize>
+where
+    S: FeedbackSystem<N, M>,
+    K: GainPolicy<M>,
+    C: Constant,
+{
+    prepared: S::Gathered<C>,
+    gain: K::Weighted<C>,
+    target: Target<L, M, C>,
+}
+
+#[cfg(feature = "ensemble")]
+impl<S, K, L, C, const N: usize, const M: usize> Gathered<S, K, L, C, N, M>
+where
+    S: FeedbackSystem<N, M>,
+    K: GainPolicy<M>,
+    L: GainMatrix<N>,
+    C: Constant,
+{
+    /// The fields that `member` gives for each lane, all with the same L.
+    pub(crate) fn new<'a>(member: impl Fn(usize) -> &'a Feedback<S, K, L, N, M>) -> Self
+    where
+        S: 'a,
+        K: 'a,
+        L: 'a,
+    {
+        let target = |lane: usize| &member(lane).target;
+        Self {
+            prepared: S::gather(|lane| &member(lane).prepared),
+            gain: K::gather(|lane| member(lane).gain),
+            target: Target {
+                integrals: vector(|i| C::gather(|lane| target(lane).integrals[i])),
+                normalised: array::from_fn(|i| C::gather(|lane| target(lane).normalised[i])),
+                metric: target(0).metric,
+            },
+        }
+    }
+
+    #[inline]
+    pub(crate) fn field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
+        K::field(&self.gain, &self.prepared, &self.target, x)
+    }
+
+    #[inline]
+    pub(crate) fn euler_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
+        K::euler_step(&self.gain, &self.prepared, &self.target, x, h);
+    }
+
+    #[inline]
+    pub(crate) fn rk4_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
+        K::rk4_step(&self.gain, &self.prepared, &self.target, x, h);
+    }
+}
+
+#[cfg(feature = "ensemble")]
+fn vector<T, const D: usize>(entry: impl Fn(usize) -> T) -> SVector<T, D> {
+    SVector::from_array_storage(ArrayStorage([array::from_fn(entry)]))
 }
 
 // By hand, because a derived one would ask that the system implement it too.

@@ -64,6 +64,11 @@ impl<P, const M: usize> PlainField<P, M> {
     {
         Self(system.prepare())
     }
+
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn prepared(&self) -> &P {
+        &self.0
+    }
 }
 
 impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<P, M> {

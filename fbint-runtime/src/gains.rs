@@ -10,10 +10,10 @@
 
 use core::{array, fmt};
 
-use nalgebra::{Cholesky, SMatrix};
+use nalgebra::{ArrayStorage, Cholesky, SMatrix};
 
 use crate::policy::{BaeChang, DiagonalScaled, Relaxation};
-use crate::{Error, Scalar};
+use crate::{Constant, Error, Scalar};
 
 /// The gains K and L of a feedback.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,34 +86,47 @@ pub struct Identity;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Uniform(f64);
 
-/// A diagonal matrix.
+/// A diagonal matrix, of entries that are the same for all lanes or for each its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Diagonal<const D: usize>([f64; D]);
+pub struct Diagonal<const D: usize, C = f64>([C; D]);
 
-/// A symmetric matrix.
+/// A symmetric matrix, likewise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Full<const D: usize>(SMatrix<f64, D, D>);
+pub struct Full<const D: usize, C = f64>(SMatrix<C, D, D>);
 
-/// A kind of D x D matrix that can be K or L.
-pub trait GainMatrix<const D: usize>: Copy + fmt::Debug {
-    /// Whether the matrix is the identity by its type.
-    const IS_IDENTITY: bool = false;
-    /// The kind of W^1/2 A W^1/2.
-    type Weighted: GainMatrix<D>;
-
-    /// Refuses what is not finite, symmetric and positive definite, in terms of `matrix` (K or L) and its rows' names.
-    fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error>;
-    /// W^1/2 A W^1/2 for W = diag(weights).
-    fn weighted(&self, weights: &[f64; D]) -> Self::Weighted;
-    /// diag(rows) A diag(columns), which need not be symmetric.
-    fn scaled(&self, rows: &[f64; D], columns: &[f64; D]) -> Self::Weighted;
+/// A D x D matrix, whatever its kind.
+pub trait Multiply<const D: usize>: Copy + fmt::Debug + Send + Sync {
     /// A v.
     fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D];
 }
 
+/// A kind of D x D matrix that can be K or L.
+pub trait GainMatrix<const D: usize>: Multiply<D> {
+    /// Whether the matrix is the identity by its type.
+    const IS_IDENTITY: bool = false;
+    /// The kind of W^1/2 A W^1/2, with entries of type `C`.
+    type Weighted<C: Constant>: Multiply<D>;
+
+    /// Refuses what is not finite, symmetric and positive definite, in terms of `matrix` (K or L) and its rows' names.
+    fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error>;
+    /// W^1/2 A W^1/2 for W = diag(weights).
+    fn weighted(&self, weights: &[f64; D]) -> Self::Weighted<f64>;
+    /// diag(rows) A diag(columns), which need not be symmetric.
+    fn scaled(&self, rows: &[f64; D], columns: &[f64; D]) -> Self::Weighted<f64>;
+    /// Matrices side by side, which `matrix` gives for each lane.
+    fn gather<C: Constant>(matrix: impl Fn(usize) -> Self::Weighted<f64>) -> Self::Weighted<C>;
+}
+
+impl<const D: usize> Multiply<D> for Identity {
+    #[inline]
+    fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
+        v
+    }
+}
+
 impl<const D: usize> GainMatrix<D> for Identity {
     const IS_IDENTITY: bool = true;
-    type Weighted = Diagonal<D>;
+    type Weighted<C: Constant> = Diagonal<D, C>;
 
     fn check(&self, _: &'static str, _: &[&'static str; D]) -> Result<(), Error> {
         Ok(())
@@ -127,14 +140,20 @@ impl<const D: usize> GainMatrix<D> for Identity {
         Diagonal(array::from_fn(|i| rows[i] * columns[i]))
     }
 
+    fn gather<C: Constant>(matrix: impl Fn(usize) -> Diagonal<D>) -> Diagonal<D, C> {
+        Diagonal::gathered(matrix)
+    }
+}
+
+impl<const D: usize> Multiply<D> for Uniform {
     #[inline]
     fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
-        v
+        v.map(|entry| T::from_f64(self.0) * entry)
     }
 }
 
 impl<const D: usize> GainMatrix<D> for Uniform {
-    type Weighted = Diagonal<D>;
+    type Weighted<C: Constant> = Diagonal<D, C>;
 
     fn check(&self, _: &'static str, _: &[&'static str; D]) -> Result<(), Error> {
         if self.0 > 0.0 && self.0.is_finite() { Ok(()) } else { Err(Error::UniformGain { value: self.0 }) }
@@ -148,14 +167,26 @@ impl<const D: usize> GainMatrix<D> for Uniform {
         Diagonal(array::from_fn(|i| self.0 * rows[i] * columns[i]))
     }
 
+    fn gather<C: Constant>(matrix: impl Fn(usize) -> Diagonal<D>) -> Diagonal<D, C> {
+        Diagonal::gathered(matrix)
+    }
+}
+
+impl<const D: usize, C: Constant> Diagonal<D, C> {
+    fn gathered(matrix: impl Fn(usize) -> Diagonal<D>) -> Self {
+        Self(array::from_fn(|i| C::gather(|lane| matrix(lane).0[i])))
+    }
+}
+
+impl<const D: usize, C: Constant> Multiply<D> for Diagonal<D, C> {
     #[inline]
     fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
-        v.map(|entry| T::from_f64(self.0) * entry)
+        array::from_fn(|i| T::lift(self.0[i]) * v[i])
     }
 }
 
 impl<const D: usize> GainMatrix<D> for Diagonal<D> {
-    type Weighted = Self;
+    type Weighted<C: Constant> = Diagonal<D, C>;
 
     fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error> {
         for (&value, &entry) in self.0.iter().zip(names) {
@@ -177,14 +208,24 @@ impl<const D: usize> GainMatrix<D> for Diagonal<D> {
         Self(array::from_fn(|i| self.0[i] * rows[i] * columns[i]))
     }
 
+    fn gather<C: Constant>(matrix: impl Fn(usize) -> Self) -> Diagonal<D, C> {
+        Diagonal::gathered(matrix)
+    }
+}
+
+impl<const D: usize, C: Constant> Multiply<D> for Full<D, C> {
     #[inline]
     fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
-        array::from_fn(|i| T::from_f64(self.0[i]) * v[i])
+        let columns = &self.0.data.0;
+        array::from_fn(|i| {
+            let first = T::lift(columns[0][i]) * v[0];
+            (1..D).fold(first, |sum, j| T::lift(columns[j][i]).mul_add(v[j], sum))
+        })
     }
 }
 
 impl<const D: usize> GainMatrix<D> for Full<D> {
-    type Weighted = Self;
+    type Weighted<C: Constant> = Full<D, C>;
 
     fn check(&self, matrix: &'static str, names: &[&'static str; D]) -> Result<(), Error> {
         check_finite(&self.0, matrix, names)?;
@@ -200,12 +241,9 @@ impl<const D: usize> GainMatrix<D> for Full<D> {
         Self(SMatrix::from_fn(|i, j| self.0[(i, j)] * rows[i] * columns[j]))
     }
 
-    #[inline]
-    fn multiply<T: Scalar>(&self, v: [T; D]) -> [T; D] {
-        array::from_fn(|i| {
-            let first = T::from_f64(self.0[(i, 0)]) * v[0];
-            (1..D).fold(first, |sum, j| T::from_f64(self.0[(i, j)]).mul_add(v[j], sum))
-        })
+    fn gather<C: Constant>(matrix: impl Fn(usize) -> Self) -> Full<D, C> {
+        let entry = |i: usize, j: usize| C::gather(|lane| matrix(lane).0[(i, j)]);
+        Full(SMatrix::from_array_storage(ArrayStorage(array::from_fn(|j| array::from_fn(|i| entry(i, j))))))
     }
 }
 

@@ -75,12 +75,16 @@ mod dependence;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
 mod drift;
+#[cfg(feature = "ensemble")]
+mod ensemble;
 mod error;
 mod feedback;
 mod field;
 mod gains;
 mod geometric;
 mod integrator;
+#[cfg(feature = "lanes")]
+mod lanes;
 mod policy;
 mod scalar;
 #[cfg(feature = "std")]
@@ -92,18 +96,22 @@ pub use consistent_start::ConsistentStart;
 pub use correction::Correction;
 pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
+#[cfg(feature = "ensemble")]
+pub use ensemble::{Alike, Each, Ensemble, EnsembleGains, EnsembleRun, NoFeedback, Statistics, Summary};
 pub use error::Error;
 #[cfg(feature = "std")]
 pub use error::{BlowUp, Halted, Symptom};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
-pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Uniform};
+pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Multiply, Uniform};
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
 pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
+#[cfg(feature = "lanes")]
+pub use lanes::Lanes;
 pub use nalgebra;
 pub use policy::{BaeChang, ConstantGain, DiagonalScaled, GainPolicy, Relaxation, Target};
-pub use scalar::Scalar;
+pub use scalar::{Constant, Scalar};
 #[cfg(feature = "std")]
 pub use simulation::{Method, Moment, Run, Sample, Simulation, Snapshot};
 pub use system::{

@@ -20,7 +20,7 @@ use nalgebra::{ArrayStorage, SMatrix, SVector};
 
 use crate::error::positive;
 use crate::tableau::{EULER, RK4};
-use crate::{Error, FeedbackLaw, GainMatrix, PreparedSystem, Scalar};
+use crate::{Constant, Error, FeedbackLaw, GainMatrix, Multiply, PreparedSystem, Scalar};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
 const POWER_ITERATIONS: usize = 24;
@@ -28,35 +28,39 @@ const POWER_ITERATIONS: usize = 24;
 const TINY: f64 = 1e-140;
 
 /// How K follows from the state.
-pub trait GainPolicy<const M: usize>: Copy + fmt::Debug {
-    /// The policy with the integrals' weights taken in.
-    type Weighted: Copy + fmt::Debug;
+pub trait GainPolicy<const M: usize>: Copy + fmt::Debug + Send + Sync {
+    /// The policy with the integrals' weights taken in, in numbers of type `C`.
+    type Weighted<C: Constant>: Copy + fmt::Debug + Send + Sync;
 
     /// Refuses what is not finite and positive (definite), in terms of the rows' names.
     fn check(&self, names: &[&'static str; M]) -> Result<(), Error>;
     /// The policy with W^1/2 K W^1/2 for K. `normalisation` is that of the system: see [`PreparedSystem::normalisation`].
-    fn weighted(&self, weights: &[f64; M], normalisation: &[[f64; 3]; M]) -> Self::Weighted;
+    fn weighted(&self, weights: &[f64; M], normalisation: &[[f64; 3]; M]) -> Self::Weighted<f64>;
+    /// Policies side by side, which `policy` gives for each lane. One that is not constant must be the same for all.
+    fn gather<C: Constant>(policy: impl Fn(usize) -> Self::Weighted<f64>) -> Self::Weighted<C>;
     /// X - L DF^T K (F - target).
-    fn field<T, P, L, const N: usize>(
-        gain: &Self::Weighted,
+    fn field<T, C, P, L, const N: usize>(
+        gain: &Self::Weighted<C>,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &SVector<T, N>,
     ) -> SVector<T, N>
     where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>;
     /// One step of the explicit Euler method on the field.
     #[inline]
-    fn euler_step<T, P, L, const N: usize>(
-        gain: &Self::Weighted,
+    fn euler_step<T, C, P, L, const N: usize>(
+        gain: &Self::Weighted<C>,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &mut SVector<T, N>,
         h: T,
     ) where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
@@ -64,32 +68,33 @@ pub trait GainPolicy<const M: usize>: Copy + fmt::Debug {
     }
     /// One step of the classical Runge-Kutta method of order 4 on the field.
     #[inline]
-    fn rk4_step<T, P, L, const N: usize>(
-        gain: &Self::Weighted,
+    fn rk4_step<T, C, P, L, const N: usize>(
+        gain: &Self::Weighted<C>,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &mut SVector<T, N>,
         h: T,
     ) where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
         RK4.step(|x| Self::field(gain, system, target, x), x, h);
     }
     /// The largest eigenvalue of L DF^T K DF: the rate at which the violation that decays fastest does.
-    fn decay_rate<P, L, const N: usize>(gain: &Self::Weighted, system: &P, metric: &L, x: &SVector<f64, N>) -> f64
+    fn decay_rate<P, L, const N: usize>(gain: &Self::Weighted<f64>, system: &P, metric: &L, x: &SVector<f64, N>) -> f64
     where
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>;
 }
 
-/// F_target and L.
+/// F_target, the same for all lanes or for each its own, and L.
 #[derive(Clone, Copy, Debug)]
-pub struct Target<L, const M: usize> {
-    pub(crate) integrals: SVector<f64, M>,
+pub struct Target<L, const M: usize, C = f64> {
+    pub(crate) integrals: SVector<C, M>,
     /// F_target in the normalised form of the integrals.
-    pub(crate) normalised: [f64; M],
+    pub(crate) normalised: [C; M],
     pub(crate) metric: L,
 }
 
@@ -101,36 +106,44 @@ pub struct ConstantGain<K> {
     pub(crate) normalised: K,
 }
 
-impl<L, const M: usize> Target<L, M> {
+impl<L, C: Constant, const M: usize> Target<L, M, C> {
     #[inline]
     pub(crate) fn changes<T: Scalar>(&self, integrals: [T; M]) -> [T; M] {
-        array::from_fn(|i| integrals[i] - T::from_f64(self.integrals[i]))
+        array::from_fn(|i| integrals[i] - T::lift(self.integrals.data.0[0][i]))
     }
 }
 
 impl<K: GainMatrix<M>, const M: usize> GainPolicy<M> for K {
-    type Weighted = ConstantGain<<K as GainMatrix<M>>::Weighted>;
+    type Weighted<C: Constant> = ConstantGain<<K as GainMatrix<M>>::Weighted<C>>;
 
     fn check(&self, names: &[&'static str; M]) -> Result<(), Error> {
         GainMatrix::check(self, "K", names)
     }
 
-    fn weighted(&self, weights: &[f64; M], normalisation: &[[f64; 3]; M]) -> Self::Weighted {
+    fn weighted(&self, weights: &[f64; M], normalisation: &[[f64; 3]; M]) -> Self::Weighted<f64> {
         let roots = weights.map(Scalar::sqrt);
         let rows = array::from_fn(|i| roots[i] * normalisation[i][0]);
         let columns = array::from_fn(|i| roots[i] * normalisation[i][1]);
         ConstantGain { declared: GainMatrix::weighted(self, weights), normalised: self.scaled(&rows, &columns) }
     }
 
+    fn gather<C: Constant>(policy: impl Fn(usize) -> Self::Weighted<f64>) -> Self::Weighted<C> {
+        ConstantGain {
+            declared: <K as GainMatrix<M>>::gather(|lane| policy(lane).declared),
+            normalised: <K as GainMatrix<M>>::gather(|lane| policy(lane).normalised),
+        }
+    }
+
     #[inline]
-    fn field<T, P, L, const N: usize>(
-        gain: &Self::Weighted,
+    fn field<T, C, P, L, const N: usize>(
+        gain: &Self::Weighted<C>,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &SVector<T, N>,
     ) -> SVector<T, N>
     where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
@@ -138,14 +151,15 @@ impl<K: GainMatrix<M>, const M: usize> GainPolicy<M> for K {
     }
 
     #[inline]
-    fn euler_step<T, P, L, const N: usize>(
-        gain: &Self::Weighted,
+    fn euler_step<T, C, P, L, const N: usize>(
+        gain: &Self::Weighted<C>,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &mut SVector<T, N>,
         h: T,
     ) where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
@@ -153,21 +167,22 @@ impl<K: GainMatrix<M>, const M: usize> GainPolicy<M> for K {
     }
 
     #[inline]
-    fn rk4_step<T, P, L, const N: usize>(
-        gain: &Self::Weighted,
+    fn rk4_step<T, C, P, L, const N: usize>(
+        gain: &Self::Weighted<C>,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &mut SVector<T, N>,
         h: T,
     ) where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
         system.rk4_step(x, h, &constant_law(gain, target));
     }
 
-    fn decay_rate<P, L, const N: usize>(gain: &Self::Weighted, system: &P, metric: &L, x: &SVector<f64, N>) -> f64
+    fn decay_rate<P, L, const N: usize>(gain: &Self::Weighted<f64>, system: &P, metric: &L, x: &SVector<f64, N>) -> f64
     where
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
@@ -183,7 +198,7 @@ pub struct Relaxation {
 }
 
 impl<const M: usize> GainPolicy<M> for Relaxation {
-    type Weighted = Self;
+    type Weighted<C: Constant> = Self;
 
     fn check(&self, _: &[&'static str; M]) -> Result<(), Error> {
         positive("the relaxation time tau", self.tau).map(|_| ())
@@ -193,15 +208,20 @@ impl<const M: usize> GainPolicy<M> for Relaxation {
         *self
     }
 
+    fn gather<C: Constant>(policy: impl Fn(usize) -> Self) -> Self {
+        policy(0)
+    }
+
     #[inline]
-    fn field<T, P, L, const N: usize>(
+    fn field<T, C, P, L, const N: usize>(
         gain: &Self,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &SVector<T, N>,
     ) -> SVector<T, N>
     where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
@@ -230,7 +250,7 @@ pub struct DiagonalScaled {
 }
 
 impl<const M: usize> GainPolicy<M> for DiagonalScaled {
-    type Weighted = Self;
+    type Weighted<C: Constant> = Self;
 
     fn check(&self, _: &[&'static str; M]) -> Result<(), Error> {
         positive("the rate of the scaled gains", self.rate).map(|_| ())
@@ -240,15 +260,20 @@ impl<const M: usize> GainPolicy<M> for DiagonalScaled {
         *self
     }
 
+    fn gather<C: Constant>(policy: impl Fn(usize) -> Self) -> Self {
+        policy(0)
+    }
+
     #[inline]
-    fn field<T, P, L, const N: usize>(
+    fn field<T, C, P, L, const N: usize>(
         gain: &Self,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &SVector<T, N>,
     ) -> SVector<T, N>
     where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
@@ -279,7 +304,7 @@ pub struct BaeChang {
 }
 
 impl<const M: usize> GainPolicy<M> for BaeChang {
-    type Weighted = Self;
+    type Weighted<C: Constant> = Self;
 
     fn check(&self, _: &[&'static str; M]) -> Result<(), Error> {
         positive("the step of the gains", self.h).map(|_| ())
@@ -289,15 +314,20 @@ impl<const M: usize> GainPolicy<M> for BaeChang {
         *self
     }
 
+    fn gather<C: Constant>(policy: impl Fn(usize) -> Self) -> Self {
+        policy(0)
+    }
+
     #[inline]
-    fn field<T, P, L, const N: usize>(
+    fn field<T, C, P, L, const N: usize>(
         gain: &Self,
         system: &P,
-        target: &Target<L, M>,
+        target: &Target<L, M, C>,
         x: &SVector<T, N>,
     ) -> SVector<T, N>
     where
         T: Scalar,
+        C: Constant,
         P: PreparedSystem<N, M>,
         L: GainMatrix<N>,
     {
@@ -344,23 +374,24 @@ where
 }
 
 /// y = K (F - F_target) with a constant K.
-pub(crate) struct ConstantLaw<'a, K, L, const M: usize> {
+pub(crate) struct ConstantLaw<'a, K, L, C, const M: usize> {
     gain: &'a ConstantGain<K>,
-    target: &'a Target<L, M>,
+    target: &'a Target<L, M, C>,
 }
 
 #[inline]
-pub(crate) fn constant_law<'a, K, L, const M: usize>(
+pub(crate) fn constant_law<'a, K, L, C, const M: usize>(
     gain: &'a ConstantGain<K>,
-    target: &'a Target<L, M>,
-) -> ConstantLaw<'a, K, L, M> {
+    target: &'a Target<L, M, C>,
+) -> ConstantLaw<'a, K, L, C, M> {
     ConstantLaw { gain, target }
 }
 
-impl<T, K, L, const N: usize, const M: usize> FeedbackLaw<T, N, M> for ConstantLaw<'_, K, L, M>
+impl<T, K, L, C, const N: usize, const M: usize> FeedbackLaw<T, N, M> for ConstantLaw<'_, K, L, C, M>
 where
     T: Scalar,
-    K: GainMatrix<M>,
+    C: Constant,
+    K: Multiply<M>,
     L: GainMatrix<N>,
 {
     const HAS_METRIC: bool = !L::IS_IDENTITY;
@@ -373,7 +404,7 @@ where
     #[inline]
     fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], _: &P) -> [T; M] {
         let change = |i: usize| {
-            if P::ZERO_TARGETS[i] { forms[i] } else { forms[i] - T::from_f64(self.target.normalised[i]) }
+            if P::ZERO_TARGETS[i] { forms[i] } else { forms[i] - T::lift(self.target.normalised[i]) }
         };
         self.gain.normalised.multiply(array::from_fn(change))
     }

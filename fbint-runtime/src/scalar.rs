@@ -4,6 +4,7 @@
 //! numbers. The blanket implementation covers everything that is nalgebra's [`SimdRealField`] and `Copy`; a type of lanes
 //! that is not can implement the trait itself.
 
+use core::fmt;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use nalgebra::SimdRealField;
@@ -60,6 +61,11 @@ pub trait Scalar:
 {
     /// The number nearest to `value`, in every lane.
     fn from_f64(value: f64) -> Self;
+    /// A constant, in every lane the same or in each its own.
+    #[inline(always)]
+    fn lift(constant: impl Constant) -> Self {
+        constant.lift()
+    }
     /// `1 / self`.
     fn recip(self) -> Self;
     /// `self * factor + summand`: fused where the target has the instruction, two roundings elsewhere.
@@ -98,6 +104,25 @@ pub trait Scalar:
     fn exp(self) -> Self;
     /// The natural logarithm.
     fn ln(self) -> Self;
+}
+
+/// A number that does not change while a system is integrated: one for all lanes, or one for each.
+pub trait Constant: Copy + fmt::Debug + Send + Sync + 'static {
+    /// The number, as one that generated code computes with.
+    fn lift<T: Scalar>(self) -> T;
+    /// The numbers that `number` gives for each lane.
+    fn gather(number: impl Fn(usize) -> f64) -> Self;
+}
+
+impl Constant for f64 {
+    #[inline(always)]
+    fn lift<T: Scalar>(self) -> T {
+        T::from_f64(self)
+    }
+
+    fn gather(number: impl Fn(usize) -> f64) -> Self {
+        number(0)
+    }
 }
 
 /// Forwards each function of [`Scalar`] to nalgebra's lane-wise one.

@@ -15,8 +15,12 @@ use core::ops::ControlFlow;
 
 use nalgebra::SVector;
 
+#[cfg(feature = "ensemble")]
+pub(crate) use self::course::bounds;
 use self::course::{Audit, Course, Watch};
-use self::schedule::Schedule;
+#[cfg(feature = "ensemble")]
+pub(crate) use self::schedule::Sampling;
+pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::integrator::MAX_STEPS;
@@ -28,7 +32,7 @@ use crate::{
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); those of the methods of
 /// order 1 and 2 end at 2.
-const RK4_INTERVAL: f64 = 2.785;
+pub(crate) const RK4_INTERVAL: f64 = 2.785;
 
 /// A run to be made: a system, a start, a method and an end, with feedback or without.
 pub struct Simulation<'a, S, F, const N: usize, const M: usize> {

@@ -7,7 +7,7 @@ use core::{array, fmt};
 
 use nalgebra::{SMatrix, SVector};
 
-use crate::Scalar;
+use crate::{Constant, Scalar};
 
 /// A mechanical system whose equations were derived at compile time.
 ///
@@ -59,6 +59,13 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     /// The system with all that depends on its parameters alone computed, for use step after step.
     fn prepare(&self) -> Self::Prepared;
 
+    /// Like [`Prepared`](Self::Prepared), with constants of type `C`.
+    type Gathered<C: Constant>: PreparedSystem<N, M>;
+    /// Prepared systems side by side, which `member` gives for each lane.
+    fn gather<'a, C: Constant>(member: impl Fn(usize) -> &'a Self::Prepared) -> Self::Gathered<C>
+    where
+        Self::Prepared: 'a;
+
     /// X(x), prepared for this one call: see [`PreparedSystem::vector_field`].
     fn vector_field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
         self.prepare().vector_field(x)
@@ -74,7 +81,7 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
 }
 
 /// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.
-pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug {
+pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug + Send + Sync + 'static {
     /// The Dirac-extended vector field X(x) = J (grad H - Df^T c), CPV22 eq. (4).
     fn vector_field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N>;
     /// The integrals F(x).
@@ -94,7 +101,7 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug {
     /// `[factor, scale, offset]` for each integral. The generated feedback computes a normalised form f of F with fewer
     /// operations, F = scale (f + offset), and divides each gradient by a constant, dF = factor row. What is left out here
     /// a law has in its gains and targets: see [`FeedbackLaw::weigh_normalised`].
-    fn normalisation(&self) -> [[f64; 3]; M];
+    fn normalisation<T: Scalar>(&self) -> [[T; 3]; M];
     /// The gradient of the feedback potential, grad V = DF^T K (F - F_target).
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
@@ -120,12 +127,12 @@ pub trait FeedbackLaw<T: Scalar, const N: usize, const M: usize> {
     /// [`PreparedSystem::normalisation`]. A law that is used step after step has computed all that is constant in it before.
     #[inline]
     fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], system: &P) -> [T; M] {
-        let normalisation = system.normalisation();
+        let normalisation = system.normalisation::<T>();
         let y = self.weigh(array::from_fn(|i| {
             let [_, scale, offset] = normalisation[i];
-            T::from_f64(scale) * (forms[i] + T::from_f64(offset))
+            scale * (forms[i] + offset)
         }));
-        array::from_fn(|i| T::from_f64(normalisation[i][0]) * y[i])
+        array::from_fn(|i| normalisation[i][0] * y[i])
     }
     /// L v, from v = grad V.
     fn precondition(&self, gradient: [T; N]) -> [T; N];

@@ -7,8 +7,8 @@ mod bare;
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    ConsistentStart, Correction, Dependence, Error, FeedbackSystem, Field, Gains, IntegralDrift, Method, Moment,
-    OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
+    ConsistentStart, Correction, Dependence, Ensemble, EnsembleGains, Error, FeedbackSystem, Field, Gains, IntegralDrift,
+    Method, Moment, OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
 };
 use nalgebra::SVector;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,9 @@ use crate::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
     SphericalPendulum, SphericalPendulumCpv22,
 };
+
+/// The most operations of a feedback field whose ensembles run in lanes: beyond, compiling them takes minutes.
+const MOST_IN_LANES: u32 = 1200;
 
 /// Every model, in the order in which they are listed.
 pub const MODELS: &[Entry] = &[
@@ -104,6 +107,13 @@ pub trait Model {
     fn run_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Run, Error>;
     /// The steps of such a run and nothing else; gives the state at the end.
     fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
+    /// Integrates many members at once, with gains that are numbers or relax; `progress` is told the fraction that is done from time to time.
+    fn run_ensemble(
+        &self,
+        members: &[Member],
+        plan: &Plan,
+        progress: &mut (dyn FnMut(f64) + Send),
+    ) -> Result<EnsembleRun, Error>;
     /// The declared outputs in a state.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
     /// The derivation as plain text.
@@ -199,6 +209,52 @@ pub struct Sample {
     pub change: Vec<f64>,
 }
 
+/// A member of an ensemble.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// A value for each parameter.
+    pub parameters: Vec<f64>,
+    /// The start.
+    pub start: Vec<f64>,
+    /// The gain of every integral, instead of those of the [`Plan`].
+    pub gain: Option<f64>,
+}
+
+/// What an ensemble gave.
+#[derive(Clone, Debug)]
+pub struct EnsembleRun {
+    /// The members together, at each time that was sampled.
+    pub statistics: Vec<Statistics>,
+    /// The largest |F - F_target| of any member at any of these times, of each integral.
+    pub largest_changes: Vec<f64>,
+    /// Each member at the end, or why it did not get there.
+    pub ends: Vec<Result<Sample, Error>>,
+}
+
+/// Statistics over the members at one time.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    /// The time.
+    pub time: f64,
+    /// How many members there are that did not fail.
+    pub members: u64,
+    /// Of each entry of the state, then of F - F_target of each integral.
+    pub quantities: Vec<Summary>,
+}
+
+/// Statistics of one quantity.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary {
+    /// The mean.
+    pub mean: f64,
+    /// The variance, as of a sample.
+    pub variance: f64,
+    /// The least.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
 /// A system, how it starts, and the splittings that are its own.
 struct Loaded<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     system: S,
@@ -212,7 +268,7 @@ type Geometric<const N: usize> = Vec<(Rival, Box<dyn OneStep<N>>)>;
 /// The model of a system with its default parameters.
 fn model<S, const N: usize, const M: usize>(start: fn(&S) -> Result<S::State, Error>) -> Box<dyn Model>
 where
-    S: FeedbackSystem<N, M> + Default + 'static,
+    S: FeedbackSystem<N, M> + Clone + Default + Sync + 'static,
 {
     with_splittings(start, |_| Vec::new())
 }
@@ -223,7 +279,7 @@ fn with_splittings<S, const N: usize, const M: usize>(
     splittings: fn(&S) -> Geometric<N>,
 ) -> Box<dyn Model>
 where
-    S: FeedbackSystem<N, M> + Default + 'static,
+    S: FeedbackSystem<N, M> + Clone + Default + Sync + 'static,
 {
     Box::new(Loaded { system: S::default(), start, splittings })
 }
@@ -281,7 +337,10 @@ impl Rival {
     }
 }
 
-impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Model for Loaded<S, N, M> {
+impl<S, const N: usize, const M: usize> Model for Loaded<S, N, M>
+where
+    S: FeedbackSystem<N, M> + Clone + Sync + 'static,
+{
     fn state_names(&self) -> &'static [&'static str] {
         const { &S::STATE_NAMES }
     }
@@ -353,6 +412,37 @@ impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Model fo
         Ok(flat(bare::run_by(&*method.0, SVector::from_column_slice(start), h, until)))
     }
 
+    fn run_ensemble(
+        &self,
+        members: &[Member],
+        plan: &Plan,
+        progress: &mut (dyn FnMut(f64) + Send),
+    ) -> Result<EnsembleRun, Error> {
+        let system = |member: &Member| {
+            let mut system = self.system.clone();
+            for (index, &value) in member.parameters.iter().enumerate() {
+                if let Some(parameter) = system.parameter_mut(index) {
+                    *parameter = value;
+                }
+            }
+            system
+        };
+        let systems: Vec<S> = members.iter().map(system).collect();
+        let starts = members.iter().map(|member| SVector::<f64, N>::from_column_slice(&member.start));
+        let ensemble = Ensemble::over_systems(&systems, starts);
+        let gains = |member: &Member| match (member.gain, &plan.feedback) {
+            (Some(gain), _) => Some([gain; M]),
+            (None, Feedback::Uniform(gain)) => Some([*gain; M]),
+            (None, Feedback::Diagonal(gains)) => Some(SVector::<f64, M>::from_column_slice(gains).into()),
+            _ => None,
+        };
+        match (&plan.feedback, members.iter().map(gains).collect()) {
+            (_, Some(gains)) => finish_ensemble(ensemble.gains_of_each(gains), plan, progress),
+            (Feedback::Relaxation(tau), _) => finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan, progress),
+            _ => finish_ensemble(ensemble.without_feedback(), plan, progress),
+        }
+    }
+
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
         self.system.prepare().outputs(&SVector::<f64, N>::from_column_slice(state)).as_ref().to_vec()
     }
@@ -391,11 +481,6 @@ where
 }
 
 fn erased<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run: &fbint_runtime::Run<X, N, M>) -> Run {
-    let sample = |sample: &fbint_runtime::Sample<N, M>| Sample {
-        time: sample.time,
-        state: sample.state.as_slice().to_vec(),
-        change: sample.change.as_slice().to_vec(),
-    };
     Run {
         drift: run.drift().integrals().to_vec(),
         report: run.drift().to_string(),
@@ -406,6 +491,46 @@ fn erased<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run:
         steps: run.steps(),
         evaluations: run.evaluations(),
     }
+}
+
+fn finish_ensemble<S, G, const N: usize, const M: usize>(
+    ensemble: Ensemble<'_, S, G, N, M>,
+    plan: &Plan,
+    progress: &mut (dyn FnMut(f64) + Send),
+) -> Result<EnsembleRun, Error>
+where
+    S: FeedbackSystem<N, M> + Sync,
+    G: EnsembleGains<N, M>,
+{
+    let ensemble = ensemble.method(plan.method).corrected(plan.correction).until(plan.until);
+    let ensemble = match plan.every {
+        Some(interval) => ensemble.record_every(interval),
+        None => ensemble,
+    };
+    // Code for lanes that would never be called is not even made.
+    let run = if const { S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
+        ensemble.run_one_by_one(progress)?
+    } else {
+        ensemble.run_with(progress)?
+    };
+    let statistics = |at: &fbint_runtime::Statistics<N, M>| Statistics {
+        time: at.time,
+        members: at.members,
+        quantities: summaries(&at.state).chain(summaries(&at.change)).collect(),
+    };
+    Ok(EnsembleRun {
+        statistics: run.statistics().iter().map(statistics).collect(),
+        largest_changes: run.largest_changes().as_slice().to_vec(),
+        ends: run.ends().iter().map(|end| end.as_ref().map(sample).map_err(Error::clone)).collect(),
+    })
+}
+
+fn summaries<const D: usize>(of: &fbint_runtime::Summary<D>) -> impl Iterator<Item = Summary> + '_ {
+    (0..D).map(|i| Summary { mean: of.mean[i], variance: of.variance[i], min: of.min[i], max: of.max[i] })
+}
+
+fn sample<const N: usize, const M: usize>(sample: &fbint_runtime::Sample<N, M>) -> Sample {
+    Sample { time: sample.time, state: sample.state.as_slice().to_vec(), change: sample.change.as_slice().to_vec() }
 }
 
 fn flat<X: Into<SVector<f64, N>>, const N: usize>(state: X) -> Vec<f64> {

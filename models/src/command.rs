@@ -4,6 +4,7 @@ mod arguments;
 mod bitmap;
 mod checkpoint;
 mod compare;
+mod ensemble;
 mod figure;
 mod interruption;
 mod job;
@@ -34,6 +35,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>>
         None => compare::compare()?,
         Some(Command::List) => list::list()?,
         Some(Command::Run(run)) => return run::run(run),
+        Some(Command::Ensemble(arguments)) => ensemble::ensemble(arguments)?,
         Some(Command::Resume(resume)) => return run::resume(resume),
         Some(Command::Show(show)) => show::show(show)?,
         Some(Command::Reproduce(reproduce)) => return reproduce::reproduce(reproduce),

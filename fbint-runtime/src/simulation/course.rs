@@ -213,9 +213,18 @@ impl Control {
     }
 }
 
+/// How far from its target each integral may be.
+pub(crate) fn bounds<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    system: &S,
+    start: &SVector<f64, N>,
+    targets: &SVector<f64, M>,
+) -> SVector<f64, M> {
+    (scales(system, start) + targets.abs()) * BLOW_UP
+}
+
 impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
     fn new(system: &S, start: SVector<f64, N>, targets: SVector<f64, M>) -> Self {
-        let bounds = (scales(system, &start) + targets.abs()) * BLOW_UP;
+        let bounds = bounds(system, &start, &targets);
         let integrals = system.integrals(&start);
         let mut drift = Drift::new(S::INTEGRAL_NAMES, targets);
         drift.record(0.0, &integrals);
@@ -397,7 +406,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
 }
 
 impl<const N: usize, const M: usize> Sample<N, M> {
-    fn is_good(&self, bounds: &SVector<f64, M>) -> bool {
+    pub(crate) fn is_good(&self, bounds: &SVector<f64, M>) -> bool {
         let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
         self.state.iter().all(|entry| entry.is_finite()) && self.change.iter().zip(bounds).all(is_bounded)
     }

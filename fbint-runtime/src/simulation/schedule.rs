@@ -13,10 +13,10 @@ const UNWATCHED: u64 = 256;
 const ROUNDING: f64 = 1e-9;
 
 /// When steps of a fixed size end, and which are sampled and watched.
-pub(super) struct Schedule {
-    pub(super) h: f64,
+pub(crate) struct Schedule {
+    pub(crate) h: f64,
     pub(super) until: f64,
-    pub(super) steps: u64,
+    pub(crate) steps: u64,
     /// The size of the last step where it is not h.
     last: Option<f64>,
     sampled: u64,
@@ -24,7 +24,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    pub(super) fn new(h: f64, until: f64, interval: Option<f64>) -> Result<Self, Error> {
+    pub(crate) fn new(h: f64, until: f64, interval: Option<f64>) -> Result<Self, Error> {
         let h = positive("the step h", h)?;
         let until = positive("the end of the simulation", until)?;
         let ratio = until / h;
@@ -46,16 +46,30 @@ impl Schedule {
     }
 
     /// The time after a number of steps.
-    pub(super) fn time(&self, step: u64) -> f64 {
+    pub(crate) fn time(&self, step: u64) -> f64 {
         if step == self.steps { self.until } else { step as f64 * self.h }
     }
 
-    pub(super) fn step_size(&self, step: u64) -> f64 {
+    pub(crate) fn step_size(&self, step: u64) -> f64 {
         if step == self.steps { self.last.unwrap_or(self.h) } else { self.h }
     }
 
-    pub(super) fn is_sampled(&self, step: u64) -> bool {
+    pub(crate) fn is_sampled(&self, step: u64) -> bool {
         step.is_multiple_of(self.sampled)
+    }
+
+    /// How many steps after this one are of one size, up to the next sample; the last step is by itself.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn alike_from(&self, step: u64) -> u64 {
+        let next_sample = step - step % self.sampled + self.sampled;
+        (next_sample.min(self.steps - 1) - step).max(1)
+    }
+
+    /// When samples are taken, the start and the end among them.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn sample_times(&self) -> Vec<f64> {
+        let steps = (0..self.steps).step_by(self.sampled as usize).chain([self.steps]);
+        steps.map(|step| self.time(step)).collect()
     }
 
     pub(super) fn is_watched(&self, step: u64) -> bool {
@@ -64,7 +78,7 @@ impl Schedule {
 }
 
 /// Which states of a run with error control are sampled, besides the start and the end.
-pub(super) enum Sampling {
+pub(crate) enum Sampling {
     /// Every so many steps.
     Steps { stride: u64 },
     /// The multiples of an interval, from number `next` to number `last`.
@@ -73,7 +87,7 @@ pub(super) enum Sampling {
 
 impl Sampling {
     /// How to go on sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
-    pub(super) fn new(until: f64, interval: Option<f64>, stride: u64, samples: u64) -> Result<Self, Error> {
+    pub(crate) fn new(until: f64, interval: Option<f64>, stride: u64, samples: u64) -> Result<Self, Error> {
         let Some(interval) = interval else { return Ok(Self::Steps { stride }) };
         let interval = positive("the interval between samples", interval)?;
         if until / interval > 1e8 {
@@ -81,6 +95,16 @@ impl Sampling {
         }
         let last = ((until / interval) * (1.0 - ROUNDING)).floor() as u64;
         Ok(Self::Times { interval, next: samples, last })
+    }
+
+    /// When samples are taken, the start and the end among them, unless that depends on the steps.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn times(&self, until: f64) -> Vec<f64> {
+        let (interval, last) = match *self {
+            Self::Steps { .. } => (until, 0),
+            Self::Times { interval, last, .. } => (interval, last),
+        };
+        (0..=last).map(|number| number as f64 * interval).chain([until]).collect()
     }
 
     pub(super) fn stride(&self) -> u64 {

@@ -4,7 +4,8 @@
 
 use fbint_runtime::nalgebra::{ArrayStorage, SMatrix, SVector};
 use fbint_runtime::{
-    Conservation, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem, Scalar,
+    Conservation, Constant, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem,
+    Scalar,
 };
 
 /// A point mass on a sphere of radius `l`. With `WEIGHTED`, the first integral counts three times and the last twice.
@@ -92,6 +93,13 @@ impl<const WEIGHTED: bool> FeedbackSystem<6, 4> for Pendulum<WEIGHTED> {
     fn prepare(&self) -> Self {
         *self
     }
+
+    type Gathered<C: Constant> = Self;
+
+    /// Of one system alone: none of the tests has others.
+    fn gather<'a, C: Constant>(member: impl Fn(usize) -> &'a Self) -> Self {
+        *member(0)
+    }
 }
 
 impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
@@ -144,8 +152,8 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
 
     const ZERO_TARGETS: [bool; 4] = [false; 4];
 
-    fn normalisation(&self) -> [[f64; 3]; 4] {
-        [[1.0, 1.0, 0.0]; 4]
+    fn normalisation<T: Scalar>(&self) -> [[T; 3]; 4] {
+        [[1.0, 1.0, 0.0].map(T::from_f64); 4]
     }
 
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 
 /// Integrates mechanical systems whose equations were derived while this program was compiled.
 ///
@@ -20,6 +20,7 @@ Examples:
   fbint                                              compare four methods on CPV22's pendulum
   fbint list                                         which models there are, and their parameters
   fbint run four-bar --until 30 --plot four-bar.svg  integrate one and draw what the integrals did
+  fbint ensemble kepler --vary mu=normal:1,0.01 --members 100 --until 1  integrate many at once
   fbint show spherical-pendulum --equations          what was derived for it
   fbint resume chain.checkpoint                      go on with a run that was interrupted
   fbint reproduce cpv22-table --out out              make CPV22's table again, published numbers beside it
@@ -32,6 +33,8 @@ pub(crate) enum Command {
     List,
     /// Integrate a model and report what happened to every integral.
     Run(Box<Run>),
+    /// Integrate many members of a model at once, with parameters, starts or gains that vary.
+    Ensemble(Box<Ensemble>),
     /// Go on with a run from its checkpoint.
     Resume(Resume),
     /// Print what was derived for a model.
@@ -85,6 +88,29 @@ Interruption:
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) integration: Integration,
+    /// Write the trajectory, the change of every integral and the outputs as CSV.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+    /// The time between two samples of the trajectory; unless given, such that there are about 1000, or every step of a method
+    /// that chooses its steps.
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    pub(crate) every: Option<f64>,
+    /// Draw the change of every integral over time as SVG.
+    #[arg(long, value_name = "FILE.svg")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Keep in this file what it takes to go on with the run, should it be interrupted; see `fbint resume`.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// The time between two checkpoints, in seconds by the clock on the wall; 10 unless given.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, requires = "checkpoint", value_parser = seconds)]
+    pub(crate) checkpoint_every: Option<f64>,
+}
+
+/// What is integrated, from where, and how.
+#[derive(Args, Debug)]
+pub(crate) struct Integration {
     /// The model, as `fbint list` names it.
     pub(crate) model: String,
     /// The integrator.
@@ -117,22 +143,75 @@ pub(crate) struct Run {
     /// Move the start to a nearby state that satisfies the constraints, with the entries of --start as they are.
     #[arg(long)]
     pub(crate) repair: bool,
-    /// Write the trajectory, the change of every integral and the outputs as CSV.
+}
+
+const ENSEMBLE_EXAMPLES: &str = "\
+Examples:
+  fbint ensemble spherical-pendulum --members 10000 --vary q[0]=normal:0,0.01 --vary m=uniform:0.9,1.1
+  fbint ensemble four-bar --members 1000 --vary g=uniform:9.7,9.9 --until 5 --out statistics.csv
+  fbint ensemble kepler --members 101 --vary p[1]=linspace:0.9,1.1 --ends ends.csv
+  fbint ensemble planar-pendulum --members 50 --vary gains=linspace:0.1,5 --method euler --ends ends.csv
+
+Variation:
+  --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for the one
+  weight of all integrals. normal:MEAN,DEVIATION and uniform:FROM,TO are random, linspace:FROM,TO goes evenly from the first
+  member to the last. Member 7 draws the same numbers whatever the number of members, from --seed. A start with entries that vary
+  is moved to a consistent one nearby, with those entries as they are; --repair does so for every start.
+
+Members that fail:
+  A member that has no consistent start, or blows up, is reported by its number, and the statistics are those of the others.";
+
+#[derive(Args, Debug)]
+#[command(after_help = ENSEMBLE_EXAMPLES)]
+pub(crate) struct Ensemble {
+    #[command(flatten)]
+    pub(crate) integration: Integration,
+    /// How many members there are.
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = value_parser!(u32).range(1..=10_000_000))]
+    pub(crate) members: u32,
+    /// Vary a parameter, an entry of the start, or the gains; may be repeated.
+    #[arg(long, value_name = "NAME=DISTRIBUTION", value_parser = variation)]
+    pub(crate) vary: Vec<Variation>,
+    /// Where random numbers begin.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// How many threads to use; as many as there are cores unless given.
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Write mean, variance, least and largest of the state and of the change of every integral as CSV, a row a time.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
-    /// The time between two samples of the trajectory; unless given, such that there are about 1000, or every step of a method
-    /// that chooses its steps.
+    /// Write what varied, the state at the end and the change of every integral as CSV, a row a member.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) ends: Option<PathBuf>,
+    /// The time between two samples; a hundredth of the run unless given.
     #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     pub(crate) every: Option<f64>,
-    /// Draw the change of every integral over time as SVG.
-    #[arg(long, value_name = "FILE.svg")]
-    pub(crate) plot: Option<PathBuf>,
-    /// Keep in this file what it takes to go on with the run, should it be interrupted; see `fbint resume`.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) checkpoint: Option<PathBuf>,
-    /// The time between two checkpoints, in seconds by the clock on the wall; 10 unless given.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, requires = "checkpoint", value_parser = seconds)]
-    pub(crate) checkpoint_every: Option<f64>,
+}
+
+/// `NAME=DISTRIBUTION`.
+#[derive(Clone, Debug)]
+pub(crate) struct Variation {
+    pub(crate) name: String,
+    pub(crate) distribution: Distribution,
+}
+
+/// How a number varies over the members.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Distribution {
+    Normal {
+        mean: f64,
+        deviation: f64,
+    },
+    Uniform {
+        from: f64,
+        to: f64,
+    },
+    /// Evenly from the first member to the last.
+    Linspace {
+        from: f64,
+        to: f64,
+    },
 }
 
 const RESUME_EXAMPLES: &str = "\
@@ -276,6 +355,27 @@ fn gains(text: &str) -> Result<GainsArgument, String> {
 fn assignment(text: &str) -> Result<Assignment, String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
     Ok(Assignment { name: name.trim().to_owned(), value: number(value)? })
+}
+
+fn variation(text: &str) -> Result<Variation, String> {
+    let expected = "expected NAME=normal:MEAN,DEVIATION, NAME=uniform:FROM,TO or NAME=linspace:FROM,TO";
+    let (name, distribution) = text.split_once('=').ok_or(expected)?;
+    let (kind, numbers) = distribution.split_once(':').ok_or(expected)?;
+    let (first, second) = numbers.split_once(',').ok_or(expected)?;
+    let [first, second] = [number(first)?, number(second)?];
+    if !first.is_finite() || !second.is_finite() {
+        return Err(format!("the numbers of {kind} must be finite"));
+    }
+    let distribution = match kind.trim() {
+        "normal" if second < 0.0 => {
+            return Err(format!("the standard deviation is {second:?}: it must not be negative"));
+        }
+        "normal" => Distribution::Normal { mean: first, deviation: second },
+        "uniform" => Distribution::Uniform { from: first, to: second },
+        "linspace" => Distribution::Linspace { from: first, to: second },
+        other => return Err(format!("unknown distribution `{other}`, known: normal, uniform, linspace")),
+    };
+    Ok(Variation { name: name.trim().to_owned(), distribution })
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

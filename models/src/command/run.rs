@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use fbint_runtime::Method;
 use models::catalogue::{Feedback, Model};
 
-use super::arguments::{self, Assignment, GainsArgument, MethodName};
+use super::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
 use super::checkpoint::{Checkpoint, Files};
 use super::job::{Job, code_sha256, named};
 use super::task::{Outputs, Task};
@@ -24,7 +24,7 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes the files asked for.
 pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
-    let job = job(arguments)?;
+    let job = job(&arguments.integration, arguments.every)?;
     let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
     let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
     let outputs =
@@ -43,12 +43,12 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn 
 }
 
 /// What the command line asks for, with everything resolved.
-fn job(arguments: &arguments::Run) -> Result<Job, Box<dyn Error>> {
+pub(super) fn job(arguments: &Integration, every: Option<f64>) -> Result<Job, Box<dyn Error>> {
     let mut model = load(&arguments.model)?;
     set_parameters(&mut *model, &arguments.parameters)?;
     let start = start(&*model, arguments)?;
     let method = method(arguments)?;
-    if let Some(every) = arguments.every
+    if let Some(every) = every
         && arguments.until / every.max(step(method).unwrap_or(0.0)) > MAX_SAMPLES
     {
         return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
@@ -61,7 +61,7 @@ fn job(arguments: &arguments::Run) -> Result<Job, Box<dyn Error>> {
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
         corrections: (arguments.correct || arguments.gains.is_none()).into(),
         until: arguments.until,
-        every: arguments.every,
+        every,
     })
 }
 
@@ -75,7 +75,7 @@ fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(
 }
 
 /// The model's own start with the entries that were set, repaired around them if asked.
-fn start(model: &dyn Model, arguments: &arguments::Run) -> Result<Vec<f64>, Box<dyn Error>> {
+fn start(model: &dyn Model, arguments: &Integration) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut start = model.start()?;
     let mut held = Vec::new();
     for Assignment { name, value } in &arguments.start {
@@ -87,7 +87,7 @@ fn start(model: &dyn Model, arguments: &arguments::Run) -> Result<Vec<f64>, Box<
 }
 
 /// The method with its step or its tolerances, whichever it takes; the other is refused.
-fn method(arguments: &arguments::Run) -> Result<Method, Box<dyn Error>> {
+fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
     let h = arguments.step.unwrap_or(STEP);
     let rtol = arguments.rtol.unwrap_or(RTOL);
     let atol = arguments.atol.unwrap_or(rtol);

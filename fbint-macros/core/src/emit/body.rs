@@ -79,13 +79,11 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The final expression of the function that returns factors, scales and offsets: an array of arrays.
+    /// The statements and the final expression of the function that returns factors, scales and offsets: an array of arrays.
     pub(super) fn normalisation(&self, program: &Program) -> TokenStream {
-        let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
-        body.compute(&program.outputs);
-        let numbers: Vec<_> = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
+        let (statements, numbers) = self.evaluate(program, Form::Declared);
         let rows = numbers.chunks(3).map(|row| quote!([#(#row),*]));
-        quote!([#(#rows),*])
+        quote!(#statements [#(#rows),*])
     }
 
     /// The statements and the final expression, an array.
@@ -279,7 +277,7 @@ impl<'a> Body<'a> {
             }
             (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
                 let name = &self.scope.prepared[index];
-                quote!(let #name = T::from_f64(self.#name);)
+                quote!(let #name = T::lift(self.#name);)
             }
             _ => return,
         };
@@ -334,10 +332,7 @@ impl<'a> Body<'a> {
             Instruction::Input(Input::Symbol(symbol)) => {
                 Piece::atom(self.scope.names[symbol.0 as usize].to_token_stream())
             }
-            Instruction::Input(Input::Prepared(index)) => {
-                let name = &self.scope.prepared[index];
-                Piece::atom(if self.numbers == Numbers::Doubles { quote!(self.#name) } else { quote!(#name) })
-            }
+            Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),

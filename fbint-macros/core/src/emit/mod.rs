@@ -75,7 +75,7 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let prepare = prepare(compiled, &scope);
     let prepared = prepared(compiled, &scope);
     let source = source(compiled, &prepare, &prepared);
-    let implementation = implementation(compiled, &prepare, &source);
+    let implementation = implementation(compiled, &scope, &prepare, &source);
     quote!(#item #state #prepared #implementation)
 }
 
@@ -114,11 +114,12 @@ fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     }
 }
 
-/// The prepared model: numbers that depend on parameters alone, and the functions that read them.
+/// The prepared model: numbers that depend on parameters alone, and the functions that read them. They are of a type `C`, which
+/// is `f64` but where lanes have parameters of their own.
 ///
 /// ```text
-/// pub struct PendulumPrepared { m: f64, c_0: f64 }
-/// impl PreparedSystem<4, 3> for PendulumPrepared { .. }
+/// pub struct PendulumPrepared<C = f64> { m: C, c_0: C }
+/// impl<C: Constant> PreparedSystem<4, 3> for PendulumPrepared<C> { .. }
 /// ```
 fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let (runtime, visibility) = (&compiled.declaration.runtime, &compiled.declaration.item.vis);
@@ -130,21 +131,49 @@ fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let fields = scope.prepared();
     let (n, m) = compiled.sizes();
     let functions = functions(compiled, scope);
+    let (declared, bound, given) = match fields {
+        // A parameter of a type must be used.
+        [] => (quote!(), quote!(), quote!()),
+        _ => (quote!(<C = ::core::primitive::f64>), quote!(<C: #runtime::Constant>), quote!(<C>)),
+    };
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
-        #visibility struct #name {
-            #(#fields: ::core::primitive::f64,)*
+        #visibility struct #name #declared {
+            #(#fields: C,)*
         }
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #runtime::PreparedSystem<#n, #m> for #name {
+        impl #bound #runtime::PreparedSystem<#n, #m> for #name #given {
             #functions
         }
     }
 }
 
-fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
+/// The function that brings prepared models together, one for each lane.
+fn gathered(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
+    let runtime = &compiled.declaration.runtime;
+    let prepared = prepared_name(&compiled.declaration.item.ident);
+    let fields = scope.prepared();
+    let (given, member) = match fields {
+        [] => (quote!(), quote!(_member)),
+        _ => (quote!(<C>), quote!(member)),
+    };
+    quote! {
+        type Gathered<C: #runtime::Constant> = #prepared #given;
+        fn gather<'a, C: #runtime::Constant>(
+            #member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared,
+        ) -> Self::Gathered<C>
+        where
+            Self::Prepared: 'a,
+        {
+            #prepared { #(#fields: C::gather(|lane| member(lane).#fields)),* }
+        }
+    }
+}
+
+fn implementation(compiled: &Compiled<'_>, scope: &Scope<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
+    let gathered = gathered(compiled, scope);
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
     let dimension = compiled.derivation.dimension;
@@ -217,6 +246,7 @@ fn implementation(compiled: &Compiled<'_>, prepare: &TokenStream, source: &str) 
                 }
             }
             #prepare
+            #gathered
         }
     }
 }
@@ -322,7 +352,7 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         }
         const ZERO_TARGETS: [::core::primitive::bool; #m] = [#(#zero_targets),*];
         #[inline]
-        fn normalisation(&self) -> [[::core::primitive::f64; 3]; #m] {
+        fn normalisation<T: #runtime::Scalar>(&self) -> [[T; 3]; #m] {
             #normalisation
         }
         #[inline]

@@ -59,6 +59,13 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
                 _index: ::core::primitive::usize,
             ) -> ::core::option::Option<&mut ::core::primitive::f64> #none
             fn prepare(&self) -> Self::Prepared #none
+            type Gathered<C: #runtime::Constant> = #prepared;
+            fn gather<'a, C: #runtime::Constant>(
+                _member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared,
+            ) -> Self::Gathered<C>
+            where
+                Self::Prepared: 'a,
+            #none
         }
         #[automatically_derived]
         impl #runtime::PreparedSystem<#n, #m> for #prepared {
@@ -72,7 +79,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             type Outputs<T: #runtime::Scalar> = [T; 0];
             fn outputs<T: #runtime::Scalar>(&self, _x: &#vector) -> Self::Outputs<T> #none
             const ZERO_TARGETS: [::core::primitive::bool; #m] = [false; #m];
-            fn normalisation(&self) -> [[::core::primitive::f64; 3]; #m] #none
+            fn normalisation<T: #runtime::Scalar>(&self) -> [[T; 3]; #m] #none
             fn potential_gradient<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
             fn feedback_field<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
             fn correction<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none

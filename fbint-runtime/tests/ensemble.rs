@@ -1,0 +1,372 @@
+//! Every member of an ensemble is its own simulation, bit for bit, and nothing depends on the number of threads.
+#![allow(missing_docs)]
+
+mod models;
+
+use fbint_runtime::nalgebra::{SVector, Vector6};
+use fbint_runtime::{
+    ConsistentStart, Correction, Ensemble, EnsembleRun, Error, FeedbackSystem, Gains, Lanes, Method, Run, Simulation,
+    feedback_system,
+};
+use models::{FourBar, KEPLER, Kepler, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM, SphericalPendulum};
+
+/// Four unit masses on a chain of links of length `l`.
+#[feedback_system(
+    coordinates(q: [3, 4]),
+    momenta(p: [3, 4]),
+    hamiltonian = (0..4).map(|i| p.column(i).norm_squared() / 2 + g * q[(2, i)]).sum(),
+    constraint(
+        anchor = q.column(0).norm_squared() - l.powi(2),
+        link[i in 1..4] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+    ),
+)]
+struct Chain {
+    g: f64,
+    l: f64,
+}
+
+/// A pendulum in its angle: elementary functions.
+#[feedback_system(
+    coordinates(angle),
+    momenta(momentum),
+    hamiltonian = momentum.powi(2) / 2 - g * angle.cos(),
+)]
+struct Angle {
+    g: f64,
+}
+
+const METHODS: [Method; 6] = [
+    Method::Euler { h: 0.003 },
+    Method::Midpoint { h: 0.004 },
+    Method::Heun { h: 0.005 },
+    Method::Rk4 { h: 0.006 },
+    Method::DormandPrince { rtol: 1e-6, atol: 1e-6 },
+    Method::Dop853 { rtol: 1e-6, atol: 1e-6 },
+];
+/// No whole number of steps, so that the last is shorter.
+const UNTIL: f64 = 0.1003;
+const INTERVAL: f64 = 0.02;
+/// Two full blocks and a part of one, whatever the target.
+const MEMBERS: usize = 37;
+
+fn bits<const D: usize>(vector: &SVector<f64, D>) -> [u64; D] {
+    vector.data.0[0].map(f64::to_bits)
+}
+
+/// A start that differs from member to member, on the constraint set.
+fn start<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    system: &S,
+    centre: SVector<f64, N>,
+    member: usize,
+) -> SVector<f64, N> {
+    let guess = SVector::from_fn(|i, _| centre[i] + 0.02 * ((7 * member + 3 * i + 1) as f64).sin());
+    ConsistentStart::new(system).solve(guess).unwrap().into()
+}
+
+/// Every member against its simulation, by every method, without feedback, with it, and with correction.
+fn assert_members_are_simulations<S, const N: usize, const M: usize>(
+    system_of: impl Fn(usize) -> S,
+    centre: SVector<f64, N>,
+) where
+    S: FeedbackSystem<N, M> + Sync,
+    S::State: Clone,
+{
+    let systems: Vec<S> = (0..MEMBERS).map(&system_of).collect();
+    let starts: Vec<_> = systems.iter().enumerate().map(|(member, system)| start(system, centre, member)).collect();
+    let gains: Vec<[f64; M]> = (0..MEMBERS).map(|member| [0.1 + 0.01 * member as f64; M]).collect();
+    for method in METHODS {
+        for correction in [Correction::times(0), Correction::once()] {
+            let ensemble = || {
+                Ensemble::over_systems(&systems, starts.clone())
+                    .method(method)
+                    .until(UNTIL)
+                    .record_every(INTERVAL)
+                    .corrected(correction)
+                    .keep_trajectories()
+            };
+            let simulation = |member: usize| {
+                Simulation::new(&systems[member], starts[member])
+                    .unwrap()
+                    .method(method)
+                    .until(UNTIL)
+                    .record_every(INTERVAL)
+                    .corrected(correction)
+            };
+            assert_same(&ensemble().without_feedback().run().unwrap(), |member| {
+                simulation(member).without_feedback().run()
+            });
+            let uniform = Gains::uniform(0.3);
+            assert_same(&ensemble().gains(uniform).run().unwrap(), |member| simulation(member).gains(uniform).run());
+            let full = Gains::full(almost_uniform::<M>()).with_diagonal_metric([0.5; N]);
+            assert_same(&ensemble().gains(full).run().unwrap(), |member| simulation(member).gains(full).run());
+            let relaxation = Gains::relaxation(0.1);
+            assert_same(&ensemble().gains(relaxation).run().unwrap(), |member| {
+                simulation(member).gains(relaxation).run()
+            });
+            assert_same(&ensemble().gains_of_each(gains.clone()).run().unwrap(), |member| {
+                simulation(member).gains(Gains::diagonal(gains[member])).run()
+            });
+        }
+    }
+}
+
+fn almost_uniform<const M: usize>() -> fbint_runtime::nalgebra::SMatrix<f64, M, M> {
+    fbint_runtime::nalgebra::SMatrix::from_fn(|i, j| if i == j { 0.3 } else { 0.1 / M as f64 })
+}
+
+fn assert_same<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(
+    run: &EnsembleRun<N, M>,
+    simulate: impl Fn(usize) -> Result<Run<X, N, M>, Error>,
+) {
+    for member in 0..MEMBERS {
+        let alone = simulate(member).unwrap();
+        let end = run.ends()[member].as_ref().unwrap();
+        assert_eq!(bits(&end.state), bits(&alone.state().into()), "member {member}");
+        let trajectory = run.trajectory(member).unwrap();
+        assert_eq!(trajectory.len(), alone.trajectory().len());
+        for (sample, expected) in trajectory.iter().zip(alone.trajectory()) {
+            assert_eq!(sample.time, expected.time);
+            assert_eq!(bits(&sample.state), bits(&expected.state), "member {member} at {}", sample.time);
+            assert_eq!(bits(&sample.change), bits(&expected.change), "member {member} at {}", sample.time);
+        }
+        let times: Vec<f64> = run.statistics().iter().map(|at| at.time).collect();
+        assert_eq!(times, alone.trajectory().iter().map(|sample| sample.time).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn members_of_planar_pendulums_are_simulations() {
+    assert_members_are_simulations(|member| PlanarPendulum { g: 1.0 + 0.1 * member as f64 }, PlanarPendulum::start());
+}
+
+#[test]
+fn members_of_spherical_pendulums_are_simulations() {
+    assert_members_are_simulations(
+        |member| SphericalPendulum { g: 1.0 + 0.1 * member as f64 },
+        SphericalPendulum::start(),
+    );
+}
+
+#[test]
+fn members_of_four_bars_are_simulations() {
+    assert_members_are_simulations(|member| FourBar { g: 1.0 + 0.1 * member as f64 }, FourBar::start());
+}
+
+#[test]
+fn members_of_kepler_orbits_are_simulations() {
+    assert_members_are_simulations(|member| Kepler { mu: 1.0 + 0.01 * member as f64 }, Kepler::start(0.3));
+}
+
+#[test]
+fn members_of_chains_are_simulations() {
+    let hanging = SVector::from_fn(|i, _| match i {
+        0..12 if i % 3 == 2 => -(0.9 * (i / 3 + 1) as f64),
+        0..12 if i % 3 == 0 => 0.4 * (i / 3 + 1) as f64,
+        _ => 0.0,
+    });
+    assert_members_are_simulations(|member| Chain { g: 1.0, l: 0.9 + 0.01 * member as f64 }, hanging);
+}
+
+/// Sines and cosines are those of `f64` in every lane, so that even these members are bit for bit their simulations.
+#[test]
+fn members_with_elementary_functions_are_simulations() {
+    assert_members_are_simulations(|member| Angle { g: 1.0 + 0.1 * member as f64 }, SVector::from([1.0, 0.0]));
+}
+
+/// Both correct the states unless told otherwise, and the other policies of gains need no test for every model.
+#[test]
+fn defaults_and_policies_are_those_of_simulations() {
+    let starts = spherical_starts(MEMBERS);
+    let method = Method::Heun { h: 0.01 };
+    let ensemble = || {
+        let ensemble = Ensemble::new(&SPHERICAL_PENDULUM, starts.clone()).method(method).until(UNTIL);
+        ensemble.record_every(INTERVAL).keep_trajectories()
+    };
+    let simulation = |member: usize| {
+        let simulation = Simulation::new(&SPHERICAL_PENDULUM, starts[member]).unwrap().method(method);
+        simulation.until(UNTIL).record_every(INTERVAL)
+    };
+    assert_same(&ensemble().run().unwrap(), |member| simulation(member).run());
+    assert_eq!(everything(&ensemble().run_one_by_one(|_| ()).unwrap()), everything(&ensemble().run().unwrap()));
+    let (scaled, bae_chang) = (Gains::diagonal_scaled(2.0), Gains::bae_chang(0.01));
+    assert_same(&ensemble().gains(scaled).run().unwrap(), |member| simulation(member).gains(scaled).run());
+    assert_same(&ensemble().gains(bae_chang).run().unwrap(), |member| simulation(member).gains(bae_chang).run());
+}
+
+fn spherical_starts(members: usize) -> Vec<Vector6<f64>> {
+    (0..members).map(|member| start(&SPHERICAL_PENDULUM, SphericalPendulum::start(), member)).collect()
+}
+
+/// Everything that a run gives, as text that tells all numbers apart.
+fn everything<const N: usize, const M: usize>(run: &EnsembleRun<N, M>) -> String {
+    format!("{run:?}")
+}
+
+#[test]
+fn the_number_of_threads_does_not_matter() {
+    let starts = spherical_starts(1000);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let ensemble = Ensemble::new(&SPHERICAL_PENDULUM, starts.clone()).gains(Gains::uniform(1.0));
+            let ensemble = ensemble.method(Method::Rk4 { h: 0.01 }).until(1.0).keep_trajectories();
+            everything(&ensemble.run().unwrap())
+        })
+    };
+    let alone = run(1);
+    for threads in [2, 3, 7] {
+        assert!(run(threads) == alone, "{threads} threads");
+    }
+}
+
+#[test]
+fn statistics_are_those_of_the_trajectories() {
+    let members = 137;
+    let run = Ensemble::new(&SPHERICAL_PENDULUM, spherical_starts(members))
+        .gains(Gains::uniform(1.0))
+        .method(Method::Rk4 { h: 0.01 })
+        .until(1.0)
+        .record_every(0.25)
+        .keep_trajectories()
+        .run()
+        .unwrap();
+    assert_eq!(run.statistics().iter().map(|at| at.time).collect::<Vec<_>>(), [0.0, 0.25, 0.5, 0.75, 1.0]);
+    let mut largest = 0.0_f64;
+    for (index, at) in run.statistics().iter().enumerate() {
+        assert_eq!(at.members, members as u64);
+        for entry in 0..6 {
+            let values = || (0..members).map(|member| run.trajectory(member).unwrap()[index].state[entry]);
+            let mean = values().sum::<f64>() / members as f64;
+            let variance = values().map(|value| (value - mean).powi(2)).sum::<f64>() / (members - 1) as f64;
+            assert!((at.state.mean[entry] - mean).abs() < 1e-14);
+            assert!((at.state.variance[entry] - variance).abs() < 1e-14);
+            assert_eq!(at.state.min[entry], values().fold(f64::INFINITY, f64::min));
+            assert_eq!(at.state.max[entry], values().fold(f64::NEG_INFINITY, f64::max));
+        }
+        let changes = (0..members).map(|member| run.trajectory(member).unwrap()[index].change[2].abs());
+        largest = largest.max(changes.fold(0.0, f64::max));
+    }
+    assert!(largest > 0.0);
+    assert_eq!(run.largest_changes()[2], largest);
+}
+
+#[test]
+fn members_that_fail_are_reported_and_do_not_disturb_the_others() {
+    let mut starts = spherical_starts(40);
+    let ensemble = |starts: &[Vector6<f64>]| {
+        Ensemble::new(&SPHERICAL_PENDULUM, starts.to_vec())
+            .gains(Gains::uniform(50.0))
+            .method(Method::Euler { h: 1e-3 })
+            .until(0.5)
+            .keep_trajectories()
+            .run()
+            .unwrap()
+    };
+    let undisturbed = ensemble(&starts);
+    // Off the constraint, not a number, and so fast that the feedback on the energy is too stiff for the step.
+    starts[3][0] += 0.5;
+    starts[17][4] = f64::NAN;
+    starts[5] = Vector6::new(0.0, 1.0, 0.0, 300.0, 0.0, 1.0);
+    let run = ensemble(&starts);
+    let failed: Vec<usize> = run.failures().map(|(member, _)| member).collect();
+    assert_eq!(failed, [3, 5, 17]);
+    assert!(matches!(run.ends()[3], Err(Error::OffConstraint { name: "length", .. })));
+    assert!(matches!(run.ends()[17], Err(Error::Start { name: "p[1]", .. })));
+    let alone = Simulation::new(&SPHERICAL_PENDULUM, starts[5]).unwrap().gains(Gains::uniform(50.0));
+    let alone = alone.method(Method::Euler { h: 1e-3 }).until(0.5).run().unwrap_err();
+    assert!(matches!(alone, Error::UnstableGains { .. }));
+    assert_eq!(run.ends()[5].as_ref().unwrap_err(), &alone);
+    for member in (0..40).filter(|member| !failed.contains(member)) {
+        assert_eq!(run.trajectory(member), undisturbed.trajectory(member), "member {member}");
+    }
+    assert!(failed.iter().all(|&member| run.trajectory(member).is_none()));
+    assert!(run.statistics().iter().all(|at| at.members == 37 && at.state.mean.iter().all(|mean| mean.is_finite())));
+}
+
+#[test]
+fn members_that_blow_up_do_so_as_they_do_alone() {
+    let mut starts = spherical_starts(40);
+    let ensemble = |starts: &[Vector6<f64>]| {
+        let ensemble = Ensemble::new(&SPHERICAL_PENDULUM, starts.to_vec()).without_feedback();
+        ensemble.method(Method::Heun { h: 0.01 }).until(0.5).keep_trajectories().run().unwrap()
+    };
+    let undisturbed = ensemble(&starts);
+    // The energy overflows in the first step, or integrals leave their bounds later.
+    starts[20] = Vector6::new(0.0, 1.0, 0.0, 1e150, 0.0, 1.0);
+    starts[33] = Vector6::new(0.0, 1.0, 0.0, 1e3, 0.0, 1.0);
+    let run = ensemble(&starts);
+    assert_eq!(run.failures().map(|(member, _)| member).collect::<Vec<_>>(), [20, 33]);
+    for (member, error) in run.failures() {
+        let alone = Simulation::new(&SPHERICAL_PENDULUM, starts[member]).unwrap().without_feedback();
+        let alone = alone.method(Method::Heun { h: 0.01 }).until(0.5).run().unwrap_err();
+        assert!(matches!(alone, Error::BlowUp(_)));
+        assert_eq!(error, &alone);
+    }
+    for member in (0..40).filter(|member| ![20, 33].contains(member)) {
+        assert_eq!(run.trajectory(member), undisturbed.trajectory(member), "member {member}");
+    }
+}
+
+#[test]
+fn a_block_in_which_everyone_fails_is_no_matter() {
+    let mut starts = spherical_starts(3 * Lanes::<4>::COUNT);
+    starts.iter_mut().take(2 * Lanes::<4>::COUNT).for_each(|start| *start *= 2.0);
+    let run = Ensemble::new(&SPHERICAL_PENDULUM, starts).method(Method::Rk4 { h: 0.01 }).until(0.1).run().unwrap();
+    assert_eq!(run.failures().count(), 2 * Lanes::<4>::COUNT);
+    assert_eq!(run.statistics()[0].members as usize, Lanes::<4>::COUNT);
+}
+
+#[test]
+fn an_ensemble_may_be_empty_or_of_one() {
+    for method in METHODS {
+        let ensemble =
+            |starts: Vec<Vector6<f64>>| Ensemble::new(&SPHERICAL_PENDULUM, starts).method(method).until(UNTIL);
+        let nobody = ensemble(Vec::new()).run().unwrap();
+        let one = ensemble(vec![SphericalPendulum::start()]).run().unwrap();
+        assert!(nobody.ends().is_empty() && one.ends().len() == 1);
+        assert_eq!(nobody.statistics().len(), one.statistics().len());
+        let (nobody, one) = (nobody.statistics().last().unwrap(), one.statistics().last().unwrap());
+        assert_eq!((nobody.time, nobody.members, one.time, one.members), (UNTIL, 0, UNTIL, 1));
+        assert!(nobody.state.mean.iter().chain(&nobody.change.max).all(|entry| entry.is_nan()));
+        assert_eq!((one.state.mean, one.state.min), (one.state.max, one.state.max));
+        assert!(one.state.variance.iter().all(|entry| entry.is_nan()));
+    }
+}
+
+#[test]
+fn progress_ends_at_one_and_never_falls() {
+    let mut reports = Vec::new();
+    Ensemble::new(&PLANAR_PENDULUM, vec![PlanarPendulum::start(); 1000])
+        .method(Method::Euler { h: 0.01 })
+        .until(0.1)
+        .run_with(|fraction| reports.push(fraction))
+        .unwrap();
+    assert!(reports.is_sorted() && reports.len() <= 200 && reports.len() > 10, "{reports:?}");
+    assert_eq!(reports.last(), Some(&1.0));
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let ensemble = || Ensemble::new(&KEPLER, vec![Kepler::start(0.3); 3]).method(Method::Rk4 { h: 0.01 }).until(1.0);
+    let refusal = |error: Result<EnsembleRun<6, 7>, Error>| error.unwrap_err().to_string();
+    assert_eq!(
+        refusal(ensemble().gains_of_each(vec![[1.0; 7]; 2]).run()),
+        "there are 2 gains for 3 starts: give one for each start, or one for all"
+    );
+    assert_eq!(
+        refusal(Ensemble::over_systems(&[KEPLER; 2], vec![Kepler::start(0.3); 3]).run()),
+        "there are 2 systems for 3 starts: give one for each start, or one for all"
+    );
+    assert!(refusal(ensemble().gains(Gains::uniform(-1.0)).run()).contains("the uniform gain is -1.0"));
+    assert!(refusal(ensemble().until(-1.0).run()).contains("the end of the simulation is -1.0"));
+    assert!(refusal(ensemble().record_every(0.0).run()).contains("the interval between samples is 0.0"));
+    assert!(refusal(ensemble().method(Method::Rk4 { h: f64::NAN }).run()).contains("the step h is NaN"));
+    assert!(refusal(Ensemble::new(&KEPLER, vec![Kepler::start(0.3)]).until(1.0).run()).contains("no method"));
+    assert!(refusal(Ensemble::new(&KEPLER, vec![Kepler::start(0.3)]).method(METHODS[0]).run()).contains("no end"));
+    // Gains of one member are its own affair.
+    let run = ensemble().gains_of_each(vec![[1.0; 7], [-1.0; 7], [1.0; 7]]).run().unwrap();
+    assert_eq!(run.failures().map(|(member, _)| member).collect::<Vec<_>>(), [1]);
+    // As are tolerances that no member can meet.
+    let run = ensemble().method(Method::Dop853 { rtol: -1.0, atol: 1e-6 }).run().unwrap();
+    assert_eq!(run.failures().count(), 3);
+}

@@ -1,0 +1,292 @@
+//! `fbint ensemble`: many members of one model, whose parameters, starts or gains vary.
+
+use std::error::Error;
+use std::io::{self, Write, stdout};
+
+use models::catalogue::{EnsembleRun, Feedback, Member, Model, Summary};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
+use rayon::ThreadPoolBuilder;
+
+use super::arguments::{self, Distribution, Variation};
+use super::job::Job;
+use super::nearest;
+use super::output::Output;
+use super::progress::Progress;
+use super::run::{job, method_name};
+
+/// The weight of all integrals, among the names of what can vary.
+const GAINS: &str = "gains";
+/// How many members that failed are told of, at most.
+const FAILURES: usize = 5;
+
+/// Integrates the members, sums them up and writes the files asked for.
+pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Error>> {
+    let mut job = job(&arguments.integration, arguments.every)?;
+    let varied = varied(&*job.model()?, &arguments.vary)?;
+    settle_gains(arguments, &mut job, &varied)?;
+    let outputs = Outputs::open(arguments)?;
+    if let Some(threads) = arguments.threads {
+        ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+    }
+    let numbers: Vec<Vec<f64>> = (0..arguments.members).map(|member| draw(arguments, member)).collect();
+    let members = members(arguments, &job, &varied, &numbers)?;
+    let run = integrate(&job, members)?;
+    if let (0, Some(Err(first))) = (run.statistics[0].members, run.ends.first()) {
+        return Err(format!("all {} members failed; the first: {first}", run.ends.len()).into());
+    }
+
+    let model = job.model()?;
+    if let Some(out) = &outputs.out {
+        out.write(|file| write_statistics(&*model, &run, file))?;
+    }
+    if let Some(ends) = &outputs.ends {
+        ends.write(|file| write_ends(&*model, &arguments.vary, &numbers, &run, file))?;
+    }
+    report(arguments, &job, &*model, &run, &outputs, &mut stdout().lock())?;
+    Ok(())
+}
+
+/// What a name that varies is, with its position.
+enum Varied {
+    Parameter(usize),
+    Start(usize),
+    Gain,
+}
+
+fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn Error>> {
+    let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+    let (p, n) = (parameters.len(), model.state_names().len());
+    let names: Vec<&str> = parameters.iter().chain(model.state_names()).copied().chain([GAINS]).collect();
+    let mut found = Vec::new();
+    for Variation { name, .. } in variations {
+        let index = nearest::find("parameter, entry of the state or", name, &names)?;
+        if found.contains(&index) {
+            return Err(format!("--vary names `{name}` twice: give one distribution to each name").into());
+        }
+        found.push(index);
+    }
+    let kind = |index: usize| match index {
+        _ if index < p => Varied::Parameter(index),
+        _ if index < p + n => Varied::Start(index - p),
+        _ => Varied::Gain,
+    };
+    Ok(found.into_iter().map(kind).collect())
+}
+
+/// Gains that vary take the place of those of all, and of the correction unless it was asked for.
+fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied]) -> Result<(), Box<dyn Error>> {
+    let given = arguments.integration.gains.is_some();
+    match job.gains {
+        Feedback::DiagonalScaled(_) | Feedback::BaeChang(_) => {
+            Err("an ensemble takes --gains none, numbers, or relaxation:TAU: give one of these, or leave it out".into())
+        }
+        _ if !varied.iter().any(|varied| matches!(varied, Varied::Gain)) => Ok(()),
+        _ if given => Err("--vary gains and --gains exclude one another: give one of them".into()),
+        _ => {
+            job.corrections = arguments.integration.correct.into();
+            Ok(())
+        }
+    }
+}
+
+/// The numbers of one member, in the order of --vary. Each member has a stream of random numbers of its own.
+fn draw(arguments: &arguments::Ensemble, member: u32) -> Vec<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(arguments.seed);
+    random.set_stream(member.into());
+    let number = |variation: &Variation| match variation.distribution {
+        Distribution::Normal { mean, deviation } => {
+            let normal: f64 = StandardNormal.sample(&mut random);
+            mean + deviation * normal
+        }
+        Distribution::Uniform { from, to } => {
+            let fraction: f64 = StandardUniform.sample(&mut random);
+            from + (to - from) * fraction
+        }
+        Distribution::Linspace { from, to } => {
+            from + (to - from) * f64::from(member) / f64::from((arguments.members - 1).max(1))
+        }
+    };
+    arguments.vary.iter().map(number).collect()
+}
+
+/// The members, or why one has no start.
+fn members(
+    arguments: &arguments::Ensemble,
+    job: &Job,
+    varied: &[Varied],
+    numbers: &[Vec<f64>],
+) -> Result<Vec<Result<Member, fbint_runtime::Error>>, Box<dyn Error>> {
+    let mut model = job.model()?;
+    let starts_vary = varied.iter().any(|varied| matches!(varied, Varied::Start(_)));
+    let repairs = starts_vary || arguments.integration.repair;
+    let mut member = |numbers: &Vec<f64>| {
+        let set = || varied.iter().zip(numbers);
+        let gain = set().find_map(|(varied, &number)| matches!(varied, Varied::Gain).then_some(number));
+        for (varied, &number) in set() {
+            if let Varied::Parameter(index) = varied {
+                model.set_parameter(*index, number);
+            }
+        }
+        // The model's own start depends on its parameters.
+        let mut start = model.start()?;
+        let mut held = Vec::new();
+        let names = model.state_names();
+        let given = arguments.integration.start.iter();
+        let given = given.filter_map(|given| Some((names.iter().position(|name| *name == given.name)?, given.value)));
+        let drawn = set().filter_map(|(varied, &number)| match varied {
+            Varied::Start(index) => Some((*index, number)),
+            _ => None,
+        });
+        for (index, value) in given.chain(drawn) {
+            start[index] = value;
+            held.push(names[index]);
+        }
+        if repairs {
+            start = model.repair(&start, &held)?;
+        }
+        let parameters = model.parameters().into_iter().map(|parameter| parameter.1).collect();
+        Ok(Member { parameters, start, gain })
+    };
+    Ok(numbers.iter().map(&mut member).collect())
+}
+
+/// Integrates the members that have a start; those that have none are among the ends in their places.
+fn integrate(job: &Job, members: Vec<Result<Member, fbint_runtime::Error>>) -> Result<EnsembleRun, Box<dyn Error>> {
+    let model = job.model()?;
+    let (mut startable, mut failures) = (Vec::new(), Vec::new());
+    for member in members {
+        match member {
+            Ok(member) => {
+                startable.push(member);
+                failures.push(None);
+            }
+            Err(error) => failures.push(Some(error)),
+        }
+    }
+    let mut progress = Progress::new(&job.model);
+    let mut run = model.run_ensemble(&startable, &job.plan(), &mut |fraction| progress.report(fraction))?;
+    let mut ends = std::mem::take(&mut run.ends).into_iter();
+    run.ends = failures
+        .into_iter()
+        .filter_map(|failure| failure.map_or_else(|| ends.next(), |error| Some(Err(error))))
+        .collect();
+    Ok(run)
+}
+
+/// The files of an ensemble.
+struct Outputs {
+    out: Option<Output>,
+    ends: Option<Output>,
+}
+
+impl Outputs {
+    /// Known to be writable, and not the same, before the run starts.
+    fn open(arguments: &arguments::Ensemble) -> Result<Self, Box<dyn Error>> {
+        let out = arguments.out.as_deref().map(Output::at).transpose()?;
+        let ends = arguments.ends.as_deref().map(Output::at).transpose()?;
+        match (&out, &ends) {
+            (Some(out), Some(ends)) if out.is_same_file(ends) => {
+                Err(format!("--out and --ends both name {}", ends.path().display()).into())
+            }
+            _ => Ok(Self { out, ends }),
+        }
+    }
+}
+
+fn quantities(model: &dyn Model) -> Vec<String> {
+    let state = model.state_names().iter().map(|&name| name.to_owned());
+    state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
+}
+
+/// A row a time: the time, the number of members, and mean, variance, least and largest of every quantity.
+fn write_statistics(model: &dyn Model, run: &EnsembleRun, file: &mut dyn Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(file);
+    let of = |name: String| ["mean", "variance", "min", "max"].map(|what| format!("{what}({name})"));
+    let header = ["t", "members"].map(str::to_owned).into_iter().chain(quantities(model).into_iter().flat_map(of));
+    table.write_record(header)?;
+    for at in &run.statistics {
+        let numbers = at.quantities.iter().flat_map(|of| [of.mean, of.variance, of.min, of.max]);
+        let front = [format!("{:?}", at.time), at.members.to_string()];
+        table.write_record(front.into_iter().chain(numbers.map(|number| format!("{number:?}"))))?;
+    }
+    table.flush()
+}
+
+/// A row a member: its number, what varied, state and changes at the end, and the error of one that failed.
+fn write_ends(
+    model: &dyn Model,
+    variations: &[Variation],
+    numbers: &[Vec<f64>],
+    run: &EnsembleRun,
+    file: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(file);
+    let quantities = quantities(model);
+    let drawn = variations.iter().map(|variation| format!("drawn({})", variation.name));
+    let header = ["member".to_owned()].into_iter().chain(drawn).chain(quantities.iter().cloned());
+    table.write_record(header.chain(["error".to_owned()]))?;
+    for (member, (numbers, end)) in numbers.iter().zip(&run.ends).enumerate() {
+        let text = |number: &f64| format!("{number:?}");
+        let mut row = vec![member.to_string()];
+        row.extend(numbers.iter().map(text));
+        match end {
+            Ok(end) => row.extend(end.state.iter().chain(&end.change).map(text).chain([String::new()])),
+            Err(error) => {
+                row.extend(quantities.iter().map(|_| String::new()));
+                row.push(error.to_string());
+            }
+        }
+        table.write_record(row)?;
+    }
+    table.flush()
+}
+
+fn report(
+    arguments: &arguments::Ensemble,
+    job: &Job,
+    model: &dyn Model,
+    run: &EnsembleRun,
+    outputs: &Outputs,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let method = method_name(job.method);
+    writeln!(
+        out,
+        "{}: {} members, {method}, t = 0 .. {}, seed {}\n",
+        job.model,
+        run.ends.len(),
+        job.until,
+        arguments.seed
+    )?;
+    let names = quantities(model);
+    let width = names.iter().map(|name| name.chars().count()).fold("at the end".len(), usize::max);
+    writeln!(out, "{:width$}  {:>12}  {:>12}  {:>12}  {:>12}", "at the end", "mean", "deviation", "least", "largest")?;
+    let end = &run.statistics[run.statistics.len() - 1];
+    for (name, Summary { mean, variance, min, max }) in names.iter().zip(&end.quantities) {
+        writeln!(out, "{name:width$}  {mean:>12.4e}  {:>12.4e}  {min:>12.4e}  {max:>12.4e}", variance.sqrt())?;
+    }
+    writeln!(out, "\n{:width$}  {:>12}", "integral", "max |change|")?;
+    for (name, change) in model.integral_names().iter().zip(&run.largest_changes) {
+        writeln!(out, "{name:width$}  {change:>12.2e}")?;
+    }
+    writeln!(out, "\nthe largest changes are those at the {} times that were sampled", run.statistics.len())?;
+    let failed = run.ends.iter().enumerate().filter_map(|(member, end)| Some((member, end.as_ref().err()?)));
+    let count = failed.clone().count();
+    if count > 0 {
+        writeln!(out, "{count} of {} members failed and are in no statistics:", run.ends.len())?;
+    }
+    for (member, error) in failed.take(FAILURES) {
+        writeln!(out, "  member {member}: {error}")?;
+    }
+    if count > FAILURES {
+        writeln!(out, "  and {} more", count - FAILURES)?;
+    }
+    for (what, file) in [("statistics", &outputs.out), ("ends", &outputs.ends)] {
+        if let Some(file) = file {
+            writeln!(out, "{what}: {}", file.path().display())?;
+        }
+    }
+    Ok(())
+}

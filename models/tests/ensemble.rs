@@ -1,0 +1,156 @@
+//! `fbint ensemble` as its user meets it.
+#![allow(missing_docs)]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::tempdir;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+const PENDULUM: &str = "spherical-pendulum";
+
+fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).arg("ensemble").args(arguments).output()
+}
+
+fn succeeded(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn refused(output: &Output, words: &[&str]) {
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(output.stdout.is_empty() && message.lines().count() == 1, "{message}");
+    for word in words {
+        assert!(message.contains(word), "no `{word}` in: {message}");
+    }
+}
+
+/// The header of a table and its rows.
+type Cells = (Vec<String>, Vec<Vec<String>>);
+
+fn cells(path: &Path) -> Result<Cells, Box<dyn Error>> {
+    let mut table = csv::Reader::from_path(path)?;
+    let header = table.headers()?.iter().map(str::to_owned).collect();
+    let rows = table.records().map(|row| Ok(row?.iter().map(str::to_owned).collect()));
+    Ok((header, rows.collect::<Result<_, csv::Error>>()?))
+}
+
+#[test]
+fn tables_say_what_varied_and_what_came_of_it() -> Outcome {
+    let folder = tempdir()?;
+    let vary = ["--vary", "q[0]=normal:0,0.1", "--vary", "m=uniform:0.9,1.1", "--vary", "gains=linspace:1,3"];
+    let run = [PENDULUM, "--members", "50", "--until", "1", "--step", "0.01", "--every", "0.5"];
+    let files = ["--out", "statistics.csv", "--ends", "ends.csv"];
+    let text = succeeded(&fbint(folder.path(), &[&run[..], &vary, &files].concat())?);
+    assert!(text.contains("50 members") && !text.contains("failed"), "{text}");
+
+    let (header, rows) = cells(&folder.path().join("ends.csv"))?;
+    assert_eq!(header[..5], ["member", "drawn(q[0])", "drawn(m)", "drawn(gains)", "q[0]"]);
+    assert_eq!(header[header.len() - 2..], ["d(vertical_momentum)", "error"]);
+    let number = |row: &[String], column: usize| row[column].parse::<f64>();
+    let mut squares = 0.0;
+    for (member, row) in rows.iter().enumerate() {
+        assert_eq!(row[0], member.to_string());
+        squares += number(row, 1)?.powi(2);
+        assert!((0.9..1.1).contains(&number(row, 2)?));
+        assert!((number(row, 3)? - (1.0 + 2.0 * member as f64 / 49.0)).abs() < 1e-12);
+        assert_eq!(row.last().map(String::as_str), Some(""));
+        let radius = number(row, 4)?.hypot(number(row, 5)?).hypot(number(row, 6)?);
+        assert!((radius - 1.0).abs() < 1e-6, "member {member} is off the sphere by {:e}", radius - 1.0);
+    }
+    let deviation = (squares / 50.0).sqrt();
+    assert!((0.07..0.13).contains(&deviation), "the standard deviation drawn is {deviation}");
+
+    let (header, statistics) = cells(&folder.path().join("statistics.csv"))?;
+    assert_eq!(header[..6], ["t", "members", "mean(q[0])", "variance(q[0])", "min(q[0])", "max(q[0])"]);
+    assert_eq!(statistics.iter().map(|row| row[0].as_str()).collect::<Vec<_>>(), ["0.0", "0.5", "1.0"]);
+    let last = &statistics[2];
+    let ends: Vec<f64> = rows.iter().map(|row| number(row, 4)).collect::<Result<_, _>>()?;
+    assert_eq!(last[1], "50");
+    assert!((number(last, 2)? - ends.iter().sum::<f64>() / 50.0).abs() < 1e-12);
+    assert_eq!(number(last, 4)?, ends.iter().copied().fold(f64::INFINITY, f64::min));
+    Ok(())
+}
+
+/// Of draws, the number of threads or other members, nothing changes a byte of a member; another seed does.
+#[test]
+fn the_same_seed_gives_the_same_bytes() -> Outcome {
+    let folder = tempdir()?;
+    let ends = |options: &[&str]| -> Result<String, Box<dyn Error>> {
+        let run = [PENDULUM, "--until", "0.5", "--step", "0.01", "--vary", "g=normal:1,0.1", "--ends", "ends.csv"];
+        succeeded(&fbint(folder.path(), &[&run[..], options].concat())?);
+        Ok(fs::read_to_string(folder.path().join("ends.csv"))?)
+    };
+    let one = ends(&["--members", "41", "--threads", "1"])?;
+    assert_eq!(one, ends(&["--members", "41", "--threads", "3"])?);
+    let more = ends(&["--members", "60"])?;
+    assert!(more.starts_with(&one) && more.len() > one.len());
+    assert_ne!(one, ends(&["--members", "41", "--seed", "2"])?);
+    Ok(())
+}
+
+#[test]
+fn members_that_fail_are_named_and_the_others_kept() -> Outcome {
+    let folder = tempdir()?;
+    // Where q[0] is beyond the length of the rod there is no consistent start.
+    let run = [PENDULUM, "--members", "11", "--until", "0.1", "--vary", "q[0]=linspace:0,1.5", "--ends", "ends.csv"];
+    let text = succeeded(&fbint(folder.path(), &run)?);
+    assert!(text.contains("4 of 11 members failed") && text.contains("member 7: no consistent start"), "{text}");
+    let (_, rows) = cells(&folder.path().join("ends.csv"))?;
+    for (member, row) in rows.iter().enumerate() {
+        let error = row.last().ok_or("an empty row")?;
+        assert_eq!(error.contains("no consistent start"), member > 6, "{error}");
+        assert_eq!(row[2].is_empty(), member > 6);
+    }
+    refused(
+        &fbint(folder.path(), &[PENDULUM, "--members", "3", "--vary", "q[0]=linspace:2,3"])?,
+        &["all 3 members failed", "no consistent start"],
+    );
+    Ok(())
+}
+
+#[test]
+fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
+    let folder = tempdir()?;
+    let cases: [(&[&str], &[&str]); 14] = [
+        (&["--vary", "mass=uniform:1,2"], &["`mass`", "known: m, g, l"]),
+        (&["--vary", "m"], &["NAME=normal:MEAN,DEVIATION"]),
+        (&["--vary", "m=normal:1"], &["NAME=normal:MEAN,DEVIATION"]),
+        (&["--vary", "m=cauchy:0,1"], &["`cauchy`", "normal, uniform, linspace"]),
+        (&["--vary", "m=normal:1,x"], &["`x` is not a number"]),
+        (&["--vary", "m=normal:1,-1"], &["-1.0", "not be negative"]),
+        (&["--vary", "m=uniform:0,inf"], &["must be finite"]),
+        (&["--vary", "m=uniform:1,2", "--vary", "m=uniform:1,2"], &["`m` twice"]),
+        (&["--vary", "gains=uniform:1,2", "--gains", "1"], &["exclude one another"]),
+        (&["--gains", "bae-chang"], &["relaxation:TAU"]),
+        (&["--members", "0"], &["--members"]),
+        (&["--threads", "0"], &["--threads"]),
+        (&["--until", "-1"], &["the end of the simulation is -1.0"]),
+        (&["--out", "a.csv", "--ends", "./a.csv"], &["--out and --ends both name"]),
+    ];
+    for (options, words) in cases {
+        refused(&fbint(folder.path(), &[&[PENDULUM], options].concat())?, words);
+    }
+    refused(&fbint(folder.path(), &["pendulum"])?, &["unknown model"]);
+    assert_eq!(fs::read_dir(folder.path())?.count(), 0);
+    Ok(())
+}
+
+/// Every model, with the default of a correction after each step, and with gains that relax.
+#[test]
+fn every_model_has_ensembles() -> Outcome {
+    let folder = tempdir()?;
+    for entry in models::catalogue::MODELS {
+        for gains in [&[][..], &["--gains", "relaxation:0.5"]] {
+            let run = [entry.name, "--members", "3", "--until", "0.01"];
+            let text = succeeded(&fbint(folder.path(), &[&run[..], gains].concat())?);
+            assert!(text.contains("3 members") && !text.contains("failed"), "{text}");
+        }
+    }
+    Ok(())
+}
