@@ -7,8 +7,8 @@ mod bare;
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    ConsistentStart, Correction, Dependence, Ensemble, EnsembleGains, Error, FeedbackSystem, Field, Gains, IntegralDrift,
-    Method, Moment, OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
+    ConsistentStart, Correction, Dependence, Ensemble, EnsembleGains, Error, FeedbackSystem, Field, Gains,
+    IntegralDrift, Method, Moment, OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
 };
 use nalgebra::SVector;
 use serde::{Deserialize, Serialize};

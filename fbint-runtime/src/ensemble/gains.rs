@@ -29,9 +29,8 @@ pub trait EnsembleGains<const N: usize, const M: usize>: Sync {
         member: usize,
     ) -> Result<Self::Alone<S>, Error>;
     /// The fields that `lane` gives, side by side.
-    fn block<'a, S: FeedbackSystem<N, M>>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
     where
-        S: 'a,
         Self: 'a;
     /// The simulation of one member.
     fn simulation<'a, S: FeedbackSystem<N, M>>(
@@ -74,9 +73,8 @@ impl<const N: usize, const M: usize> EnsembleGains<N, M> for NoFeedback {
         Ok(PlainField::new(system))
     }
 
-    fn block<'a, S: FeedbackSystem<N, M>>(lane: impl Fn(usize) -> &'a PlainField<S::Prepared, M>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a PlainField<S::Prepared, M>) -> Self::Block<S>
     where
-        S: 'a,
         Self: 'a,
     {
         Plain(S::gather(|index| lane(index).prepared()))
@@ -113,9 +111,8 @@ impl<K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize> Ensembl
         Feedback::new(system, start, self.0)
     }
 
-    fn block<'a, S: FeedbackSystem<N, M>>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
     where
-        S: 'a,
         Self: 'a,
     {
         Gathered::new(lane)
@@ -151,9 +148,8 @@ impl<const N: usize, const M: usize> EnsembleGains<N, M> for Each<M> {
         Feedback::new(system, start, Gains::diagonal(self.0[member]))
     }
 
-    fn block<'a, S: FeedbackSystem<N, M>>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
     where
-        S: 'a,
         Self: 'a,
     {
         Gathered::new(lane)
