@@ -1,5 +1,6 @@
-//! Time for each evaluation inside a loop of Euler steps: the generated field against the kernel written by hand, in turns in
-//! one run. Build for the machine at hand; `--target` leaves the compiler's own dependencies as they are:
+//! Times of two ways to do the same, taken in turns in one run: the generated field against the kernel written by hand, Euler
+//! steps with feedback against RATTLE, and DOP853 with error control against bare steps of a fixed size. Build for the machine
+//! at hand; `--target` leaves the compiler's own dependencies as they are:
 //!
 //! ```text
 //! RUSTFLAGS="-C target-cpu=native" cargo bench -p fbint-speed --bench wall_clock --target x86_64-unknown-linux-gnu
@@ -9,7 +10,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use fbint_runtime::Error;
+use fbint_runtime::tableau::DOP853;
+use fbint_runtime::{Error, Field, Integrator, Method, OneStep, PlainField, Rattle, Simulation, Tolerance};
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, Generated, rivals};
 use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
@@ -19,35 +21,105 @@ use nalgebra::SVector;
 const TURNS: usize = 200;
 /// So short that the state stays near its start.
 const STEP: f64 = 1e-5;
+/// Of DOP853, relative and absolute.
+const RTOL: f64 = 1e-12;
 
-fn main() -> Result<(), Error> {
-    println!("{:<20} {:>12} {:>12} {:>7}", "ns per evaluation", "generated", "by hand", "ratio");
-    compare::<SphericalPendulum, 6, 4>()?;
-    compare::<PlanarPendulum, 4, 3>()?;
-    compare::<FourBar, 8, 7>()?;
-    compare::<Chain4, 24, 9>()?;
-    compare::<Chain8, 48, 17>()?;
-    compare::<Chain16, 96, 33>()
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("{:<32} {:>12} {:>12} {:>7}", "ns per evaluation, Euler steps", "generated", "by hand", "ratio");
+    by_hand::<SphericalPendulum, 6, 4>()?;
+    by_hand::<PlanarPendulum, 4, 3>()?;
+    by_hand::<FourBar, 8, 7>()?;
+    by_hand::<Chain4, 24, 9>()?;
+    by_hand::<Chain8, 48, 17>()?;
+    by_hand::<Chain16, 96, 33>()?;
+    println!("\n{:<32} {:>12} {:>12} {:>7}", "ns per step", "feedback", "RATTLE", "ratio");
+    rattle()?;
+    println!("\n{:<32} {:>12} {:>12} {:>7}", "ns per evaluation, DOP853", "driver", "bare steps", "ratio");
+    error_control()
 }
 
-fn compare<S: Contested<N, M>, const N: usize, const M: usize>() -> Result<(), Error> {
+fn by_hand<S: Contested<N, M>, const N: usize, const M: usize>() -> Result<(), Error> {
     let (generated, by_hand, start) = rivals::<S, N, M>()?;
     let steps = 200_000 / N;
-    let (mut best, mut best_by_hand) = (f64::INFINITY, f64::INFINITY);
-    for _ in 0..TURNS {
-        best = best.min(seconds(|| run_generated(black_box(&generated), black_box(start), steps)));
-        best_by_hand = best_by_hand.min(seconds(|| run_by_hand(black_box(&by_hand), black_box(start), steps)));
-    }
-    let nanoseconds = |seconds: f64| seconds / steps as f64 * 1e9;
-    let (own, rival) = (nanoseconds(best), nanoseconds(best_by_hand));
-    println!("{:<20} {own:>12.2} {rival:>12.2} {:>7.3}", S::NAME, own / rival);
+    compare(
+        S::NAME,
+        steps as f64,
+        || run_generated(black_box(&generated), black_box(start), steps),
+        || run_by_hand(black_box(&by_hand), black_box(start), steps),
+    );
     Ok(())
 }
 
-fn seconds<const N: usize>(run: impl FnOnce() -> SVector<f64, N>) -> f64 {
+/// The spherical pendulum in Euler steps with feedback, and by the integrator that keeps constraints and is symplectic.
+fn rattle() -> Result<(), Error> {
+    const STEPS: usize = 100_000;
+    let (generated, _, start) = rivals::<SphericalPendulum, 6, 4>()?;
+    let method = Rattle::new(&SphericalPendulum::default())?;
+    let by_rattle = |mut x: SVector<f64, 6>| {
+        for _ in 0..STEPS {
+            method.step(&mut x, 1e-3);
+        }
+        x
+    };
+    let euler = || run_generated(black_box(&generated), black_box(start), STEPS);
+    compare("SphericalPendulum, Euler steps", STEPS as f64, euler, || by_rattle(black_box(start)));
+    Ok(())
+}
+
+/// The four-bar linkage for 30 s: the integrator and the whole simulation against bare steps, for each evaluation.
+fn error_control() -> Result<(), Box<dyn std::error::Error>> {
+    const UNTIL: f64 = 30.0;
+    let linkage = FourBar::default();
+    let start = linkage.first_state();
+    let field = PlainField::new(&linkage);
+    let tolerance = Tolerance::new(RTOL, RTOL)?;
+    let mut integrator = Integrator::dop853(&field, start, tolerance);
+    integrator.advance_to(UNTIL)?;
+    let steps = integrator.steps() as usize;
+    let (evaluations, bare_evaluations) = (integrator.evaluations() as f64, 12.0 * steps as f64);
+    let simulation = || Simulation::new(&linkage, start)?.method(Method::Dop853 { rtol: RTOL, atol: RTOL }).until(UNTIL).run();
+    let residual = simulation()?.drift().integrals().iter().map(|integral| integral.max).fold(0.0, f64::max);
+    println!("largest change of an integral with a correction after each step: {residual:.1e}");
+
+    let bare = || run_bare(black_box(&field), black_box(start), steps, UNTIL / steps as f64);
+    let driver = || {
+        let mut integrator = Integrator::dop853(black_box(&field), black_box(start), tolerance);
+        let outcome = integrator.advance_to(UNTIL);
+        (outcome.is_ok(), *integrator.state())
+    };
+    compare_each("FourBar, Integrator", (evaluations, driver), (bare_evaluations, &bare));
+    let run = || simulation().map(|run| SVector::<f64, 8>::from(*run.state()));
+    compare_each("FourBar, Simulation", (simulation()?.evaluations() as f64, run), (bare_evaluations, &bare));
+    Ok(())
+}
+
+fn compare<T, R>(name: &str, number: f64, own: impl Fn() -> T, rival: impl Fn() -> R) {
+    compare_each(name, (number, own), (number, rival));
+}
+
+/// Compares two runs by the time that each takes for one of the number of things it does.
+fn compare_each<T, R>(name: &str, own: (f64, impl Fn() -> T), rival: (f64, impl Fn() -> R)) {
+    let (mut best, mut best_of_rival) = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..TURNS {
+        best = best.min(seconds(&own.1));
+        best_of_rival = best_of_rival.min(seconds(&rival.1));
+    }
+    let (own, rival) = (best / own.0 * 1e9, best_of_rival / rival.0 * 1e9);
+    println!("{name:<32} {own:>12.2} {rival:>12.2} {:>7.3}", own / rival);
+}
+
+fn seconds<T>(run: impl Fn() -> T) -> f64 {
     let start = Instant::now();
     black_box(run());
     start.elapsed().as_secs_f64()
+}
+
+#[inline(never)]
+fn run_bare<F: Field<N>, const N: usize>(field: &F, mut x: SVector<f64, N>, steps: usize, h: f64) -> SVector<f64, N> {
+    for _ in 0..steps {
+        DOP853.step(|x| field.value(x), &mut x, h);
+    }
+    x
 }
 
 #[inline(never)]
