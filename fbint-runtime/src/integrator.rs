@@ -75,6 +75,8 @@ impl Tolerance {
 pub struct Integrator<'f, F, const N: usize, const S: usize> {
     field: &'f F,
     pair: &'static Pair<S>,
+    /// [`attempt`](Self::attempt) with the coefficients of this pair, which are then known when it is compiled.
+    attempt: fn(&mut Self, f64) -> (SVector<f64, N>, f64),
     tolerance: Tolerance,
     max_steps: u64,
     time: f64,
@@ -96,22 +98,31 @@ pub struct Integrator<'f, F, const N: usize, const S: usize> {
 impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 7> {
     /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
     pub fn dormand_prince(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
-        Self::new(field, start, tolerance, &DORMAND_PRINCE_PAIR)
+        let attempt = |integrator: &mut Self, h| integrator.attempt(&DORMAND_PRINCE_PAIR, h);
+        Self::new(field, start, tolerance, &DORMAND_PRINCE_PAIR, attempt)
     }
 }
 
 impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 16> {
     /// An integration by Dormand and Prince's method of order 8(5, 3), with dense output of order 7.
     pub fn dop853(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
-        Self::new(field, start, tolerance, &DOP853_PAIR)
+        let attempt = |integrator: &mut Self, h| integrator.attempt(&DOP853_PAIR, h);
+        Self::new(field, start, tolerance, &DOP853_PAIR, attempt)
     }
 }
 
 impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
-    fn new(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance, pair: &'static Pair<S>) -> Self {
+    fn new(
+        field: &'f F,
+        start: SVector<f64, N>,
+        tolerance: Tolerance,
+        pair: &'static Pair<S>,
+        attempt: fn(&mut Self, f64) -> (SVector<f64, N>, f64),
+    ) -> Self {
         Self {
             field,
             pair,
+            attempt,
             tolerance,
             max_steps: MAX_STEPS,
             time: 0.0,
@@ -216,7 +227,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             // Ending a little further is no matter, ending a little short would need one tiny step more.
             let is_shortened = 1.01 * proposed >= remaining;
             let size = if is_shortened { remaining } else { proposed };
-            let (next, error) = self.attempt(direction * size);
+            let (next, error) = (self.attempt)(self, direction * size);
             if error <= 1.0 {
                 let log_error = Scalar::ln(error);
                 let time = if is_shortened { until } else { self.time + direction * size };
@@ -294,24 +305,26 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     }
 
     /// The state after a step of size h and the error of that step, infinite where something is not finite.
-    fn attempt(&mut self, h: f64) -> (SVector<f64, N>, f64) {
-        let (a, last) = (&self.pair.a, self.pair.last());
+    #[inline(always)]
+    fn attempt(&mut self, pair: &Pair<S>, h: f64) -> (SVector<f64, N>, f64) {
+        let (a, last) = (&pair.a, pair.last());
         for i in 1..last {
             self.stages[i] = self.evaluate(&advanced(&self.state, h, &self.stages[..i], &a[i]));
         }
         let next = advanced(&self.state, h, &self.stages[..last], &a[last]);
         let zero = SVector::zeros();
         let weights = self.tolerance.weights(&self.state, &next);
-        let error = match &self.pair.error {
+        let error = match &pair.error {
             ErrorEstimate::Embedded(difference) => {
                 self.stages[last] = self.evaluate(&next);
                 norm(&advanced(&zero, h, &self.stages, difference), &weights)
             }
+            // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
             ErrorEstimate::Combined { fifth, third } => {
-                let fifth = norm(&advanced(&zero, h, &self.stages[..last], fifth), &weights);
-                let third = 0.1 * norm(&advanced(&zero, h, &self.stages[..last], third), &weights);
-                let both = Scalar::sqrt(fifth * fifth + third * third);
-                if both > 0.0 { fifth * (fifth / both) } else { both }
+                let fifth = mean_square(&advanced(&zero, h, &self.stages[..last], fifth), &weights);
+                let third = mean_square(&advanced(&zero, h, &self.stages[..last], third), &weights);
+                let both = fifth + 0.01 * third;
+                if both > 0.0 { fifth / Scalar::sqrt(both) } else { both }
             }
         };
         (next, if is_finite(&next) && error.is_finite() { error } else { f64::INFINITY })
@@ -494,8 +507,12 @@ impl<const N: usize> core::error::Error for StepError<N> {}
 /// The root mean square of the weighed entries.
 #[inline]
 fn norm<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
-    let sum = (0..N).fold(0.0, |sum, i| sum + (v[i] * weights[i]) * (v[i] * weights[i]));
-    Scalar::sqrt(sum / N as f64)
+    Scalar::sqrt(mean_square(v, weights))
+}
+
+#[inline]
+fn mean_square<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
+    (0..N).fold(0.0, |sum, i| sum + (v[i] * weights[i]) * (v[i] * weights[i])) / N as f64
 }
 
 fn is_finite<const N: usize>(x: &SVector<f64, N>) -> bool {

@@ -88,7 +88,7 @@ fn error_control() -> Result<(), Box<dyn std::error::Error>> {
         (outcome.is_ok(), *integrator.state())
     };
     compare_each("FourBar, Integrator", (evaluations, driver), (bare_evaluations, &bare));
-    let run = || simulation().map(|run| SVector::<f64, 8>::from(*run.state()));
+    let run = || simulation().map(|run| SVector::<f64, 8>::from(run.state()));
     compare_each("FourBar, Simulation", (simulation()?.evaluations() as f64, run), (bare_evaluations, &bare));
     Ok(())
 }
