@@ -55,7 +55,7 @@ where
     }
 
     /// The field, X(x) - L DF^T K dF.
-    #[inline]
+    #[inline(always)]
     pub fn field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
         K::field(&self.gain, &self.prepared, &self.target, x)
     }
@@ -131,7 +131,7 @@ where
     K: GainPolicy<M>,
     L: GainMatrix<N>,
 {
-    #[inline]
+    #[inline(always)]
     fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
         self.field(x)
     }

@@ -72,7 +72,7 @@ impl<P, const M: usize> PlainField<P, M> {
 }
 
 impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<P, M> {
-    #[inline]
+    #[inline(always)]
     fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
         self.0.vector_field(x)
     }

@@ -14,7 +14,7 @@ use core::fmt;
 use nalgebra::SVector;
 
 use crate::error::positive;
-use crate::tableau::{Control, DOP853_PAIR, DORMAND_PRINCE_PAIR, ErrorEstimate, Pair, advanced};
+use crate::tableau::{Control, DOP853_PAIR, DORMAND_PRINCE_PAIR, ErrorEstimate, Pair, Response, advanced, extended};
 use crate::{Error, Field, Scalar};
 
 /// How many steps are tried unless told otherwise, at most.
@@ -46,7 +46,9 @@ impl Tolerance {
     /// What an entry of an error is to be multiplied with: 1 / (atol + rtol max(|x_i|, |y_i|)).
     #[inline]
     fn weights<const N: usize>(&self, x: &SVector<f64, N>, y: &SVector<f64, N>) -> SVector<f64, N> {
-        SVector::from_fn(|i, _| (self.atol + self.rtol * x[i].abs().max(y[i].abs())).recip())
+        // Not `max`, which takes four instructions to pass over NaN.
+        let larger = |x: f64, y: f64| if x > y { x } else { y };
+        SVector::from_fn(|i, _| (self.atol + self.rtol * larger(x[i].abs(), y[i].abs())).recip())
     }
 }
 
@@ -76,7 +78,7 @@ pub struct Integrator<'f, F, const N: usize, const S: usize> {
     field: &'f F,
     pair: &'static Pair<S>,
     /// [`attempt`](Self::attempt) with the coefficients of this pair, which are then known when it is compiled.
-    attempt: fn(&mut Self, f64) -> (SVector<f64, N>, f64),
+    attempt: fn(&mut Self, f64, usize) -> (SVector<f64, N>, f64),
     tolerance: Tolerance,
     max_steps: u64,
     time: f64,
@@ -88,7 +90,7 @@ pub struct Integrator<'f, F, const N: usize, const S: usize> {
     knows_derivative: bool,
     /// The size of the next step, unless none was made yet.
     size: Option<f64>,
-    /// The natural logarithm of the last step's error.
+    /// The natural logarithm of the last step's error, where the next step depends on it.
     last_log_error: f64,
     steps: u64,
     rejected: u64,
@@ -98,7 +100,7 @@ pub struct Integrator<'f, F, const N: usize, const S: usize> {
 impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 7> {
     /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
     pub fn dormand_prince(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
-        let attempt = |integrator: &mut Self, h| integrator.attempt(&DORMAND_PRINCE_PAIR, h);
+        let attempt = |integrator: &mut Self, h, first| integrator.attempt(&DORMAND_PRINCE_PAIR, h, first);
         Self::new(field, start, tolerance, &DORMAND_PRINCE_PAIR, attempt)
     }
 }
@@ -106,7 +108,7 @@ impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 7> {
 impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 16> {
     /// An integration by Dormand and Prince's method of order 8(5, 3), with dense output of order 7.
     pub fn dop853(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
-        let attempt = |integrator: &mut Self, h| integrator.attempt(&DOP853_PAIR, h);
+        let attempt = |integrator: &mut Self, h, first| integrator.attempt(&DOP853_PAIR, h, first);
         Self::new(field, start, tolerance, &DOP853_PAIR, attempt)
     }
 }
@@ -117,7 +119,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         start: SVector<f64, N>,
         tolerance: Tolerance,
         pair: &'static Pair<S>,
-        attempt: fn(&mut Self, f64) -> (SVector<f64, N>, f64),
+        attempt: fn(&mut Self, f64, usize) -> (SVector<f64, N>, f64),
     ) -> Self {
         Self {
             field,
@@ -212,37 +214,47 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             return Ok(());
         }
         let direction = (until - self.time).signum();
-        self.stages[0] = self.derivative();
-        self.knows_derivative = false;
-        if let Some(entry) = not_finite(&self.state).or(not_finite(&self.stages[0])) {
-            return Err(self.failed(StepFailure::NotFinite { entry }));
+        // The first stage is f(state), from the step before, from the search for a first size, or else from the first attempt.
+        let mut first = 0;
+        if self.knows_derivative {
+            self.stages[0] = self.stages[self.pair.last()];
+            first = 1;
         }
         let mut proposed = match self.size {
             Some(size) => size,
-            None => self.first_size(direction, remaining),
+            None => {
+                self.stages[0] = self.derivative();
+                first = 1;
+                self.first_size(direction, remaining)
+            }
         };
+        self.knows_derivative = false;
         let mut shrinking = None;
         loop {
             self.check(proposed, shrinking)?;
             // Ending a little further is no matter, ending a little short would need one tiny step more.
             let is_shortened = 1.01 * proposed >= remaining;
             let size = if is_shortened { remaining } else { proposed };
-            let (next, error) = (self.attempt)(self, direction * size);
-            if error <= 1.0 {
-                let log_error = Scalar::ln(error);
+            let (next, error) = (self.attempt)(self, direction * size, first);
+            if error <= 1.0 && is_finite(&next) {
                 let time = if is_shortened { until } else { self.time + direction * size };
-                let grown = size * self.growth(log_error);
+                let grown = size * self.growth(error);
                 self.size = Some(match shrinking {
                     Some(_) => grown.min(size),
                     None if is_shortened => grown.max(proposed),
                     None => grown,
                 });
-                self.accept(time, next, log_error);
+                self.accept(time, next);
                 return Ok(());
             }
+            if let Some(entry) = not_finite(&self.state).or(not_finite(&self.stages[0])) {
+                return Err(self.failed(StepFailure::NotFinite { entry }));
+            }
+            let error = if is_finite(&next) { error } else { f64::INFINITY };
             self.rejected += 1;
             shrinking = Some(self.rejection(&next, error));
             proposed = size * self.shrinkage(error);
+            first = 1;
         }
     }
 
@@ -269,7 +281,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         if self.knows_derivative { self.stages[self.pair.last()] } else { self.evaluate(&self.state.clone()) }
     }
 
-    #[inline]
+    /// One evaluation between steps. Those in steps are inlined, these are not worth another copy of the field.
+    #[inline(never)]
     fn evaluate(&mut self, x: &SVector<f64, N>) -> SVector<f64, N> {
         self.evaluations += 1;
         self.field.value(x)
@@ -304,21 +317,32 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         Ok(())
     }
 
-    /// The state after a step of size h and the error of that step, infinite where something is not finite.
+    /// The state after a step of size h and the error of that step, which is no number where a stage is not. The stages before
+    /// the `first` are known.
     #[inline(always)]
-    fn attempt(&mut self, pair: &Pair<S>, h: f64) -> (SVector<f64, N>, f64) {
-        let (a, last) = (&pair.a, pair.last());
-        for i in 1..last {
-            self.stages[i] = self.evaluate(&advanced(&self.state, h, &self.stages[..i], &a[i]));
+    fn attempt(&mut self, pair: &Pair<S>, h: f64, first: usize) -> (SVector<f64, N>, f64) {
+        let (last, mut next, mut latest) = (pair.last(), self.state, self.stages[0]);
+        let rows = last + 1;
+        // An embedded method evaluates the field after the step, too.
+        let end = if matches!(pair.error, ErrorEstimate::Embedded(_)) { rows } else { last };
+        // Unrolled by hand, so that the compiler knows each row, whatever the size of the field.
+        macro_rules! stage {
+            ($($i:literal)*) => {$(
+                if $i < rows && (first == 0 || $i != 0) {
+                    next = extended(&self.state, h, &self.stages[..usize::saturating_sub($i, 1)], &latest, &pair.a[$i]);
+                    if $i < end {
+                        latest = self.field.value(&next);
+                        self.stages[$i] = latest;
+                    }
+                }
+            )*};
         }
-        let next = advanced(&self.state, h, &self.stages[..last], &a[last]);
+        stage!(0 1 2 3 4 5 6 7 8 9 10 11 12);
+        self.evaluations += (end - first) as u64;
         let zero = SVector::zeros();
         let weights = self.tolerance.weights(&self.state, &next);
         let error = match &pair.error {
-            ErrorEstimate::Embedded(difference) => {
-                self.stages[last] = self.evaluate(&next);
-                norm(&advanced(&zero, h, &self.stages, difference), &weights)
-            }
+            ErrorEstimate::Embedded(difference) => norm(&advanced(&zero, h, &self.stages, difference), &weights),
             // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
             ErrorEstimate::Combined { fifth, third } => {
                 let fifth = mean_square(&advanced(&zero, h, &self.stages[..last], fifth), &weights);
@@ -327,7 +351,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
                 if both > 0.0 { fifth / Scalar::sqrt(both) } else { both }
             }
         };
-        (next, if is_finite(&next) && error.is_finite() { error } else { f64::INFINITY })
+        (next, error)
     }
 
     /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
@@ -340,25 +364,38 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         }
     }
 
-    fn accept(&mut self, time: f64, state: SVector<f64, N>, log_error: f64) {
+    fn accept(&mut self, time: f64, state: SVector<f64, N>) {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         (self.time, self.state) = (time, state);
         self.knows_derivative = matches!(self.pair.error, ErrorEstimate::Embedded(_));
-        self.last_log_error = log_error.max(LEAST_LOG_ERROR);
         self.steps += 1;
     }
 
-    /// How much longer the step after one can be, from the logarithm of its error.
-    fn growth(&self, log_error: f64) -> f64 {
-        let Control { exponent, beta, range: (least, most), .. } = self.pair.control;
+    /// How much longer the step after one of this error can be.
+    #[inline]
+    fn growth(&mut self, error: f64) -> f64 {
+        let Control { response, range: (least, most), .. } = self.pair.control;
+        let factor = match response {
+            Response::EighthRoot => eighth_root(error.recip()),
+            Response::Stabilised { exponent, beta } => {
+                let log_error = Scalar::ln(error);
+                let factor = Scalar::exp(beta * self.last_log_error - exponent * log_error);
+                self.last_log_error = log_error.max(LEAST_LOG_ERROR);
+                factor
+            }
+        };
         // Not `clamp`, which panics for limits in the wrong order, for all that the compiler knows.
-        (SAFETY * Scalar::exp(beta * self.last_log_error - exponent * log_error)).max(least).min(most)
+        (SAFETY * factor).max(least).min(most)
     }
 
-    /// How much shorter a step must be than one that had this error.
+    /// How much shorter a step must be than one that had this error, which may be infinite or NaN.
     fn shrinkage(&self, error: f64) -> f64 {
-        let Control { exponent, range: (least, _), .. } = self.pair.control;
-        (SAFETY * Scalar::exp(-exponent * Scalar::ln(error))).max(least)
+        let Control { response, range: (least, _), .. } = self.pair.control;
+        let factor = match response {
+            Response::EighthRoot => eighth_root(error.recip()),
+            Response::Stabilised { exponent, .. } => Scalar::exp(-exponent * Scalar::ln(error)),
+        };
+        (SAFETY * factor).max(least)
     }
 
     /// All that the next steps depend on.
@@ -512,7 +549,16 @@ fn norm<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
 
 #[inline]
 fn mean_square<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
-    (0..N).fold(0.0, |sum, i| sum + (v[i] * weights[i]) * (v[i] * weights[i])) / N as f64
+    // Four sums, because the next step's size waits for this one.
+    let mut sums = [0.0; 4];
+    for i in 0..N {
+        sums[i % 4] += (v[i] * weights[i]) * (v[i] * weights[i]);
+    }
+    ((sums[0] + sums[1]) + (sums[2] + sums[3])) / N as f64
+}
+
+fn eighth_root(x: f64) -> f64 {
+    Scalar::sqrt(Scalar::sqrt(Scalar::sqrt(x)))
 }
 
 fn is_finite<const N: usize>(x: &SVector<f64, N>) -> bool {

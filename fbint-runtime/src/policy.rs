@@ -134,7 +134,7 @@ impl<K: GainMatrix<M>, const M: usize> GainPolicy<M> for K {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn field<T, C, P, L, const N: usize>(
         gain: &Self::Weighted<C>,
         system: &P,
@@ -212,7 +212,7 @@ impl<const M: usize> GainPolicy<M> for Relaxation {
         policy(0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn field<T, C, P, L, const N: usize>(
         gain: &Self,
         system: &P,
@@ -264,7 +264,7 @@ impl<const M: usize> GainPolicy<M> for DiagonalScaled {
         policy(0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn field<T, C, P, L, const N: usize>(
         gain: &Self,
         system: &P,
@@ -318,7 +318,7 @@ impl<const M: usize> GainPolicy<M> for BaeChang {
         policy(0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn field<T, C, P, L, const N: usize>(
         gain: &Self,
         system: &P,

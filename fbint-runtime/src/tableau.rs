@@ -63,10 +63,13 @@ impl<const S: usize> Tableau<S> {
         h: T,
     ) {
         let mut k = [*x; S];
+        // Of no account in the first stage, whose row is 0.
+        let mut latest = *x;
         for i in 0..S {
-            k[i] = field(&advanced(x, h, &k[..i], &self.a[i]));
+            latest = field(&extended(x, h, &k[..i.saturating_sub(1)], &latest, &self.a[i]));
+            k[i] = latest;
         }
-        *x = advanced(x, h, &k, &self.b);
+        *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
     }
 
     /// The order of the method.
@@ -86,14 +89,39 @@ pub(crate) fn advanced<T: Scalar, const N: usize>(
     // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
     let mut sum = [T::from_f64(-0.0); N];
     for (k, &a) in k.iter().zip(a) {
-        if a != 0.0 {
-            let factor = h * T::from_f64(a);
-            for (sum, &k) in sum.iter_mut().zip(&k.data.0[0]) {
-                *sum = factor.mul_add(k, *sum);
-            }
-        }
+        add(&mut sum, h, a, k);
     }
     SVector::from_array_storage(ArrayStorage([core::array::from_fn(|i| x[i] + sum[i])]))
+}
+
+/// As [`advanced`] by the `earlier` stages and the `latest`, which need not wait for its way through memory.
+#[inline]
+pub(crate) fn extended<T: Scalar, const N: usize>(
+    x: &SVector<T, N>,
+    h: T,
+    earlier: &[SVector<T, N>],
+    latest: &SVector<T, N>,
+    a: &[f64],
+) -> SVector<T, N> {
+    let mut sum = [T::from_f64(-0.0); N];
+    for (k, &a) in earlier.iter().zip(a) {
+        add(&mut sum, h, a, k);
+    }
+    if let Some(&a) = a.get(earlier.len()) {
+        add(&mut sum, h, a, latest);
+    }
+    SVector::from_array_storage(ArrayStorage([core::array::from_fn(|i| x[i] + sum[i])]))
+}
+
+/// Adds h a k to a sum.
+#[inline(always)]
+fn add<T: Scalar, const N: usize>(sum: &mut [T; N], h: T, a: f64, k: &SVector<T, N>) {
+    if a != 0.0 {
+        let factor = h * T::from_f64(a);
+        for (sum, &k) in sum.iter_mut().zip(&k.data.0[0]) {
+            *sum = factor.mul_add(k, *sum);
+        }
+    }
 }
 
 /// A method with error estimates and dense output, in S stages: those after `last` serve dense output alone.
@@ -122,12 +150,18 @@ pub(crate) enum ErrorEstimate<const S: usize> {
 pub(crate) struct Control {
     /// The order of a step's error, which an initial step is derived from.
     pub(crate) order: f64,
-    /// What the error of this step counts: the step changes by err^-exponent.
-    pub(crate) exponent: f64,
-    /// What the error of the step before counts, for stabilisation (HNW2 IV.2).
-    pub(crate) beta: f64,
+    pub(crate) response: Response,
     /// The least and the most by which one step may differ from the step before.
     pub(crate) range: (f64, f64),
+}
+
+/// How a step of error err, in units of the tolerance, changes the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Response {
+    /// err^(-1/8), for which square roots are quicker than a logarithm, and the same on every machine.
+    EighthRoot,
+    /// err^-exponent before^beta with the error of the step before, for stabilisation (HNW2 IV.2).
+    Stabilised { exponent: f64, beta: f64 },
 }
 
 impl<const S: usize> Pair<S> {
@@ -186,7 +220,11 @@ pub(crate) const DORMAND_PRINCE_PAIR: Pair<7> = Pair {
         &[],
         &[],
     ]),
-    control: Control { order: 5.0, exponent: 0.2 - 0.75 * 0.04, beta: 0.04, range: (0.2, 10.0) },
+    control: Control {
+        order: 5.0,
+        response: Response::Stabilised { exponent: 0.2 - 0.75 * 0.04, beta: 0.04 },
+        range: (0.2, 10.0),
+    },
 };
 
 /// Dormand and Prince 8(5, 3), with the dense output of order 7: HNW II.5, II.6 and II.10, to the digits of DOP853.
@@ -370,7 +408,7 @@ pub(crate) const DOP853_PAIR: Pair<16> = Pair {
             (15, -149.72683625798562581422125276),
         ],
     ]),
-    control: Control { order: 8.0, exponent: 1.0 / 8.0, beta: 0.0, range: (0.333, 6.0) },
+    control: Control { order: 8.0, response: Response::EighthRoot, range: (0.333, 6.0) },
 };
 
 #[expect(clippy::excessive_precision, reason = "as published")]

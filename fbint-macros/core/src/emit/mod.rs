@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 
 use crate::derivation::{Conservation, Constraints, Derivation, Evidence, KineticEnergy};
 use crate::elaborate::SymbolInfo;
-use crate::program::{Instruction, OperationCount, Pass, Programs};
+use crate::program::{Instruction, OperationCount, Pass, Program, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
 use body::{Form, Scope, place};
 pub use stub::stub;
@@ -304,6 +304,10 @@ fn pass_costs(runtime: &syn::Path, pass: &Pass) -> TokenStream {
     }
 }
 
+/// Fields of up to so many operations are inlined wherever a method evaluates them. A call costs more than it looks: its result
+/// goes through memory, where the next stage waits for it.
+const INLINED: usize = 256;
+
 /// The functions of the prepared model.
 fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
@@ -328,8 +332,9 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let with_metric = field_with_metric(runtime, &this, dimension);
     let euler_step = euler_step(&this, dimension);
     let rk4_step = rk4_step(runtime, &this, dimension);
+    let [inline_vector_field, inline_feedback_field] = [&programs.vector_field, &programs.feedback_field].map(inlining);
     quote! {
-        #[inline]
+        #inline_vector_field
         fn vector_field<T: #runtime::Scalar>(&self, x: &#vector) -> #vector {
             #vector_field
         }
@@ -359,7 +364,7 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
             #potential_gradient
         }
-        #[inline]
+        #inline_feedback_field
         fn feedback_field<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
             if G::HAS_METRIC {
                 #with_metric
@@ -383,6 +388,10 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             #rk4_step
         }
     }
+}
+
+fn inlining(field: &Program) -> TokenStream {
+    if field.instructions.len() <= INLINED { quote!(#[inline(always)]) } else { quote!(#[inline]) }
 }
 
 /// Which normalised integrals are constraints without a summand made of parameters.
