@@ -308,6 +308,10 @@ fn pass_costs(runtime: &syn::Path, pass: &Pass) -> TokenStream {
 /// goes through memory, where the next stage waits for it.
 const INLINED: usize = 256;
 
+/// Functions of more operations are compiled once in a crate, and not once in every part of it that calls them, which takes
+/// minutes with a few methods and kinds of gains.
+const COMPILED_ONCE: usize = 1024;
+
 /// The functions of the prepared model.
 fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
@@ -332,21 +336,32 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let with_metric = field_with_metric(runtime, &this, dimension);
     let euler_step = euler_step(&this, dimension);
     let rk4_step = rk4_step(runtime, &this, dimension);
-    let [inline_vector_field, inline_feedback_field] = [&programs.vector_field, &programs.feedback_field].map(inlining);
+    let inline_vector_field = inlining_of_field(&programs.vector_field);
+    let inline_feedback_field = inlining_of_field(&programs.feedback_field);
+    let inline_step = inlining(&programs.feedback_field);
+    let [inline_integrals, inline_jacobian, inline_multipliers, inline_gradient, inline_correction, inline_squares] = [
+        &programs.integrals,
+        &programs.jacobian,
+        &programs.multipliers,
+        &programs.potential_gradient,
+        &programs.correction,
+        &programs.squared_gradients,
+    ]
+    .map(inlining);
     quote! {
         #inline_vector_field
         fn vector_field<T: #runtime::Scalar>(&self, x: &#vector) -> #vector {
             #vector_field
         }
-        #[inline]
+        #inline_integrals
         fn integrals<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
             #integrals
         }
-        #[inline]
+        #inline_jacobian
         fn integrals_jacobian<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SMatrix<T, #m, #n> {
             #jacobian
         }
-        #[inline]
+        #inline_multipliers
         fn multipliers<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
             #multipliers
         }
@@ -360,7 +375,7 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         fn normalisation<T: #runtime::Scalar>(&self) -> [[T; 3]; #m] {
             #normalisation
         }
-        #[inline]
+        #inline_gradient
         fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
             #potential_gradient
         }
@@ -371,27 +386,36 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             }
             #feedback_field
         }
-        #[inline]
+        #inline_correction
         fn correction<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
             #correction
         }
-        #[inline]
+        #inline_squares
         fn squared_gradients<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
             #squared_gradients
         }
-        #[inline]
+        #inline_step
         fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {
             #euler_step
         }
-        #[inline]
+        #inline_step
         fn rk4_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {
             #rk4_step
         }
     }
 }
 
-fn inlining(field: &Program) -> TokenStream {
-    if field.instructions.len() <= INLINED { quote!(#[inline(always)]) } else { quote!(#[inline]) }
+/// The attribute of a function that a method evaluates in each stage.
+fn inlining_of_field(program: &Program) -> TokenStream {
+    if program.instructions.len() <= INLINED {
+        quote!(#[inline(always)])
+    } else {
+        inlining(program).unwrap_or_default()
+    }
+}
+
+fn inlining(program: &Program) -> Option<TokenStream> {
+    (program.instructions.len() <= COMPILED_ONCE).then(|| quote!(#[inline]))
 }
 
 /// Which normalised integrals are constraints without a summand made of parameters.
