@@ -287,24 +287,23 @@ where
         let correction = self.correction.unwrap_or(Correction::once());
         let course = Course::new(self.system, start, self.targets, correction, self.watch, self.from)?;
         let decay_rate = |x: &SVector<f64, N>| field.decay_rate(x);
-        let audit = |interval| Audit { interval: if self.is_audited { interval } else { f64::INFINITY }, decay_rate };
+        let audit = |interval| Audit {
+            interval: if self.is_audited { interval } else { f64::INFINITY },
+            decay_rate: &decay_rate,
+        };
+        let schedule = |h| Schedule::new(h, until, interval);
         match method {
-            Method::Euler { h } => {
-                course
-                    .with_fixed_steps(Schedule::new(h, until, interval)?, 1, audit(2.0), |x, h| field.euler_step(x, h))
-            }
+            Method::Euler { h } => course.with_fixed_steps(schedule(h)?, 1, audit(2.0), &|x, h| field.euler_step(x, h)),
             Method::Midpoint { h } => {
-                course.with_fixed_steps(Schedule::new(h, until, interval)?, 2, audit(2.0), |x, h| {
-                    MIDPOINT.step(|x| field.value(x), x, h);
-                })
+                let step = |x: &mut _, h| MIDPOINT.step(|x| field.value(x), x, h);
+                course.with_fixed_steps(schedule(h)?, 2, audit(2.0), &step)
             }
-            Method::Heun { h } => course.with_fixed_steps(Schedule::new(h, until, interval)?, 2, audit(2.0), |x, h| {
-                HEUN.step(|x| field.value(x), x, h);
-            }),
+            Method::Heun { h } => {
+                let step = |x: &mut _, h| HEUN.step(|x| field.value(x), x, h);
+                course.with_fixed_steps(schedule(h)?, 2, audit(2.0), &step)
+            }
             Method::Rk4 { h } => {
-                course.with_fixed_steps(Schedule::new(h, until, interval)?, 4, audit(RK4_INTERVAL), |x, h| {
-                    field.rk4_step(x, h)
-                })
+                course.with_fixed_steps(schedule(h)?, 4, audit(RK4_INTERVAL), &|x, h| field.rk4_step(x, h))
             }
             Method::DormandPrince { rtol, atol } => {
                 let integrator = Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?);
@@ -334,8 +333,8 @@ where
         let schedule = Schedule::new(h, until, self.interval)?;
         let correction = self.correction.unwrap_or(Correction::times(0));
         let course = Course::new(self.system, self.start, self.targets, correction, self.watch, self.from)?;
-        let audit = Audit { interval: f64::INFINITY, decay_rate: |_: &SVector<f64, N>| 0.0 };
-        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, |x, h| method.step(x, h))
+        let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
+        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, &|x, h| method.step(x, h))
     }
 }
 

@@ -35,18 +35,15 @@ pub(super) struct Course<'a, S: FeedbackSystem<N, M>, const N: usize, const M: u
 }
 
 /// Whether a feedback that decays at some rate is stable with steps of a fixed size.
-pub(super) struct Audit<D> {
+pub(super) struct Audit<'f, const N: usize> {
     /// Where the method's real stability interval ends.
     pub(super) interval: f64,
     /// The largest rate of decay in a state.
-    pub(super) decay_rate: D,
+    pub(super) decay_rate: &'f dyn Fn(&SVector<f64, N>) -> f64,
 }
 
-impl<D> Audit<D> {
-    fn check<const N: usize>(&self, schedule: &Schedule, time: f64, x: &SVector<f64, N>) -> Result<(), Error>
-    where
-        D: Fn(&SVector<f64, N>) -> f64,
-    {
+impl<const N: usize> Audit<'_, N> {
+    fn check(&self, schedule: &Schedule, time: f64, x: &SVector<f64, N>) -> Result<(), Error> {
         let rate = (self.decay_rate)(x);
         if schedule.h * rate <= self.interval {
             return Ok(());
@@ -87,12 +84,13 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         Ok(Self { record, correction, watch, from })
     }
 
+    /// Takes the step as a pointer, so that what is around it is compiled once for all methods.
     pub(super) fn with_fixed_steps(
         mut self,
         schedule: Schedule,
         evaluations_per_step: u64,
-        audit: Audit<impl Fn(&SVector<f64, N>) -> f64>,
-        mut step: impl FnMut(&mut SVector<f64, N>, f64),
+        audit: Audit<'_, N>,
+        step: &dyn Fn(&mut SVector<f64, N>, f64),
     ) -> Result<Run<S::State, N, M>, Error> {
         let mut number = self.first_step(&schedule)?;
         let mut x = self.record.last.state;
