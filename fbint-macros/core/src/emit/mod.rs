@@ -310,7 +310,7 @@ const INLINED: usize = 256;
 
 /// Functions of more operations are compiled once in a crate, and not once in every part of it that calls them, which takes
 /// minutes with a few methods and kinds of gains.
-const COMPILED_ONCE: usize = 1024;
+const COMPILED_ONCE: usize = 2048;
 
 /// The functions of the prepared model.
 fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
