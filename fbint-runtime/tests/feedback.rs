@@ -4,7 +4,7 @@ mod common;
 
 use common::{PENDULUM, Pendulum, start};
 use fbint_runtime::nalgebra::{Matrix4, Matrix6, SMatrix, SVector, Vector4, Vector6, matrix};
-use fbint_runtime::{Error, Feedback, FeedbackSystem, GainMatrix, Gains};
+use fbint_runtime::{Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains};
 use num_dual::Dual64;
 use simba::simd::WideF64x4;
 
@@ -55,6 +55,22 @@ fn every_kind_of_gain_is_the_matrix_it_says_and_is_weighted() {
     assert_law(Gains::full(full_k()), full_k(), identity);
     assert_law(Gains::uniform(7.0).with_diagonal_metric(l), Matrix4::identity() * 7.0, l_matrix);
     assert_law(Gains::full(full_k()).with_full_metric(full_l()), full_k(), full_l());
+}
+
+#[test]
+fn a_boxed_field_is_the_field() {
+    let create = || Feedback::new(&WEIGHTED, &start().into(), Gains::full(full_k())).unwrap();
+    let (feedback, boxed): (_, Box<dyn Field<6>>) = (create(), Box::new(create()));
+    let x = elsewhere();
+    assert_eq!(boxed.value(&x), feedback.field(&x));
+    assert_eq!(boxed.decay_rate(&x), feedback.decay_rate(&x));
+    let (mut by_box, mut by_field) = (x, x);
+    boxed.euler_step(&mut by_box, 0.1);
+    feedback.euler_step(&mut by_field, 0.1);
+    assert_eq!(by_box, by_field);
+    boxed.rk4_step(&mut by_box, 0.1);
+    feedback.rk4_step(&mut by_field, 0.1);
+    assert_eq!(by_box, by_field);
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod models;
 use std::ops::ControlFlow;
 
 use common::{PENDULUM, Pendulum, State, start};
-use fbint_runtime::nalgebra::{Vector2, Vector6};
+use fbint_runtime::nalgebra::{SVector, Vector2, Vector6};
 use fbint_runtime::{
     Drift, Error, Feedback, Field, Gains, Integrator, Method, PlainField, Run, Simulation, StepFailure, Symptom,
     Tolerance,
@@ -159,6 +159,13 @@ fn drift_finds_the_slope_under_an_oscillation() {
          sway          5.00e0        1.20e0        1.20e0        1.00e-3\n\
          constant     -1.00e0        0.00e0        0.00e0         0.00e0",
     );
+}
+
+#[test]
+fn drift_shows_no_negative_zero() {
+    let mut drift = Drift::new(["nothing"], SVector::from([-0.0]));
+    drift.record(0.0, &SVector::from([-0.0]));
+    assert!(!drift.to_string().contains("-0.0"), "{drift}");
 }
 
 #[test]
