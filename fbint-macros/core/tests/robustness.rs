@@ -121,6 +121,22 @@ fn definitions_in_a_long_row_fit_the_stack() {
     assert!(message.starts_with("this is nested too deeply"), "{message}");
 }
 
+/// Of every two levels one is a sum, so that each kind of level has to count.
+#[test]
+fn every_kind_of_level_counts() {
+    for level in ["D * q[0]", "m / D", "D.sqrt()", "D.exp()", "D.powf(m)"] {
+        let chain = |count: usize| {
+            let link = |i: usize| format!("d{i} = {} + q[1]", level.replace('D', &format!("d{}", i - 1)));
+            let links: Vec<String> = (1..=count).map(link).collect();
+            format!("{}, define(d0 = q[2] + m, {})", declare(&format!("d{count}")), links.join(", "))
+        };
+        let (_, model, messages) = common::read(&chain(80), ITEM);
+        assert!(model.is_some(), "{level}: {messages:?}");
+        let message = only_message(&chain(140));
+        assert!(message.starts_with("this is nested more than 250 deep"), "{level}: {message}");
+    }
+}
+
 #[test]
 fn expressions_that_double_are_a_message() {
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0} + m", i - 1)).collect();
