@@ -279,6 +279,10 @@ fn tables_are_printed() {
     let text = equations(chain, "struct S { m: f64, l: f64 }");
     let pattern = "  10 of 16 entries of A do not vanish\n  x x . .\n  x x x .\n  . x x x\n  . . x x\n";
     assert!(text.contains(pattern) && text.contains("  `root` takes a root: "), "{text}");
+    let sphere = "state(x: [3]), poisson = hat(x), hamiltonian = x.norm_squared() / (2 * m),
+        invariant(a = x[0], b = x[1], c = 3 * x[2])";
+    let text = equations(sphere, "struct S { m: f64 }");
+    assert!(text.contains("  {a, b} = -x[2]\n  {a, c} = 3*x[1]\n  {b, c} = -3*x[0]\n"), "{text}");
 }
 
 /// Huge exponents, nested roots, many factors: each is decided, or left open, in moments.

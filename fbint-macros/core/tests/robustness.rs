@@ -121,6 +121,12 @@ fn definitions_in_a_long_row_fit_the_stack() {
     assert!(message.starts_with("this is nested too deeply"), "{message}");
 }
 
+#[test]
+fn signs_of_operands_side_by_side_do_not_add_up() {
+    let (_, model, messages) = common::read(&declare(&format!("m{}", " * -m - -q[0]".repeat(100))), ITEM);
+    assert!(model.is_some(), "{messages:?}");
+}
+
 /// Of every two levels one is a sum, so that each kind of level has to count.
 #[test]
 fn every_kind_of_level_counts() {
