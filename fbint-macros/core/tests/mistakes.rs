@@ -686,6 +686,8 @@ const DECLARATIONS: &[Case] = &[
         "unknown key `hamiltonain`; did you mean `hamiltonian`?"),
     ("PHASE_SPACE, HAMILTONIAN,, invariant(a = q[0])", ",",
         "nothing stands before this comma"),
+    ("coordinates(q: [73, 137]), momenta(p: [3]), HAMILTONIAN", "[",
+        "`q` has more than 10000 entries"),
     ("coordinates(), momenta(p: [3]), HAMILTONIAN", ")",
         "`coordinates` is empty: list variables, as in `coordinates(q: [3])`"),
     ("PHASE_SPACE, hamiltonian(m * g * q.dot(&p))", "(m * g * q.dot(&p))",
