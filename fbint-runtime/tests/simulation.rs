@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use common::{PENDULUM, Pendulum, State, start};
 use fbint_runtime::nalgebra::{SVector, Vector2, Vector6};
 use fbint_runtime::{
-    Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, PlainField, Run, Simulation, StepFailure,
-    Symptom, Tolerance,
+    Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Run, Simulation,
+    StepFailure, Symptom, Tolerance,
 };
 use models::{FOUR_BAR, FourBar, FourBarState};
 
@@ -175,6 +175,9 @@ fn everything_shows_what_it_is_of() {
     for (text, parts) in shown {
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
+    let operations = Operations { additions: 1, multiplications: 20, fused: 300, divisions: 4000, functions: 50000 };
+    let text = "54621 (additions 1, multiplications 20, fused 300, divisions 4000, functions 50000)";
+    assert_eq!(operations.to_string(), text);
 }
 
 #[test]

@@ -529,6 +529,8 @@ const GIVEN_FIELDS: &[Case] = &[
 /// Mistakes around a Poisson matrix.
 #[rustfmt::skip]
 const POISSON_SYSTEMS: &[Case] = &[
+    ("state(w: [3], v: [x]), poisson = identity(7) - identity(7), ENERGY", "x",
+        "a size is an integer literal from 1 to 10000"),
     ("LIE_POISSON", "S",
         "the model `S` lacks `hamiltonian`: add something like `hamiltonian = p.norm_squared() / (2 * m)`"),
     ("state(w: [3]), ENERGY", "S",
@@ -684,6 +686,8 @@ const DECLARATIONS: &[Case] = &[
         "the model `S` lacks `momenta`: add something like `momenta(p: [3])`"),
     ("PHASE_SPACE, hamiltonain = m * g * q.dot(&p)", "hamiltonain",
         "unknown key `hamiltonain`; did you mean `hamiltonian`?"),
+    ("PHASE_SPACE, HAMILTONIAN, variables(z: [3]), invariant(a = z[0])", "variables",
+        "unknown key `variables`; the keys are coordinates, momenta, state, poisson, dynamics, hamiltonian, define, constraint, phase_constraint, invariant, output, crate"),
     ("PHASE_SPACE, HAMILTONIAN,, invariant(a = q[0])", ",",
         "nothing stands before this comma"),
     ("coordinates(q: [73, 137]), momenta(p: [3]), HAMILTONIAN", "[",
