@@ -300,3 +300,19 @@ fn check_positive_definite<const D: usize>(
     let size = (1..D).find(|&size| Cholesky::new(block(size)).is_none()).unwrap_or(D);
     Err(Error::GainIndefinite { matrix, entry: names[size - 1] })
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::matrix;
+
+    use super::{Diagonal, Full, Identity, Multiply, Uniform};
+
+    #[test]
+    fn matrices_multiply_by_what_they_are() {
+        let v = [2.0, 3.0];
+        assert_eq!(Identity.multiply(v), v);
+        assert_eq!(Uniform(7.0).multiply(v), [14.0, 21.0]);
+        assert_eq!(Diagonal([5.0, 7.0]).multiply(v), [10.0, 21.0]);
+        assert_eq!(Full(matrix![1.0, 2.0; 2.0, 5.0]).multiply(v), [8.0, 19.0]);
+    }
+}
