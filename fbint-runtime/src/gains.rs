@@ -305,14 +305,24 @@ fn check_positive_definite<const D: usize>(
 mod tests {
     use nalgebra::matrix;
 
-    use super::{Diagonal, Full, Identity, Multiply, Uniform};
+    use super::{Diagonal, Full, GainMatrix, Identity, Multiply, Uniform};
+
+    fn assert_is(kind: impl GainMatrix<2>, [first, second]: [[f64; 2]; 2]) {
+        let product = |[x, y]: [f64; 2]| [first[0] * x + first[1] * y, second[0] * x + second[1] * y];
+        let v = [2.0, 3.0];
+        assert_eq!(kind.multiply(v), product(v));
+        let (rows, columns) = ([16.0, 0.5], [2.0, 0.25]);
+        let [x, y] = product([columns[0] * v[0], columns[1] * v[1]]);
+        assert_eq!(kind.scaled(&rows, &columns).multiply(v), [rows[0] * x, rows[1] * y]);
+        let [x, y] = product([4.0 * v[0], 0.5 * v[1]]);
+        assert_eq!(kind.weighted(&[16.0, 0.25]).multiply(v), [4.0 * x, 0.5 * y]);
+    }
 
     #[test]
     fn matrices_multiply_by_what_they_are() {
-        let v = [2.0, 3.0];
-        assert_eq!(Identity.multiply(v), v);
-        assert_eq!(Uniform(7.0).multiply(v), [14.0, 21.0]);
-        assert_eq!(Diagonal([5.0, 7.0]).multiply(v), [10.0, 21.0]);
-        assert_eq!(Full(matrix![1.0, 2.0; 2.0, 5.0]).multiply(v), [8.0, 19.0]);
+        assert_is(Identity, [[1.0, 0.0], [0.0, 1.0]]);
+        assert_is(Uniform(7.0), [[7.0, 0.0], [0.0, 7.0]]);
+        assert_is(Diagonal([5.0, 7.0]), [[5.0, 0.0], [0.0, 7.0]]);
+        assert_is(Full(matrix![1.0, 2.0; 2.0, 5.0]), [[1.0, 2.0], [2.0, 5.0]]);
     }
 }
