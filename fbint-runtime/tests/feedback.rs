@@ -1,10 +1,12 @@
 //! Gains and the feedback field: what is refused, and the law against matrices multiplied out.
 
 mod common;
+mod models;
 
 use common::{PENDULUM, Pendulum, start};
 use fbint_runtime::nalgebra::{Matrix4, Matrix6, SMatrix, SVector, Vector4, Vector6, matrix};
-use fbint_runtime::{Error, Feedback, FeedbackSystem, Field, GainMatrix, Gains};
+use fbint_runtime::{Error, Feedback, FeedbackLaw, FeedbackSystem, Field, GainMatrix, Gains};
+use models::{PLANAR_PENDULUM, PlanarPendulum};
 use num_dual::Dual64;
 use simba::simd::WideF64x4;
 
@@ -71,6 +73,30 @@ fn a_boxed_field_is_the_field() {
     boxed.rk4_step(&mut by_box, 0.1);
     feedback.rk4_step(&mut by_field, 0.1);
     assert_eq!(by_box, by_field);
+}
+
+/// A law that knows F alone, as another crate may write it.
+struct Distinct;
+
+impl FeedbackLaw<f64, 4, 3> for Distinct {
+    const HAS_METRIC: bool = false;
+    fn weigh(&self, integrals: [f64; 3]) -> [f64; 3] {
+        [2.0 * (integrals[0] - 0.5), 3.0 * integrals[1], 5.0 * (integrals[2] + 0.25)]
+    }
+    fn precondition(&self, gradient: [f64; 4]) -> [f64; 4] {
+        gradient
+    }
+}
+
+#[test]
+fn a_law_may_be_given_in_the_declared_integrals() {
+    use fbint_runtime::PreparedSystem;
+
+    let (system, x) = (PLANAR_PENDULUM.prepare(), PlanarPendulum::start().map(|entry| entry + 0.3));
+    let weighed = SVector::from(Distinct.weigh(system.integrals(&x).into()));
+    let expected = system.vector_field(&x) - system.integrals_jacobian(&x).transpose() * weighed;
+    let error = (system.feedback_field(&x, &Distinct) - expected).norm() / expected.norm();
+    assert!(error < 1e-14, "the field is off by {error}");
 }
 
 #[test]
