@@ -211,4 +211,13 @@ mod tests {
         assert!((a * shares).amax() < 1e-14 * shares.amax(), "{shares}");
         assert_eq!(near_null_vector(independent.insert_row(3, 0.0) + SMatrix::identity() * 0.1, 4, 1e-12), None);
     }
+
+    /// Two constraints, each of which is conjugate to the other: the diagonal is zero.
+    #[test]
+    fn zeros_on_the_diagonal_are_no_dependence() {
+        assert_eq!(near_null_vector(matrix![0.0, 1.0; 1.0, 0.0], 2, 1e-12), None);
+        let singular = matrix![0.0, 1.0, 0.5; 1.0, 0.0, 0.0; 0.0, 1.0, 0.5];
+        let (ratio, shares) = near_null_vector(singular, 3, 1e-12).unwrap();
+        assert!(ratio < 1e-15 && shares[0].abs() < 1e-15 && shares[1].abs() > 0.5, "{ratio}, {shares}");
+    }
 }
