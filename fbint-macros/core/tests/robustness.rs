@@ -148,6 +148,12 @@ fn expressions_that_double_are_a_message() {
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0} + m", i - 1)).collect();
     let doubling = |last: &str| format!("{}, define(d0 = q[0] + m, {})", declare(last), links.join(", "));
     assert!(only_message(&doubling("d199")).contains("more than 1000000 parts"));
+    for link in ["D.sin() + D.cos()", "D.sin() - D.cos()", "D.powf(D)", "(0..2).map(|i| (D + i).sin()).sum()"] {
+        let links: Vec<String> =
+            (1..40).map(|i| format!("d{i} = {}", link.replace('D', &format!("d{}", i - 1)))).collect();
+        let doubling = format!("{}, define(d0 = q[0] + m, {})", declare("d39"), links.join(", "));
+        assert!(only_message(&doubling).contains("more than 1000000 parts"), "{link}");
+    }
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0}", i - 1)).collect();
     let doubling = format!("{}, define(d0 = q[0] * 1e300, {})", declare("d199"), links.join(", "));
     assert!(only_message(&doubling).contains("out of reach"));
