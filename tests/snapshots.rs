@@ -80,6 +80,16 @@ fn the_library_and_the_macro_emit_the_same() {
 }
 
 #[test]
+fn the_state_is_documented() {
+    let expansion = Declaration::one(PLANAR_PENDULUM).expand().to_string();
+    for line in
+        [" A state of [`PlanarPendulum`].", " The coordinate `q`, a vector of 2.", " The momentum `p`, a vector of 2."]
+    {
+        assert!(expansion.contains(&format!("{line:?}")), "{line} is not in {expansion}");
+    }
+}
+
+#[test]
 fn operations() {
     let table = [
         operations_of::<SphericalPendulum, 6, 4>(),
