@@ -285,6 +285,20 @@ fn tables_are_printed() {
     assert!(text.contains("  {a, b} = -x[2]\n  {a, c} = 3*x[1]\n  {b, c} = -3*x[0]\n"), "{text}");
 }
 
+/// The rates of holonomic constraints, which stand between them and the others, have multipliers that nobody can name.
+#[test]
+fn multipliers_are_those_of_declared_constraints() {
+    let mixed = "coordinates(q: [2], s), momenta(p: [2], ps), hamiltonian = (p.norm_squared() + ps.powi(2)) / (2 * m),
+        constraint(length = q.norm_squared() - l.powi(2)), phase_constraint(plane = s, still = ps)";
+    let (derivation, _) = prove(mixed, "struct S { m: f64, l: f64 }");
+    let declared = [0, 1, 2].map(|index| &derivation.integrals[derivation.multiplier(index)]);
+    assert_eq!(declared[1..], [&Expression::from(Symbol(2)), &Expression::from(Symbol(5))]);
+    assert!(declared[0].symbols().iter().all(|symbol| ![3, 4].contains(&symbol.0)), "{:?}", declared[0]);
+    let phase = "coordinates(s), momenta(ps), hamiltonian = ps.powi(2) / 2, phase_constraint(plane = s, still = ps)";
+    let (derivation, _) = prove(phase, "struct S {}");
+    assert_eq!([0, 1].map(|index| derivation.multiplier(index)), [0, 1]);
+}
+
 /// Huge exponents, nested roots, many factors: each is decided, or left open, in moments.
 #[test]
 fn hostile_declarations_are_bounded() {
