@@ -279,6 +279,10 @@ fn tables_are_printed() {
     let text = equations(chain, "struct S { m: f64, l: f64 }");
     let pattern = "  10 of 16 entries of A do not vanish\n  x x . .\n  x x x .\n  . x x x\n  . . x x\n";
     assert!(text.contains(pattern) && text.contains("  `root` takes a root: "), "{text}");
+    let small = "coordinates(q: [2]), momenta(p: [2]), hamiltonian = (p.norm_squared() + k * q.norm_squared()) / 2,
+        invariant(spin = 1e-12 * (q[0] * p[1] - q[1] * p[0]))";
+    let text = equations(small, "struct S { k: f64 }");
+    assert!(text.contains("  rank DF = 2\n") && !text.contains("is a function of"), "{text}");
     let sphere = "state(x: [3]), poisson = hat(x), hamiltonian = x.norm_squared() / (2 * m),
         invariant(a = x[0], b = x[1], c = 3 * x[2])";
     let text = equations(sphere, "struct S { m: f64 }");
