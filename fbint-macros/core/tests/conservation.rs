@@ -8,6 +8,7 @@ use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::mechanics::{self, Violation};
+use fbint_macros_core::program::{Program, Programs, assemble, verify};
 use fbint_macros_core::symbolic::session;
 use fbint_macros_core::{compile, syntax};
 use proc_macro2::{TokenStream, TokenTree};
@@ -301,6 +302,32 @@ fn multipliers_are_those_of_declared_constraints() {
     let phase = "coordinates(s), momenta(ps), hamiltonian = ps.powi(2) / 2, phase_constraint(plane = s, still = ps)";
     let (derivation, _) = prove(phase, "struct S {}");
     assert_eq!([0, 1].map(|index| derivation.multiplier(index)), [0, 1]);
+}
+
+/// What the compiler checks before it emits anything: exchanged, missing and wrong results, function by function.
+#[test]
+fn programs_that_are_not_their_derivation_are_named() {
+    let attribute =
+        format!("{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0]), output(fall = p[2] / m, h = q[2])");
+    let (derivation, _) = prove(&attribute, PENDULUM_STRUCT);
+    let good = assemble(&derivation);
+    assert_eq!(verify(&derivation, &good), Ok(()));
+    let parts: [(&str, fn(&mut Programs) -> &mut Program); 6] = [
+        ("vector_field", |programs| &mut programs.vector_field),
+        ("integrals", |programs| &mut programs.integrals),
+        ("outputs", |programs| &mut programs.outputs),
+        ("potential_gradient", |programs| &mut programs.potential_gradient),
+        ("feedback_field", |programs| &mut programs.feedback_field),
+        ("correction", |programs| &mut programs.correction),
+    ];
+    for (name, part) in parts {
+        let mut exchanged = good.clone();
+        part(&mut exchanged).outputs.swap(0, 1);
+        assert_eq!(verify(&derivation, &exchanged), Err(name.to_owned()));
+        let mut short = good.clone();
+        part(&mut short).outputs.pop();
+        assert_eq!(verify(&derivation, &short), Err(name.to_owned()));
+    }
 }
 
 /// Huge exponents, nested roots, many factors: each is decided, or left open, in moments.
