@@ -196,7 +196,13 @@ fn rounding_is_no_asymmetry() {
     let b = SMatrix::<f64, 4, 4>::from_fn(|i, j| 1.0 / (1 + i + 2 * j) as f64 + f64::from(i == j));
     let mut k = b.transpose() * b;
     k[(0, 3)] *= 1.0 + f64::EPSILON;
-    assert!(Feedback::new(&PENDULUM, &start().into(), Gains::full(k)).is_ok());
+    let mut asymmetric = k;
+    asymmetric[(0, 3)] *= 1.0 + 1e-6;
+    for unit in [1e-9, 1.0, 1e9] {
+        let with = |k: Matrix4<f64>| Feedback::new(&PENDULUM, &start().into(), Gains::full(k * unit)).map(drop);
+        assert_eq!(with(k), Ok(()));
+        assert!(matches!(with(asymmetric), Err(Error::GainAsymmetric { .. })), "in units of {unit}");
+    }
 }
 
 #[test]
