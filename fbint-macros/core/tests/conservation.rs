@@ -312,7 +312,8 @@ fn programs_that_are_not_their_derivation_are_named() {
     let (derivation, _) = prove(&attribute, PENDULUM_STRUCT);
     let good = assemble(&derivation);
     assert_eq!(verify(&derivation, &good), Ok(()));
-    let parts: [(&str, fn(&mut Programs) -> &mut Program); 6] = [
+    type Part = fn(&mut Programs) -> &mut Program;
+    let parts: [(&str, Part); 6] = [
         ("vector_field", |programs| &mut programs.vector_field),
         ("integrals", |programs| &mut programs.integrals),
         ("outputs", |programs| &mut programs.outputs),
