@@ -73,6 +73,8 @@ fn rows_of_prefixes_are_a_message() {
         let message = only_message(&declare(&format!("{}m", prefix.repeat(20_000))));
         assert!(message.starts_with("more than 64 operators"), "{prefix}: {message}");
     }
+    let signs = |count| common::read(&declare(&format!("({}m)", "-".repeat(count))), ITEM).1;
+    assert!(signs(64).is_some() && signs(65).is_none());
 }
 
 #[test]
