@@ -1,7 +1,7 @@
 //! What the compiler makes of the models, for reviewers: equations, LaTeX, program, Rust, and the price of each field.
 #![allow(missing_docs)]
 
-use fbint_runtime::{FeedbackSystem, Operations};
+use fbint_runtime::{FeedbackSystem, Operations, Pass};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::systems::{
     Bead, Chain4, Chain8, Chain16, Chain32, DoublePendulum, EulerTop, FourBar, FreeRigidBody, Functions,
@@ -80,6 +80,16 @@ fn the_library_and_the_macro_emit_the_same() {
 }
 
 #[test]
+fn the_state_is_documented() {
+    let expansion = Declaration::one(PLANAR_PENDULUM).expand().to_string();
+    for line in
+        [" A state of [`PlanarPendulum`].", " The coordinate `q`, a vector of 2.", " The momentum `p`, a vector of 2."]
+    {
+        assert!(expansion.contains(&format!("{line:?}")), "{line} is not in {expansion}");
+    }
+}
+
+#[test]
 fn operations() {
     let table = [
         operations_of::<SphericalPendulum, 6, 4>(),
@@ -107,6 +117,29 @@ fn operations() {
         operations_of::<Chain32, 192, 65>(),
     ];
     insta::assert_snapshot!("operations", table.join("\n"));
+}
+
+#[test]
+fn passes() {
+    let table = [
+        passes_of::<PlanarPendulum, 4, 3>(),
+        passes_of::<FourBar, 8, 7>(),
+        passes_of::<Functions, 6, 5>(),
+        passes_of::<FreeRigidBody, 12, 10>(),
+    ];
+    insta::assert_snapshot!("passes", table.join("\n"));
+}
+
+/// What each pass leaves; after the last it is the emitted code.
+fn passes_of<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() -> String {
+    let line = |pass: &Pass| {
+        assert_eq!(pass.operations.total(), pass.instructions + pass.operations.fused, "{pass:?}");
+        assert_eq!(pass.operations.functions, pass.square_roots + pass.calls, "{pass:?}");
+        format!("  {:18} instructions {}, live values {}", pass.name, pass.instructions, pass.live_values)
+    };
+    assert_eq!(S::PASSES.last().map(|pass| pass.operations), Some(S::FEEDBACK_FIELD_OPERATIONS), "{}", S::NAME);
+    let lines: Vec<String> = S::PASSES.iter().map(line).collect();
+    format!("{}\n{}", S::NAME, lines.join("\n"))
 }
 
 /// What Symbolica's own evaluator makes of the same field, untouched, is 112.

@@ -188,3 +188,36 @@ fn null_vector<const M: usize>(u: &SMatrix<f64, M, M>, columns: &[usize; M], lef
 fn unit<const M: usize>(i: usize) -> SVector<f64, M> {
     SVector::from_fn(|j, _| if j == i { 1.0 } else { 0.0 })
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::{SMatrix, SVector, matrix, vector};
+
+    use super::near_null_vector;
+
+    /// Rows and columns have entries of largest size 1 as they are, so that scaling changes nothing.
+    #[test]
+    fn the_shares_solve_the_singular_system() {
+        let independent: SMatrix<f64, 3, 4> = matrix![
+            1.0, 0.5, -0.25, 0.125;
+            -0.25, 1.0, 0.5, -1.0;
+            0.5, -0.25, 1.0, 0.75
+        ];
+        let dependent = independent.transpose() * vector![0.5, -0.5, 0.25];
+        let a = independent.insert_row(3, 0.0)
+            + SMatrix::from_fn(|i, j| if i == 3 { dependent[j] / dependent.amax() } else { 0.0 });
+        let (ratio, shares): (f64, SVector<f64, 4>) = near_null_vector(a, 4, 1e-12).unwrap();
+        assert!(ratio < 1e-15 && shares.amax() > 0.5, "{ratio}, {shares}");
+        assert!((a * shares).amax() < 1e-14 * shares.amax(), "{shares}");
+        assert_eq!(near_null_vector(independent.insert_row(3, 0.0) + SMatrix::identity() * 0.1, 4, 1e-12), None);
+    }
+
+    /// Two constraints, each of which is conjugate to the other: the diagonal is zero.
+    #[test]
+    fn zeros_on_the_diagonal_are_no_dependence() {
+        assert_eq!(near_null_vector(matrix![0.0, 1.0; 1.0, 0.0], 2, 1e-12), None);
+        let singular = matrix![0.0, 1.0, 0.5; 1.0, 0.0, 0.0; 0.0, 1.0, 0.5];
+        let (ratio, shares) = near_null_vector(singular, 3, 1e-12).unwrap();
+        assert!(ratio < 1e-15 && shares[0].abs() < 1e-15 && shares[1].abs() > 0.5, "{ratio}, {shares}");
+    }
+}

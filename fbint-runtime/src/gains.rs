@@ -300,3 +300,29 @@ fn check_positive_definite<const D: usize>(
     let size = (1..D).find(|&size| Cholesky::new(block(size)).is_none()).unwrap_or(D);
     Err(Error::GainIndefinite { matrix, entry: names[size - 1] })
 }
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::matrix;
+
+    use super::{Diagonal, Full, GainMatrix, Identity, Multiply, Uniform};
+
+    fn assert_is(kind: impl GainMatrix<2>, [first, second]: [[f64; 2]; 2]) {
+        let product = |[x, y]: [f64; 2]| [first[0] * x + first[1] * y, second[0] * x + second[1] * y];
+        let v = [2.0, 3.0];
+        assert_eq!(kind.multiply(v), product(v));
+        let (rows, columns) = ([16.0, 0.5], [2.0, 0.25]);
+        let [x, y] = product([columns[0] * v[0], columns[1] * v[1]]);
+        assert_eq!(kind.scaled(&rows, &columns).multiply(v), [rows[0] * x, rows[1] * y]);
+        let [x, y] = product([4.0 * v[0], 0.5 * v[1]]);
+        assert_eq!(kind.weighted(&[16.0, 0.25]).multiply(v), [4.0 * x, 0.5 * y]);
+    }
+
+    #[test]
+    fn matrices_multiply_by_what_they_are() {
+        assert_is(Identity, [[1.0, 0.0], [0.0, 1.0]]);
+        assert_is(Uniform(7.0), [[7.0, 0.0], [0.0, 7.0]]);
+        assert_is(Diagonal([5.0, 7.0]), [[5.0, 0.0], [0.0, 7.0]]);
+        assert_is(Full(matrix![1.0, 2.0; 2.0, 5.0]), [[1.0, 2.0], [2.0, 5.0]]);
+    }
+}

@@ -66,8 +66,10 @@ fn a_search_that_cannot_succeed_says_what_remains() {
     assert!(matches!(error, Error::NoConsistentStart { name: "length", value: 3.0, .. }), "{error:?}");
     assert!(error.to_string().contains("the constraint `length` is still 3.0 after"), "{error}");
     // At q = 0 the gradient of |q|^2 - 1 vanishes, and with it every hint where to go.
+    // More damping is tried some times, and no other damping helps, either.
     let error = ConsistentStart::new(&PENDULUM).solve(Vector6::zeros()).unwrap_err();
-    assert!(matches!(error, Error::NoConsistentStart { name: "length", value: -1.0, .. }), "{error:?}");
+    let Error::NoConsistentStart { name: "length", value: -1.0, iterations } = error else { panic!("{error:?}") };
+    assert!((5..15).contains(&iterations), "{iterations}");
 }
 
 #[test]

@@ -346,6 +346,15 @@ fn progress_ends_at_one_and_never_falls() {
 }
 
 #[test]
+fn an_ensemble_shows_what_it_is_of() {
+    let ensemble = Ensemble::new(&KEPLER, vec![Kepler::start(0.3); 3]).method(Method::Rk4 { h: 0.01 });
+    let text = format!("{ensemble:?}");
+    for part in ["Kepler", "members: 3", "Rk4", "until"] {
+        assert!(text.contains(part), "{part} is missing in: {text}");
+    }
+}
+
+#[test]
 fn bad_input_is_refused() {
     let ensemble = || Ensemble::new(&KEPLER, vec![Kepler::start(0.3); 3]).method(Method::Rk4 { h: 0.01 }).until(1.0);
     let refusal = |error: Result<EnsembleRun<6, 7>, Error>| error.unwrap_err().to_string();

@@ -1,10 +1,12 @@
 //! Gains and the feedback field: what is refused, and the law against matrices multiplied out.
 
 mod common;
+mod models;
 
 use common::{PENDULUM, Pendulum, start};
 use fbint_runtime::nalgebra::{Matrix4, Matrix6, SMatrix, SVector, Vector4, Vector6, matrix};
-use fbint_runtime::{Error, Feedback, FeedbackSystem, GainMatrix, Gains};
+use fbint_runtime::{Error, Feedback, FeedbackLaw, FeedbackSystem, Field, GainMatrix, Gains};
+use models::{PLANAR_PENDULUM, PlanarPendulum};
 use num_dual::Dual64;
 use simba::simd::WideF64x4;
 
@@ -55,6 +57,46 @@ fn every_kind_of_gain_is_the_matrix_it_says_and_is_weighted() {
     assert_law(Gains::full(full_k()), full_k(), identity);
     assert_law(Gains::uniform(7.0).with_diagonal_metric(l), Matrix4::identity() * 7.0, l_matrix);
     assert_law(Gains::full(full_k()).with_full_metric(full_l()), full_k(), full_l());
+}
+
+#[test]
+fn a_boxed_field_is_the_field() {
+    let create = || Feedback::new(&WEIGHTED, &start().into(), Gains::full(full_k())).unwrap();
+    let (feedback, boxed): (_, Box<dyn Field<6>>) = (create(), Box::new(create()));
+    let x = elsewhere();
+    assert_eq!(boxed.value(&x), feedback.field(&x));
+    assert_eq!(boxed.decay_rate(&x), feedback.decay_rate(&x));
+    let (mut by_box, mut by_field) = (x, x);
+    boxed.euler_step(&mut by_box, 0.1);
+    feedback.euler_step(&mut by_field, 0.1);
+    assert_eq!(by_box, by_field);
+    boxed.rk4_step(&mut by_box, 0.1);
+    feedback.rk4_step(&mut by_field, 0.1);
+    assert_eq!(by_box, by_field);
+}
+
+/// A law that knows F alone, as another crate may write it.
+struct Distinct;
+
+impl FeedbackLaw<f64, 4, 3> for Distinct {
+    const HAS_METRIC: bool = false;
+    fn weigh(&self, integrals: [f64; 3]) -> [f64; 3] {
+        [2.0 * (integrals[0] - 0.5), 3.0 * integrals[1], 5.0 * (integrals[2] + 0.25)]
+    }
+    fn precondition(&self, gradient: [f64; 4]) -> [f64; 4] {
+        gradient
+    }
+}
+
+#[test]
+fn a_law_may_be_given_in_the_declared_integrals() {
+    use fbint_runtime::PreparedSystem;
+
+    let (system, x) = (PLANAR_PENDULUM.prepare(), PlanarPendulum::start().map(|entry| entry + 0.3));
+    let weighed = SVector::from(Distinct.weigh(system.integrals(&x).into()));
+    let expected = system.vector_field(&x) - system.integrals_jacobian(&x).transpose() * weighed;
+    let error = (system.feedback_field(&x, &Distinct) - expected).norm() / expected.norm();
+    assert!(error < 1e-14, "the field is off by {error}");
 }
 
 #[test]
@@ -154,7 +196,13 @@ fn rounding_is_no_asymmetry() {
     let b = SMatrix::<f64, 4, 4>::from_fn(|i, j| 1.0 / (1 + i + 2 * j) as f64 + f64::from(i == j));
     let mut k = b.transpose() * b;
     k[(0, 3)] *= 1.0 + f64::EPSILON;
-    assert!(Feedback::new(&PENDULUM, &start().into(), Gains::full(k)).is_ok());
+    let mut asymmetric = k;
+    asymmetric[(0, 3)] *= 1.0 + 1e-6;
+    for unit in [1e-9, 1.0, 1e9] {
+        let with = |k: Matrix4<f64>| Feedback::new(&PENDULUM, &start().into(), Gains::full(k * unit)).map(drop);
+        assert_eq!(with(k), Ok(()));
+        assert!(matches!(with(asymmetric), Err(Error::GainAsymmetric { .. })), "in units of {unit}");
+    }
 }
 
 #[test]

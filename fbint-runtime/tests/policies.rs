@@ -4,7 +4,19 @@ mod common;
 
 use common::{PENDULUM, Pendulum, start};
 use fbint_runtime::nalgebra::{Matrix4, Matrix6, SymmetricEigen, Vector4, Vector6};
-use fbint_runtime::{Correction, Error, Feedback, FeedbackSystem, GainMatrix, GainPolicy, Gains, Method, Simulation};
+use fbint_runtime::{
+    Correction, Error, Feedback, FeedbackSystem, GainMatrix, GainPolicy, Gains, Method, Simulation, feedback_system,
+};
+
+/// A pendulum in its angle, with one integral.
+#[feedback_system(
+    coordinates(angle),
+    momenta(momentum),
+    hamiltonian = momentum.powi(2) / 2 - g * angle.cos(),
+)]
+struct Angle {
+    g: f64,
+}
 
 const WEIGHTED: Pendulum<true> = Pendulum { m: 1.3, g: 0.7, l: 1.0 };
 
@@ -217,4 +229,12 @@ mod default {
         let both = simulation().gains(Gains::uniform(1.0)).corrected(Correction::once()).run().unwrap();
         assert_ne!(uncorrected.state(), both.state());
     }
+}
+
+#[test]
+fn a_single_integral_decays_at_its_gain_times_its_squared_gradient() {
+    let x = AngleState { angle: 1.0, momentum: 2.0 };
+    let feedback = Feedback::new(&Angle { g: 3.0 }, &x.into(), Gains::uniform(5.0)).unwrap();
+    let expected = 5.0 * (9.0 * 1.0_f64.sin().powi(2) + 4.0);
+    assert!((feedback.decay_rate(&x.into()) / expected - 1.0).abs() < 1e-14);
 }

@@ -235,3 +235,16 @@ fn a_field_without_a_domain_beyond_is_followed_to_its_edge() {
     integrator.advance_to(1.5).unwrap();
     assert!((integrator.state()[0] - 1.5_f64.sin()).abs() < 1e-7 && 1.5 < FRAC_PI_2);
 }
+
+/// The field is finite everywhere, and so is the estimated error of a step across the largest number.
+#[test]
+fn a_step_beyond_the_largest_number_is_refused() {
+    const STEEP: Function<1> = Function(|_| vector![1e307]);
+    let errors = [
+        Integrator::dop853(&STEEP, vector![1e308], tolerance(1e-6)).advance_to(100.0).unwrap_err(),
+        Integrator::dormand_prince(&STEEP, vector![1e308], tolerance(1e-6)).advance_to(100.0).unwrap_err(),
+    ];
+    for error in errors {
+        assert!((error.time - (f64::MAX - 1e308) / 1e307).abs() < 0.1 && error.state[0].is_finite(), "{error}");
+    }
+}

@@ -6,10 +6,10 @@ mod models;
 use std::ops::ControlFlow;
 
 use common::{PENDULUM, Pendulum, State, start};
-use fbint_runtime::nalgebra::{Vector2, Vector6};
+use fbint_runtime::nalgebra::{SVector, Vector2, Vector6};
 use fbint_runtime::{
-    Drift, Error, Feedback, Field, Gains, Integrator, Method, PlainField, Run, Simulation, StepFailure, Symptom,
-    Tolerance,
+    Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Run, Simulation,
+    StepFailure, Symptom, Tolerance,
 };
 use models::{FOUR_BAR, FourBar, FourBarState};
 
@@ -159,6 +159,32 @@ fn drift_finds_the_slope_under_an_oscillation() {
          sway          5.00e0        1.20e0        1.20e0        1.00e-3\n\
          constant     -1.00e0        0.00e0        0.00e0         0.00e0",
     );
+}
+
+#[test]
+fn everything_shows_what_it_is_of() {
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(7.0);
+    let feedback = Feedback::new(&PENDULUM, &start().into(), Gains::uniform(5.0)).unwrap();
+    let field = PlainField::new(&PENDULUM);
+    let integrator = Integrator::dop853(&field, start().into(), Tolerance::new(1e-6, 1e-7).unwrap());
+    let shown = [
+        (format!("{simulation:?}"), ["Simulation", Pendulum::<false>::NAME, "Euler", "7.0"]),
+        (format!("{feedback:?}"), ["Feedback", Pendulum::<false>::NAME, "targets", "5.0"]),
+        (format!("{integrator:?}"), ["Integrator", "1e-7", "time: 0.0", "steps: 0"]),
+    ];
+    for (text, parts) in shown {
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+    let operations = Operations { additions: 1, multiplications: 20, fused: 300, divisions: 4000, functions: 50000 };
+    let text = "54621 (additions 1, multiplications 20, fused 300, divisions 4000, functions 50000)";
+    assert_eq!(operations.to_string(), text);
+}
+
+#[test]
+fn drift_shows_no_negative_zero() {
+    let mut drift = Drift::new(["nothing"], SVector::from([-0.0]));
+    drift.record(0.0, &SVector::from([-0.0]));
+    assert!(!drift.to_string().contains("-0.0"), "{drift}");
 }
 
 #[test]

@@ -456,3 +456,23 @@ impl From<Symbol> for Expression {
         Self::Symbol(symbol)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Expression, Symbol};
+
+    #[test]
+    fn what_is_flattened_keeps_its_value() {
+        let (x, y) = (Expression::from(Symbol(0)), Expression::from(Symbol(1)));
+        let number = Expression::integer;
+        let value =
+            |expression: &Expression| expression.evaluate(&|symbol| if symbol == Symbol(0) { 0.25 } else { 0.5 });
+        let sum = (x.clone() + number(3)) + (y.clone() + number(5));
+        assert_eq!((value(&sum), sum.children().count()), (8.75, 3));
+        let cancelled = (x.clone() + number(3)) + (y.clone() - number(3));
+        assert_eq!((value(&cancelled), cancelled.children().count()), (0.75, 2));
+        let product = (x.clone() * number(3)) * (number(-5) * y.clone());
+        assert_eq!((value(&product), product.children().count()), (-1.875, 3));
+        assert_eq!((x * number(0)) + (y * number(0)) - number(4), -number(4));
+    }
+}

@@ -8,6 +8,7 @@ use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::mechanics::{self, Violation};
+use fbint_macros_core::program::{Program, Programs, assemble, verify};
 use fbint_macros_core::symbolic::session;
 use fbint_macros_core::{compile, syntax};
 use proc_macro2::{TokenStream, TokenTree};
@@ -279,6 +280,55 @@ fn tables_are_printed() {
     let text = equations(chain, "struct S { m: f64, l: f64 }");
     let pattern = "  10 of 16 entries of A do not vanish\n  x x . .\n  x x x .\n  . x x x\n  . . x x\n";
     assert!(text.contains(pattern) && text.contains("  `root` takes a root: "), "{text}");
+    let small = "coordinates(q: [2]), momenta(p: [2]), hamiltonian = (p.norm_squared() + k * q.norm_squared()) / 2,
+        invariant(spin = 1e-12 * (q[0] * p[1] - q[1] * p[0]))";
+    let text = equations(small, "struct S { k: f64 }");
+    assert!(text.contains("  rank DF = 2\n") && !text.contains("is a function of"), "{text}");
+    let sphere = "state(x: [3]), poisson = hat(x), hamiltonian = x.norm_squared() / (2 * m),
+        invariant(a = x[0], b = x[1], c = 3 * x[2])";
+    let text = equations(sphere, "struct S { m: f64 }");
+    assert!(text.contains("  {a, b} = -x[2]\n  {a, c} = 3*x[1]\n  {b, c} = -3*x[0]\n"), "{text}");
+}
+
+/// The rates of holonomic constraints, which stand between them and the others, have multipliers that nobody can name.
+#[test]
+fn multipliers_are_those_of_declared_constraints() {
+    let mixed = "coordinates(q: [2], s), momenta(p: [2], ps), hamiltonian = (p.norm_squared() + ps.powi(2)) / (2 * m),
+        constraint(length = q.norm_squared() - l.powi(2)), phase_constraint(plane = s, still = ps)";
+    let (derivation, _) = prove(mixed, "struct S { m: f64, l: f64 }");
+    let declared = [0, 1, 2].map(|index| &derivation.integrals[derivation.multiplier(index)]);
+    assert_eq!(declared[1..], [&Expression::from(Symbol(2)), &Expression::from(Symbol(5))]);
+    assert!(declared[0].symbols().iter().all(|symbol| ![3, 4].contains(&symbol.0)), "{:?}", declared[0]);
+    let phase = "coordinates(s), momenta(ps), hamiltonian = ps.powi(2) / 2, phase_constraint(plane = s, still = ps)";
+    let (derivation, _) = prove(phase, "struct S {}");
+    assert_eq!([0, 1].map(|index| derivation.multiplier(index)), [0, 1]);
+}
+
+/// What the compiler checks before it emits anything: exchanged, missing and wrong results, function by function.
+#[test]
+fn programs_that_are_not_their_derivation_are_named() {
+    let attribute =
+        format!("{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0]), output(fall = p[2] / m, h = q[2])");
+    let (derivation, _) = prove(&attribute, PENDULUM_STRUCT);
+    let good = assemble(&derivation);
+    assert_eq!(verify(&derivation, &good), Ok(()));
+    type Part = fn(&mut Programs) -> &mut Program;
+    let parts: [(&str, Part); 6] = [
+        ("vector_field", |programs| &mut programs.vector_field),
+        ("integrals", |programs| &mut programs.integrals),
+        ("outputs", |programs| &mut programs.outputs),
+        ("potential_gradient", |programs| &mut programs.potential_gradient),
+        ("feedback_field", |programs| &mut programs.feedback_field),
+        ("correction", |programs| &mut programs.correction),
+    ];
+    for (name, part) in parts {
+        let mut exchanged = good.clone();
+        part(&mut exchanged).outputs.swap(0, 1);
+        assert_eq!(verify(&derivation, &exchanged), Err(name.to_owned()));
+        let mut short = good.clone();
+        part(&mut short).outputs.pop();
+        assert_eq!(verify(&derivation, &short), Err(name.to_owned()));
+    }
 }
 
 /// Huge exponents, nested roots, many factors: each is decided, or left open, in moments.

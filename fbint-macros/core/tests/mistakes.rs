@@ -529,6 +529,8 @@ const GIVEN_FIELDS: &[Case] = &[
 /// Mistakes around a Poisson matrix.
 #[rustfmt::skip]
 const POISSON_SYSTEMS: &[Case] = &[
+    ("state(w: [3], v: [x]), poisson = identity(7) - identity(7), ENERGY", "x",
+        "a size is an integer literal from 1 to 10000"),
     ("LIE_POISSON", "S",
         "the model `S` lacks `hamiltonian`: add something like `hamiltonian = p.norm_squared() / (2 * m)`"),
     ("state(w: [3]), ENERGY", "S",
@@ -684,8 +686,16 @@ const DECLARATIONS: &[Case] = &[
         "the model `S` lacks `momenta`: add something like `momenta(p: [3])`"),
     ("PHASE_SPACE, hamiltonain = m * g * q.dot(&p)", "hamiltonain",
         "unknown key `hamiltonain`; did you mean `hamiltonian`?"),
+    ("coordinates(a, b, c, d, e), momenta(h, i, j, k, n), hamiltonian = m * g * (a * h + b * i + c * j + d * k + e * n) + unheard", "unheard",
+        "unknown name `unheard`; the names here are `a`, `b`, `c`, `d`, `e`, `g`, `h`, `i`, `j`, `k`, `m`, `n`"),
+    ("state(a, b, c, d, e, f, h, i, j, k, n), poisson = zeros(11, 11), hamiltonian = m * g * (a * h + b * i + c * j + d * k + e * n + f) + unheard", "unheard",
+        "unknown name `unheard`; the names here are `a`, `b`, `c`, `d`, `e`, `f`, `g`, `h`, `i`, `j`, `k`, `m` and others"),
+    ("PHASE_SPACE, HAMILTONIAN, variables(z: [3]), invariant(a = z[0])", "variables",
+        "unknown key `variables`; the keys are coordinates, momenta, state, poisson, dynamics, hamiltonian, define, constraint, phase_constraint, invariant, output, crate"),
     ("PHASE_SPACE, HAMILTONIAN,, invariant(a = q[0])", ",",
         "nothing stands before this comma"),
+    ("coordinates(q: [73, 137]), momenta(p: [3]), HAMILTONIAN", "[",
+        "`q` has more than 10000 entries"),
     ("coordinates(), momenta(p: [3]), HAMILTONIAN", ")",
         "`coordinates` is empty: list variables, as in `coordinates(q: [3])`"),
     ("PHASE_SPACE, hamiltonian(m * g * q.dot(&p))", "(m * g * q.dot(&p))",

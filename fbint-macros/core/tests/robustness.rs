@@ -73,6 +73,8 @@ fn rows_of_prefixes_are_a_message() {
         let message = only_message(&declare(&format!("{}m", prefix.repeat(20_000))));
         assert!(message.starts_with("more than 64 operators"), "{prefix}: {message}");
     }
+    let signs = |count| common::read(&declare(&format!("({}m)", "-".repeat(count))), ITEM).1;
+    assert!(signs(64).is_some() && signs(65).is_none());
 }
 
 #[test]
@@ -122,10 +124,38 @@ fn definitions_in_a_long_row_fit_the_stack() {
 }
 
 #[test]
+fn signs_of_operands_side_by_side_do_not_add_up() {
+    let (_, model, messages) = common::read(&declare(&format!("m{}", " * -m - -q[0]".repeat(100))), ITEM);
+    assert!(model.is_some(), "{messages:?}");
+}
+
+/// Of every two levels one is a sum, so that each kind of level has to count.
+#[test]
+fn every_kind_of_level_counts() {
+    for level in ["D * q[0]", "m / D", "D.sqrt()", "D.exp()", "D.powf(m)"] {
+        let chain = |count: usize| {
+            let link = |i: usize| format!("d{i} = {} + q[1]", level.replace('D', &format!("d{}", i - 1)));
+            let links: Vec<String> = (1..=count).map(link).collect();
+            format!("{}, define(d0 = q[2] + m, {})", declare(&format!("d{count}")), links.join(", "))
+        };
+        let (_, model, messages) = common::read(&chain(80), ITEM);
+        assert!(model.is_some(), "{level}: {messages:?}");
+        let message = only_message(&chain(140));
+        assert!(message.starts_with("this is nested more than 250 deep"), "{level}: {message}");
+    }
+}
+
+#[test]
 fn expressions_that_double_are_a_message() {
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0} + m", i - 1)).collect();
     let doubling = |last: &str| format!("{}, define(d0 = q[0] + m, {})", declare(last), links.join(", "));
     assert!(only_message(&doubling("d199")).contains("more than 1000000 parts"));
+    for link in ["D.sin() + D.cos()", "D.sin() - D.cos()", "D.powf(D)", "(0..2).map(|i| (D + i).sin()).sum()"] {
+        let links: Vec<String> =
+            (1..40).map(|i| format!("d{i} = {}", link.replace('D', &format!("d{}", i - 1)))).collect();
+        let doubling = format!("{}, define(d0 = q[0] + m, {})", declare("d39"), links.join(", "));
+        assert!(only_message(&doubling).contains("more than 1000000 parts"), "{link}");
+    }
     let links: Vec<String> = (1..200).map(|i| format!("d{i} = d{0} * d{0}", i - 1)).collect();
     let doubling = format!("{}, define(d0 = q[0] * 1e300, {})", declare("d199"), links.join(", "));
     assert!(only_message(&doubling).contains("out of reach"));

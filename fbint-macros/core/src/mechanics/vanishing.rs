@@ -367,3 +367,71 @@ fn reciprocals(powers: &Powers) -> Expression {
 fn positive_power(base: Expression, exponent: u64) -> Expression {
     base.power(BigRational::from_integer(exponent.into())).expect("a positive exponent never divides")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::vanishes;
+    use crate::expression::{Expression, Function, Symbol};
+    use crate::symbolic::session;
+
+    fn powers(base: Expression, numerator: i64, denominator: i64) -> Expression {
+        base.power(num_rational::BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")
+    }
+
+    fn ratio(dividend: Expression, divisor: Expression) -> Expression {
+        dividend.divide(divisor).expect("the divisor is not 0")
+    }
+
+    #[test]
+    fn functions_vanish_by_their_relations_and_not_otherwise() {
+        let x = || Expression::from(Symbol(0));
+        let y = || Expression::from(Symbol(1));
+        let norm = |numerator| powers(powers(x(), 2, 1) + powers(y(), 2, 1), numerator, 2);
+        let call = |function, argument| Expression::call(function, [argument]);
+        let cases = [
+            (norm(1) * norm(-3) - norm(-2), true),
+            (norm(3) - norm(1) * (powers(x(), 2, 1) + powers(y(), 2, 1)), true),
+            (norm(1) - Expression::one(), false),
+            (norm(3) - norm(1), false),
+            (powers(x(), 1, 3) * powers(x(), 2, 3) - x(), true),
+            (powers(x(), 1, 3) - powers(x(), 2, 3), false),
+            (powers(x(), -1, 2) - ratio(powers(x(), 1, 2), x()), true),
+            (powers(x(), -1, 2) - powers(x(), 1, 2), false),
+            (ratio(x(), y()) + ratio(y(), x()) - ratio(powers(x(), 2, 1) + powers(y(), 2, 1), x() * y()), true),
+            (ratio(x(), y()) - ratio(y(), x()), false),
+            (call(Function::Tan, x()) * call(Function::Cos, x()) - call(Function::Sin, x()), true),
+            (call(Function::Tan, x()) - call(Function::Tan, y()), false),
+            (
+                powers(call(Function::Tanh, x()), 2, 1) + powers(call(Function::Cosh, x()), -2, 1) - Expression::one(),
+                true,
+            ),
+            (powers(call(Function::Abs, x()), 2, 1) - powers(x(), 2, 1), true),
+            (call(Function::Abs, x()) - x(), false),
+            (call(Function::Exp, x()) - call(Function::Exp, y()), false),
+        ];
+        let decided =
+            session(|| cases.map(|(expression, expected)| (vanishes(&expression, &[]), expected, expression)));
+        for (decided, expected, expression) in decided.expect("a session") {
+            assert_eq!(decided, expected, "{expression:?}");
+        }
+    }
+
+    #[test]
+    fn constraints_are_used_as_they_are() {
+        let x = || Expression::from(Symbol(0));
+        let y = || Expression::from(Symbol(1));
+        let circle = powers(x(), 2, 1) + powers(y(), 2, 1) - Expression::integer(2);
+        let root = powers(x(), 2, 1) + powers(y(), 2, 1);
+        let cases = [
+            (powers(root.clone(), 1, 2) * x() - x() * powers(root, -1, 2) * Expression::integer(2), true),
+            (powers(x(), 4, 1) - powers(Expression::integer(2) - powers(y(), 2, 1), 2, 1), true),
+            (x() - y(), false),
+            (powers(x(), 2, 1) - Expression::one(), false),
+        ];
+        let decided =
+            session(|| cases.map(|(expression, expected)| (vanishes(&expression, &[&circle]), expected, expression)));
+        for (decided, expected, expression) in decided.expect("a session") {
+            assert_eq!(decided, expected, "{expression:?}");
+        }
+    }
+}
