@@ -14,7 +14,7 @@ use core::fmt;
 use nalgebra::SVector;
 
 use crate::error::positive;
-use crate::tableau::{Control, DOP853_PAIR, DORMAND_PRINCE_PAIR, ErrorEstimate, Pair, Response, advanced, extended};
+use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, extended};
 use crate::{Error, Field, Scalar};
 
 /// How many steps are tried unless told otherwise, at most.
@@ -76,9 +76,6 @@ impl Tolerance {
 /// ```
 pub struct Integrator<'f, F, const N: usize, const S: usize> {
     field: &'f F,
-    pair: &'static Pair<S>,
-    /// [`attempt`](Self::attempt) with the coefficients of this pair, which are then known when it is compiled.
-    attempt: fn(&mut Self, f64, usize) -> (SVector<f64, N>, f64),
     tolerance: Tolerance,
     max_steps: u64,
     time: f64,
@@ -100,31 +97,23 @@ pub struct Integrator<'f, F, const N: usize, const S: usize> {
 impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 7> {
     /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
     pub fn dormand_prince(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
-        let attempt = |integrator: &mut Self, h, first| integrator.attempt(&DORMAND_PRINCE_PAIR, h, first);
-        Self::new(field, start, tolerance, &DORMAND_PRINCE_PAIR, attempt)
+        Self::new(field, start, tolerance)
     }
 }
 
 impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 16> {
     /// An integration by Dormand and Prince's method of order 8(5, 3), with dense output of order 7.
     pub fn dop853(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
-        let attempt = |integrator: &mut Self, h, first| integrator.attempt(&DOP853_PAIR, h, first);
-        Self::new(field, start, tolerance, &DOP853_PAIR, attempt)
+        Self::new(field, start, tolerance)
     }
 }
 
 impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
-    fn new(
-        field: &'f F,
-        start: SVector<f64, N>,
-        tolerance: Tolerance,
-        pair: &'static Pair<S>,
-        attempt: fn(&mut Self, f64, usize) -> (SVector<f64, N>, f64),
-    ) -> Self {
+    const PAIR: &'static Pair<S> = &Pair::OF_STAGES;
+
+    fn new(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
         Self {
             field,
-            pair,
-            attempt,
             tolerance,
             max_steps: MAX_STEPS,
             time: 0.0,
@@ -217,7 +206,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         // The first stage is f(state), from the step before, from the search for a first size, or else from the first attempt.
         let mut first = 0;
         if self.knows_derivative {
-            self.stages[0] = self.stages[self.pair.last()];
+            self.stages[0] = self.stages[Self::PAIR.last()];
             first = 1;
         }
         let mut proposed = match self.size {
@@ -235,7 +224,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             // Ending a little further is no matter, ending a little short would need one tiny step more.
             let is_shortened = 1.01 * proposed >= remaining;
             let size = if is_shortened { remaining } else { proposed };
-            let (next, error) = (self.attempt)(self, direction * size, first);
+            let (next, error) = self.attempt(direction * size, first);
             if error <= 1.0 && is_finite(&next) {
                 let time = if is_shortened { until } else { self.time + direction * size };
                 let grown = size * self.growth(error);
@@ -267,18 +256,18 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         if h == 0.0 {
             return DenseOutput { time, h, start, coefficients: [SVector::zeros(); 7] };
         }
-        let last = self.pair.last();
+        let last = Self::PAIR.last();
         self.stages[last] = self.derivative();
         self.knows_derivative = true;
         for i in last + 1..S {
-            self.stages[i] = self.evaluate(&advanced(&start, h, &self.stages[..i], &self.pair.a[i]));
+            self.stages[i] = self.evaluate(&advanced(&start, h, &self.stages[..i], &Self::PAIR.a[i]));
         }
-        DenseOutput::new(self.pair, time, h, start, &self.state, &self.stages)
+        DenseOutput::new(Self::PAIR, time, h, start, &self.state, &self.stages)
     }
 
     /// f at the state.
     fn derivative(&mut self) -> SVector<f64, N> {
-        if self.knows_derivative { self.stages[self.pair.last()] } else { self.evaluate(&self.state.clone()) }
+        if self.knows_derivative { self.stages[Self::PAIR.last()] } else { self.evaluate(&self.state.clone()) }
     }
 
     /// One evaluation between steps. Those in steps are inlined, these are not worth another copy of the field.
@@ -301,7 +290,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         let size = if largest <= 1e-15 {
             (guess * 1e-3).max(1e-6)
         } else {
-            Scalar::powf(0.01 / largest, 1.0 / self.pair.control.order)
+            Scalar::powf(0.01 / largest, 1.0 / Self::PAIR.control.order)
         };
         size.min(100.0 * guess).min(remaining)
     }
@@ -319,8 +308,9 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
     /// The state after a step of size h and the error of that step, which is no number where a stage is not. The stages before
     /// the `first` are known.
-    #[inline(always)]
-    fn attempt(&mut self, pair: &Pair<S>, h: f64, first: usize) -> (SVector<f64, N>, f64) {
+    #[inline(never)]
+    fn attempt(&mut self, h: f64, first: usize) -> (SVector<f64, N>, f64) {
+        let pair = Self::PAIR;
         let (last, mut next, mut latest) = (pair.last(), self.state, self.stages[0]);
         let rows = last + 1;
         // An embedded method evaluates the field after the step, too.
@@ -357,7 +347,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
     #[cold]
     fn rejection(&self, next: &SVector<f64, N>, error: f64) -> StepFailure {
-        let stages = self.stages[..self.pair.last()].iter().chain([next]);
+        let stages = self.stages[..Self::PAIR.last()].iter().chain([next]);
         match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
             Some(entry) => StepFailure::NotFinite { entry },
             None => StepFailure::Underflow,
@@ -367,14 +357,14 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     fn accept(&mut self, time: f64, state: SVector<f64, N>) {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         (self.time, self.state) = (time, state);
-        self.knows_derivative = matches!(self.pair.error, ErrorEstimate::Embedded(_));
+        self.knows_derivative = matches!(Self::PAIR.error, ErrorEstimate::Embedded(_));
         self.steps += 1;
     }
 
     /// How much longer the step after one of this error can be.
     #[inline]
     fn growth(&mut self, error: f64) -> f64 {
-        let Control { response, range: (least, most), .. } = self.pair.control;
+        let Control { response, range: (least, most), .. } = Self::PAIR.control;
         let factor = match response {
             Response::EighthRoot => eighth_root(error.recip()),
             Response::Stabilised { exponent, beta } => {
@@ -390,7 +380,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
     /// How much shorter a step must be than one that had this error, which may be infinite or NaN.
     fn shrinkage(&self, error: f64) -> f64 {
-        let Control { response, range: (least, _), .. } = self.pair.control;
+        let Control { response, range: (least, _), .. } = Self::PAIR.control;
         let factor = match response {
             Response::EighthRoot => eighth_root(error.recip()),
             Response::Stabilised { exponent, .. } => Scalar::exp(-exponent * Scalar::ln(error)),
@@ -404,7 +394,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         Resumption {
             time: self.time,
             state: self.state,
-            derivative: self.knows_derivative.then(|| self.stages[self.pair.last()]),
+            derivative: self.knows_derivative.then(|| self.stages[Self::PAIR.last()]),
             size: self.size,
             last_log_error: self.last_log_error,
             steps: self.steps,
@@ -419,7 +409,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         (self.time, self.state) = (from.time, from.state);
         (self.previous_time, self.previous_state) = (from.time, from.state);
         self.knows_derivative = from.derivative.is_some();
-        self.stages[self.pair.last()] = from.derivative.unwrap_or_else(SVector::zeros);
+        self.stages[Self::PAIR.last()] = from.derivative.unwrap_or_else(SVector::zeros);
         (self.size, self.last_log_error) = (from.size, from.last_log_error);
         (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
     }

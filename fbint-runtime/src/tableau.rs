@@ -165,6 +165,28 @@ pub(crate) enum Response {
 }
 
 impl<const S: usize> Pair<S> {
+    /// The pair that has so many stages, 7 or 16, known when a step is compiled.
+    pub(crate) const OF_STAGES: Self = if S == 7 { DORMAND_PRINCE_PAIR.resized() } else { DOP853_PAIR.resized() };
+
+    /// The same coefficients, in the type of a number of stages that only the caller knows to be the same.
+    const fn resized<const R: usize>(&self) -> Pair<R> {
+        let error = match &self.error {
+            ErrorEstimate::Embedded(difference) => ErrorEstimate::Embedded(resized(difference)),
+            ErrorEstimate::Combined { fifth, third } => {
+                ErrorEstimate::Combined { fifth: resized(fifth), third: resized(third) }
+            }
+        };
+        let [c3, c4, c5, c6] = &self.dense;
+        let dense = [resized(c3), resized(c4), resized(c5), resized(c6)];
+        let mut a = [[0.0; R]; R];
+        let mut i = 0;
+        while i < R && i < S {
+            a[i] = resized(&self.a[i]);
+            i += 1;
+        }
+        Pair { a, last: self.last, error, dense, control: self.control }
+    }
+
     /// [`last`](Self::last), which the compiler sees to be in range.
     #[inline]
     pub(crate) fn last(&self) -> usize {
@@ -185,6 +207,16 @@ impl<const S: usize> Pair<S> {
         }
         tableau
     }
+}
+
+const fn resized<const S: usize, const R: usize>(row: &[f64; S]) -> [f64; R] {
+    let mut resized = [0.0; R];
+    let mut i = 0;
+    while i < R && i < S {
+        resized[i] = row[i];
+        i += 1;
+    }
+    resized
 }
 
 /// Dormand and Prince 5(4): HNW table II.5.2, with the dense output of order 4 of DOPRI5.
