@@ -26,6 +26,8 @@ const EXPANSIONS: usize = 200;
 const WARM_UP: usize = 60;
 /// Growth allowed for every hundred expansions.
 const GROWTH: u64 = 1 << 20;
+/// How often that is tried. What leaks grows each time; an arena that the allocator takes for good shows once.
+const ROUNDS: usize = 3;
 /// Versions of the protocol that [`flat`] writes: literals with kind and suffix, identifiers with rawness.
 const VERSIONS: std::ops::RangeInclusive<u64> = 5..=7;
 
@@ -36,14 +38,24 @@ fn expands_without_end_without_growing_and_without_a_word() -> Outcome {
     for index in 0..WARM_UP {
         server.expand(&declarations[index % declarations.len()])?;
     }
-    let before = server.memory()?;
-    for index in 0..EXPANSIONS {
-        server.expand(&declarations[index % declarations.len()])?;
+    let mut least = u64::MAX;
+    for _ in 0..ROUNDS {
+        let before = server.memory()?;
+        for index in 0..EXPANSIONS {
+            server.expand(&declarations[index % declarations.len()])?;
+        }
+        let grown = server.memory()?.saturating_sub(before);
+        println!("{EXPANSIONS} expansions: from {} KiB by {} KiB", before >> 10, grown >> 10);
+        least = least.min(grown);
+        if least <= GROWTH * (EXPANSIONS as u64 / 100) {
+            break;
+        }
     }
-    let grown = server.memory()?.saturating_sub(before);
-    println!("{EXPANSIONS} expansions: from {} KiB by {} KiB", before >> 10, grown >> 10);
     assert_eq!(server.noise, [""; 0], "these lines are no part of the protocol");
-    assert!(grown <= GROWTH * (EXPANSIONS as u64 / 100), "{EXPANSIONS} expansions took {grown} bytes");
+    assert!(
+        least <= GROWTH * (EXPANSIONS as u64 / 100),
+        "{EXPANSIONS} expansions took {least} bytes, each of {ROUNDS} times"
+    );
     server.stop()
 }
 
