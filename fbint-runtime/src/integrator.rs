@@ -203,19 +203,15 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             return Ok(());
         }
         let direction = (until - self.time).signum();
-        // The first stage is f(state), from the step before, from the search for a first size, or else from the first attempt.
+        // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
         let mut first = 0;
-        if self.knows_derivative {
-            self.stages[0] = self.stages[Self::PAIR.last()];
+        if self.knows_derivative || self.size.is_none() {
+            self.stages[0] = self.derivative();
             first = 1;
         }
         let mut proposed = match self.size {
             Some(size) => size,
-            None => {
-                self.stages[0] = self.derivative();
-                first = 1;
-                self.first_size(direction, remaining)
-            }
+            None => self.first_size(direction, remaining),
         };
         self.knows_derivative = false;
         let mut shrinking = None;

@@ -86,12 +86,10 @@ pub(crate) fn advanced<T: Scalar, const N: usize>(
     k: &[SVector<T, N>],
     a: &[f64],
 ) -> SVector<T, N> {
-    // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
-    let mut sum = [T::from_f64(-0.0); N];
-    for (k, &a) in k.iter().zip(a) {
-        add(&mut sum, h, a, k);
+    match k.split_last() {
+        Some((latest, earlier)) => extended(x, h, earlier, latest, a),
+        None => *x,
     }
-    SVector::from_array_storage(ArrayStorage([core::array::from_fn(|i| x[i] + sum[i])]))
 }
 
 /// As [`advanced`] by the `earlier` stages and the `latest`, which need not wait for its way through memory.
@@ -103,6 +101,7 @@ pub(crate) fn extended<T: Scalar, const N: usize>(
     latest: &SVector<T, N>,
     a: &[f64],
 ) -> SVector<T, N> {
+    // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
     let mut sum = [T::from_f64(-0.0); N];
     for (k, &a) in earlier.iter().zip(a) {
         add(&mut sum, h, a, k);
