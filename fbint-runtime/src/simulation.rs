@@ -15,9 +15,10 @@ use core::ops::ControlFlow;
 
 use nalgebra::SVector;
 
+pub(crate) use self::course::Audit;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::course::bounds;
-use self::course::{Audit, Course, Watch};
+use self::course::{Course, Watch};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::schedule::Sampling;
 pub(crate) use self::schedule::Schedule;
@@ -32,7 +33,7 @@ use crate::{
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); those of the methods of
 /// order 1 and 2 end at 2.
-pub(crate) const RK4_INTERVAL: f64 = 2.785;
+const RK4_INTERVAL: f64 = 2.785;
 
 /// A run to be made: a system, a start, a method and an end, with feedback or without.
 pub struct Simulation<'a, S, F, const N: usize, const M: usize> {
@@ -90,6 +91,17 @@ pub enum Method {
         /// The absolute tolerance of a step.
         atol: f64,
     },
+}
+
+impl Method {
+    /// Where its real stability interval ends; with error control, which shortens a step that is too long, nowhere.
+    pub(crate) fn stability_interval(&self) -> f64 {
+        match self {
+            Self::Euler { .. } | Self::Midpoint { .. } | Self::Heun { .. } => 2.0,
+            Self::Rk4 { .. } => RK4_INTERVAL,
+            Self::DormandPrince { .. } | Self::Dop853 { .. } => f64::INFINITY,
+        }
+    }
 }
 
 impl<'a, S, const N: usize, const M: usize> Simulation<'a, S, PlainField<S::Prepared, M>, N, M>
@@ -287,24 +299,22 @@ where
         let correction = self.correction.unwrap_or(Correction::once());
         let course = Course::new(self.system, start, self.targets, correction, self.watch, self.from)?;
         let decay_rate = |x: &SVector<f64, N>| field.decay_rate(x);
-        let audit = |interval| Audit {
-            interval: if self.is_audited { interval } else { f64::INFINITY },
+        let audit = Audit {
+            interval: if self.is_audited { method.stability_interval() } else { f64::INFINITY },
             decay_rate: &decay_rate,
         };
         let schedule = |h| Schedule::new(h, until, interval);
         match method {
-            Method::Euler { h } => course.with_fixed_steps(schedule(h)?, 1, audit(2.0), &|x, h| field.euler_step(x, h)),
+            Method::Euler { h } => course.with_fixed_steps(schedule(h)?, 1, audit, &|x, h| field.euler_step(x, h)),
             Method::Midpoint { h } => {
                 let step = |x: &mut _, h| MIDPOINT.step(|x| field.value(x), x, h);
-                course.with_fixed_steps(schedule(h)?, 2, audit(2.0), &step)
+                course.with_fixed_steps(schedule(h)?, 2, audit, &step)
             }
             Method::Heun { h } => {
                 let step = |x: &mut _, h| HEUN.step(|x| field.value(x), x, h);
-                course.with_fixed_steps(schedule(h)?, 2, audit(2.0), &step)
+                course.with_fixed_steps(schedule(h)?, 2, audit, &step)
             }
-            Method::Rk4 { h } => {
-                course.with_fixed_steps(schedule(h)?, 4, audit(RK4_INTERVAL), &|x, h| field.rk4_step(x, h))
-            }
+            Method::Rk4 { h } => course.with_fixed_steps(schedule(h)?, 4, audit, &|x, h| field.rk4_step(x, h)),
             Method::DormandPrince { rtol, atol } => {
                 let integrator = Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?);
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)

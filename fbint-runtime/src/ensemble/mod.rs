@@ -22,7 +22,7 @@ use rayon::prelude::*;
 use crate::consistent_start::check_start;
 use crate::error::positive;
 use crate::lanes::FASTEST;
-use crate::simulation::{RK4_INTERVAL, Sampling, Schedule, bounds};
+use crate::simulation::{Audit, Sampling, Schedule, bounds};
 use crate::{
     Correction, Error, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Lanes, Method, Sample, Simulation,
 };
@@ -381,9 +381,8 @@ impl Plan {
 
     /// Refuses gains that decay too fast for the step, at the start.
     fn audit<F: Field<N>, const N: usize>(&self, field: &F, start: &SVector<f64, N>) -> Result<(), Error> {
-        let interval = if matches!(self.method, Method::Rk4 { .. }) { RK4_INTERVAL } else { 2.0 };
-        let (h, rate) = (self.schedule.as_ref().map_or(0.0, |schedule| schedule.h), field.decay_rate(start));
-        if h * rate <= interval { Ok(()) } else { Err(Error::UnstableGains { time: 0.0, h, rate, interval }) }
+        let audit = Audit { interval: self.method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
+        self.schedule.as_ref().map_or(Ok(()), |schedule| audit.check(schedule, 0.0, start))
     }
 
     /// So many that their samples fit into the memory set aside, but enough to keep all threads at work.

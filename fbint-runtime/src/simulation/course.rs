@@ -35,15 +35,15 @@ pub(super) struct Course<'a, S: FeedbackSystem<N, M>, const N: usize, const M: u
 }
 
 /// Whether a feedback that decays at some rate is stable with steps of a fixed size.
-pub(super) struct Audit<'f, const N: usize> {
+pub(crate) struct Audit<'f, const N: usize> {
     /// Where the method's real stability interval ends.
-    pub(super) interval: f64,
+    pub(crate) interval: f64,
     /// The largest rate of decay in a state.
-    pub(super) decay_rate: &'f dyn Fn(&SVector<f64, N>) -> f64,
+    pub(crate) decay_rate: &'f dyn Fn(&SVector<f64, N>) -> f64,
 }
 
 impl<const N: usize> Audit<'_, N> {
-    fn check(&self, schedule: &Schedule, time: f64, x: &SVector<f64, N>) -> Result<(), Error> {
+    pub(crate) fn check(&self, schedule: &Schedule, time: f64, x: &SVector<f64, N>) -> Result<(), Error> {
         let rate = (self.decay_rate)(x);
         if schedule.h * rate <= self.interval {
             return Ok(());
