@@ -23,9 +23,6 @@ type Vector = wide::f64x4;
 
 const VECTOR: usize = if cfg!(target_feature = "avx512f") { 8 } else { 4 };
 
-/// How many vectors make the fastest [`Lanes`], by the example `ensemble`: 16 lanes with AVX-512, 8 with AVX, 4 with SSE2.
-pub(crate) const FASTEST: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
-
 /// `V` vectors of 8 numbers each, or of 4 unless the target has AVX-512.
 ///
 /// ```

@@ -2,100 +2,94 @@
 //!
 //! Steps are those of a [`Simulation`](crate::Simulation), with lanes for numbers; nothing is looked at between samples.
 
+use std::hint::black_box;
+
 use nalgebra::SVector;
 
-use super::Numbers;
 use crate::simulation::Schedule;
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
-use crate::{Correction, Method, PreparedSystem, Scalar};
+use crate::{Correction, Lanes, Method, PreparedSystem, Sample, Scalar};
 
 /// A right-hand side of lanes.
-pub trait LanesField<const N: usize> {
+pub trait LanesField<const V: usize, const N: usize> {
     /// f(x).
-    fn value(&self, x: &SVector<Numbers, N>) -> SVector<Numbers, N>;
+    fn value(&self, x: &SVector<Lanes<V>, N>) -> SVector<Lanes<V>, N>;
 
     /// One step of the explicit Euler method.
     #[inline]
-    fn euler_step(&self, x: &mut SVector<Numbers, N>, h: Numbers) {
+    fn euler_step(&self, x: &mut SVector<Lanes<V>, N>, h: Lanes<V>) {
         EULER.step(|x| self.value(x), x, h);
     }
 
     /// One step of the classical Runge-Kutta method of order 4.
     #[inline]
-    fn rk4_step(&self, x: &mut SVector<Numbers, N>, h: Numbers) {
+    fn rk4_step(&self, x: &mut SVector<Lanes<V>, N>, h: Lanes<V>) {
         RK4.step(|x| self.value(x), x, h);
     }
 }
 
-/// The states on the way, at one time.
-pub(super) struct Sample<const N: usize, const M: usize> {
-    time: f64,
-    state: SVector<Numbers, N>,
-    change: SVector<Numbers, M>,
-}
-
-impl<const N: usize, const M: usize> Sample<N, M> {
-    pub(super) fn of_lane(&self, lane: usize) -> crate::Sample<N, M> {
-        let (state, change) = (self.state.map(|entry| entry.lane(lane)), self.change.map(|entry| entry.lane(lane)));
-        crate::Sample { time: self.time, state, change }
-    }
-}
-
-/// Integrates from `start` by a method with a fixed step; one with error control makes no step.
-pub(super) fn integrate<P, F, const N: usize, const M: usize>(
-    system: &P,
+/// Integrates from `start` by a method with a fixed step, and gives the samples of the first `members` lanes; one with error
+/// control makes no step.
+pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
+    course: &Course<'_, P, V, M>,
     field: &F,
-    start: SVector<Numbers, N>,
-    targets: &SVector<Numbers, M>,
+    start: SVector<Lanes<V>, N>,
     method: Method,
-    correction: Correction,
-    schedule: &Schedule,
-) -> Vec<Sample<N, M>>
+    members: usize,
+) -> Vec<Vec<Sample<N, M>>>
 where
     P: PreparedSystem<N, M>,
-    F: LanesField<N>,
+    F: LanesField<V, N>,
 {
-    let course = Course { system, targets, correction, schedule };
+    let follow = |advance: Advance<'_, V, N>| course.follow(start, members, advance);
     match method {
-        Method::Euler { .. } => course.follow(start, &|x, h, steps| repeat(steps, || field.euler_step(x, h))),
-        Method::Midpoint { .. } => {
-            course.follow(start, &|x, h, steps| repeat(steps, || MIDPOINT.step(|x| field.value(x), x, h)))
-        }
-        Method::Heun { .. } => {
-            course.follow(start, &|x, h, steps| repeat(steps, || HEUN.step(|x| field.value(x), x, h)))
-        }
-        Method::Rk4 { .. } => course.follow(start, &|x, h, steps| repeat(steps, || field.rk4_step(x, h))),
+        Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
+        Method::Midpoint { .. } => follow(&|x, h, steps| repeat(steps, x, |x| MIDPOINT.step(|x| field.value(x), x, h))),
+        Method::Heun { .. } => follow(&|x, h, steps| repeat(steps, x, |x| HEUN.step(|x| field.value(x), x, h))),
+        Method::Rk4 { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.rk4_step(x, h))),
         Method::DormandPrince { .. } | Method::Dop853 { .. } => Vec::new(),
     }
 }
 
-/// The innermost loop.
+/// Many steps of one size.
+type Advance<'a, const V: usize, const N: usize> = &'a dyn Fn(&mut SVector<Lanes<V>, N>, Lanes<V>, u64);
+
+/// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
+/// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
 #[inline(always)]
-fn repeat(steps: u64, mut step: impl FnMut()) {
+fn repeat<const V: usize, const N: usize>(
+    steps: u64,
+    x: &mut SVector<Lanes<V>, N>,
+    mut step: impl FnMut(&mut SVector<Lanes<V>, N>),
+) {
+    *x = black_box(*x);
     for _ in 0..steps {
-        step();
+        step(x);
     }
 }
 
-struct Course<'a, P, const M: usize> {
-    system: &'a P,
-    targets: &'a SVector<Numbers, M>,
-    correction: Correction,
-    schedule: &'a Schedule,
+/// What comes after each step, and when.
+pub(super) struct Course<'a, P, const V: usize, const M: usize> {
+    pub(super) system: &'a P,
+    pub(super) targets: &'a SVector<Lanes<V>, M>,
+    pub(super) correction: Correction,
+    pub(super) schedule: &'a Schedule,
 }
 
-impl<P, const M: usize> Course<'_, P, M> {
+impl<P, const V: usize, const M: usize> Course<'_, P, V, M> {
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
     fn follow<const N: usize>(
         &self,
-        mut x: SVector<Numbers, N>,
-        advance: &dyn Fn(&mut SVector<Numbers, N>, Numbers, u64),
-    ) -> Vec<Sample<N, M>>
+        mut x: SVector<Lanes<V>, N>,
+        members: usize,
+        advance: Advance<'_, V, N>,
+    ) -> Vec<Vec<Sample<N, M>>>
     where
         P: PreparedSystem<N, M>,
     {
-        let mut samples = vec![self.sample(0.0, x)];
+        let mut tracks: Vec<_> = (0..members).map(|_| Vec::with_capacity(self.schedule.sample_count())).collect();
+        self.sample(0.0, &x, &mut tracks);
         let mut number = 0;
         while number < self.schedule.steps {
             let steps = if self.correction == Correction::times(0) { self.schedule.alike_from(number) } else { 1 };
@@ -103,17 +97,20 @@ impl<P, const M: usize> Course<'_, P, M> {
             advance(&mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
             self.correction.apply_to(self.system, self.targets, &mut x);
             if self.schedule.is_sampled(number) || number == self.schedule.steps {
-                samples.push(self.sample(self.schedule.time(number), x));
+                self.sample(self.schedule.time(number), &x, &mut tracks);
             }
         }
-        samples
+        tracks
     }
 
-    fn sample<const N: usize>(&self, time: f64, state: SVector<Numbers, N>) -> Sample<N, M>
+    fn sample<const N: usize>(&self, time: f64, x: &SVector<Lanes<V>, N>, tracks: &mut [Vec<Sample<N, M>>])
     where
         P: PreparedSystem<N, M>,
     {
-        let integrals = self.system.integrals(&state);
-        Sample { time, state, change: integrals.zip_map(self.targets, |value, target| value - target) }
+        let changes = self.system.integrals(x).zip_map(self.targets, |value, target| value - target);
+        for (lane, track) in tracks.iter_mut().enumerate() {
+            let (state, change) = (x.map(|entry| entry.lane(lane)), changes.map(|entry| entry.lane(lane)));
+            track.push(Sample { time, state, change });
+        }
     }
 }

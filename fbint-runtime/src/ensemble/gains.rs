@@ -2,11 +2,10 @@
 
 use nalgebra::SVector;
 
-use super::Numbers;
 use super::block::LanesField;
 use crate::feedback::Gathered;
 use crate::{
-    Diagonal, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Identity, PlainField,
+    Diagonal, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Identity, Lanes, PlainField,
     PreparedSystem, Simulation,
 };
 
@@ -15,7 +14,7 @@ pub trait EnsembleGains<const N: usize, const M: usize>: Sync {
     /// The field of one member.
     type Alone<S: FeedbackSystem<N, M>>: Field<N> + Send + Sync;
     /// The field of a block.
-    type Block<S: FeedbackSystem<N, M>>: LanesField<N>;
+    type Block<S: FeedbackSystem<N, M>, const V: usize>: LanesField<V, N>;
 
     /// For how many members there are gains, unless for any number.
     fn count(&self) -> Option<usize>;
@@ -29,7 +28,9 @@ pub trait EnsembleGains<const N: usize, const M: usize>: Sync {
         member: usize,
     ) -> Result<Self::Alone<S>, Error>;
     /// The fields that `lane` gives, side by side.
-    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a, const V: usize>(
+        lane: impl Fn(usize) -> &'a Self::Alone<S>,
+    ) -> Self::Block<S, V>
     where
         Self: 'a;
     /// The simulation of one member.
@@ -54,7 +55,7 @@ pub struct Each<const M: usize>(pub(super) Vec<[f64; M]>);
 
 impl<const N: usize, const M: usize> EnsembleGains<N, M> for NoFeedback {
     type Alone<S: FeedbackSystem<N, M>> = PlainField<S::Prepared, M>;
-    type Block<S: FeedbackSystem<N, M>> = Plain<S::Gathered<Numbers>, M>;
+    type Block<S: FeedbackSystem<N, M>, const V: usize> = Plain<S::Gathered<Lanes<V>>, M>;
 
     fn count(&self) -> Option<usize> {
         None
@@ -73,7 +74,9 @@ impl<const N: usize, const M: usize> EnsembleGains<N, M> for NoFeedback {
         Ok(PlainField::new(system))
     }
 
-    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a PlainField<S::Prepared, M>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a, const V: usize>(
+        lane: impl Fn(usize) -> &'a PlainField<S::Prepared, M>,
+    ) -> Self::Block<S, V>
     where
         Self: 'a,
     {
@@ -91,7 +94,7 @@ impl<const N: usize, const M: usize> EnsembleGains<N, M> for NoFeedback {
 
 impl<K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize> EnsembleGains<N, M> for Alike<K, L> {
     type Alone<S: FeedbackSystem<N, M>> = Feedback<S, K, L, N, M>;
-    type Block<S: FeedbackSystem<N, M>> = Gathered<S, K, L, Numbers, N, M>;
+    type Block<S: FeedbackSystem<N, M>, const V: usize> = Gathered<S, K, L, Lanes<V>, N, M>;
 
     fn count(&self) -> Option<usize> {
         None
@@ -111,7 +114,9 @@ impl<K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize> Ensembl
         Feedback::new(system, start, self.0)
     }
 
-    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a, const V: usize>(
+        lane: impl Fn(usize) -> &'a Self::Alone<S>,
+    ) -> Self::Block<S, V>
     where
         Self: 'a,
     {
@@ -129,7 +134,7 @@ impl<K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize> Ensembl
 
 impl<const N: usize, const M: usize> EnsembleGains<N, M> for Each<M> {
     type Alone<S: FeedbackSystem<N, M>> = Feedback<S, Diagonal<M>, Identity, N, M>;
-    type Block<S: FeedbackSystem<N, M>> = Gathered<S, Diagonal<M>, Identity, Numbers, N, M>;
+    type Block<S: FeedbackSystem<N, M>, const V: usize> = Gathered<S, Diagonal<M>, Identity, Lanes<V>, N, M>;
 
     fn count(&self) -> Option<usize> {
         Some(self.0.len())
@@ -148,7 +153,9 @@ impl<const N: usize, const M: usize> EnsembleGains<N, M> for Each<M> {
         Feedback::new(system, start, Gains::diagonal(self.0[member]))
     }
 
-    fn block<'a, S: FeedbackSystem<N, M> + 'a>(lane: impl Fn(usize) -> &'a Self::Alone<S>) -> Self::Block<S>
+    fn block<'a, S: FeedbackSystem<N, M> + 'a, const V: usize>(
+        lane: impl Fn(usize) -> &'a Self::Alone<S>,
+    ) -> Self::Block<S, V>
     where
         Self: 'a,
     {
@@ -167,31 +174,31 @@ impl<const N: usize, const M: usize> EnsembleGains<N, M> for Each<M> {
 /// X of a block.
 pub struct Plain<P, const M: usize>(P);
 
-impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> LanesField<N> for Plain<P, M> {
+impl<P: PreparedSystem<N, M>, const V: usize, const N: usize, const M: usize> LanesField<V, N> for Plain<P, M> {
     #[inline]
-    fn value(&self, x: &SVector<Numbers, N>) -> SVector<Numbers, N> {
+    fn value(&self, x: &SVector<Lanes<V>, N>) -> SVector<Lanes<V>, N> {
         self.0.vector_field(x)
     }
 }
 
-impl<S, K, L, const N: usize, const M: usize> LanesField<N> for Gathered<S, K, L, Numbers, N, M>
+impl<S, K, L, const V: usize, const N: usize, const M: usize> LanesField<V, N> for Gathered<S, K, L, Lanes<V>, N, M>
 where
     S: FeedbackSystem<N, M>,
     K: GainPolicy<M>,
     L: GainMatrix<N>,
 {
     #[inline]
-    fn value(&self, x: &SVector<Numbers, N>) -> SVector<Numbers, N> {
+    fn value(&self, x: &SVector<Lanes<V>, N>) -> SVector<Lanes<V>, N> {
         self.field(x)
     }
 
     #[inline]
-    fn euler_step(&self, x: &mut SVector<Numbers, N>, h: Numbers) {
+    fn euler_step(&self, x: &mut SVector<Lanes<V>, N>, h: Lanes<V>) {
         Self::euler_step(self, x, h);
     }
 
     #[inline]
-    fn rk4_step(&self, x: &mut SVector<Numbers, N>, h: Numbers) {
+    fn rk4_step(&self, x: &mut SVector<Lanes<V>, N>, h: Lanes<V>) {
         Self::rk4_step(self, x, h);
     }
 }

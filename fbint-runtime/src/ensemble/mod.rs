@@ -21,17 +21,22 @@ use rayon::prelude::*;
 
 use crate::consistent_start::check_start;
 use crate::error::positive;
-use crate::lanes::FASTEST;
 use crate::simulation::{Audit, Sampling, Schedule, bounds};
 use crate::{
     Correction, Error, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Lanes, Method, Sample, Simulation,
 };
+use block::Course;
 pub use gains::{Alike, Each, EnsembleGains, NoFeedback};
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
-/// A number of each member in a block.
-type Numbers = Lanes<FASTEST>;
+/// Of how many entries a state has room in registers, nearly, if its numbers are [`WIDE`].
+const SMALL: usize = 8;
+/// How many vectors of numbers make the fastest [`Lanes`] of a small system, by the example `ensemble`: 24 lanes with AVX-512, 12
+/// with AVX, 4 with SSE2.
+const WIDE: usize = if cfg!(target_feature = "avx") { 3 } else { 1 };
+/// The same where there is no room anyway.
+const NARROW: usize = 1;
 
 /// How many intervals are sampled unless told otherwise.
 const DEFAULT_INTERVALS: f64 = 100.0;
@@ -228,7 +233,7 @@ where
         let mut moments = vec![(Moments::<N>::default(), Moments::<M>::default()); plan.times.len()];
         let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
         for members in members.chunks(plan.members_at_once::<N, M>()) {
-            let blocks = members.par_chunks(Numbers::COUNT).flat_map_iter(|block| {
+            let blocks = members.par_chunks(lanes::<N>()).flat_map_iter(|block| {
                 let tracks = tracks(&plan, block);
                 advance(&progress, block.len());
                 tracks
@@ -275,15 +280,14 @@ where
     fn integrate(&self, plan: &Plan, schedule: &Schedule, members: &[usize]) -> Vec<Track<N, M>> {
         let seats: Vec<_> = members.iter().map(|&member| self.seat(plan, member)).collect();
         let taken: Vec<&Seat<S, G, N, M>> = seats.iter().flatten().collect();
-        let samples = match taken.last() {
-            // Lanes that are left over repeat the last member.
-            Some(&last) => self.integrate_lanes(plan, schedule, |lane| taken.get(lane).copied().unwrap_or(last)),
-            None => Vec::new(),
+        let tracks = if const { N <= SMALL } {
+            self.integrate_lanes::<WIDE>(plan, schedule, &taken)
+        } else {
+            self.integrate_lanes::<NARROW>(plan, schedule, &taken)
         };
-        let mut lanes = 0..;
+        let mut tracks = tracks.into_iter();
         let track = |seat: Result<Seat<S, G, N, M>, Error>| {
-            let (seat, lane) = (seat?, lanes.next().unwrap_or_default());
-            let track: Vec<_> = samples.iter().map(|sample| sample.of_lane(lane)).collect();
+            let (seat, track) = (seat?, tracks.next().unwrap_or_default());
             let is_good = track.iter().all(|sample| sample.is_good(&seat.bounds));
             // The run of this member alone knows when and why.
             if is_good { Ok(track) } else { self.simulate(plan, seat.member) }
@@ -291,21 +295,21 @@ where
         seats.into_iter().map(track).collect()
     }
 
-    fn integrate_lanes<'s>(
+    fn integrate_lanes<const V: usize>(
         &self,
         plan: &Plan,
         schedule: &Schedule,
-        seat: impl Fn(usize) -> &'s Seat<S, G, N, M>,
-    ) -> Vec<block::Sample<N, M>>
-    where
-        S: 's,
-        G: 's,
-    {
-        let system = S::gather::<Numbers>(|lane| &seat(lane).system);
-        let start = SVector::from_fn(|i, _| Numbers::from_fn(|lane| seat(lane).start[i]));
-        let targets = SVector::from_fn(|i, _| Numbers::from_fn(|lane| seat(lane).targets[i]));
-        let field = G::block::<S>(|lane| &seat(lane).field);
-        block::integrate(&system, &field, start, &targets, plan.method, plan.correction, schedule)
+        seats: &[&Seat<S, G, N, M>],
+    ) -> Vec<Vec<Sample<N, M>>> {
+        let Some(&last) = seats.last() else { return Vec::new() };
+        // Lanes that are left over repeat the last member.
+        let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
+        let system = S::gather::<Lanes<V>>(|lane| &seat(lane).system);
+        let start = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).start[i]));
+        let targets = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).targets[i]));
+        let field = G::block::<S, V>(|lane| &seat(lane).field);
+        let course = Course { system: &system, targets: &targets, correction: plan.correction, schedule };
+        block::integrate(&course, &field, start, plan.method, seats.len())
     }
 
     /// A member that can start.
@@ -388,9 +392,14 @@ impl Plan {
     /// So many that their samples fit into the memory set aside, but enough to keep all threads at work.
     fn members_at_once<const N: usize, const M: usize>(&self) -> usize {
         let fitting = MEMORY / (self.times.len() * size_of::<Sample<N, M>>());
-        let blocks = (fitting / Numbers::COUNT).max(4 * rayon::current_num_threads());
-        blocks * Numbers::COUNT
+        let blocks = (fitting / lanes::<N>()).max(4 * rayon::current_num_threads());
+        blocks * lanes::<N>()
     }
+}
+
+/// How many members make a block.
+const fn lanes<const N: usize>() -> usize {
+    if N <= SMALL { Lanes::<WIDE>::COUNT } else { Lanes::<NARROW>::COUNT }
 }
 
 struct Progress<R> {
