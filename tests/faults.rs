@@ -153,7 +153,9 @@ mod programs {
 
     fn other_input(input: Input, prepared: usize, symbols: std::ops::Range<usize>, random: &mut Random) -> Input {
         match input {
-            Input::Symbol(_) => Input::Symbol(Symbol((symbols.start + random.index(symbols.len())) as u32)),
+            Input::Symbol(_) | Input::MomentumWeight => {
+                Input::Symbol(Symbol((symbols.start + random.index(symbols.len())) as u32))
+            }
             Input::Prepared(_) => Input::Prepared(random.index(prepared)),
             Input::Weighted(row) => Input::Weighted(if row == 0 { 0 } else { random.index(row + 1) }),
         }

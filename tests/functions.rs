@@ -8,7 +8,7 @@ use fbint_macros_core::program::{Program, Programs};
 use fbint_runtime::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 use nalgebra::{SMatrix, SVector};
 
-use crate::compiler::{normalised, run};
+use crate::compiler::{MOMENTUM_WEIGHT, normalised, run};
 use crate::{Random, relative_error};
 
 /// The functions, in the order of [`Results`].
@@ -123,6 +123,7 @@ impl<const METRIC: bool, T: Scalar, const N: usize, const M: usize> FeedbackLaw<
 
 impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<M> {
     const HAS_METRIC: bool = false;
+    const MOMENTUM_WEIGHT: f64 = MOMENTUM_WEIGHT;
 
     fn weigh(&self, integrals: [T; M]) -> [T; M] {
         std::array::from_fn(|i| integrals[i] + T::from_f64(self.0[i]))

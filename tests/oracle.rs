@@ -6,7 +6,7 @@
 //!
 //!   X = J (grad H - Df^T c)                                    CPV22 eq. (4)
 //!   grad V = DF^T K (F - F_target), feedback = X - L grad V    CPV22 eq. (6)
-//!   correction = DF^T (DF DF^T + e D)^-1 y                     HLW06 IV.4, by eigenvalues
+//!   correction = S DF^T (DF S DF^T + e D)^-1 y                 HLW06 IV.4, by eigenvalues
 //!
 //! Where a system is not canonical, X is typed by hand.
 //!
@@ -20,6 +20,7 @@ use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 use num_dual::{Dual, DualNum, DualSVec};
 
 use crate::Random;
+use crate::compiler::MOMENTUM_WEIGHT;
 use crate::functions::{Question, Results};
 
 /// A number that can be differentiated: a double, a dual number, a dual number of dual numbers.
@@ -79,6 +80,8 @@ pub struct Oracle<const N: usize, const M: usize> {
     pub constraint_matrix: DMatrix<f64>,
     /// X
     pub field: SVector<f64, N>,
+    /// The entries of the state that a correction moves [`MOMENTUM_WEIGHT`] times as readily.
+    pub momenta: Range<usize>,
     /// c, and 0 for each integral that is no constraint.
     pub multipliers: SVector<f64, M>,
     /// The declared outputs.
@@ -93,7 +96,9 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
         assert_eq!(values.len(), M, "{}: the oracle knows other integrals", S::NAME);
         let rows = jacobian(|x| integrals(system, x), &state);
         let jacobian = SMatrix::<f64, M, N>::from_fn(|i, j| rows[i][j]);
-        let motion = match system.given(&state) {
+        let given = system.given(&state);
+        let is_given = given.is_some();
+        let motion = match given {
             Some(field) => {
                 Motion { constraint_matrix: DMatrix::zeros(0, 0), c: DVector::zeros(0), field: field.into() }
             }
@@ -105,6 +110,7 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
             jacobian,
             constraint_matrix: motion.constraint_matrix,
             field: motion.field,
+            momenta: if is_given { N..N } else { N / 2..N },
             multipliers,
             outputs: system.outputs(&state, multipliers.as_slice()),
         })
@@ -159,23 +165,25 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
         self.field - question.metric(&self.potential_gradient(question))
     }
 
-    /// DF^T (DF DF^T + e D)^-1 DF z and the condition of the matrix. With rows of length 1 in R and R R^T = U S^2 U^T it is
-    /// R^T U (S^2 + e)^-1 U^T R z.
+    /// S DF^T (DF S DF^T + e D)^-1 DF z and the condition of the matrix. If DF S^1/2 has rows of length 1 in R, and R R^T = U L U^T,
+    /// it is S^1/2 R^T U (L + e)^-1 U^T R S^-1/2 z.
     fn correction(&self, question: &Question<N, M>) -> (SVector<f64, N>, f64) {
-        let length = |row: usize| self.jacobian.row(row).norm().max(1e-70);
-        let rows = DMatrix::from_fn(M, N, |i, j| self.jacobian[(i, j)] / length(i));
+        let root = |column| if self.momenta.contains(&column) { MOMENTUM_WEIGHT.sqrt() } else { 1.0 };
+        let moved = DMatrix::from_fn(M, N, |i, j| self.jacobian[(i, j)] * root(j));
+        let rows = DMatrix::from_fn(M, N, |i, j| moved[(i, j)] / moved.row(i).norm().max(1e-70));
+        let direction = DVector::from_fn(N, |j, _| question.direction[j] / root(j));
         let eigen = (&rows * rows.transpose()).symmetric_eigen();
         let squares = eigen.eigenvalues.map(|square| square.max(0.0) + DAMPING);
-        let coordinates = eigen.eigenvectors.tr_mul(&(&rows * question.direction)).component_div(&squares);
+        let coordinates = eigen.eigenvectors.tr_mul(&(&rows * direction)).component_div(&squares);
         let step = rows.tr_mul(&(eigen.eigenvectors * coordinates));
-        (SVector::from_column_slice(step.as_slice()), squares.max() / squares.min())
+        (SVector::from_fn(|j, _| root(j) * step[j]), squares.max() / squares.min())
     }
 }
 
 /// How far rounding may take a function from the oracle, as a [`relative_error`](crate::relative_error).
 ///
 /// A C of condition k costs k of 16 digits, and the block form, A c2 = g' and then A c1 = b2 + B c2, is two solves in a row: 3e-15 k^2.
-/// A correction takes its pivots in pairs, by Cramer's rule, so that it loses what the condition of DF DF^T + e D says: all of
+/// A correction takes its pivots in pairs, by Cramer's rule, so that it loses what the condition of DF S DF^T + e D says: all of
 /// it, 1e10, where integrals are dependent.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {

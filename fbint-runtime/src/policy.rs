@@ -457,3 +457,15 @@ fn times_transposed<T: Scalar, const R: usize, const C: usize>(a: &SMatrix<T, R,
 fn vector<T, const D: usize>(entries: [T; D]) -> SVector<T, D> {
     SVector::from_array_storage(ArrayStorage([entries]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::largest_eigenvalue;
+
+    /// A start with equal entries would never find it.
+    #[test]
+    fn an_eigenvector_across_equal_entries_is_found() {
+        let eigenvalue = largest_eigenvalue(|[a, b]: [f64; 2]| [2.0 * a - b, 2.0 * b - a]);
+        assert!((eigenvalue - 3.0).abs() < 1e-9, "{eigenvalue}");
+    }
+}

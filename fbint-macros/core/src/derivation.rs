@@ -6,6 +6,8 @@
 //! b_i = {H, f_i} over the constraints f alone (CPV22 eq. 4). Any other state has F = (invariant sets.., H if there is one,
 //! invariants..) and a field that is given, or is J(x) grad H.
 
+use std::ops::Range;
+
 use crate::expression::Expression;
 
 /// What is declared.
@@ -146,6 +148,14 @@ impl Derivation {
         match &self.field {
             Field::Dirac(constraints) => Some(constraints),
             Field::Given(_) => None,
+        }
+    }
+
+    /// Which entries of the state are momenta: none where the field is given.
+    pub fn momenta(&self) -> Range<usize> {
+        match self.field {
+            Field::Dirac(_) => self.dimension / 2..self.dimension,
+            Field::Given(_) => self.dimension..self.dimension,
         }
     }
 

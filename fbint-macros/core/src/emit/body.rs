@@ -268,7 +268,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Binds an entry of the state or a prepared number where it is needed first: read earlier, it would keep a register.
+    /// Binds an entry of the state, a prepared number or the law's weight where it is needed first: read earlier, it would keep a register.
     fn read_input(&mut self, instruction: Instruction) {
         let statement = match (instruction, self.numbers) {
             (Instruction::Input(Input::Symbol(symbol)), Numbers::Scalars) => {
@@ -278,6 +278,10 @@ impl<'a> Body<'a> {
             (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
                 let name = &self.scope.prepared[index];
                 quote!(let #name = T::lift(self.#name);)
+            }
+            (Instruction::Input(Input::MomentumWeight), Numbers::Scalars) => {
+                let name = momentum_weight();
+                quote!(let #name = T::from_f64(G::MOMENTUM_WEIGHT);)
             }
             _ => return,
         };
@@ -334,6 +338,7 @@ impl<'a> Body<'a> {
             }
             Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
+            Instruction::Input(Input::MomentumWeight) => Piece::atom(momentum_weight().into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
             Instruction::Mul(a, b) => {
@@ -379,6 +384,10 @@ impl<'a> Body<'a> {
             _ => None,
         }
     }
+}
+
+fn momentum_weight() -> Ident {
+    Ident::new("momentum_weight", Span::mixed_site())
 }
 
 fn weighted_name(index: usize) -> Ident {

@@ -36,7 +36,8 @@ pub struct Programs {
     pub potential_gradient: Program,
     /// X - grad V, through the feedback law.
     pub feedback_field: Program,
-    /// DF^T (DF DF^T + e D)^-1 y, where the law gives y from F.
+    /// S DF^T (DF S DF^T + e D)^-1 y, where the law gives y from F, and S = diag(1, .., s, ..) that moves momenta s times as much
+    /// as coordinates; where there are no momenta, S = 1.
     pub correction: Program,
     /// |dF_i|^2, the diagonal D of DF DF^T.
     pub squared_gradients: Program,
@@ -52,7 +53,7 @@ pub struct Programs {
 /// The function whose passes are recorded.
 pub(super) const FEEDBACK_FIELD: &str = "feedback_field";
 
-/// e, the damping of a correction relative to the diagonal D of DF DF^T: at a relative equilibrium, where DF loses rank, a
+/// e, the damping of a correction relative to the diagonal D of DF S DF^T: at a relative equilibrium, where DF loses rank, a
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
 pub(super) const DAMPING: f64 = 1e-10;
 /// Added to the diagonal, so that a row of DF that vanishes does no harm; its square is still a number.
@@ -213,14 +214,19 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
         violations.push(Some(lowering.materialise(&violation)));
         rows.push(row);
     }
-    let gram = damped_gram_matrix(&mut lowering, &rows);
+    let momenta = derivation.momenta();
+    let gram = damped_gram_matrix(&mut lowering, &rows, momenta.start);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
     let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
-        let y = lowering.scalar(y);
+        let for_momenta = row.last().is_some_and(|(column, _)| momenta.contains(column)).then(|| {
+            let weight = lowering.momentum_weight();
+            lowering.builder.mul(weight, y)
+        });
         for (column, entry) in row {
+            let y = lowering.scalar(for_momenta.filter(|_| momenta.contains(column)).unwrap_or(y));
             sums[*column].push(entry.clone().times(&y));
         }
     }
@@ -245,17 +251,16 @@ fn squared_gradients(derivation: &Derivation, stage: Stage) -> Program {
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-/// DF DF^T + e D. Each entry is lowered as one sum of products, so that |q|^2 is the one that the integrals have already, and
-/// rows that are orthogonal everywhere leave nothing.
-fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>]) -> Matrix {
+/// DF S DF^T + e D, for states with momenta from the given entry on.
+fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>], first_momentum: usize) -> Matrix {
     let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
     for i in 0..rows.len() {
         for j in 0..i {
-            gram[i][j] = lowering.sum_unless_zero(dot_product(&rows[i], &rows[j]));
+            gram[i][j] = moved_product(lowering, &rows[i], &rows[j], first_momentum);
             gram[j][i] = gram[i][j];
         }
         let tiny = lowering.builder.constant(TINY);
-        let diagonal = lowering.sum_unless_zero(dot_product(&rows[i], &rows[i]));
+        let diagonal = moved_product(lowering, &rows[i], &rows[i], first_momentum);
         gram[i][i] = Some(diagonal.map_or(tiny, |diagonal| {
             let factor = lowering.builder.constant(1.0 + DAMPING);
             let damped = lowering.builder.mul(diagonal, factor);
@@ -263,6 +268,25 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>]) 
         }));
     }
     gram
+}
+
+/// a S b^T of two sparse rows. Coordinates and momenta are one sum of products each, so that |q|^2 is the one that the integrals
+/// have already, and what is orthogonal everywhere leaves nothing.
+fn moved_product<'a>(
+    lowering: &mut Lowering,
+    a: &'a [(usize, Monomial)],
+    b: &'a [(usize, Monomial)],
+    first_momentum: usize,
+) -> Option<Value> {
+    let halves =
+        |row: &'a [(usize, Monomial)]| row.split_at(row.partition_point(|(column, _)| *column < first_momentum));
+    let ((a_coordinates, a_momenta), (b_coordinates, b_momenta)) = (halves(a), halves(b));
+    let coordinates = lowering.sum_unless_zero(dot_product(a_coordinates, b_coordinates));
+    let momenta = lowering.sum_unless_zero(dot_product(a_momenta, b_momenta));
+    let Some(momenta) = momenta else { return coordinates };
+    let weight = lowering.momentum_weight();
+    let weighted = lowering.builder.mul(weight, momenta);
+    Some(coordinates.map_or(weighted, |coordinates| lowering.builder.add(coordinates, weighted)))
 }
 
 /// The terms of the scalar product of two sparse rows.

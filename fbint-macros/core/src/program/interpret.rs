@@ -58,6 +58,7 @@ fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
 pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program) -> Option<Vec<f64>> {
     let symbols = |input: Input| match input {
         Input::Symbol(symbol) => point.symbol(symbol),
+        Input::MomentumWeight => momentum_weight(point),
         Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
     };
     let prepared = interpret(preparation, &symbols, &|_| Vec::new());
@@ -82,6 +83,7 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
         checked += usize::from(expected.iter().all(is_defined));
         let symbols = |input: Input| match input {
             Input::Symbol(symbol) => point.symbol(symbol),
+            Input::MomentumWeight => momentum_weight(&point),
             Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
         };
         let prepared = interpret(&programs.prepare, &symbols, &|_| Vec::new());
@@ -191,13 +193,20 @@ fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64
     rows.map(|((gradient, expected), integral)| along(gradient) + integral - point.evaluate(expected)).collect()
 }
 
-/// DF^T (DF DF^T + e D)^-1 y for a consistent violation y.
+/// A weight in general position.
+fn momentum_weight(point: &Point) -> f64 {
+    1.0 + point.value(4000).abs()
+}
+
+/// S DF^T (DF S DF^T + e D)^-1 y for a consistent violation y.
 fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>], integrals: &[f64]) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(x, y)| x * y).sum() };
+    let moved = |column: usize| if column < derivation.momenta().start { 1.0 } else { momentum_weight(point) };
+    let dot = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|column| moved(column) * a[column] * b[column]).sum() };
     let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * if i == j { 1.0 + DAMPING } else { 1.0 };
     let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
     let y = solve_transposed(gram, consistent_violation(derivation, point, integrals));
-    (0..derivation.dimension).map(|j| y.iter().zip(rows).map(|(y, row)| y * row[j]).sum()).collect()
+    let step = |column: usize| moved(column) * y.iter().zip(rows).map(|(y, row)| y * row[column]).sum::<f64>();
+    (0..derivation.dimension).map(step).collect()
 }
 
 /// The solution of C^T c = b by Gaussian elimination with partial pivoting.

@@ -229,6 +229,11 @@ impl Lowering {
         value
     }
 
+    /// s
+    pub(super) fn momentum_weight(&mut self) -> Value {
+        self.builder.input(Input::MomentumWeight)
+    }
+
     /// The expression as one monomial: a sum becomes what its terms share, times a value.
     pub(super) fn monomial(&mut self, expression: &Expression) -> Monomial {
         match expression {
@@ -531,7 +536,7 @@ impl Lowering {
                 Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
                 Instruction::Input(Input::Prepared(_)) => Kind::Parameter,
                 Instruction::Input(Input::Symbol(_)) => Kind::State,
-                Instruction::Input(Input::Weighted(_)) => Kind::Scalar,
+                Instruction::Input(Input::Weighted(_) | Input::MomentumWeight) => Kind::Scalar,
                 other => {
                     other.operands().fold(Kind::Parameter, |kind, operand| match (kind, self.kinds[operand.index()]) {
                         (Kind::State, _) | (_, Kind::State) => Kind::State,
