@@ -282,10 +282,12 @@ fn moved_product<'a>(
         |row: &'a [(usize, Monomial)]| row.split_at(row.partition_point(|(column, _)| *column < first_momentum));
     let ((a_coordinates, a_momenta), (b_coordinates, b_momenta)) = (halves(a), halves(b));
     let coordinates = lowering.sum_unless_zero(dot_product(a_coordinates, b_coordinates));
-    let momenta = lowering.sum_unless_zero(dot_product(a_momenta, b_momenta));
-    let Some(momenta) = momenta else { return coordinates };
-    let weight = lowering.momentum_weight();
-    let weighted = lowering.builder.mul(weight, momenta);
+    let momenta = lowering.sum(dot_product(a_momenta, b_momenta));
+    if momenta.is_zero() {
+        return coordinates;
+    }
+    let weight = Monomial::value(lowering.momentum_weight());
+    let weighted = lowering.materialise(&momenta.times(&weight));
     Some(coordinates.map_or(weighted, |coordinates| lowering.builder.add(coordinates, weighted)))
 }
 
