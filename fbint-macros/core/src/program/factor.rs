@@ -21,7 +21,7 @@ pub(super) type Matrix = Vec<Vec<Option<Value>>>;
 pub(super) enum Pivots {
     /// One row at a time: the fewest operations.
     Single,
-    /// Coupled rows in pairs: half as many divisions that wait for one another.
+    /// Coupled rows in pairs, if they wait for the same number of divisions: half as many then wait for one another.
     Pairs,
 }
 
@@ -50,9 +50,17 @@ impl Ldl {
         let mut lower: Matrix = vec![vec![None; k]; k];
         let mut inverse_blocks = Vec::new();
         let mut work: Matrix = order.iter().map(|&i| order.iter().map(|&j| a[i][j]).collect()).collect();
+        // How many divisions, one after the other, come before that of each row.
+        let mut depth = vec![0; k];
         let mut j = 0;
         while j < k {
-            let size = if pivots == Pivots::Pairs && j + 1 < k && work[j + 1][j].is_some() { 2 } else { 1 };
+            let is_pair = pivots == Pivots::Pairs && j + 1 < k && work[j + 1][j].is_some() && depth[j + 1] == depth[j];
+            let size = if is_pair { 2 } else { 1 };
+            for i in j + size..k {
+                if work[i][j..j + size].iter().any(Option::is_some) {
+                    depth[i] = depth[i].max(depth[j] + 1);
+                }
+            }
             let block = InverseBlock::of(builder, &work, j, size);
             for i in j + size..k {
                 let row: Vec<_> = work[i][j..j + size].to_vec();
