@@ -30,7 +30,7 @@ pub use gains::{Alike, Each, EnsembleGains, NoFeedback};
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
-/// Of how many entries a state has room in registers, nearly, if its numbers are [`WIDE`].
+/// Up to how many entries a state has room in registers, nearly, when its numbers are of [`WIDE`] vectors.
 const SMALL: usize = 8;
 /// How many vectors of numbers make the fastest [`Lanes`] of a small system, by the example `ensemble`: 24 lanes with AVX-512, 12
 /// with AVX, 4 with SSE2.

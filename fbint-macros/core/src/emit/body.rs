@@ -268,7 +268,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Binds an entry of the state, a prepared number or the law's weight where it is needed first: read earlier, it would keep a register.
+    /// Binds an entry of the state, a prepared number or the law's weight where it is needed first: read earlier, it would keep a
+    /// register.
     fn read_input(&mut self, instruction: Instruction) {
         let statement = match (instruction, self.numbers) {
             (Instruction::Input(Input::Symbol(symbol)), Numbers::Scalars) => {
