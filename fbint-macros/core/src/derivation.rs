@@ -6,8 +6,6 @@
 //! b_i = {H, f_i} over the constraints f alone (CPV22 eq. 4). Any other state has F = (invariant sets.., H if there is one,
 //! invariants..) and a field that is given, or is J(x) grad H.
 
-use std::ops::Range;
-
 use crate::expression::Expression;
 
 /// What is declared.
@@ -151,11 +149,11 @@ impl Derivation {
         }
     }
 
-    /// Which entries of the state are momenta: none where the field is given.
-    pub fn momenta(&self) -> Range<usize> {
+    /// The entry of the state from which on all are momenta; there is none where the field is given.
+    pub fn first_momentum(&self) -> usize {
         match self.field {
-            Field::Dirac(_) => self.dimension / 2..self.dimension,
-            Field::Given(_) => self.dimension..self.dimension,
+            Field::Dirac(_) => self.dimension / 2,
+            Field::Given(_) => self.dimension,
         }
     }
 

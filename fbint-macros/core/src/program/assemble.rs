@@ -214,20 +214,22 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
         violations.push(Some(lowering.materialise(&violation)));
         rows.push(row);
     }
-    let momenta = derivation.momenta();
-    let gram = damped_gram_matrix(&mut lowering, &rows, momenta.start);
+    let first_momentum = derivation.first_momentum();
+    let gram = damped_gram_matrix(&mut lowering, &rows, first_momentum);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
     let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
-        let for_momenta = row.last().is_some_and(|(column, _)| momenta.contains(column)).then(|| {
+        let (coordinates, momenta) = split(row, first_momentum);
+        let mut add = |half: Row, y: Monomial| {
+            half.iter().for_each(|(column, entry)| sums[*column].push(entry.clone().times(&y)));
+        };
+        add(coordinates, lowering.scalar(y));
+        if !momenta.is_empty() {
             let weight = lowering.momentum_weight();
-            lowering.builder.mul(weight, y)
-        });
-        for (column, entry) in row {
-            let y = lowering.scalar(for_momenta.filter(|_| momenta.contains(column)).unwrap_or(y));
-            sums[*column].push(entry.clone().times(&y));
+            let weighted = lowering.builder.mul(weight, y);
+            add(momenta, lowering.scalar(weighted));
         }
     }
     let outputs = sums
@@ -272,15 +274,8 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>], 
 
 /// a S b^T of two sparse rows. Coordinates and momenta are one sum of products each, so that |q|^2 is the one that the integrals
 /// have already, and what is orthogonal everywhere leaves nothing.
-fn moved_product<'a>(
-    lowering: &mut Lowering,
-    a: &'a [(usize, Monomial)],
-    b: &'a [(usize, Monomial)],
-    first_momentum: usize,
-) -> Option<Value> {
-    let halves =
-        |row: &'a [(usize, Monomial)]| row.split_at(row.partition_point(|(column, _)| *column < first_momentum));
-    let ((a_coordinates, a_momenta), (b_coordinates, b_momenta)) = (halves(a), halves(b));
+fn moved_product(lowering: &mut Lowering, a: Row, b: Row, first_momentum: usize) -> Option<Value> {
+    let ((a_coordinates, a_momenta), (b_coordinates, b_momenta)) = (split(a, first_momentum), split(b, first_momentum));
     let coordinates = lowering.sum_unless_zero(dot_product(a_coordinates, b_coordinates));
     let momenta = lowering.sum(dot_product(a_momenta, b_momenta));
     if momenta.is_zero() {
@@ -291,8 +286,16 @@ fn moved_product<'a>(
     Some(coordinates.map_or(weighted, |coordinates| lowering.builder.add(coordinates, weighted)))
 }
 
+/// A sparse row: columns in increasing order, with what is in them.
+type Row<'a> = &'a [(usize, Monomial)];
+
+/// Coordinates and momenta.
+fn split(row: Row, first_momentum: usize) -> (Row, Row) {
+    row.split_at(row.partition_point(|(column, _)| *column < first_momentum))
+}
+
 /// The terms of the scalar product of two sparse rows.
-fn dot_product(a: &[(usize, Monomial)], b: &[(usize, Monomial)]) -> Vec<Monomial> {
+fn dot_product(a: Row, b: Row) -> Vec<Monomial> {
     let mut terms = Vec::new();
     for (column, x) in a {
         if let Ok(position) = b.binary_search_by_key(column, |(column, _)| *column) {

@@ -54,18 +54,22 @@ fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
 
 /// The results of a program at a point in general position, the law being any; `None` where one is not finite.
 pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program) -> Option<Vec<f64>> {
+    let results = interpret(program, &inputs(point, preparation), &|integrals| weigh(point, integrals));
+    results.iter().all(|result| result.is_finite()).then_some(results)
+}
+
+/// What programs read at a point, but for y.
+fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
     let symbols = |input: Input| match input {
         Input::Symbol(symbol) => point.symbol(symbol),
         Input::MomentumWeight => momentum_weight(point),
         Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
     };
     let prepared = interpret(preparation, &symbols, &|_| Vec::new());
-    let input = |input: Input| match input {
+    move |input: Input| match input {
         Input::Prepared(index) => prepared[index],
         other => symbols(other),
-    };
-    let results = interpret(program, &input, &|integrals| weigh(point, integrals));
-    results.iter().all(|result| result.is_finite()).then_some(results)
+    }
 }
 
 /// Evaluates every program and the derivation's expressions at points in general position; `Err` names the first function
@@ -77,16 +81,7 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<(), String
     for point in sample_points() {
         let expected = expected(derivation, &point);
         let is_defined = |values: &Vec<f64>| values.iter().all(|value| value.abs() < 1e6);
-        let symbols = |input: Input| match input {
-            Input::Symbol(symbol) => point.symbol(symbol),
-            Input::MomentumWeight => momentum_weight(&point),
-            Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
-        };
-        let prepared = interpret(&programs.prepare, &symbols, &|_| Vec::new());
-        let input = |input: Input| match input {
-            Input::Prepared(index) => prepared[index],
-            other => symbols(other),
-        };
+        let input = inputs(&point, &programs.prepare);
         let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
         let law = |forms: &[f64]| normalised_law(&normalisation, forms, |integrals| weigh(&point, integrals));
         for ((name, program), expected) in programs.all().into_iter().skip(1).zip(expected) {
@@ -193,7 +188,7 @@ fn momentum_weight(point: &Point) -> f64 {
 
 /// S DF^T (DF S DF^T + e D)^-1 y for a consistent violation y.
 fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>], integrals: &[f64]) -> Vec<f64> {
-    let moved = |column: usize| if column < derivation.momenta().start { 1.0 } else { momentum_weight(point) };
+    let moved = |column: usize| if column < derivation.first_momentum() { 1.0 } else { momentum_weight(point) };
     let dot = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|column| moved(column) * a[column] * b[column]).sum() };
     let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * if i == j { 1.0 + DAMPING } else { 1.0 };
     let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
