@@ -28,26 +28,25 @@ pub trait LanesField<const V: usize, const N: usize> {
     }
 }
 
-/// Integrates from `start` by a method with a fixed step, and gives the samples of the first `members` lanes; one with error
-/// control makes no step.
+/// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each; a method
+/// with error control makes no step.
 pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
     course: &Course<'_, P, V, M>,
     field: &F,
     start: SVector<Lanes<V>, N>,
     method: Method,
-    members: usize,
-) -> Vec<Vec<Sample<N, M>>>
-where
+    tracks: &mut [Vec<Sample<N, M>>],
+) where
     P: PreparedSystem<N, M>,
     F: LanesField<V, N>,
 {
-    let follow = |advance: Advance<'_, V, N>| course.follow(start, members, advance);
+    let mut follow = |advance: Advance<'_, V, N>| course.follow(start, tracks, advance);
     match method {
         Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
         Method::Midpoint { .. } => follow(&|x, h, steps| repeat(steps, x, |x| MIDPOINT.step(|x| field.value(x), x, h))),
         Method::Heun { .. } => follow(&|x, h, steps| repeat(steps, x, |x| HEUN.step(|x| field.value(x), x, h))),
         Method::Rk4 { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.rk4_step(x, h))),
-        Method::DormandPrince { .. } | Method::Dop853 { .. } => Vec::new(),
+        Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
     }
 }
 
@@ -82,14 +81,12 @@ impl<P, const V: usize, const M: usize> Course<'_, P, V, M> {
     fn follow<const N: usize>(
         &self,
         mut x: SVector<Lanes<V>, N>,
-        members: usize,
+        tracks: &mut [Vec<Sample<N, M>>],
         advance: Advance<'_, V, N>,
-    ) -> Vec<Vec<Sample<N, M>>>
-    where
+    ) where
         P: PreparedSystem<N, M>,
     {
-        let mut tracks: Vec<_> = (0..members).map(|_| Vec::with_capacity(self.schedule.sample_count())).collect();
-        self.sample(0.0, &x, &mut tracks);
+        self.sample(0.0, &x, tracks);
         let mut number = 0;
         while number < self.schedule.steps {
             let steps = if self.correction == Correction::times(0) { self.schedule.alike_from(number) } else { 1 };
@@ -97,10 +94,9 @@ impl<P, const V: usize, const M: usize> Course<'_, P, V, M> {
             advance(&mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
             self.correction.apply_to(self.system, self.targets, &mut x);
             if self.schedule.is_sampled(number) || number == self.schedule.steps {
-                self.sample(self.schedule.time(number), &x, &mut tracks);
+                self.sample(self.schedule.time(number), &x, tracks);
             }
         }
-        tracks
     }
 
     fn sample<const N: usize>(&self, time: f64, x: &SVector<Lanes<V>, N>, tracks: &mut [Vec<Sample<N, M>>])

@@ -203,10 +203,7 @@ where
     ///
     /// Those of [`run`](Self::run).
     pub fn run_with(self, progress: impl FnMut(f64) + Send) -> Result<EnsembleRun<N, M>, Error> {
-        self.sum_up(progress, |plan, members| match &plan.schedule {
-            Some(schedule) => self.integrate(plan, schedule, members),
-            None => members.iter().map(|&member| self.simulate(plan, member)).collect(),
-        })
+        if const { N <= SMALL } { self.run_in_lanes::<WIDE>(progress) } else { self.run_in_lanes::<NARROW>(progress) }
     }
 
     /// Does what [`run_with`](Self::run_with) does, with the same result, but members run one by one: in parallel, but not in
@@ -216,12 +213,20 @@ where
     ///
     /// Those of [`run`](Self::run).
     pub fn run_one_by_one(self, progress: impl FnMut(f64) + Send) -> Result<EnsembleRun<N, M>, Error> {
-        self.sum_up(progress, |plan, members| members.iter().map(|&member| self.simulate(plan, member)).collect())
+        self.sum_up(Lanes::<NARROW>::COUNT, progress, |plan, members| self.simulate_each(plan, members))
     }
 
-    /// Makes the runs by `tracks`, which says what becomes of the members of a block.
+    fn run_in_lanes<const V: usize>(&self, progress: impl FnMut(f64) + Send) -> Result<EnsembleRun<N, M>, Error> {
+        self.sum_up(Lanes::<V>::COUNT, progress, |plan, members| match &plan.schedule {
+            Some(schedule) => self.integrate::<V>(plan, schedule, members),
+            None => self.simulate_each(plan, members),
+        })
+    }
+
+    /// Makes the runs by `tracks`, which says what becomes of the members of a block, so many at most.
     fn sum_up(
         &self,
+        block_size: usize,
         progress: impl FnMut(f64) + Send,
         tracks: impl Fn(&Plan, &[usize]) -> Vec<Track<N, M>> + Sync,
     ) -> Result<EnsembleRun<N, M>, Error> {
@@ -232,8 +237,8 @@ where
         let progress = Mutex::new(Progress { report: progress, done: 0, reports: 0, members: members.len() });
         let mut moments = vec![(Moments::<N>::default(), Moments::<M>::default()); plan.times.len()];
         let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
-        for members in members.chunks(plan.members_at_once::<N, M>()) {
-            let blocks = members.par_chunks(lanes::<N>()).flat_map_iter(|block| {
+        for members in members.chunks(plan.members_at_once::<N, M>(block_size)) {
+            let blocks = members.par_chunks(block_size).flat_map_iter(|block| {
                 let tracks = tracks(&plan, block);
                 advance(&progress, block.len());
                 tracks
@@ -277,15 +282,10 @@ where
     }
 
     /// Integrates the members of a block, side by side.
-    fn integrate(&self, plan: &Plan, schedule: &Schedule, members: &[usize]) -> Vec<Track<N, M>> {
+    fn integrate<const V: usize>(&self, plan: &Plan, schedule: &Schedule, members: &[usize]) -> Vec<Track<N, M>> {
         let seats: Vec<_> = members.iter().map(|&member| self.seat(plan, member)).collect();
         let taken: Vec<&Seat<S, G, N, M>> = seats.iter().flatten().collect();
-        let tracks = if const { N <= SMALL } {
-            self.integrate_lanes::<WIDE>(plan, schedule, &taken)
-        } else {
-            self.integrate_lanes::<NARROW>(plan, schedule, &taken)
-        };
-        let mut tracks = tracks.into_iter();
+        let mut tracks = self.integrate_lanes::<V>(plan, schedule, &taken).into_iter();
         let track = |seat: Result<Seat<S, G, N, M>, Error>| {
             let (seat, track) = (seat?, tracks.next().unwrap_or_default());
             let is_good = track.iter().all(|sample| sample.is_good(&seat.bounds));
@@ -309,7 +309,9 @@ where
         let targets = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).targets[i]));
         let field = G::block::<S, V>(|lane| &seat(lane).field);
         let course = Course { system: &system, targets: &targets, correction: plan.correction, schedule };
-        block::integrate(&course, &field, start, plan.method, seats.len())
+        let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
+        block::integrate(&course, &field, start, plan.method, &mut tracks);
+        tracks
     }
 
     /// A member that can start.
@@ -320,6 +322,10 @@ where
         plan.audit(&field, &start)?;
         let bounds = bounds(system, &start, &targets);
         Ok(Seat { member, system: system.prepare(), field, start, targets, bounds })
+    }
+
+    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<N, M>> {
+        members.iter().map(|&member| self.simulate(plan, member)).collect()
     }
 
     /// Runs one member alone.
@@ -390,16 +396,11 @@ impl Plan {
     }
 
     /// So many that their samples fit into the memory set aside, but enough to keep all threads at work.
-    fn members_at_once<const N: usize, const M: usize>(&self) -> usize {
+    fn members_at_once<const N: usize, const M: usize>(&self, block_size: usize) -> usize {
         let fitting = MEMORY / (self.times.len() * size_of::<Sample<N, M>>());
-        let blocks = (fitting / lanes::<N>()).max(4 * rayon::current_num_threads());
-        blocks * lanes::<N>()
+        let blocks = (fitting / block_size).max(4 * rayon::current_num_threads());
+        blocks * block_size
     }
-}
-
-/// How many members make a block.
-const fn lanes<const N: usize>() -> usize {
-    if N <= SMALL { Lanes::<WIDE>::COUNT } else { Lanes::<NARROW>::COUNT }
 }
 
 struct Progress<R> {

@@ -65,13 +65,7 @@ impl Schedule {
         (next_sample.min(self.steps - 1) - step).max(1)
     }
 
-    /// How many samples are taken, the start and the end among them.
-    #[cfg(feature = "ensemble")]
-    pub(crate) fn sample_count(&self) -> usize {
-        self.steps.div_ceil(self.sampled) as usize + 1
-    }
-
-    /// When they are taken.
+    /// When samples are taken, the start and the end among them.
     #[cfg(feature = "ensemble")]
     pub(crate) fn sample_times(&self) -> Vec<f64> {
         let steps = (0..self.steps).step_by(self.sampled as usize).chain([self.steps]);
