@@ -1,22 +1,12 @@
 //! Gains that follow from the state, against their definitions; the rates at which they decay, and the audit of steps.
 
 mod common;
+mod models;
 
 use common::{PENDULUM, Pendulum, start};
 use fbint_runtime::nalgebra::{Matrix4, Matrix6, SymmetricEigen, Vector4, Vector6};
-use fbint_runtime::{
-    Correction, Error, Feedback, FeedbackSystem, GainMatrix, GainPolicy, Gains, Method, Simulation, feedback_system,
-};
-
-/// A pendulum in its angle, with one integral.
-#[feedback_system(
-    coordinates(angle),
-    momenta(momentum),
-    hamiltonian = momentum.powi(2) / 2 - g * angle.cos(),
-)]
-struct Angle {
-    g: f64,
-}
+use fbint_runtime::{Correction, Error, Feedback, FeedbackSystem, GainMatrix, GainPolicy, Gains, Method, Simulation};
+use models::{Angle, AngleState};
 
 const WEIGHTED: Pendulum<true> = Pendulum { m: 1.3, g: 0.7, l: 1.0 };
 

@@ -48,6 +48,16 @@ impl SphericalPendulum {
     }
 }
 
+/// A pendulum in its angle: elementary functions, and the energy alone to be kept.
+#[feedback_system(
+    coordinates(angle),
+    momenta(momentum),
+    hamiltonian = momentum.powi(2) / 2 - g * angle.cos(),
+)]
+pub(crate) struct Angle {
+    pub(crate) g: f64,
+}
+
 /// Crank, coupler and rocker of lengths 0.8, 2 and 1 between pivots at a distance of 2, with unit masses at the pins.
 #[feedback_system(
     coordinates(a: [2], b: [2]),
