@@ -22,8 +22,10 @@ const SHIPPED: [&str; 7] = [
 const OTHERS: &str = include_str!("systems.rs");
 const CHAIN: &str = include_str!("../models/src/chain.rs");
 
-/// By which a correction moves momenta when programs are tested: not what the runtime takes, and not its root or its inverse.
-pub const MOMENTUM_WEIGHT: f64 = 7.0;
+/// S_j, with which a correction moves entry j of the state when programs are tested: no two alike, and none 1.
+pub fn variance(column: usize) -> f64 {
+    0.3 + (0.7 + 1.618 * column as f64) % 2.0
+}
 
 /// A struct with the tokens of its `#[feedback_system]`.
 #[derive(Clone, Debug)]
@@ -211,7 +213,7 @@ pub fn run(
             Instruction::Constant(bits) => f64::from_bits(bits),
             Instruction::Input(Input::Symbol(symbol)) => input(symbol.0 as usize),
             Instruction::Input(Input::Prepared(index)) => prepared[index],
-            Instruction::Input(Input::MomentumWeight) => MOMENTUM_WEIGHT,
+            Instruction::Input(Input::Variance(column)) => variance(column),
             Instruction::Input(Input::Weighted(row)) => {
                 let integrals = || program.integrals.iter().map(|&value| of(value)).collect::<Vec<_>>();
                 weighted.get_or_insert_with(|| weigh(&integrals()))[row]

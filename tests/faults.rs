@@ -153,7 +153,7 @@ mod programs {
 
     fn other_input(input: Input, prepared: usize, symbols: std::ops::Range<usize>, random: &mut Random) -> Input {
         match input {
-            Input::Symbol(_) | Input::MomentumWeight => {
+            Input::Symbol(_) | Input::Variance(_) => {
                 Input::Symbol(Symbol((symbols.start + random.index(symbols.len())) as u32))
             }
             Input::Prepared(_) => Input::Prepared(random.index(prepared)),

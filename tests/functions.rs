@@ -8,7 +8,7 @@ use fbint_macros_core::program::{Program, Programs};
 use fbint_runtime::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 use nalgebra::{SMatrix, SVector};
 
-use crate::compiler::{MOMENTUM_WEIGHT, normalised, run};
+use crate::compiler::{normalised, run, variance};
 use crate::{Random, relative_error};
 
 /// The functions, in the order of [`Results`].
@@ -123,7 +123,6 @@ impl<const METRIC: bool, T: Scalar, const N: usize, const M: usize> FeedbackLaw<
 
 impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<M> {
     const HAS_METRIC: bool = false;
-    const MOMENTUM_WEIGHT: f64 = MOMENTUM_WEIGHT;
 
     fn weigh(&self, integrals: [T; M]) -> [T; M] {
         std::array::from_fn(|i| integrals[i] + T::from_f64(self.0[i]))
@@ -183,7 +182,7 @@ pub fn emitted<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
         prepared.outputs(x).as_ref().to_vec(),
         potential_gradient,
         feedback,
-        prepared.correction(x, &violation).as_slice().to_vec(),
+        prepared.correction(x, &SVector::from_fn(|column, _| variance(column)), &violation).as_slice().to_vec(),
         prepared.squared_gradients(x).as_slice().to_vec(),
         euler,
         rk4,

@@ -13,14 +13,12 @@
 //! No result can be more accurate than the condition of C allows, so random states at which C is ill-conditioned are passed
 //! over: see [`random_state`].
 
-use std::ops::Range;
-
 use fbint_runtime::{FeedbackSystem, IntegralKind};
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 use num_dual::{Dual, DualNum, DualSVec};
 
 use crate::Random;
-use crate::compiler::MOMENTUM_WEIGHT;
+use crate::compiler::variance;
 use crate::functions::{Question, Results};
 
 /// A number that can be differentiated: a double, a dual number, a dual number of dual numbers.
@@ -80,8 +78,6 @@ pub struct Oracle<const N: usize, const M: usize> {
     pub constraint_matrix: DMatrix<f64>,
     /// X
     pub field: SVector<f64, N>,
-    /// The entries of the state that a correction moves [`MOMENTUM_WEIGHT`] times as readily.
-    pub momenta: Range<usize>,
     /// c, and 0 for each integral that is no constraint.
     pub multipliers: SVector<f64, M>,
     /// The declared outputs.
@@ -110,7 +106,6 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
             jacobian,
             constraint_matrix: motion.constraint_matrix,
             field: motion.field,
-            momenta: if is_given { N..N } else { N / 2..N },
             multipliers,
             outputs: system.outputs(&state, multipliers.as_slice()),
         })
@@ -168,7 +163,7 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
     /// S DF^T (DF S DF^T + e D)^-1 DF z and the condition of the matrix. If DF S^1/2 has rows of length 1 in R, and R R^T = U L U^T,
     /// it is S^1/2 R^T U (L + e)^-1 U^T R S^-1/2 z.
     fn correction(&self, question: &Question<N, M>) -> (SVector<f64, N>, f64) {
-        let root = |column| if self.momenta.contains(&column) { MOMENTUM_WEIGHT.sqrt() } else { 1.0 };
+        let root = |column| variance(column).sqrt();
         let moved = DMatrix::from_fn(M, N, |i, j| self.jacobian[(i, j)] * root(j));
         let rows = DMatrix::from_fn(M, N, |i, j| moved[(i, j)] / moved.row(i).norm().max(1e-70));
         let direction = DVector::from_fn(N, |j, _| question.direction[j] / root(j));

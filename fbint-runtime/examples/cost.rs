@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use fbint_runtime::nalgebra::{SVector, Vector6, vector};
-use fbint_runtime::tableau::DOP853;
+use fbint_runtime::tableau::{DOP853, rk4_step_with_error};
 use fbint_runtime::{
     Correction, FeedbackSystem, Field, Integrator, Method, PlainField, Simulation, Tolerance, feedback_system,
 };
@@ -51,10 +51,25 @@ fn correction(pendulum: &SphericalPendulum, start: &SphericalPendulumState) -> R
     let prepared = pendulum.prepare();
     let targets = pendulum.integrals(&Vector6::from(*start)).component_mul(&vector![0.0, 0.0, 1.0, 1.0]);
     let plain = nanoseconds(start, |x| field.rk4_step(x, H));
+    let end = std::cell::Cell::new(None);
     let corrected = nanoseconds(start, |x| {
-        field.rk4_step(x, H);
-        Correction::once().apply(&prepared, &targets, x);
+        let mut first = end.get();
+        let error = rk4_step_with_error(|x| field.value(x), x, H, &mut first);
+        end.set(first);
+        Correction::once().apply(&prepared, &targets, &error, x);
     });
+    let end = std::cell::Cell::new(None);
+    let only_error = nanoseconds(start, |x| {
+        let mut first = end.get();
+        let error = rk4_step_with_error(|x| field.value(x), x, H, &mut first);
+        end.set(first);
+        *x += error * 1e-300;
+    });
+    let only = nanoseconds(start, |x| {
+        let error = vector![1e-3, 2e-3, 3e-3, 2e-3, 1e-3, 2e-3];
+        Correction::once().apply(&prepared, &targets, &error, x);
+    });
+    println!("with error {only_error:.1} only corr {only:.1}");
     println!("a step takes {plain:.1} ns, with a correction {corrected:.1} ns: {:.2} x\n", corrected / plain);
     Ok(())
 }

@@ -85,6 +85,8 @@ pub struct Integrator<'f, F, const N: usize, const S: usize> {
     /// The stages of the last step. Stage `last` is f(state) where `knows_derivative`.
     stages: [SVector<f64, N>; S],
     knows_derivative: bool,
+    /// The error of the last step, as the method estimates it.
+    error: SVector<f64, N>,
     /// The size of the next step, unless none was made yet.
     size: Option<f64>,
     /// The natural logarithm of the last step's error, where the next step depends on it.
@@ -122,6 +124,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             previous_state: start,
             stages: [SVector::zeros(); S],
             knows_derivative: false,
+            error: SVector::zeros(),
             size: None,
             last_log_error: LEAST_LOG_ERROR,
             steps: 0,
@@ -195,6 +198,19 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
     pub fn step(&mut self, until: f64) -> Result<(), StepError<N>> {
+        self.step_unless(until, |_, _| false)
+    }
+
+    /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
+    /// move that end by a distance as small as the error; where it refuses it, a shorter step is tried.
+    ///
+    /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
+    /// moved: what that changes is smaller than the error by a factor of the step's size.
+    pub(crate) fn step_unless(
+        &mut self,
+        until: f64,
+        mut is_refused: impl FnMut(&mut SVector<f64, N>, &SVector<f64, N>) -> bool,
+    ) -> Result<(), StepError<N>> {
         if until.is_nan() {
             return Err(self.failed(StepFailure::End));
         }
@@ -220,8 +236,9 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             // Ending a little further is no matter, ending a little short would need one tiny step more.
             let is_shortened = 1.01 * proposed >= remaining;
             let size = if is_shortened { remaining } else { proposed };
-            let (next, error) = self.attempt(direction * size, first);
-            if error <= 1.0 && is_finite(&next) {
+            let (mut next, error) = self.attempt(direction * size, first);
+            let meets_tolerance = error <= 1.0 && is_finite(&next);
+            if meets_tolerance && !is_refused(&mut next, &self.error) {
                 let time = if is_shortened { until } else { self.time + direction * size };
                 let grown = size * self.growth(error);
                 self.size = Some(match shrinking {
@@ -235,7 +252,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             if let Some(entry) = not_finite(&self.state).or(not_finite(&self.stages[0])) {
                 return Err(self.failed(StepFailure::NotFinite { entry }));
             }
-            let error = if is_finite(&next) { error } else { f64::INFINITY };
+            let error = if is_finite(&next) && !meets_tolerance { error } else { f64::INFINITY };
             self.rejected += 1;
             shrinking = Some(self.rejection(&next, error));
             proposed = size * self.shrinkage(error);
@@ -328,10 +345,14 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         let zero = SVector::zeros();
         let weights = self.tolerance.weights(&self.state, &next);
         let error = match &pair.error {
-            ErrorEstimate::Embedded(difference) => norm(&advanced(&zero, h, &self.stages, difference), &weights),
+            ErrorEstimate::Embedded(difference) => {
+                self.error = advanced(&zero, h, &self.stages, difference);
+                norm(&self.error, &weights)
+            }
             // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
             ErrorEstimate::Combined { fifth, third } => {
-                let fifth = mean_square(&advanced(&zero, h, &self.stages[..last], fifth), &weights);
+                self.error = advanced(&zero, h, &self.stages[..last], fifth);
+                let fifth = mean_square(&self.error, &weights);
                 let third = mean_square(&advanced(&zero, h, &self.stages[..last], third), &weights);
                 let both = fifth + 0.01 * third;
                 if both > 0.0 { fifth / Scalar::sqrt(both) } else { both }

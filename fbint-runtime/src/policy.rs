@@ -227,7 +227,8 @@ impl<const M: usize> GainPolicy<M> for Relaxation {
     {
         let rate = T::from_f64(1.0 / gain.tau);
         let weigh = |integrals| target.changes(integrals).map(|change| rate * change);
-        let correction = system.correction(x, &Law { weigh, metric: &target.metric });
+        let ones = vector([T::from_f64(1.0); N]);
+        let correction = system.correction(x, &ones, &Law { weigh, metric: &target.metric });
         let feedback = target.metric.multiply(correction.data.0[0]);
         let field = system.vector_field(x);
         vector(array::from_fn(|i| field[i] - feedback[i]))

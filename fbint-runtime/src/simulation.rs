@@ -18,14 +18,14 @@ use nalgebra::SVector;
 pub(crate) use self::course::Audit;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::course::bounds;
-use self::course::{Course, Watch};
+use self::course::{Course, Steps, Watch};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::schedule::Sampling;
 pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::integrator::MAX_STEPS;
-use crate::tableau::{HEUN, MIDPOINT};
+use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
 use crate::{
     Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Integrator,
     OneStep, PlainField, Tolerance,
@@ -305,16 +305,34 @@ where
         };
         let schedule = |h| Schedule::new(h, until, interval);
         match method {
-            Method::Euler { h } => course.with_fixed_steps(schedule(h)?, 1, audit, &|x, h| field.euler_step(x, h)),
+            Method::Euler { h } => {
+                let steps = Steps {
+                    alone: &|x, h| field.euler_step(x, h),
+                    with_error: &|x, h, end| EULER.step_with_error(|x| field.value(x), x, h, end),
+                };
+                course.with_fixed_steps(schedule(h)?, 1, audit, steps)
+            }
             Method::Midpoint { h } => {
-                let step = |x: &mut _, h| MIDPOINT.step(|x| field.value(x), x, h);
-                course.with_fixed_steps(schedule(h)?, 2, audit, &step)
+                let steps = Steps {
+                    alone: &|x, h| MIDPOINT.step(|x| field.value(x), x, h),
+                    with_error: &|x, h, end| MIDPOINT.step_with_error(|x| field.value(x), x, h, end),
+                };
+                course.with_fixed_steps(schedule(h)?, 2, audit, steps)
             }
             Method::Heun { h } => {
-                let step = |x: &mut _, h| HEUN.step(|x| field.value(x), x, h);
-                course.with_fixed_steps(schedule(h)?, 2, audit, &step)
+                let steps = Steps {
+                    alone: &|x, h| HEUN.step(|x| field.value(x), x, h),
+                    with_error: &|x, h, end| HEUN.step_with_error(|x| field.value(x), x, h, end),
+                };
+                course.with_fixed_steps(schedule(h)?, 2, audit, steps)
             }
-            Method::Rk4 { h } => course.with_fixed_steps(schedule(h)?, 4, audit, &|x, h| field.rk4_step(x, h)),
+            Method::Rk4 { h } => {
+                let steps = Steps {
+                    alone: &|x, h| field.rk4_step(x, h),
+                    with_error: &|x, h, end| RK4.step_with_error(|x| field.value(x), x, h, end),
+                };
+                course.with_fixed_steps(schedule(h)?, 4, audit, steps)
+            }
             Method::DormandPrince { rtol, atol } => {
                 let integrator = Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?);
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
@@ -344,7 +362,15 @@ where
         let correction = self.correction.unwrap_or(Correction::times(0));
         let course = Course::new(self.system, self.start, self.targets, correction, self.watch, self.from)?;
         let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
-        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, &|x, h| method.step(x, h))
+        let steps = Steps {
+            alone: &|x, h| method.step(x, h),
+            // It estimates no error: every entry counts alike.
+            with_error: &|x, h, _| {
+                method.step(x, h);
+                SVector::repeat(1.0)
+            },
+        };
+        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, steps)
     }
 }
 

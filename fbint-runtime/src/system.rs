@@ -107,9 +107,13 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug + Se
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
     fn feedback_field<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// S DF^T (DF S DF^T + e D)^-1 y, the damped Gauss-Newton step back from F = F_target + y (HLW06 IV.4), where the law's
-    /// [`weigh`](FeedbackLaw::weigh) gives y from F. S is the law's [`MOMENTUM_WEIGHT`](FeedbackLaw::MOMENTUM_WEIGHT) for momenta
-    /// and 1 otherwise, D the diagonal of DF S DF^T, and e = 1e-10.
-    fn correction<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    /// [`weigh`](FeedbackLaw::weigh) gives y from F. S = diag(`variances`), D is the diagonal of DF S DF^T, and e = 1e-10.
+    fn correction<T: Scalar, G: FeedbackLaw<T, N, M>>(
+        &self,
+        x: &SVector<T, N>,
+        variances: &SVector<T, N>,
+        law: &G,
+    ) -> SVector<T, N>;
     /// |dF_i|^2 of each integral, the diagonal of DF DF^T.
     fn squared_gradients<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
     /// One step of the explicit Euler method on [`feedback_field`](Self::feedback_field).
@@ -122,9 +126,6 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug + Se
 pub trait FeedbackLaw<T: Scalar, const N: usize, const M: usize> {
     /// Whether L is anything but the identity. Where it is not, field and gradient are computed as one sum.
     const HAS_METRIC: bool;
-    /// How many times as readily as coordinates a [`correction`](PreparedSystem::correction) moves momenta: the step is the
-    /// shortest one where a momentum's share in its square is divided by this.
-    const MOMENTUM_WEIGHT: f64 = 1.0;
     /// y = K (F - F_target), from the integrals F.
     fn weigh(&self, integrals: [T; M]) -> [T; M];
     /// The products of y and the gradients' factors, from the normalised forms of the integrals: see

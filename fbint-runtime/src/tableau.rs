@@ -29,22 +29,49 @@ pub struct Tableau<const S: usize> {
     a: [[f64; S]; S],
     b: [f64; S],
     order: u32,
+    error: Difference<S>,
+}
+
+/// A difference of stages that estimates the error of a step, entry by entry: h (sum_i stages_i k_i + end f(x after the step)).
+///
+/// A projection takes it for the size of the error relative to that of other entries, and so it may be of a lower order than the
+/// error itself. It vanishes exactly where all stages are equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Difference<const S: usize> {
+    stages: [f64; S],
+    end: f64,
 }
 
 /// The explicit Euler method, of order 1.
-pub const EULER: Tableau<1> = Tableau { a: [[0.0]], b: [1.0], order: 1 };
+pub const EULER: Tableau<1> = Tableau {
+    a: [[0.0]],
+    b: [1.0],
+    order: 1,
+    error: Difference { stages: [-1.0], end: 1.0 },
+};
 
 /// The explicit midpoint rule, of order 2 (Runge 1895).
-pub const MIDPOINT: Tableau<2> = Tableau { a: [[0.0, 0.0], [0.5, 0.0]], b: [0.0, 1.0], order: 2 };
+pub const MIDPOINT: Tableau<2> = Tableau {
+    a: [[0.0, 0.0], [0.5, 0.0]],
+    b: [0.0, 1.0],
+    order: 2,
+    error: Difference { stages: [1.0, -2.0], end: 1.0 },
+};
 
 /// The explicit trapezoidal rule, of order 2, known as Heun's method.
-pub const HEUN: Tableau<2> = Tableau { a: [[0.0, 0.0], [1.0, 0.0]], b: [0.5, 0.5], order: 2 };
+pub const HEUN: Tableau<2> = Tableau {
+    a: [[0.0, 0.0], [1.0, 0.0]],
+    b: [0.5, 0.5],
+    order: 2,
+    error: Difference { stages: [0.0, -1.0], end: 1.0 },
+};
 
 /// The classical method of order 4 (Kutta 1901).
 pub const RK4: Tableau<4> = Tableau {
     a: [[0.0; 4], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
     b: [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
     order: 4,
+    error: Difference { stages: [1.0, -1.0, -1.0, 1.0], end: 0.0 },
 };
 
 /// Dormand and Prince's method of order 5, for fixed steps.
@@ -72,10 +99,70 @@ impl<const S: usize> Tableau<S> {
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
     }
 
+    /// One step of size `h` along x' = `field`(x), and an estimate of its error.
+    ///
+    /// The estimate of the methods of order 1 and 2 takes f at the end of the step, which is left in `end` for the next step to
+    /// begin with, so that it costs no evaluation.
+    #[inline]
+    pub fn step_with_error<T: Scalar, const N: usize>(
+        &self,
+        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
+        x: &mut SVector<T, N>,
+        h: T,
+        end: &mut Option<SVector<T, N>>,
+    ) -> SVector<T, N> {
+        let mut latest = end.take().unwrap_or_else(|| field(x));
+        let mut k = [latest; S];
+        for i in 1..S {
+            latest = field(&extended(x, h, &k[..i - 1], &latest, &self.a[i]));
+            k[i] = latest;
+        }
+        *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
+        latest = field(x);
+        *end = Some(latest);
+        let mut difference = [T::from_f64(0.0); N];
+        for (k, &weight) in k.iter().zip(&self.error.stages) {
+            add(&mut difference, T::from_f64(1.0), weight, k);
+        }
+        add(&mut difference, T::from_f64(1.0), self.error.end, &latest);
+        SVector::from_array_storage(ArrayStorage([difference]))
+    }
+
     /// The order of the method.
     pub const fn order(&self) -> u32 {
         self.order
     }
+}
+
+/// What `RK4.step_with_error` does, with the two sums of stages that the step and its error share.
+#[inline]
+pub fn rk4_step_with_error<T: Scalar, const N: usize>(
+    field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
+    x: &mut SVector<T, N>,
+    h: T,
+    end: &mut Option<SVector<T, N>>,
+) -> SVector<T, N> {
+    let along = |size: T, k: &SVector<T, N>| vector(core::array::from_fn(|i| size.mul_add(k[i], x[i])));
+    let half = h * T::from_f64(0.5);
+    let k1 = end.take().unwrap_or_else(|| field(x));
+    let k2 = field(&along(half, &k1));
+    let k3 = field(&along(half, &k2));
+    let k4 = field(&along(h, &k3));
+    let sixth = h * T::from_f64(1.0 / 6.0);
+    let (mut next, mut error) = (*x, *x);
+    for i in 0..N {
+        let (outer, inner) = (k1[i] + k4[i], k2[i] + k3[i]);
+        next[i] = sixth.mul_add(outer + (inner + inner), x[i]);
+        error[i] = outer - inner;
+    }
+    *x = next;
+    *end = Some(field(x));
+    error
+}
+
+#[inline]
+fn vector<T, const N: usize>(entries: [T; N]) -> SVector<T, N> {
+    SVector::from_array_storage(ArrayStorage([entries]))
 }
 
 /// x + h sum_j a_j k_j.
@@ -193,7 +280,13 @@ impl<const S: usize> Pair<S> {
     }
 
     const fn fixed_step<const R: usize>(&self, order: u32) -> Tableau<R> {
-        let mut tableau = Tableau { a: [[0.0; R]; R], b: [0.0; R], order };
+        let error = match &self.error {
+            ErrorEstimate::Embedded(difference) => {
+                Difference { stages: resized(difference), end: difference[self.last] }
+            }
+            ErrorEstimate::Combined { fifth, .. } => Difference { stages: resized(fifth), end: 0.0 },
+        };
+        let mut tableau = Tableau { a: [[0.0; R]; R], b: [0.0; R], order, error };
         let mut i = 0;
         while i < R {
             let mut j = 0;

@@ -93,11 +93,11 @@ fn a_state_that_needs_no_correction_is_left_alone_and_vanishing_gradients_are_su
     let start = SphericalPendulum::start();
     let targets = vector![0.0, 0.0, 1.0, -1.0];
     let mut x = start;
-    Correction::once().apply(&SPHERICAL_PENDULUM.prepare(), &targets, &mut x);
+    Correction::once().apply(&SPHERICAL_PENDULUM.prepare(), &targets, &SVector::repeat(1.0), &mut x);
     assert_eq!(x, start);
 
     // At the origin of phase space every gradient but the energy's vanishes.
     let mut x = Vector6::zeros();
-    Correction::times(3).apply(&SPHERICAL_PENDULUM.prepare(), &targets, &mut x);
+    Correction::times(3).apply(&SPHERICAL_PENDULUM.prepare(), &targets, &SVector::repeat(1.0), &mut x);
     assert!(x.iter().all(|entry| entry.is_finite()), "{x}");
 }

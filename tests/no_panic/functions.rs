@@ -219,6 +219,7 @@ functions! {
     fn correction<P, S, K, L, const N: usize, const M: usize>(
         system: &P,
         x: &SVector<f64, N>,
+        variances: &SVector<f64, N>,
         law: &Feedback<S, K, L, N, M>,
     ) -> SVector<f64, N>
     where
@@ -227,7 +228,7 @@ functions! {
         K: GainMatrix<M>,
         L: GainMatrix<N>,
     {
-        system.correction(x, law)
+        system.correction(x, variances, law)
     }
 
     fn feedback_field<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
@@ -278,9 +279,10 @@ functions! {
         correction: Correction,
         system: &P,
         targets: &SVector<f64, M>,
+        error: &SVector<f64, N>,
         x: &mut SVector<f64, N>,
-    ) {
-        correction.apply(system, targets, x);
+    ) -> SVector<f64, M> {
+        correction.apply(system, targets, error, x)
     }
 
     fn euler_step<F: Field<N>, const N: usize>(field: &F, x: &mut SVector<f64, N>, h: f64) {

@@ -149,14 +149,6 @@ impl Derivation {
         }
     }
 
-    /// The entry of the state from which on all are momenta; there is none where the field is given.
-    pub fn first_momentum(&self) -> usize {
-        match self.field {
-            Field::Dirac(_) => self.dimension / 2,
-            Field::Given(_) => self.dimension,
-        }
-    }
-
     /// The entry of DF in row `integral` and column `state`, unless it vanishes.
     pub fn entry(&self, integral: usize, state: usize) -> Option<&Expression> {
         let gradient = &self.gradients[integral];

@@ -40,15 +40,34 @@ pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
     P: PreparedSystem<N, M>,
     F: LanesField<V, N>,
 {
-    let mut follow = |advance: Advance<'_, V, N>| course.follow(start, tracks, advance);
-    match method {
-        Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
-        Method::Midpoint { .. } => follow(&|x, h, steps| repeat(steps, x, |x| MIDPOINT.step(|x| field.value(x), x, h))),
-        Method::Heun { .. } => follow(&|x, h, steps| repeat(steps, x, |x| HEUN.step(|x| field.value(x), x, h))),
-        Method::Rk4 { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.rk4_step(x, h))),
-        Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
+    let value = |x: &_| field.value(x);
+    if course.correction == Correction::times(0) {
+        let mut follow = |advance: Advance<'_, V, N>| course.follow(start, tracks, advance);
+        match method {
+            Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
+            Method::Midpoint { .. } => follow(&|x, h, steps| repeat(steps, x, |x| MIDPOINT.step(value, x, h))),
+            Method::Heun { .. } => follow(&|x, h, steps| repeat(steps, x, |x| HEUN.step(value, x, h))),
+            Method::Rk4 { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.rk4_step(x, h))),
+            Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
+        }
+    } else {
+        let mut follow = |step: Step<'_, V, N>| course.follow_projected(start, tracks, step);
+        match method {
+            Method::Euler { .. } => follow(&|x, h, end| EULER.step_with_error(value, x, h, end)),
+            Method::Midpoint { .. } => follow(&|x, h, end| MIDPOINT.step_with_error(value, x, h, end)),
+            Method::Heun { .. } => follow(&|x, h, end| HEUN.step_with_error(value, x, h, end)),
+            Method::Rk4 { .. } => follow(&|x, h, end| RK4.step_with_error(value, x, h, end)),
+            Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
+        }
     }
 }
+
+/// One step and the estimate of its error; see [`Tableau::step_with_error`](crate::tableau::Tableau).
+type Step<'a, const V: usize, const N: usize> = &'a dyn Fn(
+    &mut SVector<Lanes<V>, N>,
+    Lanes<V>,
+    &mut Option<SVector<Lanes<V>, N>>,
+) -> SVector<Lanes<V>, N>;
 
 /// Many steps of one size.
 type Advance<'a, const V: usize, const N: usize> = &'a dyn Fn(&mut SVector<Lanes<V>, N>, Lanes<V>, u64);
@@ -89,10 +108,29 @@ impl<P, const V: usize, const M: usize> Course<'_, P, V, M> {
         self.sample(0.0, &x, tracks);
         let mut number = 0;
         while number < self.schedule.steps {
-            let steps = if self.correction == Correction::times(0) { self.schedule.alike_from(number) } else { 1 };
+            let steps = self.schedule.alike_from(number);
             number += steps;
             advance(&mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
-            self.correction.apply_to(self.system, self.targets, &mut x);
+            if self.schedule.is_sampled(number) || number == self.schedule.steps {
+                self.sample(self.schedule.time(number), &x, tracks);
+            }
+        }
+    }
+
+    /// Projects the states after every step.
+    fn follow_projected<const N: usize>(
+        &self,
+        mut x: SVector<Lanes<V>, N>,
+        tracks: &mut [Vec<Sample<N, M>>],
+        step: Step<'_, V, N>,
+    ) where
+        P: PreparedSystem<N, M>,
+    {
+        self.sample(0.0, &x, tracks);
+        let mut end = None;
+        for number in 1..=self.schedule.steps {
+            let error = step(&mut x, Scalar::from_f64(self.schedule.step_size(number)), &mut end);
+            self.correction.apply(self.system, self.targets, &error, &mut x);
             if self.schedule.is_sampled(number) || number == self.schedule.steps {
                 self.sample(self.schedule.time(number), &x, tracks);
             }

@@ -52,6 +52,17 @@ impl<const N: usize> Audit<'_, N> {
     }
 }
 
+/// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
+pub(super) struct Steps<'f, const N: usize> {
+    /// A step.
+    pub(super) alone: &'f dyn Fn(&mut SVector<f64, N>, f64),
+    /// A step and the estimate of its error; see [`Tableau::step_with_error`](crate::tableau::Tableau).
+    pub(super) with_error: &'f StepWithError<'f, N>,
+}
+
+type StepWithError<'f, const N: usize> =
+    dyn Fn(&mut SVector<f64, N>, f64, &mut Option<SVector<f64, N>>) -> SVector<f64, N> + 'f;
+
 /// What a run has seen so far.
 struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     system: S::Prepared,
@@ -84,26 +95,36 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         Ok(Self { record, correction, watch, from })
     }
 
-    /// Takes the step as a pointer, so that what is around it is compiled once for all methods.
     pub(super) fn with_fixed_steps(
         mut self,
         schedule: Schedule,
         evaluations_per_step: u64,
         audit: Audit<'_, N>,
-        step: &dyn Fn(&mut SVector<f64, N>, f64),
+        steps: Steps<'_, N>,
     ) -> Result<Run<S::State, N, M>, Error> {
         let mut number = self.first_step(&schedule)?;
         let mut x = self.record.last.state;
+        let derivative = self.from.as_ref().and_then(|snapshot| snapshot.derivative.as_deref());
+        let mut end = derivative.map(SVector::from_column_slice);
+        let is_projected = self.correction != Correction::times(0);
         audit.check(&schedule, self.record.last.time, &x)?;
         loop {
-            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, || None)
+            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, end.as_ref(), || None)
                 || number == schedule.steps
             {
-                return Ok(self.record.end(number, number * evaluations_per_step));
+                // A derivative that is left for the next step was evaluated, too.
+                let evaluations = number * evaluations_per_step + u64::from(end.is_some());
+                return Ok(self.record.end(number, evaluations));
             }
             number += 1;
-            step(&mut x, schedule.step_size(number));
-            let change = self.correct(&mut x);
+            let h = schedule.step_size(number);
+            let change = if is_projected {
+                let error = (steps.with_error)(&mut x, h, &mut end);
+                Some(self.correct(&error, &mut x))
+            } else {
+                (steps.alone)(&mut x, h);
+                None
+            };
             self.record.add(schedule.time(number), x, change)?;
             if schedule.is_sampled(number) {
                 self.record.sample();
@@ -120,19 +141,21 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
     ) -> Result<Run<S::State, N, M>, Error> {
         let until = positive("the end of the simulation", until)?;
         let stride = self.resume(&mut integrator, until)?;
+        let is_projected = self.correction != Correction::times(0);
         let mut sampling = Sampling::new(until, interval, stride, self.record.trajectory.len() as u64)?;
         loop {
             let control = || Some(Control::of(&integrator, sampling.stride()));
-            if self.is_broken_off(until, integrator.steps(), control) || integrator.time() >= until {
+            let derivative = integrator.resumption().derivative;
+            if self.is_broken_off(until, integrator.steps(), derivative.as_ref(), control) || integrator.time() >= until {
                 return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
             }
-            integrator.step(until).map_err(|error| self.record.halted(error))?;
-            let mut x = *integrator.state();
-            let change = self.correct(&mut x);
-            if change.is_some() {
-                integrator.set_state(x);
-            }
-            self.record.add(integrator.time(), x, change)?;
+            let mut change = None;
+            let step = integrator.step_unless(until, |x, error| {
+                change = is_projected.then(|| self.correct(error, x));
+                false
+            });
+            step.map_err(|error| self.record.halted(error))?;
+            self.record.add(integrator.time(), *integrator.state(), change)?;
             match &mut sampling {
                 Sampling::Steps { stride } => self.record.sample_step(integrator.steps(), stride),
                 Sampling::Times { interval, next, last } => {
@@ -142,14 +165,10 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         }
     }
 
-    /// Corrects a state if that is asked for; gives the change of the integrals that it had before.
-    fn correct(&self, x: &mut SVector<f64, N>) -> Option<SVector<f64, M>> {
+    /// Projects a state that a step with this error ended at; returns the change of the integrals that it had before.
+    fn correct(&self, error: &SVector<f64, N>, x: &mut SVector<f64, N>) -> SVector<f64, M> {
         let Record { system, targets, .. } = &self.record;
-        (self.correction != Correction::times(0)).then(|| {
-            let change = system.integrals(x) - targets;
-            self.correction.apply(system, targets, x);
-            change
-        })
+        self.correction.apply(system, targets, error, x)
     }
 
     /// How many steps of a fixed size were made already.
@@ -172,7 +191,7 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         integrator: &mut Integrator<'_, F, N, STAGES>,
         until: f64,
     ) -> Result<u64, Error> {
-        let Some(Snapshot { time, steps, control, .. }) = &self.from else { return Ok(1) };
+        let Some(Snapshot { time, steps, control, derivative, .. }) = &self.from else { return Ok(1) };
         let Some(control) = control else {
             return Err(Error::ForeignSnapshot { reason: "its method takes steps of one size" });
         };
@@ -182,7 +201,7 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         integrator.resume(Resumption {
             time: *time,
             state: self.record.last.state,
-            derivative: control.derivative.as_deref().map(SVector::from_column_slice),
+            derivative: derivative.as_deref().map(SVector::from_column_slice),
             size: control.size,
             last_log_error: control.last_log_error,
             steps: *steps,
@@ -193,9 +212,15 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
     }
 
     /// Shows the moment to whoever watches.
-    fn is_broken_off(&mut self, until: f64, steps: u64, control: impl Fn() -> Option<Control>) -> bool {
+    fn is_broken_off(
+        &mut self,
+        until: f64,
+        steps: u64,
+        derivative: Option<&SVector<f64, N>>,
+        control: impl Fn() -> Option<Control>,
+    ) -> bool {
         let Self { record, watch, .. } = self;
-        let snapshot = || record.snapshot(steps, control());
+        let snapshot = || record.snapshot(steps, derivative, control());
         watch(&Moment { time: record.last.time, until, snapshot: &snapshot }).is_break()
     }
 }
@@ -205,9 +230,8 @@ impl Control {
         integrator: &Integrator<'_, F, N, STAGES>,
         stride: u64,
     ) -> Self {
-        let Resumption { derivative, size, last_log_error, rejected, evaluations, .. } = integrator.resumption();
-        let derivative = derivative.map(|derivative| derivative.as_slice().to_vec());
-        Self { size, last_log_error, derivative, rejected, evaluations, stride }
+        let Resumption { size, last_log_error, rejected, evaluations, .. } = integrator.resumption();
+        Self { size, last_log_error, rejected, evaluations, stride }
     }
 }
 
@@ -242,12 +266,13 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         }
     }
 
-    fn snapshot(&self, steps: u64, control: Option<Control>) -> Snapshot {
+    fn snapshot(&self, steps: u64, derivative: Option<&SVector<f64, N>>, control: Option<Control>) -> Snapshot {
         let row = |sample: &Sample<N, M>| [&[sample.time], sample.state.as_slice()].concat();
         Snapshot {
             time: self.last.time,
             state: self.last.state.as_slice().to_vec(),
             steps,
+            derivative: derivative.map(|derivative| derivative.as_slice().to_vec()),
             control,
             drift: self.drift.to_record(),
             trajectory: self.trajectory.iter().map(row).collect(),

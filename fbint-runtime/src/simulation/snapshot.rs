@@ -38,6 +38,8 @@ pub struct Snapshot {
     pub(crate) time: f64,
     pub(crate) state: Vec<f64>,
     pub(crate) steps: u64,
+    /// The field where the last step ended, if the next step begins with it: before the end was projected.
+    pub(crate) derivative: Option<Vec<f64>>,
     /// Of a method with error control.
     pub(crate) control: Option<Control>,
     pub(crate) drift: DriftRecord,
@@ -55,8 +57,6 @@ pub struct Snapshot {
 pub(crate) struct Control {
     pub(crate) size: Option<f64>,
     pub(crate) last_log_error: f64,
-    /// The field at the state, where it was evaluated already.
-    pub(crate) derivative: Option<Vec<f64>>,
     pub(crate) rejected: u64,
     pub(crate) evaluations: u64,
     /// Every so many steps are sampled.
@@ -76,9 +76,8 @@ impl Snapshot {
 
     /// Refuses a snapshot of a system with other dimensions, or with what no run has.
     pub(crate) fn check<const N: usize, const M: usize>(&self) -> Result<(), Error> {
-        let derivative = self.control.iter().flat_map(|control| &control.derivative);
         let dependent = self.dependence.iter().map(|(_, state)| state);
-        let mut states = derivative.chain(dependent).chain([&self.state]);
+        let mut states = self.derivative.iter().chain(dependent).chain([&self.state]);
         if !states.all(|state| state.len() == N) || !self.trajectory.iter().all(|row| row.len() == N + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }

@@ -168,12 +168,19 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
     }
 
     /// By Gaussian elimination of the full matrix, without damping: the rows of DF are independent.
-    fn correction<T: Scalar, G: FeedbackLaw<T, 6, 4>>(&self, x: &SVector<T, 6>, law: &G) -> SVector<T, 6> {
+    fn correction<T: Scalar, G: FeedbackLaw<T, 6, 4>>(
+        &self,
+        x: &SVector<T, 6>,
+        variances: &SVector<T, 6>,
+        law: &G,
+    ) -> SVector<T, 6> {
         let jacobian = PreparedSystem::integrals_jacobian(self, x);
         let zero = T::from_f64(0.0);
         let mut y = law.weigh(PreparedSystem::integrals(self, x).data.0[0]);
         let mut a: [[T; 4]; 4] = core::array::from_fn(|i| {
-            core::array::from_fn(|j| (0..6).fold(zero, |sum, l| sum + jacobian[(i, l)] * jacobian[(j, l)]))
+            core::array::from_fn(|j| {
+                (0..6).fold(zero, |sum, l| sum + jacobian[(i, l)] * variances[l] * jacobian[(j, l)])
+            })
         });
         for j in 0..4 {
             for i in j + 1..4 {
@@ -187,7 +194,8 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
         for j in (0..4).rev() {
             y[j] = (j + 1..4).fold(y[j], |sum, l| sum - a[j][l] * y[l]) / a[j][j];
         }
-        vector(core::array::from_fn(|l| (0..4).fold(zero, |sum, i| sum + jacobian[(i, l)] * y[i])))
+        let step = |l: usize| (0..4).fold(zero, |sum, i| sum + jacobian[(i, l)] * y[i]);
+        vector(core::array::from_fn(|l| variances[l] * step(l)))
     }
 
     fn squared_gradients<T: Scalar>(&self, x: &SVector<T, 6>) -> SVector<T, 4> {

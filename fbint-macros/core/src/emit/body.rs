@@ -35,7 +35,7 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize, prepare: &Program) -> Self {
-        let mut taken: BTreeSet<String> = ["x", "h", "law", "columns"].into_iter().map(str::to_owned).collect();
+        let mut taken: BTreeSet<String> = ["x", "h", "law", "columns", "variances"].into_iter().map(str::to_owned).collect();
         let names: Vec<Ident> = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
         let mut computed = 0..;
         let name = |value: &Value| match prepare.instructions[value.index()] {
@@ -155,7 +155,7 @@ fn variable_name(symbol: &SymbolInfo) -> String {
 /// Keywords, names that are taken, and names of temporaries get underscores appended.
 fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
     let temporary = |name: &str| {
-        let digits = ["t", "y_", "c_"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
+        let digits = ["t", "y_", "c_", "s_"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
         digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     };
     while temporary(&name) || taken.contains(&name) || syn::parse_str::<Ident>(&name).is_err() {
@@ -268,7 +268,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// Binds an entry of the state, a prepared number or the law's weight where it is needed first: read earlier, it would keep a
+    /// Binds an entry of the state, a prepared number or a variance where it is needed first: read earlier, it would keep a
     /// register.
     fn read_input(&mut self, instruction: Instruction) {
         let statement = match (instruction, self.numbers) {
@@ -280,9 +280,9 @@ impl<'a> Body<'a> {
                 let name = &self.scope.prepared[index];
                 quote!(let #name = T::lift(self.#name);)
             }
-            (Instruction::Input(Input::MomentumWeight), Numbers::Scalars) => {
-                let name = momentum_weight();
-                quote!(let #name = T::from_f64(G::MOMENTUM_WEIGHT);)
+            (Instruction::Input(Input::Variance(column)), Numbers::Scalars) => {
+                let (name, column) = (variance_name(column), Literal::usize_unsuffixed(column));
+                quote!(let #name = variances.data.0[0][#column];)
             }
             _ => return,
         };
@@ -339,7 +339,7 @@ impl<'a> Body<'a> {
             }
             Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
-            Instruction::Input(Input::MomentumWeight) => Piece::atom(momentum_weight().into_token_stream()),
+            Instruction::Input(Input::Variance(column)) => Piece::atom(variance_name(column).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
             Instruction::Mul(a, b) => {
@@ -387,8 +387,8 @@ impl<'a> Body<'a> {
     }
 }
 
-fn momentum_weight() -> Ident {
-    Ident::new("momentum_weight", Span::mixed_site())
+fn variance_name(column: usize) -> Ident {
+    format_ident!("s_{column}", span = Span::mixed_site())
 }
 
 fn weighted_name(index: usize) -> Ident {

@@ -82,7 +82,12 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
             fn normalisation<T: #runtime::Scalar>(&self) -> [[T; 3]; #m] #none
             fn potential_gradient<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
             fn feedback_field<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
-            fn correction<T: #runtime::Scalar, #law>(&self, _x: &#vector, _law: &G) -> #vector #none
+            fn correction<T: #runtime::Scalar, #law>(
+                &self,
+                _x: &#vector,
+                _variances: &#vector,
+                _law: &G,
+            ) -> #vector #none
             fn squared_gradients<T: #runtime::Scalar>(&self, _x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none
             fn euler_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none
             fn rk4_step<T: #runtime::Scalar, #law>(&self, _x: &mut #vector, _h: T, _law: &G) #none

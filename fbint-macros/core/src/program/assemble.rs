@@ -36,8 +36,7 @@ pub struct Programs {
     pub potential_gradient: Program,
     /// X - grad V, through the feedback law.
     pub feedback_field: Program,
-    /// S DF^T (DF S DF^T + e D)^-1 y, where the law gives y from F, and S = diag(1, .., s, ..) that moves momenta s times as much
-    /// as coordinates; where there are no momenta, S = 1.
+    /// S DF^T (DF S DF^T + e D)^-1 y, where the law gives y from F, and S is a diagonal matrix that the caller gives.
     pub correction: Program,
     /// |dF_i|^2, the diagonal D of DF DF^T.
     pub squared_gradients: Program,
@@ -214,29 +213,25 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
         violations.push(Some(lowering.materialise(&violation)));
         rows.push(row);
     }
-    let first_momentum = derivation.first_momentum();
-    let gram = damped_gram_matrix(&mut lowering, &rows, first_momentum);
+    let moved = moved_rows(&mut lowering, &rows);
+    let gram = damped_gram_matrix(&mut lowering, &rows, &moved);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
     let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
     for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
-        let (coordinates, momenta) = split(row, first_momentum);
-        let mut add = |half: Row, y: Monomial| {
-            half.iter().for_each(|(column, entry)| sums[*column].push(entry.clone().times(&y)));
-        };
-        add(coordinates, lowering.scalar(y));
-        if !momenta.is_empty() {
-            let weight = lowering.momentum_weight();
-            let weighted = lowering.builder.mul(weight, y);
-            add(momenta, lowering.scalar(weighted));
+        let y = lowering.scalar(y);
+        for (column, entry) in row {
+            sums[*column].push(entry.clone().times(&y));
         }
     }
     let outputs = sums
         .into_iter()
-        .map(|terms| {
+        .enumerate()
+        .map(|(column, terms)| {
             let sum = lowering.sum(terms);
-            lowering.materialise(&sum)
+            let moved = sum.times(&lowering.variance(column));
+            lowering.materialise(&moved)
         })
         .collect();
     lowering.builder.finish(integrals, outputs)
@@ -253,16 +248,25 @@ fn squared_gradients(derivation: &Derivation, stage: Stage) -> Program {
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-/// DF S DF^T + e D, for states with momenta from the given entry on.
-fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>], first_momentum: usize) -> Matrix {
+/// DF S, each entry computed once: every row of the Gram matrix from this one on reads it.
+fn moved_rows(lowering: &mut Lowering, rows: &[Row]) -> Vec<Row> {
+    let mut moved = |(column, entry): &(usize, Monomial)| {
+        let product = entry.clone().times(&lowering.variance(*column));
+        (*column, lowering.opaque(&product))
+    };
+    rows.iter().map(|row| row.iter().map(&mut moved).collect()).collect()
+}
+
+/// DF S DF^T + e D, from DF and DF S.
+fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row]) -> Matrix {
     let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
     for i in 0..rows.len() {
         for j in 0..i {
-            gram[i][j] = moved_product(lowering, &rows[i], &rows[j], first_momentum);
+            gram[i][j] = lowering.sum_unless_zero(dot_product(&rows[i], &moved[j]));
             gram[j][i] = gram[i][j];
         }
         let tiny = lowering.builder.constant(TINY);
-        let diagonal = moved_product(lowering, &rows[i], &rows[i], first_momentum);
+        let diagonal = lowering.sum_unless_zero(dot_product(&rows[i], &moved[i]));
         gram[i][i] = Some(diagonal.map_or(tiny, |diagonal| {
             let factor = lowering.builder.constant(1.0 + DAMPING);
             let damped = lowering.builder.mul(diagonal, factor);
@@ -272,30 +276,11 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Vec<(usize, Monomial)>], 
     gram
 }
 
-/// a S b^T of two sparse rows. Coordinates and momenta are one sum of products each, so that |q|^2 is the one that the integrals
-/// have already, and what is orthogonal everywhere leaves nothing.
-fn moved_product(lowering: &mut Lowering, a: Row, b: Row, first_momentum: usize) -> Option<Value> {
-    let ((a_coordinates, a_momenta), (b_coordinates, b_momenta)) = (split(a, first_momentum), split(b, first_momentum));
-    let coordinates = lowering.sum_unless_zero(dot_product(a_coordinates, b_coordinates));
-    let momenta = lowering.sum(dot_product(a_momenta, b_momenta));
-    if momenta.is_zero() {
-        return coordinates;
-    }
-    let weight = Monomial::value(lowering.momentum_weight());
-    let weighted = lowering.materialise(&momenta.times(&weight));
-    Some(coordinates.map_or(weighted, |coordinates| lowering.builder.add(coordinates, weighted)))
-}
-
 /// A sparse row: columns in increasing order, with what is in them.
-type Row<'a> = &'a [(usize, Monomial)];
-
-/// Coordinates and momenta.
-fn split(row: Row, first_momentum: usize) -> (Row, Row) {
-    row.split_at(row.partition_point(|(column, _)| *column < first_momentum))
-}
+type Row = Vec<(usize, Monomial)>;
 
 /// The terms of the scalar product of two sparse rows.
-fn dot_product(a: Row, b: Row) -> Vec<Monomial> {
+fn dot_product(a: &Row, b: &Row) -> Vec<Monomial> {
     let mut terms = Vec::new();
     for (column, x) in a {
         if let Ok(position) = b.binary_search_by_key(column, |(column, _)| *column) {

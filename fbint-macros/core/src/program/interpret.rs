@@ -62,7 +62,7 @@ pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program
 fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
     let symbols = |input: Input| match input {
         Input::Symbol(symbol) => point.symbol(symbol),
-        Input::MomentumWeight => momentum_weight(point),
+        Input::Variance(column) => variance(point, column),
         Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
     };
     let prepared = interpret(preparation, &symbols, &|_| Vec::new());
@@ -181,14 +181,14 @@ fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64
     rows.map(|((gradient, expected), integral)| along(gradient) + integral - point.evaluate(expected)).collect()
 }
 
-/// A weight in general position.
-fn momentum_weight(point: &Point) -> f64 {
-    1.0 + point.value(4000).abs()
+/// S_j in general position.
+fn variance(point: &Point, column: usize) -> f64 {
+    0.5 + point.value(4000 + column as u64).abs()
 }
 
 /// S DF^T (DF S DF^T + e D)^-1 y for a consistent violation y.
 fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>], integrals: &[f64]) -> Vec<f64> {
-    let moved = |column: usize| if column < derivation.first_momentum() { 1.0 } else { momentum_weight(point) };
+    let moved = |column: usize| variance(point, column);
     let dot = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|column| moved(column) * a[column] * b[column]).sum() };
     let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * if i == j { 1.0 + DAMPING } else { 1.0 };
     let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();

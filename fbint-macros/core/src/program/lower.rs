@@ -229,9 +229,9 @@ impl Lowering {
         value
     }
 
-    /// s
-    pub(super) fn momentum_weight(&mut self) -> Value {
-        self.builder.input(Input::MomentumWeight)
+    /// S_j
+    pub(super) fn variance(&mut self, column: usize) -> Monomial {
+        Monomial::value(self.builder.input(Input::Variance(column)))
     }
 
     /// The expression as one monomial: a sum becomes what its terms share, times a value.
@@ -535,8 +535,8 @@ impl Lowering {
                 Instruction::Constant(_) => Kind::Parameter,
                 Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
                 Instruction::Input(Input::Prepared(_)) => Kind::Parameter,
-                Instruction::Input(Input::Symbol(_)) => Kind::State,
-                Instruction::Input(Input::Weighted(_) | Input::MomentumWeight) => Kind::Scalar,
+                Instruction::Input(Input::Symbol(_) | Input::Variance(_)) => Kind::State,
+                Instruction::Input(Input::Weighted(_)) => Kind::Scalar,
                 other => {
                     other.operands().fold(Kind::Parameter, |kind, operand| match (kind, self.kinds[operand.index()]) {
                         (Kind::State, _) | (_, Kind::State) => Kind::State,

@@ -41,8 +41,8 @@ pub enum Input {
     Prepared(usize),
     /// y_i, which the feedback law returns.
     Weighted(usize),
-    /// s, by which the law has a correction move momenta: see [`Programs::correction`].
-    MomentumWeight,
+    /// S_j, the variance of an entry of the state that a correction takes: see [`Programs::correction`].
+    Variance(usize),
 }
 
 /// One operation.
@@ -256,7 +256,7 @@ impl std::fmt::Display for Program {
                 Instruction::Input(Input::Symbol(symbol)) => format!("symbol {}", symbol.0),
                 Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Weighted(index)) => format!("weighted {index}"),
-                Instruction::Input(Input::MomentumWeight) => "momentum weight".to_owned(),
+                Instruction::Input(Input::Variance(column)) => format!("variance {column}"),
                 Instruction::Add(a, b) => format!("v{} + v{}", a.0, b.0),
                 Instruction::Sub(a, b) => format!("v{} - v{}", a.0, b.0),
                 Instruction::Mul(a, b) => format!("v{} * v{}", a.0, b.0),
