@@ -135,14 +135,14 @@ mod orbits {
 
     #[test]
     fn of_henon_and_heiles() -> Outcome {
-        let model = HenonHeiles;
+        let model = HenonHeiles {};
         case("Henon-Heiles 1/12", &model, [100.0, 1.0], LADDER)
             .assert_no_worse(&model, HenonHeiles::start(1.0 / 12.0, 0.1, 0.1))
     }
 
     #[test]
     fn of_henon_and_heiles_with_more_energy() -> Outcome {
-        let model = HenonHeiles;
+        let model = HenonHeiles {};
         case("Henon-Heiles 1/8", &model, [100.0, 1.0], LADDER)
             .assert_no_worse(&model, HenonHeiles::start(1.0 / 8.0, 0.1, 0.0))
     }

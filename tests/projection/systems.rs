@@ -186,7 +186,7 @@ pub(crate) fn perihelion(eccentricity: f64) -> SVector<f64, 4> {
     hamiltonian = (px.powi(2) + py.powi(2)) / 2 + (x.powi(2) + y.powi(2)) / 2 + x.powi(2) * y - y.powi(3) / 3,
 )]
 #[derive(Clone, Debug)]
-pub(crate) struct HenonHeiles;
+pub(crate) struct HenonHeiles {}
 
 impl HenonHeiles {
     /// On x = 0, moving to the right, with this energy.
