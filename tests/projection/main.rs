@@ -20,7 +20,7 @@ type Outcome = Result<(), Error>;
 
 /// For motions whose rates are about 1.
 const LADDER: Ladder = Ladder {
-    euler: [1e-4, 1e-3, 1e-2],
+    euler: [1e-5, 1e-4, 1e-3],
     second_order: [1e-3, 5e-3, 2e-2],
     rk4: [5e-3, 2e-2, 5e-2],
     tolerances: [1e-9, 1e-7, 1e-5],
@@ -29,7 +29,7 @@ const LADDER: Ladder = Ladder {
 
 /// For motions whose rates are about 10.
 const FAST: Ladder =
-    Ladder { euler: [1e-5, 1e-4, 1e-3], second_order: [1e-4, 5e-4, 2e-3], rk4: [5e-4, 2e-3, 5e-3], ..LADDER };
+    Ladder { euler: [2e-6, 1e-5, 1e-4], second_order: [1e-4, 5e-4, 2e-3], rk4: [5e-4, 2e-3, 5e-3], ..LADDER };
 
 /// A case with every variable, or every body, by itself.
 fn case<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
