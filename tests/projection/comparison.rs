@@ -137,6 +137,11 @@ impl Comparison {
     fn ratio(&self) -> f64 {
         self.default / (self.plain + self.floor / ALLOWED)
     }
+
+    fn is_lost(&self) -> bool {
+        let is_no_worse = self.ratio() <= ALLOWED;
+        self.counts() && !is_no_worse
+    }
 }
 
 impl Case {
@@ -190,7 +195,7 @@ impl Case {
                 "{} | {method} {step:e} | error of {group} | {plain:.1e} | {default:.1e} | size {size:.1e} | floor {floor:.1e} | {ratio}",
                 self.name,
             );
-            if it.counts() && !(it.ratio() <= ALLOWED) {
+            if it.is_lost() {
                 losses.push(format!(
                     "{method} {step:e}, {group}: {plain:.2e} without feedback, {default:.2e} as it comes"
                 ));
@@ -336,7 +341,8 @@ impl<const N: usize> Units<N> {
                         difference(1),
                     );
                     _ = writeln!(out, "units | {line}");
-                    if !(difference(1) <= SAME) {
+                    let is_same = difference(1) <= SAME;
+                    if !is_same {
                         losses.push(line);
                     }
                 }
