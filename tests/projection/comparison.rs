@@ -1,0 +1,374 @@
+//! Runs as they come beside the same runs without feedback, and both beside the truth.
+
+use std::fmt::Write;
+
+use fbint_runtime::{Error, FeedbackSystem, Integrator, Method, PlainField, Simulation, Tolerance};
+use nalgebra::{DVector, SVector};
+
+/// An error may be so many times that without feedback, and so much larger in units of the group's size for rounding.
+const ALLOWED: f64 = 1.2;
+const ROUNDING: f64 = 1e-12;
+/// A group counts where the run without feedback is off by less than this, in units of its size.
+const RESOLVED: f64 = 0.1;
+/// The tolerance of the truth, and a larger one that shows how far it is to be trusted.
+const TRUTH: [f64; 2] = [1e-13, 3e-13];
+
+/// Entries of the state that are measured together.
+pub(crate) struct Group {
+    name: String,
+    entries: Vec<usize>,
+    /// What errors are compared with, unless it is the largest norm on the way.
+    size: Option<f64>,
+}
+
+impl Group {
+    pub(crate) fn new(name: &str, entries: Vec<usize>) -> Self {
+        Self { name: name.into(), entries, size: None }
+    }
+
+    /// A group for each variable and for each column of a matrix, which is a body.
+    pub(crate) fn of_names(names: &[&str]) -> Vec<Self> {
+        let mut groups: Vec<Self> = Vec::new();
+        for (entry, name) in names.iter().enumerate() {
+            let (variable, index) = name.split_once('[').unwrap_or((name, ""));
+            let column = index.split_once(',').map_or("", |(_, column)| column.trim().trim_end_matches(")]"));
+            let name = format!("{variable}{column}");
+            match groups.iter_mut().find(|group| group.name == name) {
+                Some(group) => group.entries.push(entry),
+                None => groups.push(Self::new(&name, vec![entry])),
+            }
+        }
+        groups
+    }
+
+    /// This group with errors compared with `size`.
+    pub(crate) fn of_size(self, size: f64) -> Self {
+        Self { size: Some(size), ..self }
+    }
+
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.name == name
+    }
+
+    fn of(&self, state: &DVector<f64>) -> DVector<f64> {
+        DVector::from_iterator(self.entries.len(), self.entries.iter().map(|&entry| state[entry]))
+    }
+
+    /// The largest distance of two trajectories.
+    fn distance(&self, one: &[DVector<f64>], other: &[DVector<f64>]) -> f64 {
+        assert_eq!(one.len(), other.len());
+        let distances = one.iter().zip(other).map(|(one, other)| self.of(&(one - other)).norm());
+        distances
+            .fold(0.0, |largest, distance| if distance > largest || distance.is_nan() { distance } else { largest })
+    }
+
+    fn size(&self, truth: &[DVector<f64>]) -> f64 {
+        self.size.unwrap_or_else(|| truth.iter().map(|state| self.of(state).norm()).fold(0.0, f64::max))
+    }
+}
+
+/// Steps and tolerances of the methods. Every step divides the interval between samples.
+pub(crate) struct Ladder {
+    pub(crate) euler: [f64; 3],
+    /// Of the midpoint rule and of Heun's method.
+    pub(crate) second_order: [f64; 3],
+    pub(crate) rk4: [f64; 3],
+    pub(crate) tolerances: [f64; 3],
+    /// The absolute tolerance in units of the relative one, which is that of variables of order 1.
+    pub(crate) smallest: f64,
+}
+
+impl Ladder {
+    fn methods(&self) -> Vec<Method> {
+        let mut methods = Vec::new();
+        methods.extend(self.euler.map(|h| Method::Euler { h }));
+        methods.extend(self.second_order.map(|h| Method::Midpoint { h }));
+        methods.extend(self.second_order.map(|h| Method::Heun { h }));
+        methods.extend(self.rk4.map(|h| Method::Rk4 { h }));
+        methods.extend(self.tolerances.map(|rtol| Method::DormandPrince { rtol, atol: rtol * self.smallest }));
+        methods.extend(self.tolerances.map(|rtol| Method::Dop853 { rtol, atol: rtol * self.smallest }));
+        methods
+    }
+}
+
+/// A quantity that is conserved, but not declared.
+pub(crate) struct Undeclared {
+    pub(crate) name: &'static str,
+    pub(crate) of: fn(&DVector<f64>) -> DVector<f64>,
+}
+
+/// A motion to be integrated.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) until: f64,
+    /// The time between samples.
+    pub(crate) interval: f64,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) ladder: Ladder,
+    pub(crate) undeclared: Vec<Undeclared>,
+}
+
+/// What a run left behind.
+struct Course {
+    states: Vec<DVector<f64>>,
+    /// The largest change of each integral.
+    drift: Vec<f64>,
+    names: Vec<&'static str>,
+}
+
+/// A group of a case by one method with one step.
+struct Comparison {
+    method: &'static str,
+    step: f64,
+    group: String,
+    plain: f64,
+    default: f64,
+    size: f64,
+    /// What rounding and an uncertain truth leave undecided.
+    floor: f64,
+}
+
+impl Comparison {
+    fn counts(&self) -> bool {
+        self.plain < RESOLVED * self.size
+    }
+
+    /// At most [`ALLOWED`] where nothing is lost.
+    fn ratio(&self) -> f64 {
+        self.default / (self.plain + self.floor / ALLOWED)
+    }
+
+    fn is_lost(&self) -> bool {
+        let is_no_worse = self.ratio() <= ALLOWED;
+        self.counts() && !is_no_worse
+    }
+}
+
+impl Case {
+    /// Compares, prints the figures, and asserts that nothing is lost.
+    pub(crate) fn assert_no_worse<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+        &self,
+        model: &S,
+        start: SVector<f64, N>,
+    ) -> Result<(), Error> {
+        let [truth, coarser] = TRUTH.map(|rtol| self.truth(model, start, rtol));
+        let mut out = String::new();
+        let mut losses = Vec::new();
+        let mut comparisons = Vec::new();
+        for method in self.ladder.methods() {
+            let (label, step) = label(&method);
+            let plain = self.course(Simulation::new(model, start)?.without_feedback(), method);
+            let default = self.course(Simulation::new(model, start)?, method);
+            let Ok(plain) = plain else {
+                let default = if default.is_ok() { "passes" } else { "fails" };
+                _ = writeln!(out, "{} | {label} {step:e} | plain fails, default {default}", self.name);
+                continue;
+            };
+            let default = match default {
+                Ok(default) => default,
+                Err(error) => {
+                    losses.push(format!("{label} {step:e}: plain passes, default fails: {error}"));
+                    continue;
+                }
+            };
+            for group in &self.groups {
+                let size = group.size(&truth);
+                comparisons.push(Comparison {
+                    method: label,
+                    step,
+                    group: group.name.clone(),
+                    plain: group.distance(&plain.states, &truth),
+                    default: group.distance(&default.states, &truth),
+                    size,
+                    floor: ROUNDING * size + group.distance(&coarser, &truth),
+                });
+            }
+            for (name, plain, default) in self.drifts(&plain, &default) {
+                _ = writeln!(out, "{} | {label} {step:e} | drift of {name} | {plain:.1e} | {default:.1e}", self.name);
+            }
+        }
+        for it in &comparisons {
+            let Comparison { method, step, group, plain, default, size, floor } = it;
+            let ratio = if it.counts() { format!("{:.2e}", it.ratio()) } else { "unresolved".into() };
+            _ = writeln!(
+                out,
+                "{} | {method} {step:e} | error of {group} | {plain:.1e} | {default:.1e} | size {size:.1e} | floor {floor:.1e} | {ratio}",
+                self.name,
+            );
+            if it.is_lost() {
+                losses.push(format!(
+                    "{method} {step:e}, {group}: {plain:.2e} without feedback, {default:.2e} as it comes"
+                ));
+            }
+        }
+        self.summarise(&mut comparisons, &mut out);
+        print!("{out}");
+        assert!(losses.is_empty(), "{} loses {} times:\n{}", self.name, losses.len(), losses.join("\n"));
+        Ok(())
+    }
+
+    /// A line for each method: the median of the ratios, and the worst.
+    fn summarise(&self, comparisons: &mut [Comparison], out: &mut String) {
+        comparisons.sort_by(|one, other| one.ratio().total_cmp(&other.ratio()));
+        for method in ["Euler", "midpoint", "Heun", "RK4", "DP5(4)", "DOP853"] {
+            let of_method = |it: &&Comparison| it.method == method;
+            let counted: Vec<_> = comparisons.iter().filter(of_method).filter(|it| it.counts()).collect();
+            let all = comparisons.iter().filter(of_method).count();
+            _ = match counted.last() {
+                Some(worst) => writeln!(
+                    out,
+                    "summary | {} | {method} | {} of {all} | median {:.2e} | worst {:.2e} | {} {:e}",
+                    self.name,
+                    counted.len(),
+                    counted[counted.len() / 2].ratio(),
+                    worst.ratio(),
+                    worst.group,
+                    worst.step,
+                ),
+                None => writeln!(out, "summary | {} | {method} | 0 of {all}", self.name),
+            };
+        }
+    }
+
+    /// The largest changes without feedback and as it comes: of the declared integrals the one that changes most as it comes,
+    /// and those that are not declared.
+    fn drifts(&self, plain: &Course, default: &Course) -> Vec<(&'static str, f64, f64)> {
+        let declared = plain.names.iter().zip(&plain.drift).zip(&default.drift);
+        let declared = declared.map(|((name, plain), default)| (*name, *plain, *default));
+        let largest = declared.max_by(|one, other| one.2.total_cmp(&other.2));
+        let undeclared = self.undeclared.iter().map(|it| {
+            let change = |course: &Course| {
+                let start = (it.of)(&course.states[0]);
+                course.states.iter().map(|state| ((it.of)(state) - &start).norm()).fold(0.0, f64::max)
+            };
+            (it.name, change(plain), change(default))
+        });
+        largest.into_iter().chain(undeclared).collect()
+    }
+
+    fn course<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+        &self,
+        simulation: Simulation<'_, S, PlainField<S::Prepared, M>, N, M>,
+        method: Method,
+    ) -> Result<Course, Error> {
+        let run = simulation.method(method).until(self.until).record_every(self.interval).run()?;
+        for (index, sample) in run.trajectory().iter().enumerate() {
+            let (time, expected) = (sample.time, index as f64 * self.interval);
+            assert!((time - expected).abs() <= 1e-9 * self.until, "{method:?}: a sample at {time}, not {expected}");
+        }
+        let integrals = run.drift().integrals();
+        Ok(Course {
+            states: run.trajectory().iter().map(|sample| flat(&sample.state)).collect(),
+            drift: integrals.iter().map(|integral| integral.max).collect(),
+            names: integrals.iter().map(|integral| integral.name).collect(),
+        })
+    }
+
+    /// The states at the samples, the start among them.
+    fn truth<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+        &self,
+        model: &S,
+        start: SVector<f64, N>,
+        rtol: f64,
+    ) -> Vec<DVector<f64>> {
+        let field = PlainField::new(model);
+        let tolerance = Tolerance::new(rtol, rtol * self.ladder.smallest).expect("both are positive");
+        let mut integrator = Integrator::dop853(&field, start, tolerance);
+        let samples = (self.until / self.interval).round() as u32;
+        let states = (0..=samples).map(|sample| {
+            integrator.advance_to(f64::from(sample) * self.interval).expect("the truth exists");
+            flat(integrator.state())
+        });
+        states.collect()
+    }
+}
+
+fn flat<const N: usize>(state: &SVector<f64, N>) -> DVector<f64> {
+    DVector::from_column_slice(state.as_slice())
+}
+
+fn label(method: &Method) -> (&'static str, f64) {
+    match *method {
+        Method::Euler { h } => ("Euler", h),
+        Method::Midpoint { h } => ("midpoint", h),
+        Method::Heun { h } => ("Heun", h),
+        Method::Rk4 { h } => ("RK4", h),
+        Method::DormandPrince { rtol, .. } => ("DP5(4)", rtol),
+        Method::Dop853 { rtol, .. } => ("DOP853", rtol),
+    }
+}
+
+/// A change of units: an entry of the state is multiplied by the unit to this power.
+pub(crate) struct Units<const N: usize> {
+    pub(crate) name: &'static str,
+    pub(crate) powers: [i32; N],
+    pub(crate) until: f64,
+    pub(crate) methods: Vec<Method>,
+}
+
+/// Trajectories in other units may differ by so much, in units of the largest norm of a group: rounding, amplified by the motion.
+const SAME: f64 = 1e-10;
+
+impl<const N: usize> Units<N> {
+    /// Asserts that the trajectory is the same in every unit, for a power of two and another.
+    pub(crate) fn assert_do_not_matter<S: FeedbackSystem<N, M>, const M: usize>(
+        &self,
+        model: impl Fn(f64) -> S,
+        start: SVector<f64, N>,
+    ) -> Result<(), Error> {
+        let groups = Group::of_names(&S::STATE_NAMES);
+        let mut out = String::new();
+        let mut losses = Vec::new();
+        for method in &self.methods {
+            let (label, step) = label(method);
+            let usual = self.trajectories(&model(1.0), start, 1.0, *method)?;
+            for unit in [f64::from(1 << 20), 1e6] {
+                let other = match self.trajectories(&model(unit), start, unit, *method) {
+                    Ok(other) => other,
+                    Err(error) => {
+                        losses.push(format!("{label} {step:e} with 1 / {unit}: {error}"));
+                        continue;
+                    }
+                };
+                for group in &groups {
+                    let difference =
+                        |which: usize| group.distance(&usual[which], &other[which]) / group.size(&usual[which]);
+                    let line = format!(
+                        "{} | {label} {step:e} | {} with 1 / {unit} | {:.1e} | {:.1e}",
+                        self.name,
+                        group.name,
+                        difference(0),
+                        difference(1),
+                    );
+                    _ = writeln!(out, "units | {line}");
+                    let is_same = difference(1) <= SAME;
+                    if !is_same {
+                        losses.push(line);
+                    }
+                }
+            }
+        }
+        print!("{out}");
+        assert!(losses.is_empty(), "units matter:\n{}", losses.join("\n"));
+        Ok(())
+    }
+
+    /// Without feedback and as it comes, in the usual units.
+    fn trajectories<S: FeedbackSystem<N, M>, const M: usize>(
+        &self,
+        model: &S,
+        start: SVector<f64, N>,
+        unit: f64,
+        method: Method,
+    ) -> Result<[Vec<DVector<f64>>; 2], Error> {
+        let scale = SVector::from(self.powers).map(|power| unit.powi(power));
+        let start = start.component_mul(&scale);
+        let simulation = || {
+            Ok::<_, Error>(
+                Simulation::new(model, start)?.method(method).until(self.until).record_every(self.until / 20.0),
+            )
+        };
+        let runs = [simulation()?.without_feedback().run()?, simulation()?.run()?];
+        Ok(runs.map(|run| run.trajectory().iter().map(|sample| flat(&sample.state.component_div(&scale))).collect()))
+    }
+}
