@@ -13,6 +13,8 @@
 //! No result can be more accurate than the condition of C allows, so random states at which C is ill-conditioned are passed
 //! over: see [`random_state`].
 
+use std::ops::Range;
+
 use fbint_runtime::{FeedbackSystem, IntegralKind};
 use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 use num_dual::{Dual, DualNum, DualSVec};
@@ -93,7 +95,6 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
         let rows = jacobian(|x| integrals(system, x), &state);
         let jacobian = SMatrix::<f64, M, N>::from_fn(|i, j| rows[i][j]);
         let given = system.given(&state);
-        let is_given = given.is_some();
         let motion = match given {
             Some(field) => {
                 Motion { constraint_matrix: DMatrix::zeros(0, 0), c: DVector::zeros(0), field: field.into() }

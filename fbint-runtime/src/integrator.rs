@@ -204,9 +204,15 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
     /// move that end by a distance as small as the error; where it refuses it, a shorter step is tried.
     ///
+    /// # Errors
+    ///
+    /// Those of [`step`](Self::step).
+    ///
+    /// # Stages
+    ///
     /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
     /// moved: what that changes is smaller than the error by a factor of the step's size.
-    pub(crate) fn step_unless(
+    pub fn step_unless(
         &mut self,
         until: f64,
         mut is_refused: impl FnMut(&mut SVector<f64, N>, &SVector<f64, N>) -> bool,

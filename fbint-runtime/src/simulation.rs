@@ -13,7 +13,7 @@ mod snapshot;
 use core::fmt;
 use core::ops::ControlFlow;
 
-use nalgebra::SVector;
+use nalgebra::{ArrayStorage, SVector};
 
 pub(crate) use self::course::Audit;
 #[cfg(feature = "ensemble")]
@@ -25,10 +25,10 @@ pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::integrator::MAX_STEPS;
-use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
+use crate::tableau::{EULER, HEUN, MIDPOINT, rk4_step_with_error};
 use crate::{
     Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Integrator,
-    OneStep, PlainField, Tolerance,
+    OneStep, PlainField, Scalar, Tolerance,
 };
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); those of the methods of
@@ -94,6 +94,30 @@ pub enum Method {
 }
 
 impl Method {
+    /// One step of size `h` along x' = `field`(x) by a method with a fixed step, and an estimate of its error divided by `h`. A method
+    /// with error control makes no step.
+    ///
+    /// `end` is f at the start of the step, if it is known, and f at the end of it afterwards; see
+    /// [`Tableau::step_with_error`](crate::tableau::Tableau::step_with_error).
+    #[inline]
+    pub fn step_with_error<T: Scalar, const N: usize>(
+        &self,
+        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
+        x: &mut SVector<T, N>,
+        h: T,
+        end: &mut Option<SVector<T, N>>,
+    ) -> SVector<T, N> {
+        match self {
+            Self::Euler { .. } => EULER.step_with_error(field, x, h, end),
+            Self::Midpoint { .. } => MIDPOINT.step_with_error(field, x, h, end),
+            Self::Heun { .. } => HEUN.step_with_error(field, x, h, end),
+            Self::Rk4 { .. } => rk4_step_with_error(field, x, h, end),
+            Self::DormandPrince { .. } | Self::Dop853 { .. } => {
+                SVector::from_array_storage(ArrayStorage([[T::from_f64(0.0); N]]))
+            }
+        }
+    }
+
     /// Where its real stability interval ends; with error control, which shortens a step that is too long, nowhere.
     pub(crate) fn stability_interval(&self) -> f64 {
         match self {
@@ -304,35 +328,19 @@ where
             decay_rate: &decay_rate,
         };
         let schedule = |h| Schedule::new(h, until, interval);
+        let with_error = |x: &mut _, h, end: &mut _| method.step_with_error(|x| field.value(x), x, h, end);
+        let steps = |alone| Steps { alone, with_error: &with_error };
         match method {
-            Method::Euler { h } => {
-                let steps = Steps {
-                    alone: &|x, h| field.euler_step(x, h),
-                    with_error: &|x, h, end| EULER.step_with_error(|x| field.value(x), x, h, end),
-                };
-                course.with_fixed_steps(schedule(h)?, 1, audit, steps)
-            }
+            Method::Euler { h } => course.with_fixed_steps(schedule(h)?, 1, audit, steps(&|x, h| field.euler_step(x, h))),
             Method::Midpoint { h } => {
-                let steps = Steps {
-                    alone: &|x, h| MIDPOINT.step(|x| field.value(x), x, h),
-                    with_error: &|x, h, end| MIDPOINT.step_with_error(|x| field.value(x), x, h, end),
-                };
-                course.with_fixed_steps(schedule(h)?, 2, audit, steps)
+                let step = |x: &mut _, h| MIDPOINT.step(|x| field.value(x), x, h);
+                course.with_fixed_steps(schedule(h)?, 2, audit, steps(&step))
             }
             Method::Heun { h } => {
-                let steps = Steps {
-                    alone: &|x, h| HEUN.step(|x| field.value(x), x, h),
-                    with_error: &|x, h, end| HEUN.step_with_error(|x| field.value(x), x, h, end),
-                };
-                course.with_fixed_steps(schedule(h)?, 2, audit, steps)
+                let step = |x: &mut _, h| HEUN.step(|x| field.value(x), x, h);
+                course.with_fixed_steps(schedule(h)?, 2, audit, steps(&step))
             }
-            Method::Rk4 { h } => {
-                let steps = Steps {
-                    alone: &|x, h| field.rk4_step(x, h),
-                    with_error: &|x, h, end| RK4.step_with_error(|x| field.value(x), x, h, end),
-                };
-                course.with_fixed_steps(schedule(h)?, 4, audit, steps)
-            }
+            Method::Rk4 { h } => course.with_fixed_steps(schedule(h)?, 4, audit, steps(&|x, h| field.rk4_step(x, h))),
             Method::DormandPrince { rtol, atol } => {
                 let integrator = Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?);
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)

@@ -51,14 +51,7 @@ pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
             Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
         }
     } else {
-        let mut follow = |step: Step<'_, V, N>| course.follow_projected(start, tracks, step);
-        match method {
-            Method::Euler { .. } => follow(&|x, h, end| EULER.step_with_error(value, x, h, end)),
-            Method::Midpoint { .. } => follow(&|x, h, end| MIDPOINT.step_with_error(value, x, h, end)),
-            Method::Heun { .. } => follow(&|x, h, end| HEUN.step_with_error(value, x, h, end)),
-            Method::Rk4 { .. } => follow(&|x, h, end| RK4.step_with_error(value, x, h, end)),
-            Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
-        }
+        course.follow_projected(start, tracks, &|x, h, end| method.step_with_error(value, x, h, end));
     }
 }
 

@@ -26,12 +26,21 @@ where
 {
     let (field, targets) = field(system, &start, &plan.feedback)?;
     let prepared = system.prepare();
-    let correct = |x: &mut SVector<f64, N>| plan.correction.apply(&prepared, &targets, x);
+    let is_projected = plan.correction != Correction::times(0);
+    let correct = |error: &SVector<f64, N>, x: &mut SVector<f64, N>| {
+        if is_projected {
+            plan.correction.apply(&prepared, &targets, error, x);
+        }
+    };
     let fixed = |h: f64, step: &dyn Fn(&mut SVector<f64, N>)| {
-        let mut x = start;
+        let (mut x, mut end) = (start, None);
         for _ in 0..(plan.until / h).round() as u64 {
-            step(&mut x);
-            correct(&mut x);
+            if is_projected {
+                let error = plan.method.step_with_error(|x| field.value(x), &mut x, h, &mut end);
+                correct(&error, &mut x);
+            } else {
+                step(&mut x);
+            }
         }
         Ok(x)
     };
@@ -67,15 +76,13 @@ pub(super) fn run_by<const N: usize>(
 fn controlled<const N: usize, const STAGES: usize>(
     mut integrator: Integrator<'_, AnyField<'_, N>, N, STAGES>,
     plan: &Plan,
-    correct: impl Fn(&mut SVector<f64, N>),
+    correct: impl Fn(&SVector<f64, N>, &mut SVector<f64, N>),
 ) -> SVector<f64, N> {
-    while integrator.time() < plan.until && integrator.step(plan.until).is_ok() {
-        if plan.correction != Correction::times(0) {
-            let mut x = *integrator.state();
-            correct(&mut x);
-            integrator.set_state(x);
-        }
-    }
+    let mut projected = |x: &mut _, error: &_| {
+        correct(error, x);
+        false
+    };
+    while integrator.time() < plan.until && integrator.step_unless(plan.until, &mut projected).is_ok() {}
     *integrator.state()
 }
 

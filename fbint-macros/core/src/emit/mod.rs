@@ -338,14 +338,13 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let rk4_step = rk4_step(runtime, &this, dimension);
     let inline_vector_field = inlining_of_field(&programs.vector_field);
     let inline_feedback_field = inlining_of_field(&programs.feedback_field);
-    let inline_correction_always = inlining_of_field(&programs.correction);
+    let inline_correction = inlining_of_field(&programs.correction);
     let inline_step = inlining(&programs.feedback_field);
-    let [inline_integrals, inline_jacobian, inline_multipliers, inline_gradient, inline_correction, inline_squares] = [
+    let [inline_integrals, inline_jacobian, inline_multipliers, inline_gradient, inline_squares] = [
         &programs.integrals,
         &programs.jacobian,
         &programs.multipliers,
         &programs.potential_gradient,
-        &programs.correction,
         &programs.squared_gradients,
     ]
     .map(inlining);
@@ -387,7 +386,7 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             }
             #feedback_field
         }
-        #inline_correction_always
+        #inline_correction
         fn correction<T: #runtime::Scalar, #law>(&self, x: &#vector, variances: &#vector, law: &G) -> #vector {
             #correction
         }
