@@ -22,6 +22,8 @@ const SHIPPED: [&str; 7] = [
 const OTHERS: &str = include_str!("systems.rs");
 const CHAIN: &str = include_str!("../models/src/chain.rs");
 
+/// R_i, which a correction adds to the diagonal when programs are tested: small, but large enough to show.
+pub const NOISE: f64 = 1e-3;
 /// S_j, with which a correction moves entry j of the state when programs are tested: no two alike, and none 1.
 pub fn variance(column: usize) -> f64 {
     0.3 + (0.7 + 1.618 * column as f64) % 2.0
@@ -214,6 +216,7 @@ pub fn run(
             Instruction::Input(Input::Symbol(symbol)) => input(symbol.0 as usize),
             Instruction::Input(Input::Prepared(index)) => prepared[index],
             Instruction::Input(Input::Variance(column)) => variance(column),
+            Instruction::Input(Input::Noise(_)) => NOISE,
             Instruction::Input(Input::Weighted(row)) => {
                 let integrals = || program.integrals.iter().map(|&value| of(value)).collect::<Vec<_>>();
                 weighted.get_or_insert_with(|| weigh(&integrals()))[row]

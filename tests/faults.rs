@@ -157,6 +157,7 @@ mod programs {
                 Input::Symbol(Symbol((symbols.start + random.index(symbols.len())) as u32))
             }
             Input::Prepared(_) => Input::Prepared(random.index(prepared)),
+            Input::Noise(row) => Input::Noise(if row == 0 { 1 } else { row - 1 }),
             Input::Weighted(row) => Input::Weighted(if row == 0 { 0 } else { random.index(row + 1) }),
         }
     }

@@ -8,7 +8,7 @@ use fbint_macros_core::program::{Program, Programs};
 use fbint_runtime::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 use nalgebra::{SMatrix, SVector};
 
-use crate::compiler::{normalised, run, variance};
+use crate::compiler::{NOISE, normalised, run, variance};
 use crate::{Random, relative_error};
 
 /// The functions, in the order of [`Results`].
@@ -170,6 +170,7 @@ pub fn emitted<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
     let (x, law) = (&question.x, &question.law);
     let (integrals, jacobian) = (prepared.integrals(x), prepared.integrals_jacobian(x));
     let violation = question.violation(integrals.as_slice(), |row, column| jacobian[(row, column)]);
+    let variances = SVector::from_fn(|column, _| variance(column));
     let [potential_gradient, feedback, euler, rk4] = match law.has_metric {
         true => with_feedback(&prepared, question, &Applied::<true, N, M>(law)),
         false => with_feedback(&prepared, question, &Applied::<false, N, M>(law)),
@@ -182,7 +183,7 @@ pub fn emitted<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
         prepared.outputs(x).as_ref().to_vec(),
         potential_gradient,
         feedback,
-        prepared.correction(x, &SVector::from_fn(|column, _| variance(column)), &violation).as_slice().to_vec(),
+        prepared.correction(x, &variances, &SVector::repeat(NOISE), &violation).as_slice().to_vec(),
         prepared.squared_gradients(x).as_slice().to_vec(),
         euler,
         rk4,

@@ -6,7 +6,7 @@
 //!
 //!   X = J (grad H - Df^T c)                                    CPV22 eq. (4)
 //!   grad V = DF^T K (F - F_target), feedback = X - L grad V    CPV22 eq. (6)
-//!   correction = S DF^T (DF S DF^T + e D)^-1 y                 HLW06 IV.4, by eigenvalues
+//!   correction = S DF^T (DF S DF^T + e D + R)^-1 y             HLW06 IV.4, by eigenvalues
 //!
 //! Where a system is not canonical, X is typed by hand.
 //!
@@ -20,7 +20,7 @@ use nalgebra::{DMatrix, DVector, SMatrix, SVector};
 use num_dual::{Dual, DualNum, DualSVec};
 
 use crate::Random;
-use crate::compiler::variance;
+use crate::compiler::{NOISE, variance};
 use crate::functions::{Question, Results};
 
 /// A number that can be differentiated: a double, a dual number, a dual number of dual numbers.
@@ -161,16 +161,17 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
         self.field - question.metric(&self.potential_gradient(question))
     }
 
-    /// S DF^T (DF S DF^T + e D)^-1 DF z and the condition of the matrix. If DF S^1/2 has rows of length 1 in R, and R R^T = U L U^T,
-    /// it is S^1/2 R^T U (L + e)^-1 U^T R S^-1/2 z.
+    /// S DF^T (DF S DF^T + e D + R)^-1 DF z and the condition of the matrix. If A is DF S^1/2 with rows of length 1, and
+    /// A A^T + e + D^-1 R = U L U^T, it is S^1/2 A^T U L^-1 U^T A S^-1/2 z.
     fn correction(&self, question: &Question<N, M>) -> (SVector<f64, N>, f64) {
         let root = |column| variance(column).sqrt();
         let moved = DMatrix::from_fn(M, N, |i, j| self.jacobian[(i, j)] * root(j));
         let rows = DMatrix::from_fn(M, N, |i, j| moved[(i, j)] / moved.row(i).norm().max(1e-70));
         let direction = DVector::from_fn(N, |j, _| question.direction[j] / root(j));
-        let eigen = (&rows * rows.transpose()).symmetric_eigen();
-        let squares = eigen.eigenvalues.map(|square| square.max(0.0) + DAMPING);
-        let coordinates = eigen.eigenvectors.tr_mul(&(&rows * direction)).component_div(&squares);
+        let added = DVector::from_fn(M, |i, _| DAMPING + NOISE / moved.row(i).norm_squared().max(1e-140));
+        let eigen = (&rows * rows.transpose() + DMatrix::from_diagonal(&added)).symmetric_eigen();
+        let squares = &eigen.eigenvalues;
+        let coordinates = eigen.eigenvectors.tr_mul(&(&rows * direction)).component_div(squares);
         let step = rows.tr_mul(&(eigen.eigenvectors * coordinates));
         (SVector::from_fn(|j, _| root(j) * step[j]), squares.max() / squares.min())
     }
@@ -179,8 +180,7 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
 /// How far rounding may take a function from the oracle, as a [`relative_error`](crate::relative_error).
 ///
 /// A C of condition k costs k of 16 digits, and the block form, A c2 = g' and then A c1 = b2 + B c2, is two solves in a row: 3e-15 k^2.
-/// A correction takes its pivots in pairs, by Cramer's rule, so that it loses what the condition of DF S DF^T + e D says: all of
-/// it, 1e10, where integrals are dependent.
+/// A correction takes its pivots in pairs, by Cramer's rule, so that it loses what the condition of DF S DF^T + e D + R says.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
     /// Of the correction.

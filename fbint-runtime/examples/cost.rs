@@ -8,9 +8,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use fbint_runtime::nalgebra::{SVector, Vector6, vector};
-use fbint_runtime::tableau::{DOP853, rk4_step_with_error};
+use fbint_runtime::tableau::{DOP853, RK4};
 use fbint_runtime::{
-    Correction, FeedbackSystem, Field, Integrator, Method, PlainField, Simulation, Tolerance, feedback_system,
+    Correction, FeedbackSystem, Field, Integrator, Method, PlainField, Projector, Simulation, Tolerance, feedback_system,
 };
 
 /// A point mass on a sphere of radius `l` under gravity.
@@ -48,28 +48,12 @@ fn correction(pendulum: &SphericalPendulum, start: &SphericalPendulumState) -> R
     println!("corrected once after each step   {corrected_drift:12.1e}  {:12.1e}", (corrected - truth).norm());
 
     let field = PlainField::new(pendulum);
-    let prepared = pendulum.prepare();
     let targets = pendulum.integrals(&Vector6::from(*start)).component_mul(&vector![0.0, 0.0, 1.0, 1.0]);
     let plain = nanoseconds(start, |x| field.rk4_step(x, H));
-    let end = std::cell::Cell::new(None);
+    let mut projector = Projector::new(pendulum, &Vector6::from(*start), targets, Correction::once());
     let corrected = nanoseconds(start, |x| {
-        let mut first = end.get();
-        let error = rk4_step_with_error(|x| field.value(x), x, H, &mut first);
-        end.set(first);
-        Correction::once().apply(&prepared, &targets, &error, x);
+        projector.step(&RK4, |x| field.value(x), x, H);
     });
-    let end = std::cell::Cell::new(None);
-    let only_error = nanoseconds(start, |x| {
-        let mut first = end.get();
-        let error = rk4_step_with_error(|x| field.value(x), x, H, &mut first);
-        end.set(first);
-        *x += error * 1e-300;
-    });
-    let only = nanoseconds(start, |x| {
-        let error = vector![1e-3, 2e-3, 3e-3, 2e-3, 1e-3, 2e-3];
-        Correction::once().apply(&prepared, &targets, &error, x);
-    });
-    println!("with error {only_error:.1} only corr {only:.1}");
     println!("a step takes {plain:.1} ns, with a correction {corrected:.1} ns: {:.2} x\n", corrected / plain);
     Ok(())
 }
@@ -118,9 +102,9 @@ fn report<F: Field<N>, const N: usize, const S: usize>(
 /// Of one step, in the best of many rounds.
 fn nanoseconds<const N: usize>(
     start: &(impl Clone + Into<SVector<f64, N>>),
-    step: impl Fn(&mut SVector<f64, N>),
+    mut step: impl FnMut(&mut SVector<f64, N>),
 ) -> f64 {
-    let round = || {
+    let mut round = || {
         let mut x = start.clone().into();
         let clock = Instant::now();
         for _ in 0..STEPS {

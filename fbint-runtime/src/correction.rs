@@ -1,17 +1,20 @@
 //! The projection method (HLW06 IV.4): after a step, x moves back towards the set where every integral has its target.
 //!
-//! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + e D)^-1 (F - F_target). Of all steps d that solve the
-//! linearised equations it is the one with the least d^T S^-1 d, and S = diag(e_1^2, .., e_N^2) with e_i the method's own
-//! estimate of the error that the step made in entry i. If the error of the step has mean 0 and covariance S, the projection
-//! subtracts the best linear estimate of it, once F is known. Nothing in it has a unit, so that a change of units changes no
-//! trajectory, and an entry without an error, such as a clock, stays where it is.
+//! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
+//! linearised equations it is the one with the least d^T S^-1 d. S = diag(e_1^2, .., e_N^2), where e_i is the method's own estimate
+//! of its error in entry i, as a running mean over about ten steps: an estimate that passes 0 says little about the size of the
+//! error. R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i. If the error of a step has mean 0 and
+//! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
 //!
-//! D is the diagonal of DF S DF^T, so that the damping e has no unit either. DF S^1/2 loses rank at relative equilibria (the conical
-//! pendulum, the circular orbit), where integrals are dependent, and where fewer entries have an error than there are integrals.
-//! There the damping keeps DF S DF^T + e D positive definite and what cannot be corrected from throwing the state far;
-//! elsewhere an iteration leaves a part e / sigma^2 of the violation, with sigma the least singular value of DF S^1/2 with rows of
-//! length 1, which is less than the quadratic error that Gauss-Newton leaves anyway. An integral that depends on entries without
-//! an error alone is left as it is: no entry of the state that it depends on has moved but by exact arithmetic.
+//! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. An entry without an error, such as
+//! a clock, stays where it is; an integral that depends on such entries alone is left as it is. R keeps rounding from being
+//! taken for an error of the method where integrals are nearly dependent: there a violation of the size of rounding would move
+//! the state by much more than the step erred.
+//!
+//! DF S^1/2 loses rank at relative equilibria (the conical pendulum, the circular orbit), where integrals are dependent, and
+//! where fewer entries have an error than there are integrals. The generated code adds 1e-10 times its diagonal to DF S DF^T,
+//! which leaves a part 1e-10 / sigma^2 of the violation, with sigma the least singular value of DF S^1/2 with rows of length 1: less
+//! than the quadratic error that Gauss-Newton leaves anyway.
 //!
 //! Nothing allocates, and the number of iterations is fixed.
 
@@ -20,7 +23,13 @@ use core::cell::Cell;
 
 use nalgebra::{ArrayStorage, SVector};
 
-use crate::{Constant, FeedbackLaw, PreparedSystem, Scalar};
+use crate::tableau::Tableau;
+use crate::{Constant, FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
+
+/// The weight of the last step in the running mean of e^2.
+const LAST: f64 = 0.1;
+/// The least entry of R: it is positive, and so is the product of two of them.
+pub(crate) const LEAST_NOISE: f64 = 1e-140;
 
 /// A projection of the state after each step onto the level set of all integrals, in a fixed number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,62 +47,158 @@ impl Correction {
     pub const fn times(iterations: u32) -> Self {
         Self { iterations }
     }
+}
 
-    /// Moves `x` towards F = `targets`, where S = diag(`error`)^2. Returns F - F_target as it was before.
-    #[inline(always)]
-    pub fn apply<T: Scalar, C: Constant, P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-        &self,
-        system: &P,
-        targets: &SVector<C, M>,
-        error: &SVector<T, N>,
-        x: &mut SVector<T, N>,
-    ) -> SVector<T, M> {
-        let variances = vector(array::from_fn(|i| error[i] * error[i]));
-        let before = iterate(system, targets, &variances, x);
-        for _ in 1..self.iterations {
-            iterate_again(system, targets, &variances, x);
+/// The steps of a run that projects the state after each.
+///
+/// It remembers the sizes of the errors, and the derivative where the last step ended, with which the next step begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Projector<P, T, const N: usize, const M: usize> {
+    system: P,
+    targets: SVector<T, M>,
+    noise: SVector<T, M>,
+    iterations: u32,
+    /// The diagonal of S, once a step has been made.
+    variances: Option<SVector<T, N>>,
+    /// f where the last step ended, before its end was projected.
+    derivative: Option<SVector<T, N>>,
+}
+
+impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, N, M> {
+    /// Steps of a run of `system` that starts at `start`, with projections onto F = `targets`.
+    pub fn new<S: FeedbackSystem<N, M, Prepared = P>>(
+        system: &S,
+        start: &SVector<f64, N>,
+        targets: SVector<f64, M>,
+        correction: Correction,
+    ) -> Self {
+        let noise = noise(system, start, &targets);
+        Self {
+            system: system.prepare(),
+            targets,
+            noise,
+            iterations: correction.iterations,
+            variances: None,
+            derivative: None,
         }
-        before
     }
 }
 
-/// One iteration, which returns the violation that it found.
-#[inline(always)]
-fn iterate<T: Scalar, C: Constant, P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-    system: &P,
-    targets: &SVector<C, M>,
-    variances: &SVector<T, N>,
-    x: &mut SVector<T, N>,
-) -> SVector<T, M> {
-    let violation = Violation { targets, found: Cell::new([T::from_f64(0.0); M]) };
-    let correction = system.correction(x, variances, &violation);
-    *x = vector(array::from_fn(|i| x[i] - correction[i]));
-    vector(violation.found.get())
+impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Projector<P, T, N, M> {
+    /// Projections of several systems side by side.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn gathered<C: Constant>(
+        system: P,
+        targets: &SVector<C, M>,
+        noise: &SVector<C, M>,
+        correction: Correction,
+    ) -> Self {
+        let lifted = |constants: &SVector<C, M>| vector(array::from_fn(|i| constants.data.0[0][i].lift()));
+        let (targets, noise) = (lifted(targets), lifted(noise));
+        Self { system, targets, noise, iterations: correction.iterations, variances: None, derivative: None }
+    }
+
+    /// One step of size `h` along x' = `field`(x), whose end is projected. Returns F - F_target as it was before the projection.
+    ///
+    /// f is evaluated where the step ends, for the estimate of its error, and once more before the first step; the next step begins
+    /// with that value, although its start has been projected since: it is off by the size of a step's error, and what comes of
+    /// it by that times h.
+    #[inline(always)]
+    pub fn step<const S: usize>(
+        &mut self,
+        method: &Tableau<S>,
+        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
+        x: &mut SVector<T, N>,
+        h: T,
+    ) -> SVector<T, M> {
+        let first = self.derivative.unwrap_or_else(|| field(x));
+        let (error, end) = method.step_with_error(field, x, h, first);
+        self.derivative = Some(end);
+        self.project(&error, x)
+    }
+
+    /// Projects the state `x` that a step with this error ended at. Returns F - F_target as it was before.
+    #[inline(always)]
+    pub fn project(&mut self, error: &SVector<T, N>, x: &mut SVector<T, N>) -> SVector<T, M> {
+        let variances = self.variances_after(error);
+        self.variances = Some(variances);
+        self.move_back(&variances, x)
+    }
+
+    /// The diagonal of S after a step with this error.
+    #[inline(always)]
+    pub(crate) fn variances_after(&self, error: &SVector<T, N>) -> SVector<T, N> {
+        let squares = vector(array::from_fn(|i| error[i] * error[i]));
+        let Some(mean) = self.variances else { return squares };
+        vector(array::from_fn(|i| T::from_f64(LAST).mul_add(squares[i] - mean[i], mean[i])))
+    }
+
+    #[inline(always)]
+    pub(crate) fn move_back(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> SVector<T, M> {
+        let before = self.iterate(variances, x);
+        for _ in 1..self.iterations {
+            self.iterate_again(variances, x);
+        }
+        before
+    }
+
+    /// One iteration, which returns the violation that it found.
+    #[inline(always)]
+    fn iterate(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> SVector<T, M> {
+        let violation = Violation { targets: &self.targets, found: Cell::new([T::from_f64(0.0); M]) };
+        let correction = self.system.correction(x, variances, &self.noise, &violation);
+        *x = vector(array::from_fn(|i| x[i] - correction[i]));
+        vector(violation.found.get())
+    }
+
+    /// The second and later iterations, which are hardly ever needed: not worth a copy of the generated code at every call.
+    #[inline(never)]
+    fn iterate_again(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) {
+        self.iterate(variances, x);
+    }
+
+    /// What is remembered of the steps so far: the diagonal of S, and the derivative.
+    #[cfg(feature = "std")]
+    pub(crate) fn memory(&self) -> [Option<&SVector<T, N>>; 2] {
+        [self.variances.as_ref(), self.derivative.as_ref()]
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn remember(&mut self, [variances, derivative]: [Option<SVector<T, N>>; 2]) {
+        (self.variances, self.derivative) = (variances, derivative);
+    }
 }
 
-/// The second and later iterations, which hardly anybody needs: not worth a copy of the generated code at every call.
-#[inline(never)]
-fn iterate_again<T: Scalar, C: Constant, P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-    system: &P,
-    targets: &SVector<C, M>,
-    variances: &SVector<T, N>,
-    x: &mut SVector<T, N>,
-) {
-    iterate(system, targets, variances, x);
+/// The variance of rounding in each integral: what it changes by where every entry of the state is rounded, and its own.
+pub(crate) fn noise<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    system: &S,
+    start: &SVector<f64, N>,
+    targets: &SVector<f64, M>,
+) -> SVector<f64, M> {
+    let jacobian = system.integrals_jacobian(start);
+    vector(array::from_fn(|i| {
+        let squares = (0..N).fold(targets[i] * targets[i], |sum, j| {
+            let term = jacobian[(i, j)] * start[j];
+            sum + term * term
+        });
+        let noise = f64::EPSILON * f64::EPSILON * squares;
+        // Where the start is not a number, a run does not begin.
+        if noise > LEAST_NOISE { noise } else { LEAST_NOISE }
+    }))
 }
 
 /// y = F - F_target, which the generated step takes from a law, and which is kept.
-struct Violation<'a, T, C, const M: usize> {
-    targets: &'a SVector<C, M>,
+struct Violation<'a, T, const M: usize> {
+    targets: &'a SVector<T, M>,
     found: Cell<[T; M]>,
 }
 
-impl<T: Scalar, C: Constant, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<'_, T, C, M> {
+impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<'_, T, M> {
     const HAS_METRIC: bool = false;
 
     #[inline]
     fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        let violation = array::from_fn(|i| integrals[i] - self.targets.data.0[0][i].lift());
+        let violation = array::from_fn(|i| integrals[i] - self.targets[i]);
         self.found.set(violation);
         violation
     }

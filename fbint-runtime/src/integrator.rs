@@ -15,7 +15,7 @@ use nalgebra::SVector;
 
 use crate::error::positive;
 use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, extended};
-use crate::{Error, Field, Scalar};
+use crate::{Error, Field, PreparedSystem, Projector, Scalar};
 
 /// How many steps are tried unless told otherwise, at most.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -201,18 +201,30 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         self.step_unless(until, |_, _| false)
     }
 
-    /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
-    /// move that end by a distance as small as the error; where it refuses it, a shorter step is tried.
+    /// Makes one step as [`step`](Self::step) does, and projects where it ends. Returns F - F_target as it was before.
+    ///
+    /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
+    /// moved: it is off by the size of a step's error, and what comes of it by that times the step's size.
     ///
     /// # Errors
     ///
     /// Those of [`step`](Self::step).
-    ///
-    /// # Stages
-    ///
-    /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
-    /// moved: what that changes is smaller than the error by a factor of the step's size.
-    pub fn step_unless(
+    pub fn projected_step<P: PreparedSystem<N, M>, const M: usize>(
+        &mut self,
+        until: f64,
+        projector: &mut Projector<P, f64, N, M>,
+    ) -> Result<SVector<f64, M>, StepError<N>> {
+        let mut violation = SVector::zeros();
+        self.step_unless(until, |x, error| {
+            violation = projector.project(error, x);
+            false
+        })?;
+        Ok(violation)
+    }
+
+    /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
+    /// move that end by a distance as small as the error; where it refuses it, a shorter step is tried.
+    fn step_unless(
         &mut self,
         until: f64,
         mut is_refused: impl FnMut(&mut SVector<f64, N>, &SVector<f64, N>) -> bool,

@@ -93,7 +93,7 @@ mod system;
 pub mod tableau;
 
 pub use consistent_start::ConsistentStart;
-pub use correction::Correction;
+pub use correction::{Correction, Projector};
 pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "ensemble")]

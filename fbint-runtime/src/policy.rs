@@ -18,6 +18,7 @@ use core::{array, fmt};
 
 use nalgebra::{ArrayStorage, SMatrix, SVector};
 
+use crate::correction::LEAST_NOISE;
 use crate::error::positive;
 use crate::tableau::{EULER, RK4};
 use crate::{Constant, Error, FeedbackLaw, GainMatrix, Multiply, PreparedSystem, Scalar};
@@ -227,8 +228,8 @@ impl<const M: usize> GainPolicy<M> for Relaxation {
     {
         let rate = T::from_f64(1.0 / gain.tau);
         let weigh = |integrals| target.changes(integrals).map(|change| rate * change);
-        let ones = vector([T::from_f64(1.0); N]);
-        let correction = system.correction(x, &ones, &Law { weigh, metric: &target.metric });
+        let (ones, noise) = (vector([T::from_f64(1.0); N]), vector([T::from_f64(LEAST_NOISE); M]));
+        let correction = system.correction(x, &ones, &noise, &Law { weigh, metric: &target.metric });
         let feedback = target.metric.multiply(correction.data.0[0]);
         let field = system.vector_field(x);
         vector(array::from_fn(|i| field[i] - feedback[i]))

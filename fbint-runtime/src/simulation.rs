@@ -25,10 +25,10 @@ pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::integrator::MAX_STEPS;
-use crate::tableau::{EULER, HEUN, MIDPOINT, rk4_step_with_error};
+use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
 use crate::{
     Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Integrator,
-    OneStep, PlainField, Scalar, Tolerance,
+    OneStep, PlainField, PreparedSystem, Projector, Scalar, Tolerance,
 };
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); those of the methods of
@@ -94,26 +94,22 @@ pub enum Method {
 }
 
 impl Method {
-    /// One step of size `h` along x' = `field`(x) by a method with a fixed step, and an estimate of its error divided by `h`. A method
-    /// with error control makes no step.
-    ///
-    /// `end` is f at the start of the step, if it is known, and f at the end of it afterwards; see
-    /// [`Tableau::step_with_error`](crate::tableau::Tableau::step_with_error).
+    /// One step of a method with a fixed step, see [`Projector::step`]; a method with error control makes no step.
     #[inline]
-    pub fn step_with_error<T: Scalar, const N: usize>(
+    pub fn projected_step<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize>(
         &self,
+        projector: &mut Projector<P, T, N, M>,
         field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
         x: &mut SVector<T, N>,
         h: T,
-        end: &mut Option<SVector<T, N>>,
-    ) -> SVector<T, N> {
+    ) -> SVector<T, M> {
         match self {
-            Self::Euler { .. } => EULER.step_with_error(field, x, h, end),
-            Self::Midpoint { .. } => MIDPOINT.step_with_error(field, x, h, end),
-            Self::Heun { .. } => HEUN.step_with_error(field, x, h, end),
-            Self::Rk4 { .. } => rk4_step_with_error(field, x, h, end),
+            Self::Euler { .. } => projector.step(&EULER, field, x, h),
+            Self::Midpoint { .. } => projector.step(&MIDPOINT, field, x, h),
+            Self::Heun { .. } => projector.step(&HEUN, field, x, h),
+            Self::Rk4 { .. } => projector.step(&RK4, field, x, h),
             Self::DormandPrince { .. } | Self::Dop853 { .. } => {
-                SVector::from_array_storage(ArrayStorage([[T::from_f64(0.0); N]]))
+                SVector::from_array_storage(ArrayStorage([[T::from_f64(0.0); M]]))
             }
         }
     }
@@ -328,8 +324,9 @@ where
             decay_rate: &decay_rate,
         };
         let schedule = |h| Schedule::new(h, until, interval);
-        let with_error = |x: &mut _, h, end: &mut _| method.step_with_error(|x| field.value(x), x, h, end);
-        let steps = |alone| Steps { alone, with_error: &with_error };
+        let projected =
+            |projector: &mut _, x: &mut _, h| method.projected_step(projector, |x| field.value(x), x, h);
+        let steps = |alone| Steps { alone, projected: &projected };
         match method {
             Method::Euler { h } => course.with_fixed_steps(schedule(h)?, 1, audit, steps(&|x, h| field.euler_step(x, h))),
             Method::Midpoint { h } => {
@@ -373,9 +370,9 @@ where
         let steps = Steps {
             alone: &|x, h| method.step(x, h),
             // It estimates no error: every entry counts alike.
-            with_error: &|x, h, _| {
+            projected: &|projector, x, h| {
                 method.step(x, h);
-                SVector::repeat(1.0)
+                projector.project(&SVector::repeat(1.0), x)
             },
         };
         course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, steps)

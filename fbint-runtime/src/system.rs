@@ -106,12 +106,14 @@ pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug + Se
     fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
     /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
     fn feedback_field<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
-    /// S DF^T (DF S DF^T + e D)^-1 y, the damped Gauss-Newton step back from F = F_target + y (HLW06 IV.4), where the law's
-    /// [`weigh`](FeedbackLaw::weigh) gives y from F. S = diag(`variances`), D is the diagonal of DF S DF^T, and e = 1e-10.
+    /// S DF^T (DF S DF^T + e D + R)^-1 y, the damped Gauss-Newton step back from F = F_target + y (HLW06 IV.4), where the law's
+    /// [`weigh`](FeedbackLaw::weigh) gives y from F. S = diag(`variances`), R = diag(`noise`), which must be positive, D is the
+    /// diagonal of DF S DF^T, and e = 1e-10.
     fn correction<T: Scalar, G: FeedbackLaw<T, N, M>>(
         &self,
         x: &SVector<T, N>,
         variances: &SVector<T, N>,
+        noise: &SVector<T, M>,
         law: &G,
     ) -> SVector<T, N>;
     /// |dF_i|^2 of each integral, the diagonal of DF DF^T.

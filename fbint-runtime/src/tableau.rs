@@ -71,7 +71,7 @@ pub const RK4: Tableau<4> = Tableau {
     a: [[0.0; 4], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
     b: [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
     order: 4,
-    error: Difference { stages: [1.0, -1.0, -1.0, 1.0], end: 0.0 },
+    error: Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
 };
 
 /// Dormand and Prince's method of order 5, for fixed steps.
@@ -99,70 +99,36 @@ impl<const S: usize> Tableau<S> {
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
     }
 
-    /// One step of size `h` along x' = `field`(x), and an estimate of its error.
-    ///
-    /// The estimate of the methods of order 1 and 2 takes f at the end of the step, which is left in `end` for the next step to
-    /// begin with, so that it costs no evaluation.
+    /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns an estimate of its error, and f where it ends.
     #[inline]
-    pub fn step_with_error<T: Scalar, const N: usize>(
+    pub(crate) fn step_with_error<T: Scalar, const N: usize>(
         &self,
         field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
         x: &mut SVector<T, N>,
         h: T,
-        end: &mut Option<SVector<T, N>>,
-    ) -> SVector<T, N> {
-        let mut latest = end.take().unwrap_or_else(|| field(x));
+        first: SVector<T, N>,
+    ) -> (SVector<T, N>, SVector<T, N>) {
+        let mut latest = first;
         let mut k = [latest; S];
         for i in 1..S {
             latest = field(&extended(x, h, &k[..i - 1], &latest, &self.a[i]));
             k[i] = latest;
         }
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
-        latest = field(x);
-        *end = Some(latest);
+        let end = field(x);
         let mut difference = [T::from_f64(0.0); N];
         for (k, &weight) in k.iter().zip(&self.error.stages) {
             add(&mut difference, T::from_f64(1.0), weight, k);
         }
-        add(&mut difference, T::from_f64(1.0), self.error.end, &latest);
-        SVector::from_array_storage(ArrayStorage([difference]))
+        add(&mut difference, T::from_f64(1.0), self.error.end, &end);
+        // The step is multiplied last: differences of equal stages are exactly 0.
+        (SVector::from_array_storage(ArrayStorage([difference.map(|difference| h * difference)])), end)
     }
 
     /// The order of the method.
     pub const fn order(&self) -> u32 {
         self.order
     }
-}
-
-/// What `RK4.step_with_error` does, with the two sums of stages that the step and its error share.
-#[inline]
-pub fn rk4_step_with_error<T: Scalar, const N: usize>(
-    field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
-    x: &mut SVector<T, N>,
-    h: T,
-    end: &mut Option<SVector<T, N>>,
-) -> SVector<T, N> {
-    let along = |size: T, k: &SVector<T, N>| vector(core::array::from_fn(|i| size.mul_add(k[i], x[i])));
-    let half = h * T::from_f64(0.5);
-    let k1 = end.take().unwrap_or_else(|| field(x));
-    let k2 = field(&along(half, &k1));
-    let k3 = field(&along(half, &k2));
-    let k4 = field(&along(h, &k3));
-    let sixth = h * T::from_f64(1.0 / 6.0);
-    let (mut next, mut error) = (*x, *x);
-    for i in 0..N {
-        let (outer, inner) = (k1[i] + k4[i], k2[i] + k3[i]);
-        next[i] = sixth.mul_add(outer + (inner + inner), x[i]);
-        error[i] = outer - inner;
-    }
-    *x = next;
-    *end = Some(field(x));
-    error
-}
-
-#[inline]
-fn vector<T, const N: usize>(entries: [T; N]) -> SVector<T, N> {
-    SVector::from_array_storage(ArrayStorage([entries]))
 }
 
 /// x + h sum_j a_j k_j.

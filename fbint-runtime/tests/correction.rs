@@ -3,7 +3,7 @@
 mod models;
 
 use fbint_runtime::nalgebra::{SVector, Vector6, vector};
-use fbint_runtime::{Correction, FeedbackSystem, Gains, Method, Simulation};
+use fbint_runtime::{Correction, FeedbackSystem, Gains, Method, Projector, Simulation};
 use models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 
 const METHODS: [Method; 6] = [
@@ -93,11 +93,11 @@ fn a_state_that_needs_no_correction_is_left_alone_and_vanishing_gradients_are_su
     let start = SphericalPendulum::start();
     let targets = vector![0.0, 0.0, 1.0, -1.0];
     let mut x = start;
-    Correction::once().apply(&SPHERICAL_PENDULUM.prepare(), &targets, &SVector::repeat(1.0), &mut x);
+    Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::once()).project(&SVector::repeat(1.0), &mut x);
     assert_eq!(x, start);
 
     // At the origin of phase space every gradient but the energy's vanishes.
     let mut x = Vector6::zeros();
-    Correction::times(3).apply(&SPHERICAL_PENDULUM.prepare(), &targets, &SVector::repeat(1.0), &mut x);
+    Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::times(3)).project(&SVector::repeat(1.0), &mut x);
     assert!(x.iter().all(|entry| entry.is_finite()), "{x}");
 }

@@ -60,7 +60,9 @@ fn every_function<S: FeedbackSystem<N, M> + Clone, const N: usize, const M: usiz
     gains(&Feedback::new(model, &x, Gains::diagonal_scaled(1.0))?, x);
     gains(&Feedback::new(model, &x, Gains::bae_chang(1e-3))?, x);
     let mut corrected = x;
-    correct(Correction::once(), &prepared, feedback.targets(), &mut corrected);
+    let mut projector = Projector::new(model, &x, *feedback.targets(), black_box(Correction::once()));
+    black_box(project(&mut projector, &SVector::repeat(1e-3), &mut corrected));
+    black_box(projected_step(&mut projector, &PlainField::new(model), &mut corrected, black_box(1e-3)));
     black_box(corrected);
     runge_kutta_steps(&feedback, x)?;
     runge_kutta_steps(&PlainField::new(model), x)?;
@@ -78,7 +80,8 @@ fn constant_gains<S, K, L, const N: usize, const M: usize>(
     K: GainMatrix<M>,
     L: GainMatrix<N>,
 {
-    black_box((potential_gradient(prepared, x, feedback), correction(prepared, x, feedback)));
+    let ones = (SVector::repeat(1.0), SVector::repeat(1.0));
+    black_box((potential_gradient(prepared, x, feedback), correction(prepared, x, &ones.0, &ones.1, feedback)));
     black_box(potential(feedback, x));
 }
 
@@ -220,6 +223,7 @@ functions! {
         system: &P,
         x: &SVector<f64, N>,
         variances: &SVector<f64, N>,
+        noise: &SVector<f64, M>,
         law: &Feedback<S, K, L, N, M>,
     ) -> SVector<f64, N>
     where
@@ -228,7 +232,7 @@ functions! {
         K: GainMatrix<M>,
         L: GainMatrix<N>,
     {
-        system.correction(x, variances, law)
+        system.correction(x, variances, noise, law)
     }
 
     fn feedback_field<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
@@ -275,14 +279,21 @@ functions! {
         feedback.rk4_step(x, h);
     }
 
-    fn correct<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-        correction: Correction,
-        system: &P,
-        targets: &SVector<f64, M>,
+    fn project<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
+        projector: &mut Projector<P, f64, N, M>,
         error: &SVector<f64, N>,
         x: &mut SVector<f64, N>,
     ) -> SVector<f64, M> {
-        correction.apply(system, targets, error, x)
+        projector.project(error, x)
+    }
+
+    fn projected_step<P: PreparedSystem<N, M>, F: Field<N>, const N: usize, const M: usize>(
+        projector: &mut Projector<P, f64, N, M>,
+        field: &F,
+        x: &mut SVector<f64, N>,
+        h: f64,
+    ) -> SVector<f64, M> {
+        projector.step(&RK4, |x| field.value(x), x, h)
     }
 
     fn euler_step<F: Field<N>, const N: usize>(field: &F, x: &mut SVector<f64, N>, h: f64) {

@@ -8,7 +8,7 @@ use nalgebra::SVector;
 
 use crate::simulation::Schedule;
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
-use crate::{Correction, Lanes, Method, PreparedSystem, Sample, Scalar};
+use crate::{Lanes, Method, PreparedSystem, Projector, Sample, Scalar};
 
 /// A right-hand side of lanes.
 pub trait LanesField<const V: usize, const N: usize> {
@@ -31,7 +31,7 @@ pub trait LanesField<const V: usize, const N: usize> {
 /// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each; a method
 /// with error control makes no step.
 pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
-    course: &Course<'_, P, V, M>,
+    course: &Course<'_, P, V, N, M>,
     field: &F,
     start: SVector<Lanes<V>, N>,
     method: Method,
@@ -41,7 +41,7 @@ pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
     F: LanesField<V, N>,
 {
     let value = |x: &_| field.value(x);
-    if course.correction == Correction::times(0) {
+    if course.projector.is_none() {
         let mut follow = |advance: Advance<'_, V, N>| course.follow(start, tracks, advance);
         match method {
             Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
@@ -51,16 +51,15 @@ pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
             Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
         }
     } else {
-        course.follow_projected(start, tracks, &|x, h, end| method.step_with_error(value, x, h, end));
+        course.follow_projected(start, tracks, &|projector, x, h| {
+            method.projected_step(projector, value, x, h);
+        });
     }
 }
 
-/// One step and the estimate of its error; see [`Tableau::step_with_error`](crate::tableau::Tableau).
-type Step<'a, const V: usize, const N: usize> = &'a dyn Fn(
-    &mut SVector<Lanes<V>, N>,
-    Lanes<V>,
-    &mut Option<SVector<Lanes<V>, N>>,
-) -> SVector<Lanes<V>, N>;
+/// One step and its projection; see [`Projector::step`].
+type ProjectedStep<'a, P, const V: usize, const N: usize, const M: usize> =
+    &'a dyn Fn(&mut Projector<P, Lanes<V>, N, M>, &mut SVector<Lanes<V>, N>, Lanes<V>);
 
 /// Many steps of one size.
 type Advance<'a, const V: usize, const N: usize> = &'a dyn Fn(&mut SVector<Lanes<V>, N>, Lanes<V>, u64);
@@ -80,17 +79,18 @@ fn repeat<const V: usize, const N: usize>(
 }
 
 /// What comes after each step, and when.
-pub(super) struct Course<'a, P, const V: usize, const M: usize> {
+pub(super) struct Course<'a, P, const V: usize, const N: usize, const M: usize> {
     pub(super) system: &'a P,
     pub(super) targets: &'a SVector<Lanes<V>, M>,
-    pub(super) correction: Correction,
+    /// If states are projected after every step.
+    pub(super) projector: Option<Projector<P, Lanes<V>, N, M>>,
     pub(super) schedule: &'a Schedule,
 }
 
-impl<P, const V: usize, const M: usize> Course<'_, P, V, M> {
+impl<P, const V: usize, const N: usize, const M: usize> Course<'_, P, V, N, M> {
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
-    fn follow<const N: usize>(
+    fn follow(
         &self,
         mut x: SVector<Lanes<V>, N>,
         tracks: &mut [Vec<Sample<N, M>>],
@@ -111,26 +111,25 @@ impl<P, const V: usize, const M: usize> Course<'_, P, V, M> {
     }
 
     /// Projects the states after every step.
-    fn follow_projected<const N: usize>(
+    fn follow_projected(
         &self,
         mut x: SVector<Lanes<V>, N>,
         tracks: &mut [Vec<Sample<N, M>>],
-        step: Step<'_, V, N>,
+        step: ProjectedStep<'_, P, V, N, M>,
     ) where
         P: PreparedSystem<N, M>,
     {
         self.sample(0.0, &x, tracks);
-        let mut end = None;
+        let Some(mut projector) = self.projector else { return };
         for number in 1..=self.schedule.steps {
-            let error = step(&mut x, Scalar::from_f64(self.schedule.step_size(number)), &mut end);
-            self.correction.apply(self.system, self.targets, &error, &mut x);
+            step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
             if self.schedule.is_sampled(number) || number == self.schedule.steps {
                 self.sample(self.schedule.time(number), &x, tracks);
             }
         }
     }
 
-    fn sample<const N: usize>(&self, time: f64, x: &SVector<Lanes<V>, N>, tracks: &mut [Vec<Sample<N, M>>])
+    fn sample(&self, time: f64, x: &SVector<Lanes<V>, N>, tracks: &mut [Vec<Sample<N, M>>])
     where
         P: PreparedSystem<N, M>,
     {

@@ -20,10 +20,11 @@ use nalgebra::SVector;
 use rayon::prelude::*;
 
 use crate::consistent_start::check_start;
+use crate::correction::noise;
 use crate::error::positive;
 use crate::simulation::{Audit, Sampling, Schedule, bounds};
 use crate::{
-    Correction, Error, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Lanes, Method, Sample, Simulation,
+    Correction, Error, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Lanes, Method, Projector, Sample, Simulation,
 };
 use block::Course;
 pub use gains::{Alike, Each, EnsembleGains, NoFeedback};
@@ -308,7 +309,11 @@ where
         let start = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).start[i]));
         let targets = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).targets[i]));
         let field = G::block::<S, V>(|lane| &seat(lane).field);
-        let course = Course { system: &system, targets: &targets, correction: plan.correction, schedule };
+        let projector = (plan.correction != Correction::times(0)).then(|| {
+            let noise = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).noise[i]));
+            Projector::gathered(system, &targets, &noise, plan.correction)
+        });
+        let course = Course { system: &system, targets: &targets, projector, schedule };
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
         block::integrate(&course, &field, start, plan.method, &mut tracks);
         tracks
@@ -320,8 +325,8 @@ where
         let targets = check_start(system, &start)?;
         let field = self.gains.alone(system, &start, member)?;
         plan.audit(&field, &start)?;
-        let bounds = bounds(system, &start, &targets);
-        Ok(Seat { member, system: system.prepare(), field, start, targets, bounds })
+        let (bounds, noise) = (bounds(system, &start, &targets), noise(system, &start, &targets));
+        Ok(Seat { member, system: system.prepare(), field, start, targets, bounds, noise })
     }
 
     fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<N, M>> {
@@ -354,6 +359,8 @@ struct Seat<S: FeedbackSystem<N, M>, G: EnsembleGains<N, M>, const N: usize, con
     start: SVector<f64, N>,
     targets: SVector<f64, M>,
     bounds: SVector<f64, M>,
+    /// The variances of rounding in the integrals.
+    noise: SVector<f64, M>,
 }
 
 /// What holds for all members.

@@ -12,7 +12,8 @@ use crate::dependence::Dependence;
 use crate::error::{Symptom, positive};
 use crate::integrator::Resumption;
 use crate::{
-    BlowUp, Correction, Drift, Error, FeedbackSystem, Field, Halted, Integrator, PreparedSystem, StepError, StepFailure,
+    BlowUp, Correction, Drift, Error, FeedbackSystem, Field, Halted, Integrator, PreparedSystem, Projector, StepError,
+    StepFailure,
 };
 
 /// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
@@ -28,7 +29,8 @@ pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
 /// A run under way.
 pub(super) struct Course<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     record: Record<S, N, M>,
-    correction: Correction,
+    /// If the state is projected after every step.
+    projector: Option<Projector<S::Prepared, f64, N, M>>,
     watch: Watch<'a>,
     /// Where to go on instead of at the start.
     from: Option<Snapshot>,
@@ -53,15 +55,15 @@ impl<const N: usize> Audit<'_, N> {
 }
 
 /// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
-pub(super) struct Steps<'f, const N: usize> {
+pub(super) struct Steps<'f, P, const N: usize, const M: usize> {
     /// A step.
     pub(super) alone: &'f dyn Fn(&mut SVector<f64, N>, f64),
-    /// A step and the estimate of its error; see [`Tableau::step_with_error`](crate::tableau::Tableau).
-    pub(super) with_error: &'f StepWithError<'f, N>,
+    /// A step and its projection; see [`Projector::step`].
+    pub(super) projected: &'f ProjectedStep<'f, P, N, M>,
 }
 
-type StepWithError<'f, const N: usize> =
-    dyn Fn(&mut SVector<f64, N>, f64, &mut Option<SVector<f64, N>>) -> SVector<f64, N> + 'f;
+type ProjectedStep<'f, P, const N: usize, const M: usize> =
+    dyn Fn(&mut Projector<P, f64, N, M>, &mut SVector<f64, N>, f64) -> SVector<f64, M> + 'f;
 
 /// What a run has seen so far.
 struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
@@ -89,10 +91,16 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         from: Option<Snapshot>,
     ) -> Result<Self, Error> {
         let mut record = Record::new(system, start, targets);
+        let is_projected = correction != Correction::times(0);
+        let mut projector = is_projected.then(|| Projector::new(system, &start, targets, correction));
         if let Some(snapshot) = &from {
             record.restore(snapshot)?;
+            let vector = |entries: &Option<Vec<f64>>| entries.as_deref().map(SVector::from_column_slice);
+            if let Some(projector) = &mut projector {
+                projector.remember([vector(&snapshot.variances), vector(&snapshot.derivative)]);
+            }
         }
-        Ok(Self { record, correction, watch, from })
+        Ok(Self { record, projector, watch, from })
     }
 
     pub(super) fn with_fixed_steps(
@@ -100,30 +108,27 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         schedule: Schedule,
         evaluations_per_step: u64,
         audit: Audit<'_, N>,
-        steps: Steps<'_, N>,
+        steps: Steps<'_, S::Prepared, N, M>,
     ) -> Result<Run<S::State, N, M>, Error> {
         let mut number = self.first_step(&schedule)?;
         let mut x = self.record.last.state;
-        let derivative = self.from.as_ref().and_then(|snapshot| snapshot.derivative.as_deref());
-        let mut end = derivative.map(SVector::from_column_slice);
-        let is_projected = self.correction != Correction::times(0);
         audit.check(&schedule, self.record.last.time, &x)?;
         loop {
-            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, end.as_ref(), || None)
+            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, None, || None)
                 || number == schedule.steps
             {
-                // A derivative that is left for the next step was evaluated, too.
-                let evaluations = number * evaluations_per_step + u64::from(end.is_some());
+                // A projection has begun with an evaluation more.
+                let evaluations = number * evaluations_per_step + u64::from(self.projector.is_some());
                 return Ok(self.record.end(number, evaluations));
             }
             number += 1;
             let h = schedule.step_size(number);
-            let change = if is_projected {
-                let error = (steps.with_error)(&mut x, h, &mut end);
-                Some(self.correct(&error, &mut x))
-            } else {
-                (steps.alone)(&mut x, h);
-                None
+            let change = match &mut self.projector {
+                Some(projector) => Some((steps.projected)(projector, &mut x, h)),
+                None => {
+                    (steps.alone)(&mut x, h);
+                    None
+                }
             };
             self.record.add(schedule.time(number), x, change)?;
             if schedule.is_sampled(number) {
@@ -141,7 +146,6 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
     ) -> Result<Run<S::State, N, M>, Error> {
         let until = positive("the end of the simulation", until)?;
         let stride = self.resume(&mut integrator, until)?;
-        let is_projected = self.correction != Correction::times(0);
         let mut sampling = Sampling::new(until, interval, stride, self.record.trajectory.len() as u64)?;
         loop {
             let control = || Some(Control::of(&integrator, sampling.stride()));
@@ -150,10 +154,10 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
                 return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
             }
             let mut change = None;
-            let step = integrator.step_unless(until, |x, error| {
-                change = is_projected.then(|| self.correct(error, x));
-                false
-            });
+            let step = match &mut self.projector {
+                Some(projector) => integrator.projected_step(until, projector).map(|violation| change = Some(violation)),
+                None => integrator.step(until),
+            };
             step.map_err(|error| self.record.halted(error))?;
             self.record.add(integrator.time(), *integrator.state(), change)?;
             match &mut sampling {
@@ -163,12 +167,6 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
                 }
             }
         }
-    }
-
-    /// Projects a state that a step with this error ended at; returns the change of the integrals that it had before.
-    fn correct(&self, error: &SVector<f64, N>, x: &mut SVector<f64, N>) -> SVector<f64, M> {
-        let Record { system, targets, .. } = &self.record;
-        self.correction.apply(system, targets, error, x)
     }
 
     /// How many steps of a fixed size were made already.
@@ -219,8 +217,15 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         derivative: Option<&SVector<f64, N>>,
         control: impl Fn() -> Option<Control>,
     ) -> bool {
-        let Self { record, watch, .. } = self;
-        let snapshot = || record.snapshot(steps, derivative, control());
+        let Self { record, watch, projector, .. } = self;
+        let [variances, own] = projector.as_ref().map_or([None; 2], Projector::memory);
+        let entries = |vector: Option<&SVector<f64, N>>| vector.map(|vector| vector.as_slice().to_vec());
+        let snapshot = || Snapshot {
+            derivative: entries(derivative.or(own)),
+            variances: entries(variances),
+            control: control(),
+            ..record.snapshot(steps)
+        };
         watch(&Moment { time: record.last.time, until, snapshot: &snapshot }).is_break()
     }
 }
@@ -266,14 +271,15 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         }
     }
 
-    fn snapshot(&self, steps: u64, derivative: Option<&SVector<f64, N>>, control: Option<Control>) -> Snapshot {
+    fn snapshot(&self, steps: u64) -> Snapshot {
         let row = |sample: &Sample<N, M>| [&[sample.time], sample.state.as_slice()].concat();
         Snapshot {
             time: self.last.time,
             state: self.last.state.as_slice().to_vec(),
             steps,
-            derivative: derivative.map(|derivative| derivative.as_slice().to_vec()),
-            control,
+            derivative: None,
+            variances: None,
+            control: None,
             drift: self.drift.to_record(),
             trajectory: self.trajectory.iter().map(row).collect(),
             jump: self.jump,

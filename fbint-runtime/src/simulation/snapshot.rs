@@ -40,6 +40,8 @@ pub struct Snapshot {
     pub(crate) steps: u64,
     /// The field where the last step ended, if the next step begins with it: before the end was projected.
     pub(crate) derivative: Option<Vec<f64>>,
+    /// The sizes of the steps' errors, if states are projected.
+    pub(crate) variances: Option<Vec<f64>>,
     /// Of a method with error control.
     pub(crate) control: Option<Control>,
     pub(crate) drift: DriftRecord,
@@ -77,7 +79,7 @@ impl Snapshot {
     /// Refuses a snapshot of a system with other dimensions, or with what no run has.
     pub(crate) fn check<const N: usize, const M: usize>(&self) -> Result<(), Error> {
         let dependent = self.dependence.iter().map(|(_, state)| state);
-        let mut states = self.derivative.iter().chain(dependent).chain([&self.state]);
+        let mut states = self.derivative.iter().chain(&self.variances).chain(dependent).chain([&self.state]);
         if !states.all(|state| state.len() == N) || !self.trajectory.iter().all(|row| row.len() == N + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }

@@ -172,6 +172,7 @@ impl<const WEIGHTED: bool> PreparedSystem<6, 4> for Pendulum<WEIGHTED> {
         &self,
         x: &SVector<T, 6>,
         variances: &SVector<T, 6>,
+        _: &SVector<T, 4>,
         law: &G,
     ) -> SVector<T, 6> {
         let jacobian = PreparedSystem::integrals_jacobian(self, x);

@@ -4,7 +4,8 @@
 //! compiling every method for every kind of gains once more. What comes out is, bit by bit, what the whole run gives.
 
 use fbint_runtime::{
-    Correction, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, OneStep, PlainField, Tolerance,
+    Correction, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, OneStep, PlainField,
+    PreparedSystem, Projector, Tolerance,
 };
 use nalgebra::SVector;
 
@@ -25,19 +26,13 @@ where
     S: FeedbackSystem<N, M>,
 {
     let (field, targets) = field(system, &start, &plan.feedback)?;
-    let prepared = system.prepare();
     let is_projected = plan.correction != Correction::times(0);
-    let correct = |error: &SVector<f64, N>, x: &mut SVector<f64, N>| {
-        if is_projected {
-            plan.correction.apply(&prepared, &targets, error, x);
-        }
-    };
-    let fixed = |h: f64, step: &dyn Fn(&mut SVector<f64, N>)| {
-        let (mut x, mut end) = (start, None);
+    let mut projector = Projector::new(system, &start, targets, plan.correction);
+    let mut fixed = |h: f64, step: &dyn Fn(&mut SVector<f64, N>)| {
+        let mut x = start;
         for _ in 0..(plan.until / h).round() as u64 {
             if is_projected {
-                let error = plan.method.step_with_error(|x| field.value(x), &mut x, h, &mut end);
-                correct(&error, &mut x);
+                plan.method.projected_step(&mut projector, |x| field.value(x), &mut x, h);
             } else {
                 step(&mut x);
             }
@@ -50,10 +45,10 @@ where
         Method::Heun { h } => fixed(h, &|x| HEUN.step(|x| field.value(x), x, h)),
         Method::Rk4 { h } => fixed(h, &|x| field.rk4_step(x, h)),
         Method::DormandPrince { rtol, atol } => {
-            Ok(controlled(Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?), plan, correct))
+            Ok(controlled(Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?), plan, &mut projector))
         }
         Method::Dop853 { rtol, atol } => {
-            Ok(controlled(Integrator::dop853(&field, start, Tolerance::new(rtol, atol)?), plan, correct))
+            Ok(controlled(Integrator::dop853(&field, start, Tolerance::new(rtol, atol)?), plan, &mut projector))
         }
     }
 }
@@ -73,16 +68,21 @@ pub(super) fn run_by<const N: usize>(
 }
 
 /// With error control. What fails ends early, as the run of it does with an error.
-fn controlled<const N: usize, const STAGES: usize>(
+fn controlled<P: PreparedSystem<N, M>, const N: usize, const M: usize, const STAGES: usize>(
     mut integrator: Integrator<'_, AnyField<'_, N>, N, STAGES>,
     plan: &Plan,
-    correct: impl Fn(&SVector<f64, N>, &mut SVector<f64, N>),
+    projector: &mut Projector<P, f64, N, M>,
 ) -> SVector<f64, N> {
-    let mut projected = |x: &mut _, error: &_| {
-        correct(error, x);
-        false
-    };
-    while integrator.time() < plan.until && integrator.step_unless(plan.until, &mut projected).is_ok() {}
+    let is_projected = plan.correction != Correction::times(0);
+    while integrator.time() < plan.until {
+        let step = match is_projected {
+            true => integrator.projected_step(plan.until, projector).map(|_| ()),
+            false => integrator.step(plan.until),
+        };
+        if step.is_err() {
+            break;
+        }
+    }
     *integrator.state()
 }
 

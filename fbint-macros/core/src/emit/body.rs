@@ -35,7 +35,7 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize, prepare: &Program) -> Self {
-        let mut taken: BTreeSet<String> = ["x", "h", "law", "columns", "variances"].into_iter().map(str::to_owned).collect();
+        let mut taken: BTreeSet<String> = ["x", "h", "law", "columns", "variances", "noise"].into_iter().map(str::to_owned).collect();
         let names: Vec<Ident> = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
         let mut computed = 0..;
         let name = |value: &Value| match prepare.instructions[value.index()] {
@@ -155,7 +155,7 @@ fn variable_name(symbol: &SymbolInfo) -> String {
 /// Keywords, names that are taken, and names of temporaries get underscores appended.
 fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
     let temporary = |name: &str| {
-        let digits = ["t", "y_", "c_", "s_"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
+        let digits = ["t", "y_", "c_", "s_", "r_"].into_iter().find_map(|prefix| name.strip_prefix(prefix));
         digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     };
     while temporary(&name) || taken.contains(&name) || syn::parse_str::<Ident>(&name).is_err() {
@@ -284,6 +284,10 @@ impl<'a> Body<'a> {
                 let (name, column) = (variance_name(column), Literal::usize_unsuffixed(column));
                 quote!(let #name = variances.data.0[0][#column];)
             }
+            (Instruction::Input(Input::Noise(row)), Numbers::Scalars) => {
+                let (name, row) = (noise_name(row), Literal::usize_unsuffixed(row));
+                quote!(let #name = noise.data.0[0][#row];)
+            }
             _ => return,
         };
         self.statements.push(statement);
@@ -340,6 +344,7 @@ impl<'a> Body<'a> {
             Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
             Instruction::Input(Input::Variance(column)) => Piece::atom(variance_name(column).into_token_stream()),
+            Instruction::Input(Input::Noise(row)) => Piece::atom(noise_name(row).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
             Instruction::Mul(a, b) => {
@@ -385,6 +390,10 @@ impl<'a> Body<'a> {
             _ => None,
         }
     }
+}
+
+fn noise_name(row: usize) -> Ident {
+    format_ident!("r_{row}", span = Span::mixed_site())
 }
 
 fn variance_name(column: usize) -> Ident {

@@ -387,7 +387,13 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
             #feedback_field
         }
         #inline_correction
-        fn correction<T: #runtime::Scalar, #law>(&self, x: &#vector, variances: &#vector, law: &G) -> #vector {
+        fn correction<T: #runtime::Scalar, #law>(
+            &self,
+            x: &#vector,
+            variances: &#vector,
+            noise: &#runtime::nalgebra::SVector<T, #m>,
+            law: &G,
+        ) -> #vector {
             #correction
         }
         #inline_squares

@@ -86,6 +86,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
                 &self,
                 _x: &#vector,
                 _variances: &#vector,
+                _noise: &#runtime::nalgebra::SVector<T, #m>,
                 _law: &G,
             ) -> #vector #none
             fn squared_gradients<T: #runtime::Scalar>(&self, _x: &#vector) -> #runtime::nalgebra::SVector<T, #m> #none

@@ -36,7 +36,7 @@ pub struct Programs {
     pub potential_gradient: Program,
     /// X - grad V, through the feedback law.
     pub feedback_field: Program,
-    /// S DF^T (DF S DF^T + e D)^-1 y, where the law gives y from F, and S is a diagonal matrix that the caller gives.
+    /// S DF^T (DF S DF^T + e D + R)^-1 y, where the law gives y from F, and S and R are diagonal matrices that the caller gives.
     pub correction: Program,
     /// |dF_i|^2, the diagonal D of DF DF^T.
     pub squared_gradients: Program,
@@ -55,8 +55,6 @@ pub(super) const FEEDBACK_FIELD: &str = "feedback_field";
 /// e, the damping of a correction relative to the diagonal D of DF S DF^T: at a relative equilibrium, where DF loses rank, a
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
 pub(super) const DAMPING: f64 = 1e-10;
-/// Added to the diagonal, so that a row of DF that vanishes does no harm; its square is still a number.
-const TINY: f64 = 1e-140;
 
 impl Programs {
     /// Every program with the name of its function, the one that prepares first.
@@ -206,15 +204,18 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
     let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
     let mut rows = Vec::new();
     let mut violations = Vec::new();
+    let mut noise = Vec::new();
     for (index, gradient) in derivation.gradients.iter().enumerate() {
         let mut row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         let factor = lowering.take_constant_factor(row.iter_mut().map(|(_, entry)| entry));
         let violation = Monomial::value(lowering.weighted(index)).times(&factor.to_power(-1));
         violations.push(Some(lowering.materialise(&violation)));
+        let variance = lowering.noise(index).times(&factor.to_power(-2));
+        noise.push(lowering.materialise(&variance));
         rows.push(row);
     }
     let moved = moved_rows(&mut lowering, &rows);
-    let gram = damped_gram_matrix(&mut lowering, &rows, &moved);
+    let gram = damped_gram_matrix(&mut lowering, &rows, &moved, &noise);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
     let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
@@ -257,20 +258,19 @@ fn moved_rows(lowering: &mut Lowering, rows: &[Row]) -> Vec<Row> {
     rows.iter().map(|row| row.iter().map(&mut moved).collect()).collect()
 }
 
-/// DF S DF^T + e D, from DF and DF S.
-fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row]) -> Matrix {
+/// DF S DF^T + e D + R, from DF and DF S.
+fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row], noise: &[Value]) -> Matrix {
     let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
     for i in 0..rows.len() {
         for j in 0..i {
             gram[i][j] = lowering.sum_unless_zero(dot_product(&rows[i], &moved[j]));
             gram[j][i] = gram[i][j];
         }
-        let tiny = lowering.builder.constant(TINY);
         let diagonal = lowering.sum_unless_zero(dot_product(&rows[i], &moved[i]));
-        gram[i][i] = Some(diagonal.map_or(tiny, |diagonal| {
+        gram[i][i] = Some(diagonal.map_or(noise[i], |diagonal| {
             let factor = lowering.builder.constant(1.0 + DAMPING);
             let damped = lowering.builder.mul(diagonal, factor);
-            lowering.builder.add(damped, tiny)
+            lowering.builder.add(damped, noise[i])
         }));
     }
     gram

@@ -63,6 +63,7 @@ fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
     let symbols = |input: Input| match input {
         Input::Symbol(symbol) => point.symbol(symbol),
         Input::Variance(column) => variance(point, column),
+        Input::Noise(row) => noise(point, row),
         Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
     };
     let prepared = interpret(preparation, &symbols, &|_| Vec::new());
@@ -186,11 +187,19 @@ fn variance(point: &Point, column: usize) -> f64 {
     0.5 + point.value(4000 + column as u64).abs()
 }
 
-/// S DF^T (DF S DF^T + e D)^-1 y for a consistent violation y.
+/// R_i in general position, and small as it is in a run.
+fn noise(point: &Point, row: usize) -> f64 {
+    1e-4 * (0.5 + point.value(5000 + row as u64).abs())
+}
+
+/// S DF^T (DF S DF^T + e D + R)^-1 y for a consistent violation y.
 fn correction(derivation: &Derivation, point: &Point, rows: &[Vec<f64>], integrals: &[f64]) -> Vec<f64> {
     let moved = |column: usize| variance(point, column);
     let dot = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|column| moved(column) * a[column] * b[column]).sum() };
-    let entry = |i: usize, j: usize| dot(&rows[i], &rows[j]) * if i == j { 1.0 + DAMPING } else { 1.0 };
+    let entry = |i: usize, j: usize| {
+        let product = dot(&rows[i], &rows[j]);
+        if i == j { product * (1.0 + DAMPING) + noise(point, i) } else { product }
+    };
     let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
     let y = solve_transposed(gram, consistent_violation(derivation, point, integrals));
     let step = |column: usize| moved(column) * y.iter().zip(rows).map(|(y, row)| y * row[column]).sum::<f64>();

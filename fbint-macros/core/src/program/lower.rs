@@ -229,6 +229,11 @@ impl Lowering {
         value
     }
 
+    /// R_i
+    pub(super) fn noise(&mut self, row: usize) -> Monomial {
+        Monomial::value(self.builder.input(Input::Noise(row)))
+    }
+
     /// S_j
     pub(super) fn variance(&mut self, column: usize) -> Monomial {
         Monomial::value(self.builder.input(Input::Variance(column)))
@@ -536,7 +541,7 @@ impl Lowering {
                 Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
                 Instruction::Input(Input::Prepared(_)) => Kind::Parameter,
                 Instruction::Input(Input::Symbol(_) | Input::Variance(_)) => Kind::State,
-                Instruction::Input(Input::Weighted(_)) => Kind::Scalar,
+                Instruction::Input(Input::Weighted(_) | Input::Noise(_)) => Kind::Scalar,
                 other => {
                     other.operands().fold(Kind::Parameter, |kind, operand| match (kind, self.kinds[operand.index()]) {
                         (Kind::State, _) | (_, Kind::State) => Kind::State,

@@ -43,6 +43,8 @@ pub enum Input {
     Weighted(usize),
     /// S_j, the variance of an entry of the state that a correction takes: see [`Programs::correction`].
     Variance(usize),
+    /// R_i, the variance of rounding in an integral that a correction takes.
+    Noise(usize),
 }
 
 /// One operation.
@@ -257,6 +259,7 @@ impl std::fmt::Display for Program {
                 Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Weighted(index)) => format!("weighted {index}"),
                 Instruction::Input(Input::Variance(column)) => format!("variance {column}"),
+                Instruction::Input(Input::Noise(row)) => format!("noise {row}"),
                 Instruction::Add(a, b) => format!("v{} + v{}", a.0, b.0),
                 Instruction::Sub(a, b) => format!("v{} - v{}", a.0, b.0),
                 Instruction::Mul(a, b) => format!("v{} * v{}", a.0, b.0),

@@ -6,7 +6,7 @@
 use std::error::Error;
 
 use fbint_runtime::{
-    Correction, Feedback, FeedbackSystem, Field, Gains, Integrator, PlainField, PreparedSystem, Tolerance,
+    Correction, Feedback, FeedbackSystem, Field, Gains, Integrator, PlainField, PreparedSystem, Projector, Tolerance,
 };
 use models::FourBar;
 use nalgebra::SVector;
@@ -99,14 +99,14 @@ fn follow<F: Field<8>, const S: usize>(
     contender: Contender,
 ) -> Result<Course, Box<dyn Error>> {
     let prepared = linkage.prepare();
+    let mut projector = Projector::new(linkage, integrator.state(), *targets, Correction::once());
     let mut progress = Progress::new(&format!("four-bar: {contender}"));
     let mut residuals = vec![(0.0, residual(linkage, &prepared.integrals(integrator.state())))];
     while integrator.time() < UNTIL {
-        integrator.step(UNTIL)?;
         if contender.aid == Aid::Projection {
-            let mut state = *integrator.state();
-            Correction::once().apply(&prepared, targets, &mut state);
-            integrator.set_state(state);
+            integrator.projected_step(UNTIL, &mut projector)?;
+        } else {
+            integrator.step(UNTIL)?;
         }
         residuals.push((integrator.time(), residual(linkage, &prepared.integrals(integrator.state()))));
         progress.report(integrator.time() / UNTIL);
