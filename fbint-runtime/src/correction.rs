@@ -28,6 +28,10 @@ use crate::{Constant, FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 
 /// The weight of the last step in the running mean of e^2.
 const LAST: f64 = 0.1;
+/// How many entries of the state one integral can speak for.
+const ENTRIES_PER_INTEGRAL: usize = 12;
+/// What counts as rounding of an entry of the state, in roundings.
+const ROUNDINGS: f64 = 1024.0;
 /// The least entry of R: it is positive, and so is the product of two of them.
 pub(crate) const LEAST_NOISE: f64 = 1e-140;
 
@@ -43,10 +47,28 @@ impl Correction {
         Self { iterations: 1 }
     }
 
+    /// What a run does for which nothing is chosen: one iteration, unless the state has more than twelve entries for each integral.
+    ///
+    /// An integral says one thing about the error of a step. Shared out among many entries, some of which hardly err, what it says
+    /// does more harm than good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain
+    /// steps follow best end further from the truth.
+    pub(crate) const fn by_default<const N: usize, const M: usize>() -> Self {
+        if N <= ENTRIES_PER_INTEGRAL * M { Self::once() } else { Self::times(0) }
+    }
+
     /// A number of iterations, where 0 is no correction; each squares what violation is left, so that more than 3 are never of use.
     pub const fn times(iterations: u32) -> Self {
         Self { iterations }
     }
+}
+
+/// What a projection found and did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Projected<T, const N: usize, const M: usize> {
+    /// F - F_target before it.
+    pub violation: SVector<T, M>,
+    /// By how much it moved the state: what was subtracted from it.
+    pub correction: SVector<T, N>,
 }
 
 /// The steps of a run that projects the state after each.
@@ -98,7 +120,7 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
         Self { system, targets, noise, iterations: correction.iterations, variances: None, derivative: None }
     }
 
-    /// One step of size `h` along x' = `field`(x), whose end is projected. Returns F - F_target as it was before the projection.
+    /// One step of size `h` along x' = `field`(x), whose end is projected.
     ///
     /// f is evaluated where the step ends, for the estimate of its error, and once more before the first step; the next step begins
     /// with that value, although its start has been projected since: it is off by the size of a step's error, and what comes of
@@ -110,16 +132,16 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
         field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
         x: &mut SVector<T, N>,
         h: T,
-    ) -> SVector<T, M> {
+    ) -> Projected<T, N, M> {
         let first = self.derivative.unwrap_or_else(|| field(x));
         let (error, end) = method.step_with_error(field, x, h, first);
         self.derivative = Some(end);
         self.project(&error, x)
     }
 
-    /// Projects the state `x` that a step with this error ended at. Returns F - F_target as it was before.
+    /// Projects the state `x` that a step with this error ended at.
     #[inline(always)]
-    pub fn project(&mut self, error: &SVector<T, N>, x: &mut SVector<T, N>) -> SVector<T, M> {
+    pub fn project(&mut self, error: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
         let variances = self.variances_after(error);
         self.variances = Some(variances);
         self.move_back(&variances, x)
@@ -127,34 +149,34 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
 
     /// The diagonal of S after a step with this error.
     #[inline(always)]
-    pub(crate) fn variances_after(&self, error: &SVector<T, N>) -> SVector<T, N> {
+    fn variances_after(&self, error: &SVector<T, N>) -> SVector<T, N> {
         let squares = vector(array::from_fn(|i| error[i] * error[i]));
         let Some(mean) = self.variances else { return squares };
         vector(array::from_fn(|i| T::from_f64(LAST).mul_add(squares[i] - mean[i], mean[i])))
     }
 
     #[inline(always)]
-    pub(crate) fn move_back(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> SVector<T, M> {
-        let before = self.iterate(variances, x);
+    fn move_back(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
+        let mut projected = self.iterate(variances, x);
         for _ in 1..self.iterations {
-            self.iterate_again(variances, x);
+            let further = self.iterate_again(variances, x);
+            projected.correction = vector(array::from_fn(|i| projected.correction[i] + further.correction[i]));
         }
-        before
+        projected
     }
 
-    /// One iteration, which returns the violation that it found.
     #[inline(always)]
-    fn iterate(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> SVector<T, M> {
+    fn iterate(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
         let violation = Violation { targets: &self.targets, found: Cell::new([T::from_f64(0.0); M]) };
         let correction = self.system.correction(x, variances, &self.noise, &violation);
         *x = vector(array::from_fn(|i| x[i] - correction[i]));
-        vector(violation.found.get())
+        Projected { violation: vector(violation.found.get()), correction }
     }
 
     /// The second and later iterations, which are hardly ever needed: not worth a copy of the generated code at every call.
     #[inline(never)]
-    fn iterate_again(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) {
-        self.iterate(variances, x);
+    fn iterate_again(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
+        self.iterate(variances, x)
     }
 
     /// What is remembered of the steps so far: the diagonal of S, and the derivative.
@@ -166,6 +188,45 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
     #[cfg(feature = "std")]
     pub(crate) fn remember(&mut self, [variances, derivative]: [Option<SVector<T, N>>; 2]) {
         (self.variances, self.derivative) = (variances, derivative);
+    }
+}
+
+impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, N, M> {
+    /// Does what [`project`](Self::project) does, but leaves everything as it was where the projection is
+    /// [out of proportion](Self::LIMIT).
+    pub(crate) fn project_within_limit(
+        &mut self,
+        error: &SVector<f64, N>,
+        x: &mut SVector<f64, N>,
+    ) -> Option<Projected<f64, N, M>> {
+        let (before, end) = (self.variances, *x);
+        let projected = self.project(error, x);
+        let (_, ratio) = self.largest_move(&projected, x);
+        if ratio <= Self::LIMIT {
+            return Some(projected);
+        }
+        (self.variances, *x) = (before, end);
+        None
+    }
+
+    /// A projection that moves an entry of the state by more than this many times the error of the step is not a correction of
+    /// that error: the step has left the range in which its error and the linearised integrals mean anything.
+    pub(crate) const LIMIT: f64 = 1000.0;
+
+    /// The entry of the state that the last projection moved furthest in units of its error, and how far in these units. What is
+    /// within a thousand roundings of the entry is rounding.
+    pub(crate) fn largest_move(&self, projected: &Projected<f64, N, M>, x: &SVector<f64, N>) -> (usize, f64) {
+        let variances = self.variances.unwrap_or_else(SVector::zeros);
+        let (mut entry, mut largest) = (0, 0.0);
+        for i in 0..N {
+            let rounding = ROUNDINGS * f64::EPSILON * x[i];
+            let square = projected.correction[i] * projected.correction[i] / (variances[i] + rounding * rounding);
+            // What is not a number is out of all proportion, unless nothing was moved.
+            if square > largest || (square.is_nan() && projected.correction[i] != 0.0) {
+                (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
+            }
+        }
+        (entry, Scalar::sqrt(largest))
     }
 }
 

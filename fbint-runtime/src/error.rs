@@ -234,6 +234,10 @@ pub enum Error {
     #[cfg(feature = "std")]
     #[error(transparent)]
     Halted(#[from] Box<Halted>),
+    /// A projection moved the state by far more than the step before it erred.
+    #[cfg(feature = "std")]
+    #[error(transparent)]
+    Projection(#[from] Box<OutOfProportion>),
     /// The solution left every bound.
     #[cfg(feature = "std")]
     #[error(transparent)]
@@ -270,6 +274,8 @@ pub struct Halted {
     pub names: &'static [&'static str],
     /// The constraints that are nearly dependent there, or were on the way, if there are such.
     pub dependence: Option<Dependence>,
+    /// The time and the flat state of every sample until then, and of the last good state.
+    pub trajectory: Vec<(f64, Vec<f64>)>,
 }
 
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
@@ -298,6 +304,40 @@ pub struct BlowUp {
     pub names: &'static [&'static str],
     /// The constraints that are nearly dependent there, or were on the way, if there are such.
     pub dependence: Option<Dependence>,
+    /// The time and the flat state of every sample until then, and of the last good state.
+    pub trajectory: Vec<(f64, Vec<f64>)>,
+}
+
+/// A projection that moved the state by far more than the step before it erred, and where the run was before.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the projection onto the integrals after the step to t = {time:?} moves `{entry}` by {distance:.1e}, {per_error:.1e} times \
+     the error of the step{}: the step has passed a collision or another singularity, or is too long to follow the motion; \
+     take shorter steps or error control, or end before. The last good state, at t = {last_time:?}, was {}",
+    Suspected(.dependence),
+    Assigned(.names, .last_state)
+)]
+#[non_exhaustive]
+pub struct OutOfProportion {
+    /// The time after the step.
+    pub time: f64,
+    /// The entry of the state that was moved furthest in units of its error.
+    pub entry: &'static str,
+    /// By how much it was moved.
+    pub distance: f64,
+    /// That distance in units of the error that the method estimates for this entry.
+    pub per_error: f64,
+    /// The time of the last good state.
+    pub last_time: f64,
+    /// The last state that a projection in proportion led to, flat.
+    pub last_state: Vec<f64>,
+    /// The names of its entries.
+    pub names: &'static [&'static str],
+    /// The constraints that are nearly dependent there, or were on the way, if there are such.
+    pub dependence: Option<Dependence>,
+    /// The time and the flat state of every sample until then, and of the last good state.
+    pub trajectory: Vec<(f64, Vec<f64>)>,
 }
 
 /// What is wrong with the state after a step.

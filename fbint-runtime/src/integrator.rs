@@ -15,7 +15,7 @@ use nalgebra::SVector;
 
 use crate::error::positive;
 use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, extended};
-use crate::{Error, Field, PreparedSystem, Projector, Scalar};
+use crate::{Error, Field, PreparedSystem, Projected, Projector, Scalar};
 
 /// How many steps are tried unless told otherwise, at most.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -201,7 +201,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         self.step_unless(until, |_, _| false)
     }
 
-    /// Makes one step as [`step`](Self::step) does, and projects where it ends. Returns F - F_target as it was before.
+    /// Makes one step as [`step`](Self::step) does, and projects where it ends. A step whose projection moves the state by more
+    /// than a hundred times the step's error is rejected, and a shorter one is tried.
     ///
     /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
     /// moved: it is off by the size of a step's error, and what comes of it by that times the step's size.
@@ -213,13 +214,22 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         &mut self,
         until: f64,
         projector: &mut Projector<P, f64, N, M>,
-    ) -> Result<SVector<f64, M>, StepError<N>> {
-        let mut violation = SVector::zeros();
-        self.step_unless(until, |x, error| {
-            violation = projector.project(error, x);
-            false
+    ) -> Result<Projected<f64, N, M>, StepError<N>> {
+        let mut projected = Projected { violation: SVector::zeros(), correction: SVector::zeros() };
+        self.step_unless(until, |x, error| match projector.project_within_limit(error, x) {
+            Some(within) => {
+                projected = within;
+                false
+            }
+            None => true,
         })?;
-        Ok(violation)
+        Ok(projected)
+    }
+
+    /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
+    #[cfg(feature = "std")]
+    pub(crate) fn tolerance(&self, i: usize) -> f64 {
+        self.tolerance.atol + self.tolerance.rtol * self.state[i].abs()
     }
 
     /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
@@ -256,7 +266,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             let size = if is_shortened { remaining } else { proposed };
             let (mut next, error) = self.attempt(direction * size, first);
             let meets_tolerance = error <= 1.0 && is_finite(&next);
-            if meets_tolerance && !is_refused(&mut next, &self.error) {
+            let is_refused = meets_tolerance && is_refused(&mut next, &self.error);
+            if meets_tolerance && !is_refused {
                 let time = if is_shortened { until } else { self.time + direction * size };
                 let grown = size * self.growth(error);
                 self.size = Some(match shrinking {
@@ -270,9 +281,9 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             if let Some(entry) = not_finite(&self.state).or(not_finite(&self.stages[0])) {
                 return Err(self.failed(StepFailure::NotFinite { entry }));
             }
-            let error = if is_finite(&next) && !meets_tolerance { error } else { f64::INFINITY };
+            let error = if is_finite(&next) && !is_refused { error } else { f64::INFINITY };
             self.rejected += 1;
-            shrinking = Some(self.rejection(&next, error));
+            shrinking = Some(if is_refused { StepFailure::Projection } else { self.rejection(&next, error) });
             proposed = size * self.shrinkage(error);
             first = 1;
         }
@@ -544,6 +555,12 @@ pub enum StepFailure {
         "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
     )]
     Underflow,
+    /// The projection after the step moves the state by more than a hundred times the step's error, however short the step.
+    #[error(
+        "the projection onto the integrals moves the state by far more than a step errs, however short the step: the \
+         solution may be near a collision or another singularity of the field, or an integral is not conserved"
+    )]
+    Projection,
     /// The limit to the number of steps is reached.
     #[error("{limit} steps were tried: allow more, or a larger tolerance; a field this slow to integrate may be stiff")]
     TooManySteps {

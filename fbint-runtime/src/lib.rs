@@ -93,14 +93,14 @@ mod system;
 pub mod tableau;
 
 pub use consistent_start::ConsistentStart;
-pub use correction::{Correction, Projector};
+pub use correction::{Correction, Projected, Projector};
 pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "ensemble")]
 pub use ensemble::{Alike, Each, Ensemble, EnsembleGains, EnsembleRun, NoFeedback, Statistics, Summary};
 pub use error::Error;
 #[cfg(feature = "std")]
-pub use error::{BlowUp, Halted, Symptom};
+pub use error::{BlowUp, Halted, OutOfProportion, Symptom};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
@@ -113,7 +113,7 @@ pub use nalgebra;
 pub use policy::{BaeChang, ConstantGain, DiagonalScaled, GainPolicy, Relaxation, Target};
 pub use scalar::{Constant, Scalar};
 #[cfg(feature = "std")]
-pub use simulation::{Method, Moment, Run, Sample, Simulation, Snapshot};
+pub use simulation::{LargestProjection, Method, Moment, Run, Sample, Simulation, Snapshot};
 pub use system::{
     Conservation, Evidence, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem,
 };

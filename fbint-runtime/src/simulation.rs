@@ -28,7 +28,7 @@ use crate::integrator::MAX_STEPS;
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
 use crate::{
     Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Integrator,
-    OneStep, PlainField, PreparedSystem, Projector, Scalar, Tolerance,
+    OneStep, PlainField, PreparedSystem, Projected, Projector, Scalar, Tolerance,
 };
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); those of the methods of
@@ -102,14 +102,16 @@ impl Method {
         field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
         x: &mut SVector<T, N>,
         h: T,
-    ) -> SVector<T, M> {
+    ) -> Projected<T, N, M> {
         match self {
             Self::Euler { .. } => projector.step(&EULER, field, x, h),
             Self::Midpoint { .. } => projector.step(&MIDPOINT, field, x, h),
             Self::Heun { .. } => projector.step(&HEUN, field, x, h),
             Self::Rk4 { .. } => projector.step(&RK4, field, x, h),
             Self::DormandPrince { .. } | Self::Dop853 { .. } => {
-                SVector::from_array_storage(ArrayStorage([[T::from_f64(0.0); M]]))
+                let zero = T::from_f64(0.0);
+                let violation = SVector::from_array_storage(ArrayStorage([[zero; M]]));
+                Projected { violation, correction: SVector::from_array_storage(ArrayStorage([[zero; N]])) }
             }
         }
     }
@@ -316,7 +318,7 @@ where
         let method = self.method.ok_or(Error::NotSet { what: "method", call: "method(Method::Rk4 { h: 1e-3 })" })?;
         let until = self.until.ok_or(Error::NotSet { what: "end", call: "until(100.0)" })?;
         let (start, interval) = (self.start, self.interval);
-        let correction = self.correction.unwrap_or(Correction::once());
+        let correction = self.correction.unwrap_or(Correction::by_default::<N, M>());
         let course = Course::new(self.system, start, self.targets, correction, self.watch, self.from)?;
         let decay_rate = |x: &SVector<f64, N>| field.decay_rate(x);
         let audit = Audit {
@@ -404,6 +406,25 @@ pub struct Run<X, const N: usize, const M: usize> {
     steps: u64,
     evaluations: u64,
     dependence: Option<Dependence>,
+    largest_projection: Option<LargestProjection>,
+}
+
+/// The projection of a run that was largest in units of the error of its step.
+///
+/// Where it is of the order of 1 or below, projections have corrected errors of the method and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct LargestProjection {
+    /// The time after the step.
+    pub time: f64,
+    /// The entry of the state that was moved furthest in these units.
+    pub entry: &'static str,
+    /// By how much it was moved.
+    pub distance: f64,
+    /// That distance in units of the error that the method estimates for this entry, as a running mean over about ten steps.
+    pub per_error: f64,
+    /// That distance in units of the tolerance, rtol |x| + atol, of a method with error control.
+    pub per_tolerance: Option<f64>,
 }
 
 /// A state on the way.
@@ -442,6 +463,11 @@ impl<X: Clone, const N: usize, const M: usize> Run<X, N, M> {
     /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
     pub fn dependence(&self) -> Option<&Dependence> {
         self.dependence.as_ref()
+    }
+
+    /// The projection that was largest in units of the error of its step, if states were projected.
+    pub fn largest_projection(&self) -> Option<&LargestProjection> {
+        self.largest_projection.as_ref()
     }
 
     /// The number of steps.

@@ -392,7 +392,7 @@ impl Plan {
                 (None, Sampling::new(until, Some(interval), 1, 1)?.times(until))
             }
         };
-        let correction = ensemble.correction.unwrap_or(Correction::once());
+        let correction = ensemble.correction.unwrap_or(Correction::by_default::<N, M>());
         Ok(Self { method, correction, until, interval, times, schedule })
     }
 

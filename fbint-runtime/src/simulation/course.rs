@@ -6,13 +6,14 @@ use nalgebra::SVector;
 
 use super::schedule::{DEFAULT_INTERVALS, Sampling, Schedule};
 use super::snapshot::{Control, Moment, Snapshot};
-use super::{Run, Sample};
+use super::{LargestProjection, Run, Sample};
 use crate::consistent_start::scales;
 use crate::dependence::Dependence;
 use crate::error::{Symptom, positive};
 use crate::integrator::Resumption;
 use crate::{
-    BlowUp, Correction, Drift, Error, FeedbackSystem, Field, Halted, Integrator, PreparedSystem, Projector, StepError,
+    BlowUp, Correction, OutOfProportion, Drift, Error, FeedbackSystem, Field, Halted, Integrator, PreparedSystem, Projected, Projector,
+    StepError,
     StepFailure,
 };
 
@@ -63,7 +64,7 @@ pub(super) struct Steps<'f, P, const N: usize, const M: usize> {
 }
 
 type ProjectedStep<'f, P, const N: usize, const M: usize> =
-    dyn Fn(&mut Projector<P, f64, N, M>, &mut SVector<f64, N>, f64) -> SVector<f64, M> + 'f;
+    dyn Fn(&mut Projector<P, f64, N, M>, &mut SVector<f64, N>, f64) -> Projected<f64, N, M> + 'f;
 
 /// What a run has seen so far.
 struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
@@ -79,6 +80,7 @@ struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     jump: f64,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(SVector<f64, N>, Dependence)>,
+    largest_projection: Option<LargestProjection>,
 }
 
 impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, N, M> {
@@ -124,7 +126,14 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
             number += 1;
             let h = schedule.step_size(number);
             let change = match &mut self.projector {
-                Some(projector) => Some((steps.projected)(projector, &mut x, h)),
+                Some(projector) => {
+                    let projected = (steps.projected)(projector, &mut x, h);
+                    let time = schedule.time(number);
+                    if !self.record.measure(projector, &projected, time, &x, None) {
+                        return Err(self.record.out_of_proportion());
+                    }
+                    Some(projected.violation)
+                }
                 None => {
                     (steps.alone)(&mut x, h);
                     None
@@ -155,7 +164,12 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
             }
             let mut change = None;
             let step = match &mut self.projector {
-                Some(projector) => integrator.projected_step(until, projector).map(|violation| change = Some(violation)),
+                Some(projector) => integrator.projected_step(until, projector).map(|projected| {
+                    change = Some(projected.violation);
+                    let tolerance = |i| integrator.tolerance(i);
+                    let (time, state) = (integrator.time(), integrator.state());
+                    self.record.measure(projector, &projected, time, state, Some(&tolerance));
+                }),
                 None => integrator.step(until),
             };
             step.map_err(|error| self.record.halted(error))?;
@@ -268,6 +282,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
             last,
             jump: 0.0,
             dependence: None,
+            largest_projection: None,
         }
     }
 
@@ -343,6 +358,25 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         }
     }
 
+    /// Looks whether a projection is the largest so far, and whether it is in proportion to the error of the step.
+    fn measure(
+        &mut self,
+        projector: &Projector<S::Prepared, f64, N, M>,
+        projected: &Projected<f64, N, M>,
+        time: f64,
+        state: &SVector<f64, N>,
+        tolerance: Option<&dyn Fn(usize) -> f64>,
+    ) -> bool {
+        let (index, per_error) = projector.largest_move(projected, state);
+        if self.largest_projection.is_none_or(|largest| per_error > largest.per_error) {
+            let distance = projected.correction.get(index).map_or(0.0, |distance| distance.abs());
+            let entry = S::STATE_NAMES.get(index).copied().unwrap_or_default();
+            let per_tolerance = tolerance.map(|tolerance| distance / tolerance(index));
+            self.largest_projection = Some(LargestProjection { time, entry, distance, per_error, per_tolerance });
+        }
+        per_error <= Projector::<S::Prepared, f64, N, M>::LIMIT
+    }
+
     fn sample(&mut self) {
         self.trajectory.push(self.last);
     }
@@ -385,8 +419,9 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
             self.sample();
         }
         let dependence = self.dependence.map(|(_, dependence)| dependence);
-        let Self { last, drift, trajectory, .. } = self;
-        Run { time: last.time, state: last.state.into(), drift, trajectory, steps, evaluations, dependence }
+        let Self { last, drift, trajectory, largest_projection, .. } = self;
+        let (time, state) = (last.time, last.state.into());
+        Run { time, state, drift, trajectory, steps, evaluations, dependence, largest_projection }
     }
 
     fn halted(&mut self, error: StepError<N>) -> Error {
@@ -398,7 +433,34 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         let names = const { &S::STATE_NAMES };
         self.look_for_dependence(time, &state);
         let dependence = self.dependence.map(|(_, dependence)| dependence);
-        Error::Halted(Box::new(Halted { reason, entry, time, state: state.as_slice().to_vec(), names, dependence }))
+        let (state, trajectory) = (state.as_slice().to_vec(), self.states());
+        Error::Halted(Box::new(Halted { reason, entry, time, state, names, dependence, trajectory }))
+    }
+
+    /// The error of a run whose last projection was the largest, and too large.
+    fn out_of_proportion(&mut self) -> Error {
+        self.look_for_dependence(self.last.time, &self.last.state.clone());
+        let Some(LargestProjection { time, entry, distance, per_error, .. }) = self.largest_projection else {
+            return self.blow_up(&self.last.clone());
+        };
+        Error::Projection(Box::new(OutOfProportion {
+            time,
+            entry,
+            distance,
+            per_error,
+            last_time: self.last.time,
+            last_state: self.last.state.as_slice().to_vec(),
+            names: const { &S::STATE_NAMES },
+            dependence: self.dependence.map(|(_, dependence)| dependence),
+            trajectory: self.states(),
+        }))
+    }
+
+    /// The samples so far and the last good state, for an error that ends the run.
+    fn states(&self) -> Vec<(f64, Vec<f64>)> {
+        let last = self.trajectory.last().is_none_or(|sample| sample.time != self.last.time).then_some(&self.last);
+        let samples = self.trajectory.iter().chain(last);
+        samples.map(|sample| (sample.time, sample.state.as_slice().to_vec())).collect()
     }
 
     fn blow_up(&mut self, failed: &Sample<N, M>) -> Error {
@@ -411,6 +473,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
             last_state: self.last.state.as_slice().to_vec(),
             names: const { &S::STATE_NAMES },
             dependence: self.dependence.map(|(_, dependence)| dependence),
+            trajectory: self.states(),
         }))
     }
 
