@@ -10,7 +10,8 @@ use std::time::Instant;
 use fbint_runtime::nalgebra::{SVector, Vector6, vector};
 use fbint_runtime::tableau::{DOP853, RK4};
 use fbint_runtime::{
-    Correction, FeedbackSystem, Field, Integrator, Method, PlainField, Projector, Simulation, Tolerance, feedback_system,
+    Correction, FeedbackSystem, Field, Integrator, Method, PlainField, Projector, Simulation, Tolerance,
+    feedback_system,
 };
 
 /// A point mass on a sphere of radius `l` under gravity.

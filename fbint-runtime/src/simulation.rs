@@ -326,11 +326,12 @@ where
             decay_rate: &decay_rate,
         };
         let schedule = |h| Schedule::new(h, until, interval);
-        let projected =
-            |projector: &mut _, x: &mut _, h| method.projected_step(projector, |x| field.value(x), x, h);
+        let projected = |projector: &mut _, x: &mut _, h| method.projected_step(projector, |x| field.value(x), x, h);
         let steps = |alone| Steps { alone, projected: &projected };
         match method {
-            Method::Euler { h } => course.with_fixed_steps(schedule(h)?, 1, audit, steps(&|x, h| field.euler_step(x, h))),
+            Method::Euler { h } => {
+                course.with_fixed_steps(schedule(h)?, 1, audit, steps(&|x, h| field.euler_step(x, h)))
+            }
             Method::Midpoint { h } => {
                 let step = |x: &mut _, h| MIDPOINT.step(|x| field.value(x), x, h);
                 course.with_fixed_steps(schedule(h)?, 2, audit, steps(&step))

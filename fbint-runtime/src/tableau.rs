@@ -43,12 +43,8 @@ struct Difference<const S: usize> {
 }
 
 /// The explicit Euler method, of order 1.
-pub const EULER: Tableau<1> = Tableau {
-    a: [[0.0]],
-    b: [1.0],
-    order: 1,
-    error: Difference { stages: [-1.0], end: 1.0 },
-};
+pub const EULER: Tableau<1> =
+    Tableau { a: [[0.0]], b: [1.0], order: 1, error: Difference { stages: [-1.0], end: 1.0 } };
 
 /// The explicit midpoint rule, of order 2 (Runge 1895).
 pub const MIDPOINT: Tableau<2> = Tableau {

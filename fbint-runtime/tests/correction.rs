@@ -3,7 +3,7 @@
 mod models;
 
 use fbint_runtime::nalgebra::{SVector, Vector6, vector};
-use fbint_runtime::{Correction, FeedbackSystem, Gains, Method, Projector, Simulation};
+use fbint_runtime::{Correction, Error, FeedbackSystem, Gains, Method, Projector, Simulation, feedback_system};
 use models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 
 const METHODS: [Method; 6] = [
@@ -100,4 +100,139 @@ fn a_state_that_needs_no_correction_is_left_alone_and_vanishing_gradients_are_su
     let mut x = Vector6::zeros();
     Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::times(3)).project(&SVector::repeat(1.0), &mut x);
     assert!(x.iter().all(|entry| entry.is_finite()), "{x}");
+}
+
+/// A pendulum whose gravity oscillates with a clock: the rate of `t` is 1, so that no step errs in it.
+#[feedback_system(
+    coordinates(q, t),
+    momenta(p, e),
+    hamiltonian = p.powi(2) / 2 - (1 + a * t.cos()) * q.cos() + e,
+)]
+struct Driven {
+    a: f64,
+}
+
+#[test]
+fn a_clock_stays_where_it_is() {
+    let driven = Driven { a: 0.3 };
+    let start = DrivenState { q: 1.0, t: 0.0, p: 0.0, e: 0.0 };
+    for method in METHODS {
+        let simulation = || Simulation::new(&driven, start).unwrap().method(method).until(10.0);
+        let (projected, plain) = (simulation().run().unwrap(), simulation().without_feedback().run().unwrap());
+        let largest = projected.drift().get("energy").unwrap().max;
+        assert!(largest <= 1e-12 && plain.drift().get("energy").unwrap().max > 1e3 * largest, "{method:?}: {largest}");
+        match method {
+            // The coefficients of a pair add up to 0 but for rounding.
+            Method::DormandPrince { .. } | Method::Dop853 { .. } => {
+                assert!((projected.state().t - 10.0).abs() < 1e-13, "{method:?}: {}", projected.state().t);
+            }
+            _ => assert_eq!(projected.state().t, plain.state().t, "{method:?}"),
+        }
+    }
+}
+
+#[test]
+fn constraints_are_at_rounding_after_every_step() {
+    for method in METHODS {
+        for interval in [0.01, 0.05] {
+            let simulation = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().method(method).until(3.0);
+            let run = simulation.record_every(interval).run().unwrap();
+            // Euler's steps are so long that one iteration leaves what is quadratic in its violation.
+            let limit = if matches!(method, Method::Euler { .. }) { 1e-9 } else { 2e-11 };
+            for integral in run.drift().integrals() {
+                assert!(integral.max < limit, "{method:?}: {integral:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn entries_without_an_error_are_left_alone() {
+    let start = SphericalPendulum::start();
+    let targets = vector![0.0, 0.0, 1.0, -1.0];
+    let off = start + Vector6::repeat(1e-3);
+    let project = |error: SVector<f64, 6>| {
+        let mut x = off;
+        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::once()).project(&error, &mut x);
+        x
+    };
+    // No error at all, and one whose square is 0 in doubles.
+    assert_eq!(project(Vector6::zeros()), off);
+    assert_eq!(project(Vector6::repeat(1e-170)), off);
+    // One that is smaller than the rounding of the integrals can correct none of it.
+    assert!((project(Vector6::repeat(1e-40)) - off).norm() < 1e-15);
+    // Where q has no error, what depends on q alone is not corrected, and q is not moved for what depends on p.
+    let x = project(vector![0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]);
+    assert_eq!(x.fixed_rows::<3>(0), off.fixed_rows::<3>(0));
+    let violation = SPHERICAL_PENDULUM.integrals(&x) - targets;
+    assert!(violation[0].abs() > 1e-4 && violation.rows(1, 3).amax() < 1e-5, "{violation}");
+}
+
+#[test]
+fn a_scale_of_the_errors_changes_nothing_and_a_unit_of_the_state_neither() {
+    let start = SphericalPendulum::start();
+    let targets = vector![0.0, 0.0, 1.0, -1.0];
+    let error = vector![1e-3, 2e-3, 1e-4, 3e-3, 1e-3, 5e-4];
+    let project = |error: SVector<f64, 6>| {
+        let mut x = start + Vector6::repeat(1e-3);
+        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::once()).project(&error, &mut x);
+        x
+    };
+    assert!((project(error) - project(error * 1e-6)).norm() < 1e-12);
+}
+
+#[test]
+fn a_collision_ends_the_run_and_returns_the_way_there() {
+    // At rest, the planet falls into the sun, where the field is singular.
+    let start = vector![1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    for method in METHODS {
+        let error = Simulation::new(&KEPLER, start).unwrap().method(method).until(5.0).run().unwrap_err();
+        let trajectory = match &error {
+            Error::Projection(error) => {
+                assert!(error.per_error > 1000.0 && error.last_time < error.time, "{error}");
+                &error.trajectory
+            }
+            Error::Halted(error) => &error.trajectory,
+            Error::BlowUp(error) => &error.trajectory,
+            other => panic!("{method:?}: {other}"),
+        };
+        assert_eq!(trajectory[0], (0.0, start.as_slice().to_vec()));
+        let (time, last) = trajectory.last().unwrap();
+        assert!((1.0..1.2).contains(time) && last[0].abs() < 0.3, "{method:?}: {last:?} at {time}");
+    }
+}
+
+#[test]
+fn a_run_reports_its_largest_projection() {
+    for method in METHODS {
+        let simulation = || Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap().method(method);
+        let run = simulation().until(10.0).run().unwrap();
+        let largest = run.largest_projection().unwrap();
+        assert!(largest.per_error < 100.0 && largest.distance > 0.0, "{method:?}: {largest:?}");
+        let has_tolerance = matches!(method, Method::DormandPrince { .. } | Method::Dop853 { .. });
+        assert_eq!(largest.per_tolerance.is_some(), has_tolerance);
+        assert!(simulation().until(10.0).without_feedback().run().unwrap().largest_projection().is_none());
+    }
+}
+
+#[test]
+fn one_integral_of_many_entries_is_left_alone() {
+    let system = Fourteen { k: 1.0 };
+    let start = SVector::<f64, 14>::from_fn(|i, _| 0.1 * (i as f64 - 6.0));
+    let simulation = || Simulation::new(&system, start).unwrap().method(Method::Rk4 { h: 0.05 }).until(10.0);
+    let (default, plain) = (simulation().run().unwrap(), simulation().without_feedback().run().unwrap());
+    assert!(default.largest_projection().is_none());
+    assert_eq!(default.state().q, plain.state().q);
+    let asked = simulation().corrected(Correction::once()).run().unwrap();
+    assert!(asked.drift().get("energy").unwrap().max < 1e-13);
+}
+
+/// Seven masses on springs, of which the energy alone is declared.
+#[feedback_system(
+    coordinates(q: [7]),
+    momenta(p: [7]),
+    hamiltonian = p.norm_squared() / 2 + k * q.norm_squared() / 2 + (0..6).map(|i| (q[i + 1] - q[i]).powi(4)).sum() / 4,
+)]
+struct Fourteen {
+    k: f64,
 }

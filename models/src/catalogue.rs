@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 
 use fbint_runtime::{
     ConsistentStart, Correction, Dependence, Ensemble, EnsembleGains, Error, FeedbackSystem, Field, Gains,
-    IntegralDrift, Method, Moment, OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot, StormerVerlet,
+    IntegralDrift, LargestProjection, Method, Moment, OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot,
+    StormerVerlet,
 };
 use nalgebra::SVector;
 use serde::{Deserialize, Serialize};
@@ -192,6 +193,8 @@ pub struct Run {
     pub state: Vec<f64>,
     /// Where constraints were nearly dependent, if they were.
     pub dependence: Option<Dependence>,
+    /// The projection that was largest in units of the error of its step, if states were projected.
+    pub largest_projection: Option<LargestProjection>,
     /// The number of steps.
     pub steps: u64,
     /// The number of evaluations of the field.
@@ -488,6 +491,7 @@ fn erased<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run:
         time: run.time(),
         state: flat(run.state()),
         dependence: run.dependence().copied(),
+        largest_projection: run.largest_projection().copied(),
         steps: run.steps(),
         evaluations: run.evaluations(),
     }

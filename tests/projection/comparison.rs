@@ -253,7 +253,10 @@ impl Case {
     ) -> Result<Course, Error> {
         let run = simulation.method(method).until(self.until).record_every(self.interval).run()?;
         if let Some(largest) = run.largest_projection() {
-            println!("largest | {} | {method:?} | {:.2e} | {:.2e} | {:?} | {} at {:.3}", self.name, largest.per_error, largest.distance, largest.per_tolerance, largest.entry, largest.time);
+            println!(
+                "largest | {} | {method:?} | {:.2e} | {:.2e} | {:?} | {} at {:.3}",
+                self.name, largest.per_error, largest.distance, largest.per_tolerance, largest.entry, largest.time
+            );
         }
         for (index, sample) in run.trajectory().iter().enumerate() {
             let (time, expected) = (sample.time, index as f64 * self.interval);

@@ -90,12 +90,8 @@ pub(super) struct Course<'a, P, const V: usize, const N: usize, const M: usize> 
 impl<P, const V: usize, const N: usize, const M: usize> Course<'_, P, V, N, M> {
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
-    fn follow(
-        &self,
-        mut x: SVector<Lanes<V>, N>,
-        tracks: &mut [Vec<Sample<N, M>>],
-        advance: Advance<'_, V, N>,
-    ) where
+    fn follow(&self, mut x: SVector<Lanes<V>, N>, tracks: &mut [Vec<Sample<N, M>>], advance: Advance<'_, V, N>)
+    where
         P: PreparedSystem<N, M>,
     {
         self.sample(0.0, &x, tracks);

@@ -24,7 +24,8 @@ use crate::correction::noise;
 use crate::error::positive;
 use crate::simulation::{Audit, Sampling, Schedule, bounds};
 use crate::{
-    Correction, Error, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Lanes, Method, Projector, Sample, Simulation,
+    Correction, Error, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Lanes, Method, Projector, Sample,
+    Simulation,
 };
 use block::Course;
 pub use gains::{Alike, Each, EnsembleGains, NoFeedback};

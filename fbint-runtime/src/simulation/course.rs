@@ -12,9 +12,8 @@ use crate::dependence::Dependence;
 use crate::error::{Symptom, positive};
 use crate::integrator::Resumption;
 use crate::{
-    BlowUp, Correction, OutOfProportion, Drift, Error, FeedbackSystem, Field, Halted, Integrator, PreparedSystem, Projected, Projector,
-    StepError,
-    StepFailure,
+    BlowUp, Correction, Drift, Error, FeedbackSystem, Field, Halted, Integrator, OutOfProportion, PreparedSystem,
+    Projected, Projector, StepError, StepFailure,
 };
 
 /// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
@@ -159,7 +158,8 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         loop {
             let control = || Some(Control::of(&integrator, sampling.stride()));
             let derivative = integrator.resumption().derivative;
-            if self.is_broken_off(until, integrator.steps(), derivative.as_ref(), control) || integrator.time() >= until {
+            if self.is_broken_off(until, integrator.steps(), derivative.as_ref(), control) || integrator.time() >= until
+            {
                 return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
             }
             let mut change = None;

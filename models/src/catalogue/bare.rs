@@ -4,8 +4,8 @@
 //! compiling every method for every kind of gains once more. What comes out is, bit by bit, what the whole run gives.
 
 use fbint_runtime::{
-    Correction, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, OneStep, PlainField,
-    PreparedSystem, Projector, Tolerance,
+    Correction, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, OneStep, PlainField, PreparedSystem,
+    Projector, Tolerance,
 };
 use nalgebra::SVector;
 

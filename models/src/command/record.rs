@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use fbint_runtime::Dependence;
+use fbint_runtime::{Dependence, LargestProjection};
 use models::catalogue::{Model, Run};
 use serde::Serialize;
 
@@ -59,6 +59,7 @@ struct Outcome {
     evaluations: u64,
     drift: BTreeMap<&'static str, Drift>,
     nearly_dependent: Option<NearlyDependent>,
+    largest_projection: Option<LargestProjection>,
 }
 
 #[derive(Serialize)]
@@ -109,6 +110,7 @@ impl Outcome {
             evaluations: run.evaluations,
             drift: drift.collect(),
             nearly_dependent: run.dependence.as_ref().map(NearlyDependent::from),
+            largest_projection: run.largest_projection,
         }
     }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use fbint_runtime::Error::{BlowUp, Halted};
+use fbint_runtime::Error::{BlowUp, Halted, Projection};
+use fbint_runtime::LargestProjection;
 use fbint_runtime::{Method, Moment, Snapshot};
 use models::catalogue::{self, Feedback, Model};
 
@@ -49,7 +50,7 @@ impl Task {
         let outcome = match (keeper.failure, outcome) {
             (Some(failure), _) => Err(failure),
             (None, Ok(run)) => Ok(run),
-            (None, Err(error @ (BlowUp(_) | Halted(_)))) => Err(error.into()),
+            (None, Err(error @ (BlowUp(_) | Halted(_) | Projection(_)))) => Err(error.into()),
             // What was refused before the first step was no run.
             (None, Err(error)) => return Err(in_terms_of_options(error)),
         };
@@ -188,6 +189,16 @@ fn report(
 ) -> io::Result<()> {
     writeln!(out, "{title}\n\n{}\n", run.report)?;
     writeln!(out, "{} steps, {} evaluations of the field", run.steps, run.evaluations)?;
+    if let Some(LargestProjection { time, entry, distance, per_error, per_tolerance }) = run.largest_projection {
+        write!(
+            out,
+            "largest projection: `{entry}` by {distance:.1e} at t = {time:?}, {per_error:.2} times the error of the step"
+        )?;
+        match per_tolerance {
+            Some(ratio) => writeln!(out, " and {ratio:.2} times the tolerance")?,
+            None => writeln!(out)?,
+        }
+    }
     if let Some(dependence) = &run.dependence {
         writeln!(
             out,

@@ -35,7 +35,8 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize, prepare: &Program) -> Self {
-        let mut taken: BTreeSet<String> = ["x", "h", "law", "columns", "variances", "noise"].into_iter().map(str::to_owned).collect();
+        let mut taken: BTreeSet<String> =
+            ["x", "h", "law", "columns", "variances", "noise"].into_iter().map(str::to_owned).collect();
         let names: Vec<Ident> = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
         let mut computed = 0..;
         let name = |value: &Value| match prepare.instructions[value.index()] {
