@@ -117,3 +117,8 @@ pub use simulation::{LargestProjection, Method, Moment, Run, Sample, Simulation,
 pub use system::{
     Conservation, Evidence, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem,
 };
+
+/// Every Rust block of the README, compiled and run as a crate of its own.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../../README.md")]
+struct Readme;

@@ -2,7 +2,7 @@
 //!
 //! Each case is run twice, as it comes and by [`Simulation::without_feedback`]. With a fixed step both are compared with DOP853
 //! at a tolerance of 1e-13, and the error of a trajectory is its largest distance from it at t = 1, 2, 3 and so on. The drift is
-//! the largest change of any integral at any step. `--nocapture` prints the figures; some of them are in the README.
+//! the largest change of any integral at any step. `--nocapture` prints the figures; some of them are in BENCHMARKS.md.
 
 use fbint_runtime::{Error, FeedbackSystem, Field, Gains, Integrator, Method, PlainField, Simulation, Tolerance};
 use models::{

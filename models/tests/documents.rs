@@ -1,0 +1,245 @@
+//! The documents at the root of the repository say what is true of it, as far as that can be checked: README.md is short and its
+//! commands run, the commands of all documents name what exists, links lead somewhere, and the worked example of
+//! ARCHITECTURE.md is what the compiler generates.
+//!
+//! The Rust of README.md is compiled and run by the doctests of `fbint-runtime`.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+const DOCUMENTS: [&str; 5] = ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "LICENCES.md", "TESTING.md"];
+const LINES_OF_README: usize = 120;
+
+#[test]
+fn the_readme_is_short() -> Outcome {
+    let lines = read("README.md")?.lines().count();
+    assert!(lines <= LINES_OF_README, "README.md has {lines} lines, more than {LINES_OF_README}");
+    Ok(())
+}
+
+/// So that the doctests compile and run all of it, and take nothing else for Rust.
+#[test]
+fn every_block_of_the_readme_names_its_language_and_rust_is_not_exempt() -> Outcome {
+    let text = read("README.md")?;
+    let blocks = blocks(&text);
+    for block in &blocks {
+        assert!(["rust", "sh", "toml"].contains(&block.language), "a block in `{}`:\n{}", block.language, block.text);
+    }
+    assert!(blocks.iter().any(|block| block.language == "rust" && block.text.contains("fn main()")));
+    Ok(())
+}
+
+#[test]
+fn the_readme_names_the_versions_of_the_workspace() -> Outcome {
+    let (readme, manifest) = (read("README.md")?, read("Cargo.toml")?);
+    let after = |text: &str, key: &str| -> Option<String> {
+        let line = text.lines().find(|line| line.starts_with(key))?;
+        line[key.len()..].split('"').nth(1).map(str::to_owned)
+    };
+    assert_eq!(after(&readme, "nalgebra = "), after(&manifest, "nalgebra = "));
+    let rust = after(&manifest, "rust-version = ").ok_or("the workspace names no version of Rust")?;
+    assert!(readme.contains(&format!("Rust {rust}")), "README.md does not name Rust {rust}");
+    Ok(())
+}
+
+/// Shortened where they take long; two of them are parsed only.
+#[test]
+fn the_commands_of_the_readme_run() -> Outcome {
+    let folder = tempdir()?;
+    let text = read("README.md")?;
+    let commands = commands(&text, "fbint");
+    assert!(commands.len() >= 7, "{commands:?}");
+    for command in commands {
+        let mut arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
+        for [option, value] in [["--until", "0.1"], ["--members", "3"]] {
+            if let Some(place) = arguments.iter().position(|argument| *argument == option) {
+                arguments[place + 1] = value;
+            }
+        }
+        if ["work-precision", "reproduce"].contains(&arguments[0]) {
+            arguments.push("--help");
+        }
+        let output = fbint(folder.path(), &arguments)?;
+        assert!(output.status.success(), "`{command}`: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(!output.stdout.is_empty(), "`{command}` prints nothing");
+    }
+    Ok(())
+}
+
+/// What the command line refuses is refused before `--help` is read, but for models that there are not.
+#[test]
+fn the_commands_of_all_documents_are_known() -> Outcome {
+    let folder = tempdir()?;
+    let models: Vec<&str> = models::catalogue::MODELS.iter().map(|entry| entry.name).collect();
+    for (document, text) in DOCUMENTS.map(|document| (document, read(document))) {
+        let text = text?;
+        let release = commands(&text, "cargo run --release --").into_iter().map(|line| line.split_off_words(4));
+        for command in commands(&text, "fbint").into_iter().map(|line| line.split_off_words(1)).chain(release) {
+            let command = command.replace("MODEL", "kepler");
+            let arguments: Vec<&str> = command.split_whitespace().collect();
+            let output = fbint(folder.path(), &[&arguments[..], &["--help"]].concat())?;
+            assert!(output.status.success(), "{document}, `{command}`: {}", String::from_utf8_lossy(&output.stderr));
+            if let ["run" | "ensemble" | "show" | "work-precision", model, ..] = arguments[..] {
+                assert!(model.starts_with('-') || models.contains(&model), "{document}: no model `{model}`");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Packages by `-p`, and targets by `--test`, `--bench` and `--example` in the package before them.
+#[test]
+fn cargo_knows_the_targets_of_all_documents() -> Outcome {
+    let known = targets()?;
+    let mut count = 0;
+    for document in DOCUMENTS {
+        for command in commands(&read(document)?, "cargo") {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let mut package = "";
+            for pair in words.windows(2).take_while(|pair| pair[0] != "--") {
+                let target = match pair {
+                    ["-p", name] => {
+                        package = name;
+                        [name, "package", name]
+                    }
+                    [kind @ ("--test" | "--bench" | "--example"), name] => [package, &kind[2..], name],
+                    _ => continue,
+                };
+                assert!(known.contains(&target.map(str::to_owned)), "{document}, `{command}`: {target:?} is unknown");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20, "only {count} targets were found");
+    Ok(())
+}
+
+#[test]
+fn links_lead_somewhere() -> Outcome {
+    for document in DOCUMENTS {
+        let text = read(document)?;
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let file = if file.is_empty() { document } else { file };
+            assert!(root().join(file).exists(), "{document}: {link}");
+            let target = read(file)?;
+            let mut headings = target.lines().filter_map(|line| line.strip_prefix("## ")).map(anchor);
+            assert!(heading.is_empty() || headings.any(|anchor| anchor == heading), "{document}: {link}");
+        }
+    }
+    Ok(())
+}
+
+/// The blocks of the example are the declaration, and parts of the recorded equations, program and Rust.
+#[test]
+fn the_example_of_the_architecture_is_what_the_compiler_makes() -> Outcome {
+    let text = read("ARCHITECTURE.md")?;
+    let section = text.split("\n## ").find(|section| section.starts_with("An example")).ok_or("there is no example")?;
+    let snapshot = |what: &str| format!("tests/snapshots/snapshots__planar_pendulum_{what}.snap");
+    let sources =
+        ["models/src/planar_pendulum.rs".to_owned(), snapshot("equations"), snapshot("program"), snapshot("source")];
+    let blocks = blocks(section);
+    assert_eq!(blocks.len(), sources.len());
+    for (block, source) in blocks.iter().zip(&sources).skip(1) {
+        assert!(unindented(&read(source)?).contains(&unindented(&block.text)), "not in {source}:\n{}", block.text);
+    }
+    let declaration = unindented(&read(&sources[0])?);
+    let attribute = unindented(blocks[0].text.split("pub struct").next().ok_or("there is no declaration")?);
+    assert!(declaration.contains(&attribute), "not in {}:\n{attribute}", sources[0]);
+    Ok(())
+}
+
+/// What stands between two fences.
+struct Block<'a> {
+    language: &'a str,
+    text: String,
+}
+
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(language) = line.strip_prefix("```") {
+            let text = lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
+            blocks.push(Block { language, text });
+        }
+    }
+    blocks
+}
+
+/// Commands that begin with `program` in blocks of shell, without comments and variables, and in the text between backticks.
+fn commands(text: &str, program: &str) -> Vec<String> {
+    let shell = blocks(text).into_iter().filter(|block| block.language == "sh");
+    let shell: Vec<String> =
+        shell.flat_map(|block| block.text.lines().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let in_text =
+        text.lines().filter(|line| !line.starts_with("```")).flat_map(|line| line.split('`').skip(1).step_by(2));
+    let lines = shell.into_iter().chain(in_text.map(str::to_owned));
+    let without_comment = lines.map(|line| line.split(" #").next().unwrap_or_default().to_owned());
+    without_comment
+        .filter_map(|line| Some(line[line.find(program)?..].trim().to_owned()))
+        .filter(|command| command.len() > program.len() && command[program.len()..].starts_with(' '))
+        .collect()
+}
+
+trait Words {
+    /// What follows the first `count` words.
+    fn split_off_words(&self, count: usize) -> String;
+}
+
+impl Words for String {
+    fn split_off_words(&self, count: usize) -> String {
+        self.split_whitespace().skip(count).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Package, kind and name of every target of the workspace; a package counts as a target of itself.
+fn targets() -> Result<BTreeSet<[String; 3]>, Box<dyn Error>> {
+    let mut cargo = Command::new(env!("CARGO"));
+    let output =
+        cargo.args(["metadata", "--format-version=1", "--no-deps", "--offline"]).current_dir(root()).output()?;
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    let mut targets = BTreeSet::new();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for package in metadata["packages"].as_array().ok_or("cargo names no packages")? {
+        let name = text(&package["name"]);
+        targets.insert([name.clone(), "package".to_owned(), name.clone()]);
+        for target in package["targets"].as_array().into_iter().flatten() {
+            targets.insert([name.clone(), text(&target["kind"][0]), text(&target["name"])]);
+        }
+    }
+    Ok(targets)
+}
+
+/// The anchor of a heading, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+    kept.map(|letter| if letter == ' ' { '-' } else { letter.to_ascii_lowercase() }).collect()
+}
+
+fn unindented(text: &str) -> String {
+    text.lines().map(|line| line.trim().to_owned() + "\n").collect()
+}
+
+fn read(file: &str) -> Result<String, Box<dyn Error>> {
+    fs::read_to_string(root().join(file)).map_err(|error| format!("{file}: {error}").into())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in a workspace").to_owned()
+}
+
+fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
+}
