@@ -96,13 +96,13 @@ fn scratch(declaration: &Declaration, states: usize, integrals: usize) -> String
         // What the declarations name.
         #[allow(unused_imports)]
         use fbint_runtime::nalgebra::{{SVector, Vector3}};
-        use fbint_runtime::{{Correction, Error, Feedback, FeedbackSystem, Gains, PreparedSystem}};
+        use fbint_runtime::{{Correction, Projector, Error, Feedback, FeedbackSystem, Gains, PreparedSystem}};
         type State = SVector<f64, {states}>;
         type Integrals = SVector<f64, {integrals}>;
         pub fn field(system: &{name}, x: &State) -> State {{ system.prepare().vector_field(x) }}
         pub fn integrals(system: &{name}, x: &State) -> Integrals {{ system.prepare().integrals(x) }}
         pub fn correct(system: &{name}, targets: &Integrals, x: &mut State) {{
-            Correction::once().apply(&system.prepare(), targets, x);
+            Projector::new(system, x, *targets, Correction::once()).project(&State::repeat(1.0), x);
         }}
         pub fn rk4(system: &{name}, start: &State, x: &mut State, h: f64) -> Result<(), Error> {{
             Feedback::new(system, start, Gains::uniform(1.0))?.rk4_step(x, h);

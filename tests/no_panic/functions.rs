@@ -8,7 +8,7 @@ use std::hint::black_box;
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
     Composition, Correction, DenseOutput, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains,
-    Integrator, OneStep, PlainField, PreparedSystem, Rattle, StepError, StormerVerlet, Tolerance,
+    Integrator, OneStep, PlainField, PreparedSystem, Projected, Projector, Rattle, StepError, StormerVerlet, Tolerance,
 };
 use models::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
@@ -283,7 +283,7 @@ functions! {
         projector: &mut Projector<P, f64, N, M>,
         error: &SVector<f64, N>,
         x: &mut SVector<f64, N>,
-    ) -> SVector<f64, M> {
+    ) -> Projected<f64, N, M> {
         projector.project(error, x)
     }
 
@@ -292,7 +292,7 @@ functions! {
         field: &F,
         x: &mut SVector<f64, N>,
         h: f64,
-    ) -> SVector<f64, M> {
+    ) -> Projected<f64, N, M> {
         projector.step(&RK4, |x| field.value(x), x, h)
     }
 
