@@ -171,3 +171,19 @@ fn a_model_that_no_state_was_found_for_compiles() {
         }
     }
 }
+
+/// A Poisson matrix whose identities hold by a relation that simplification does not know.
+#[test]
+fn what_is_not_simplified_is_not_refuted() {
+    let entry = "(a.sin().powi(2) + a.cos().powi(2))";
+    let double = "(2 * z.cos() * z.sin() - (2 * z).sin())";
+    for matrix in [format!("matrix![0, {entry}; -1, 0]"), format!("matrix![0, 1; {double} - 1, 0]")] {
+        let attribute = format!("state(y, z), poisson = {matrix}, hamiltonian = y.powi(2) + a * z.powi(2)");
+        let (messages, _) = expand(&attribute, "struct S { a: f64 }");
+        assert!(messages.is_empty(), "{matrix}: {messages:#?}");
+    }
+    let attribute =
+        "state(y, z), poisson = matrix![0, 1; z.sin() / 1000000000000000 - 1, 0], hamiltonian = y.powi(2) + z.powi(2)";
+    let (messages, _) = expand(attribute, "struct S {}");
+    assert!(messages.len() == 1 && messages[0].contains("not antisymmetric"), "{messages:#?}");
+}
