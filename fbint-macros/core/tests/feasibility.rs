@@ -187,3 +187,24 @@ fn what_is_not_simplified_is_not_refuted() {
     let (messages, _) = expand(attribute, "struct S {}");
     assert!(messages.len() == 1 && messages[0].contains("not antisymmetric"), "{messages:#?}");
 }
+
+/// Constraints that are nearly dependent: rounding is large there, and no proof that the generated code is wrong.
+#[test]
+fn badly_conditioned_constraints_are_no_mistake() {
+    for divisor in [1, 10, 100, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000] {
+        for constraints in [
+            format!("f = x, g = x + y / {divisor}"),
+            format!("f = x.powi(2) + y.powi(2) - a, g = x.powi(2) + y.powi(2) + (z.powi(3) - 1) / {divisor} - a"),
+            format!(
+                "f = x.powi(2) + y.powi(2) - a, g = y * z - (x - a).powi(2), h = y * z - (x - a).powi(2) + (z - a) / {divisor}"
+            ),
+        ] {
+            let attribute = format!(
+                "coordinates(x, y, z), momenta(u, v, w), constraint({constraints}),
+                 hamiltonian = (u.powi(2) + v.powi(2) + w.powi(2)) / (2 * a) + y * z"
+            );
+            let (messages, _) = expand(&attribute, "struct S { a: f64 }");
+            assert!(messages.is_empty(), "{constraints}: {messages:#?}");
+        }
+    }
+}
