@@ -136,7 +136,8 @@ use proc_macro::TokenStream;
 /// # While compiling
 ///
 /// The derivation is done by the computer-algebra system Symbolica, one derivation at a time on the whole machine: a lock
-/// file serialises parallel builds, each of which holds it for milliseconds and gives up with an error after 60 s. The
+/// file serialises parallel builds, each of which holds it for milliseconds and gives up with an error after 60 s, or after as
+/// many seconds as the environment variable `FBINT_PATIENCE` says when it is compiled. The
 /// README states what its licence means for users.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
