@@ -406,6 +406,18 @@ fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome 
     Ok(())
 }
 
+/// CI does the same with its release build, in a second.
+#[test]
+#[ignore = "takes a minute without optimisation; `cargo run --release -- reproduce all` exits with the same code"]
+fn everything_is_reproduced() -> Outcome {
+    let folder = tempdir()?;
+    let output = fbint(folder.path(), &["reproduce", "all", "--out", "out"])?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", text.lines().filter(|line| line.contains("NOT")).collect::<String>());
+    assert!(folder.path().join("out").join("report.html").exists());
+    Ok(())
+}
+
 #[test]
 fn figures_are_drawn_as_png_where_there_are_fonts() -> Outcome {
     let folder = tempdir()?;
