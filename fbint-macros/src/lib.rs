@@ -118,22 +118,26 @@ use proc_macro::TokenStream;
 /// The derivation also lists the Poisson or Dirac brackets of the integrals, the rank of DF in general position with the
 /// integrals that are functions of the others (Kepler's L and A satisfy L . A = 0), and the pattern of the matrix A of
 /// holonomic constraints. Notes, which are no errors, name such integrals, constraints of the form `q.norm() - l`, whose squares
-/// would do (a root is legal, and its multiplier is the force itself), and constraints that no state was found to satisfy.
+/// would do (a root is legal, and its multiplier is the force itself), and whatever looks like a mistake and was not proved to
+/// be one: constraints that no state was found to satisfy, a matrix C that is singular in every state that was tried, a function
+/// that is defined in none of them. The search tries a few hundred states, and what it misses may exist.
 ///
 /// # When something is wrong
 ///
 /// Every mistake is a compile error at the token that makes it, and all mistakes of a declaration are shown at once. The
 /// struct and an implementation without content remain, so that code that uses the model adds no errors of its own.
 ///
-/// Of constraints the compiler refuses those that depend on one another, everywhere or where they hold, those that contradict
-/// one another, one that has one sign in every state, one whose gradient vanishes where it holds (a square), and one that is a
-/// root, such as the `norm` of a difference: it has no derivative where it vanishes. Functions that are defined in no state,
-/// such as `(-1 - q.powi(2)).ln()`, are refused as well.
+/// The compiler refuses constraints that depend on one another, everywhere or where they hold, constraints that contradict one
+/// another, a constraint that never changes its sign, a constraint whose gradient vanishes where it holds (a square), and a
+/// constraint that is a root, such as the `norm` of a difference: it has no derivative where it vanishes. Functions that are
+/// defined in no state, such as `(-1 - q.powi(2)).ln()`, are refused as well. Each of these is proved by algebra before it is an
+/// error; what cannot be proved is a note.
 ///
 /// # While compiling
 ///
 /// The derivation is done by the computer-algebra system Symbolica, one derivation at a time on the whole machine: a lock
-/// file serialises parallel builds, each of which holds it for milliseconds and gives up with an error after 60 s. The
+/// file serialises parallel builds, each of which holds it for milliseconds and gives up with an error after 60 s, or after as
+/// many seconds as the environment variable `FBINT_PATIENCE` says when it is compiled. The
 /// README states what its licence means for users.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic

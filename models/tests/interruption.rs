@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -14,8 +14,8 @@ use tempfile::{TempDir, tempdir};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
-/// Longer than anything here takes on the slowest machine.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// How often is looked whether something has happened. Nothing but load depends on it.
+const INTERVAL: Duration = Duration::from_millis(2);
 /// A run that would last for days, with files.
 const ENDLESS: [&str; 8] = ["run", "four-bar", "--until", "1e7", "--out", "a.csv", "--plot", "a.svg"];
 
@@ -25,8 +25,8 @@ fn ctrl_c_keeps_the_state_that_was_reached() -> Outcome {
         let folder = tempdir()?;
         fs::write(folder.path().join("a.svg"), "precious")?;
         let arguments = [&ENDLESS[..], &["--checkpoint", "c", "--checkpoint-every", "0"]].concat();
-        let child = begin(&folder, &arguments)?;
-        wait_until(|| time_of(&folder, "c") > 0.5);
+        let mut child = begin(&folder, &arguments)?;
+        wait_until(&mut child, || time_of(&folder, "c") > 0.5)?;
         send(signal, &child)?;
         let output = child.wait_with_output()?;
         let record = json_in(&folder, "a.run.json")?;
@@ -46,11 +46,14 @@ fn ctrl_c_keeps_the_state_that_was_reached() -> Outcome {
     Ok(())
 }
 
+/// Only Linux shows when a process that has written nothing yet has come to where it handles signals.
+#[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_without_a_checkpoint_leaves_the_record_alone() -> Outcome {
     let folder = tempdir()?;
-    let child = begin(&folder, &ENDLESS)?;
-    wait_until(|| catches_signals(&child));
+    let mut child = begin(&folder, &ENDLESS)?;
+    let id = child.id();
+    wait_until(&mut child, || catches_signals(id))?;
     send("INT", &child)?;
     let output = child.wait_with_output()?;
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -63,11 +66,18 @@ fn ctrl_c_without_a_checkpoint_leaves_the_record_alone() -> Outcome {
 
 #[test]
 fn ctrl_c_ends_a_reproduction_between_files() -> Outcome {
-    let folder = tempdir()?;
-    let child = begin(&folder, &["reproduce", "cjp16-kepler", "--out", "out"])?;
-    wait_until(|| folder.path().join("out").exists());
-    send("INT", &child)?;
-    let output = child.wait_with_output()?;
+    let interrupted = || -> Result<(TempDir, Output), Box<dyn Error>> {
+        let folder = tempdir()?;
+        let mut child = begin(&folder, &["reproduce", "cjp16-kepler", "--out", "out"])?;
+        wait_until(&mut child, || folder.path().join("out").exists())?;
+        send("INT", &child)?;
+        Ok((folder, child.wait_with_output()?))
+    };
+    let (mut folder, mut output) = interrupted()?;
+    // It may have come to its end before the signal came.
+    while output.status.success() {
+        (folder, output) = interrupted()?;
+    }
     assert_eq!(output.status.code(), Some(130));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted\n");
     let temporary = |name: &String| name.starts_with('.');
@@ -86,7 +96,6 @@ fn a_killed_run_resumes_to_the_same_bits() -> Outcome {
         &["free-rigid-body", "--method", "dop853", "--rtol", "1e-11", "--until", "10", "--every", "0.31"],
         &["chain-4", "--method", "dormand-prince", "--until", "4", "--every", "0.05", "--correct"],
     ];
-    let mut kills = 0;
     for (case, arguments) in cases.iter().enumerate() {
         let (whole, killed) = (tempdir()?, tempdir()?);
         let files = ["--out", "a.csv", "--plot", "a.svg", "--checkpoint", "c", "--checkpoint-every"];
@@ -94,17 +103,17 @@ fn a_killed_run_resumes_to_the_same_bits() -> Outcome {
         assert!(fbint(&whole, &run("1e6"))?.status.success(), "{arguments:?}");
 
         let end = json_in(&whole, "a.run.json")?["until"].as_f64().ok_or("no end")?;
+        // A run that ends before it is killed is started again, so that each is killed once at least.
         let mut child = begin(&killed, &run("0"))?;
-        for fraction in [0.0, 0.1 + 0.03 * case as f64, 0.6] {
-            let is_there = || time_of(&killed, "c") > fraction * end;
-            wait_until(|| is_there() || child.try_wait().is_ok_and(|status| status.is_some()));
-            if child.try_wait()?.is_none() {
-                child.kill()?;
-                kills += 1;
-            }
-            child.wait()?;
-            child = begin(&killed, &["resume", "c"])?;
+        while !killed_beyond(&mut child, &killed, 0.0)? {
+            fs::remove_file(killed.path().join("c"))?;
+            child = begin(&killed, &run("0"))?;
         }
+        for fraction in [0.1 + 0.03 * case as f64, 0.6] {
+            child = begin(&killed, &["resume", "c"])?;
+            killed_beyond(&mut child, &killed, fraction * end)?;
+        }
+        child = begin(&killed, &["resume", "c"])?;
         let output = child.wait_with_output()?;
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 
@@ -120,7 +129,6 @@ fn a_killed_run_resumes_to_the_same_bits() -> Outcome {
             assert_eq!(whole[key], killed[key], "{arguments:?}: {key}");
         }
     }
-    assert!(kills >= cases.len(), "{kills} kills");
     Ok(())
 }
 
@@ -130,7 +138,7 @@ fn a_killed_run_has_no_half_files() -> Outcome {
     let mut child = begin(&folder, &[&ENDLESS[..], &["--checkpoint", "c", "--checkpoint-every", "0"]].concat())?;
     for _ in 0..10 {
         let before = time_of(&folder, "c");
-        wait_until(|| time_of(&folder, "c") > before);
+        wait_until(&mut child, || time_of(&folder, "c") > before)?;
         child.kill()?;
         child.wait()?;
         // The checkpoint is whole whenever the run is killed.
@@ -223,22 +231,29 @@ fn send(signal: &str, child: &Child) -> Outcome {
     if status.success() { Ok(()) } else { Err("kill failed".into()) }
 }
 
-/// Waits for something that can be seen; nothing here depends on how long that takes.
-fn wait_until(mut is_so: impl FnMut() -> bool) {
-    let begun = Instant::now();
+/// Waits for something that a process does, for as long as it runs.
+fn wait_until(child: &mut Child, mut is_so: impl FnMut() -> bool) -> Outcome {
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain");
-        sleep(Duration::from_millis(2));
+        if let Some(status) = child.try_wait()? {
+            return Err(format!("it ended too soon: {status}").into());
+        }
+        sleep(INTERVAL);
     }
+    Ok(())
 }
 
-/// Whether the process has come to where it handles signals.
-fn catches_signals(child: &Child) -> bool {
-    // Where there is no /proc, a while must do.
-    let Ok(status) = fs::read_to_string(format!("/proc/{}/status", child.id())) else {
-        sleep(Duration::from_secs(2));
-        return true;
-    };
+/// Kills a run when its checkpoint is beyond a time; whether that came before its end.
+fn killed_beyond(child: &mut Child, folder: &TempDir, time: f64) -> Result<bool, Box<dyn Error>> {
+    let came = wait_until(child, || time_of(folder, "c") > time).is_ok();
+    child.kill()?;
+    let status = child.wait()?;
+    Ok(came && status.code().is_none())
+}
+
+/// Whether a process has come to where it handles signals.
+#[cfg(target_os = "linux")]
+fn catches_signals(id: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 0b10 != 0)
 }

@@ -81,7 +81,7 @@ fn a_study_writes_its_figures_and_tables_and_says_what_they_show() -> Outcome {
         let measured = (errors[2] / errors[last]).ln() / (h[2] / h[last]).ln();
         assert!((measured - order).abs() < 0.1, "{method} is of order {measured}");
         assert!((column(method, evaluations)[last] * h[last] / 0.3 - stages).abs() < 1e-9, "{method}");
-        assert!(column(method, seconds).iter().all(|&seconds| seconds > 0.0), "{method}");
+        assert!(column(method, seconds).iter().all(|&seconds| seconds >= 0.0), "{method}");
     }
     // What feedback as strong as the papers' cannot do without is on record, too.
     assert!(column("RK4, k = 50", 3).contains(&1.0) && column("RK4, k = 50", errors).len() < 9);

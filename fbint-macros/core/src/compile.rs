@@ -9,11 +9,11 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 
-use crate::derivation::{Constraints, Derivation, Dynamics, Findings, Problem};
+use crate::derivation::{Constraints, Derivation, Doubt, Dynamics, Findings, Problem};
 use crate::diagnostics::Errors;
 use crate::elaborate::{self, Model};
 use crate::emit::{self, Compiled, Integral, IntegralKind};
-use crate::mechanics::{self, Fault, NotPoisson, Obstacle, Quantity};
+use crate::mechanics::{self, NotPoisson, Obstacle, Quantity};
 use crate::notation::{self, Names};
 use crate::program;
 use crate::symbolic::{SessionError, session};
@@ -40,19 +40,21 @@ pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream
 fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenStream> {
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
     let model = elaborate::elaborate(declaration, &mut errors);
-    if let Some(model) = &model {
-        domain::report(declaration, model, &mut errors);
-    }
+    let undefined = model.as_ref().map(|model| domain::report(declaration, model, &mut errors));
     errors.flush()?;
     let name = declaration.item.ident.span();
     let model = model.ok_or_else(|| syn::Error::new(name, "internal error: no model and no mistake"))?;
 
-    let (derivation, findings) = derive(declaration, &model)?;
+    let (derivation, mut findings) = derive(declaration, &model)?;
+    findings.doubts.splice(0..0, undefined.into_iter().flatten());
     let programs = program::assemble(&derivation);
-    program::verify(&derivation, &programs).map_err(|function| {
+    let unverified = program::verify(&derivation, &programs).map_err(|function| {
         let text = format!("internal error: `{function}` as generated disagrees with its derivation; please report it");
         syn::Error::new(name, text)
     })?;
+    if !unverified.is_empty() {
+        findings.doubts.push(Doubt::Unverified(unverified));
+    }
 
     let integrals = integrals(&model, &derivation);
     let names = names(declaration, &model, &integrals);
@@ -100,9 +102,9 @@ fn derive(declaration: &Declaration, model: &Model) -> syn::Result<(Derivation, 
         .map_err(|obstacle| explain(declaration, model, &obstacle))?;
     let mut errors = Errors::new();
     report_constants(model, &derivation, &mut errors);
-    let mut unsatisfied = Vec::new();
+    let mut doubts = Vec::new();
     if errors.is_empty() {
-        unsatisfied = report_constraints(declaration, model, &derivation, &mut errors);
+        doubts = report_constraints(declaration, model, &derivation, &mut errors);
     }
     errors.flush()?;
     let conservation = mechanics::prove(&derivation, &claims)
@@ -112,7 +114,7 @@ fn derive(declaration: &Declaration, model: &Model) -> syn::Result<(Derivation, 
         involution,
         dependence: mechanics::dependence(&derivation),
         roots: roots(model, &derivation),
-        unsatisfied,
+        doubts,
     };
     Ok((derivation, findings))
 }
@@ -196,47 +198,60 @@ fn described(quantity: &elaborate::Quantity) -> (String, Span) {
     (format!("`{}`", quantity.name), quantity.span)
 }
 
-/// What makes the constraints unfit: C singular everywhere, or no state that satisfies them, or C singular in all of those.
-/// Gives those that no state was found for, where that proves nothing.
+/// Reports what is proved to make the constraints unfit: C singular everywhere, or no state that satisfies them, or C singular
+/// in all of those. Gives what merely seems to.
 fn report_constraints(
     declaration: &Declaration,
     model: &Model,
     derivation: &Derivation,
     errors: &mut Errors,
-) -> Vec<usize> {
-    let singularity = mechanics::find_singularity(derivation);
-    let fault = mechanics::find_fault(derivation);
-    match (singularity, fault) {
-        (_, Some(Fault::OneSign { member, positive })) => report_sign(model, member, positive, errors),
-        (Some(singularity), Some(Fault::Contradiction(_))) => {
+) -> Vec<Doubt> {
+    let doubts = mechanics::doubts(derivation);
+    if doubts.is_empty() {
+        return doubts;
+    }
+    let judge = || doubts.into_iter().partition(|doubt| mechanics::is_mistake(derivation, doubt));
+    let (mistakes, mut doubts): (Vec<Doubt>, Vec<Doubt>) = match session(judge) {
+        Ok(judged) => judged,
+        Err(error) => {
+            errors.push(declaration.item.ident.span(), error);
+            return Vec::new();
+        }
+    };
+    match &mistakes[..] {
+        [.., Doubt::OneSign { member, positive }] => report_sign(model, derivation, *member, *positive, errors),
+        [Doubt::Singular { members, everywhere: true }, Doubt::Unsatisfied(_)] => {
             let reason =
                 |names: &str| format!("{names} contradict one another: no state satisfies all of them; remove one");
-            report_singular(model, &singularity.members, "everywhere", &reason, errors);
+            report_singular(model, members, "everywhere", &reason, errors);
         }
-        (Some(singularity), _) => {
-            report_singular(model, &singularity.members, "everywhere", &depend_on_one_another, errors);
+        [Doubt::Singular { members, everywhere }, ..] => {
+            let place = if *everywhere { "everywhere" } else { "wherever the constraints hold" };
+            report_singular(model, members, place, &depend_on_one_another, errors);
         }
-        (None, Some(Fault::Contradiction(members))) => {
-            match session(|| mechanics::is_contradiction(derivation, &members)) {
-                Ok(true) => report_contradiction(model, &members, errors),
-                Ok(false) => return members,
-                Err(error) => errors.push(declaration.item.ident.span(), error),
-            }
-        }
-        (None, Some(Fault::NoGradient(member))) => report_flat(model, member, errors),
-        (None, Some(Fault::Singular(members))) => {
-            report_singular(model, &members, "wherever the constraints hold", &depend_on_one_another, errors);
-        }
-        (None, None) => {}
+        [Doubt::Unsatisfied(members), ..] => report_contradiction(model, members, errors),
+        [Doubt::NoGradient(member), ..] => report_flat(model, *member, errors),
+        _ => {}
     }
-    Vec::new()
+    // What is singular everywhere is so where the constraints hold, too: one note will do.
+    if doubts.iter().any(|doubt| matches!(doubt, Doubt::Singular { everywhere: true, .. })) {
+        doubts.retain(|doubt| !matches!(doubt, Doubt::Singular { everywhere: false, .. }));
+    }
+    doubts
 }
 
-fn report_sign(model: &Model, member: usize, positive: bool, errors: &mut Errors) {
+fn report_sign(model: &Model, derivation: &Derivation, member: usize, positive: bool, errors: &mut Errors) {
     let (name, span) = &constraints(model)[member];
-    let sign = if positive { "positive" } else { "negative" };
-    let text =
-        format!("`{name}` is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs");
+    let text = if mechanics::is_never_zero(&derivation.integrals[member]) {
+        let sign = if positive { "positive" } else { "negative" };
+        format!("`{name}` is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
+    } else {
+        let sign = if positive { "negative" } else { "positive" };
+        format!(
+            "`{name}` is never {sign}, so that its gradient vanishes wherever `{name}` does and C is singular there: check \
+             its signs"
+        )
+    };
     errors.push(*span, text);
 }
 

@@ -231,8 +231,43 @@ pub struct Findings {
     pub dependence: Dependence,
     /// Constraints whose declaration takes a root of something that depends on the state.
     pub roots: Vec<usize>,
-    /// Constraints that no state was found to satisfy together.
-    pub unsatisfied: Vec<usize>,
+    /// What looks like a mistake and was not proved to be one.
+    pub doubts: Vec<Doubt>,
+}
+
+/// What a search among states suggests. Nothing was found where something should be, which proves nothing: a domain may be
+/// small and far away. So a doubt is an error only if algebra proves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// A declared quantity is defined in no state that was tried.
+    Undefined {
+        /// The quantity, as a message calls it.
+        what: String,
+        /// Why it is undefined, in the states that were tried.
+        reason: &'static str,
+        /// The part of it that is undefined.
+        part: Expression,
+    },
+    /// A constraint has one sign in every state that was tried.
+    OneSign {
+        /// The constraint's index in the integrals.
+        member: usize,
+        /// Whether that sign is positive.
+        positive: bool,
+    },
+    /// No state was found that satisfies all of these constraints.
+    Unsatisfied(Vec<usize>),
+    /// The gradient of a constraint vanishes in every state that was found to satisfy it.
+    NoGradient(usize),
+    /// C is singular in every state that was tried.
+    Singular {
+        /// Constraints that are responsible, by their index in the integrals.
+        members: Vec<usize>,
+        /// Whether states in general position were tried, or states that satisfy the constraints.
+        everywhere: bool,
+    },
+    /// Generated functions that were compared with the derivation at no point, because something in them is undefined there.
+    Unverified(Vec<&'static str>),
 }
 
 /// Brackets of integrals that are no constraints: Dirac brackets where there are constraints.

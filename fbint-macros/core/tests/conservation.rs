@@ -311,7 +311,7 @@ fn programs_that_are_not_their_derivation_are_named() {
         format!("{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0]), output(fall = p[2] / m, h = q[2])");
     let (derivation, _) = prove(&attribute, PENDULUM_STRUCT);
     let good = assemble(&derivation);
-    assert_eq!(verify(&derivation, &good), Ok(()));
+    assert_eq!(verify(&derivation, &good), Ok(Vec::new()));
     type Part = fn(&mut Programs) -> &mut Program;
     let parts: [(&str, Part); 6] = [
         ("vector_field", |programs| &mut programs.vector_field),
@@ -331,7 +331,7 @@ fn programs_that_are_not_their_derivation_are_named() {
     }
 }
 
-/// Huge exponents, nested roots, many factors: each is decided, or left open, in moments.
+/// Huge exponents, nested roots, many factors: each is decided, or left open, without being written out.
 #[test]
 fn hostile_declarations_are_bounded() {
     let nested = (0..20).fold("x".to_owned(), |inner, level| format!("({inner} + y * a + {level} + 2).sqrt()"));
@@ -340,10 +340,13 @@ fn hostile_declarations_are_bounded() {
     let root = "((x + y + a + 2 * x * y + a * x + a * y).sqrt() + 1).powi(60)".to_owned();
     for invariant in [nested, product, tower, root] {
         let attribute = format!("state(x, y), dynamics(x = y, y = -a * x), invariant(i = {invariant})");
-        let start = std::time::Instant::now();
-        let (_, proved) = prove(&attribute, "struct S { a: f64 }");
-        assert_eq!(proved.expect_err("it is not conserved").len(), 1, "{invariant}");
-        assert!(start.elapsed().as_secs() < 60, "{invariant}: {:?}", start.elapsed());
+        let (derivation, proved) = prove(&attribute, "struct S { a: f64 }");
+        let violations = proved.expect_err("it is not conserved");
+        assert_eq!(violations.len(), 1, "{invariant}");
+        let slopes = derivation.gradients.iter().flatten().map(|(_, slope)| slope.size()).sum::<usize>();
+        // Written out, each would have more terms than this.
+        let nodes = derivation.integrals[0].size() + slopes + violations[0].rate.size();
+        assert!(nodes < 10_000, "{invariant}: {nodes}");
     }
 }
 

@@ -1,11 +1,11 @@
-//! Constraints that cannot hold, or not independently, and functions that are defined nowhere: what is refused, and what
-//! is unusual and must not be.
+//! Constraints that cannot hold, or not independently, and functions that are defined nowhere: what is refused, what is
+//! noted, and what is unusual and must be neither.
 #![allow(missing_docs)]
 
 use proc_macro2::TokenTree;
 
-/// The messages for a canonical system of two coordinates with these further entries.
-fn messages(entries: &str) -> Vec<String> {
+/// The messages for a canonical system of two coordinates with these further entries, and what they expand to.
+fn compile(entries: &str) -> (Vec<String>, String) {
     let attribute =
         format!("coordinates(x, y), momenta(u, v), hamiltonian = (u.powi(2) + v.powi(2)) / (2 * m), {entries}");
     let used = ["a", "b", "c"].into_iter().filter(|name| {
@@ -14,10 +14,14 @@ fn messages(entries: &str) -> Vec<String> {
         places.any(|(at, _)| !is_letter(entries[..at].chars().last()) && !is_letter(entries[at + 1..].chars().next()))
     });
     let fields: String = used.map(|name| format!(", {name}: f64")).collect();
-    let item = format!("struct S {{ m: f64{fields} }}");
+    expand(&attribute, &format!("struct S {{ m: f64{fields} }}"))
+}
+
+fn expand(attribute: &str, item: &str) -> (Vec<String>, String) {
+    let expansion = fbint_macros_core::feedback_system(attribute.parse().unwrap(), item.parse().unwrap());
     let mut found = Vec::new();
     let mut previous = String::new();
-    for token in fbint_macros_core::feedback_system(attribute.parse().unwrap(), item.parse().unwrap()) {
+    for token in expansion.clone() {
         match token {
             TokenTree::Group(group) if previous == "!" => {
                 found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
@@ -26,7 +30,11 @@ fn messages(entries: &str) -> Vec<String> {
             token => previous = token.to_string(),
         }
     }
-    found
+    (found, expansion.to_string())
+}
+
+fn messages(entries: &str) -> Vec<String> {
+    compile(entries).0
 }
 
 #[test]
@@ -45,7 +53,10 @@ fn faults_are_named() {
             "constraint(f = x - a, g = (x - a) * (y.powi(2) + 1))",
             "the matrix C of the constraints' Poisson brackets is singular wherever the constraints hold: `f`, `g` depend",
         ),
-        ("constraint(f = x.powi(2) + y.powi(2) + a.powi(2))", "`f` is positive in every state, so it is never 0"),
+        ("constraint(f = x.powi(2) + y.powi(2) + 1)", "`f` is positive in every state, so it is never 0"),
+        ("constraint(f = 2 + x.sin() * y.cos() + x * x)", "`f` is positive in every state, so it is never 0"),
+        ("constraint(f = x.powi(2) + y.powi(2) + a.powi(2))", "`f` is never negative, so that its gradient vanishes"),
+        ("constraint(f = -x.powi(2) - y.powi(2) - a.powi(2))", "`f` is never positive, so that its gradient vanishes"),
         ("constraint(f = -(x * a).exp() - 1)", "`f` is negative in every state, so it is never 0"),
         (
             "constraint(f = (x.powi(2) + y.powi(2) - a.powi(2)).powi(2))",
@@ -60,6 +71,10 @@ fn faults_are_named() {
         ("constraint(f = x - (-1 - y.powi(2)).sqrt())", "`f` is defined nowhere: it takes a root or a real power"),
         ("output(f = x + (-a.powi(2) - y.powi(2)).ln())", "`f` is defined nowhere: it takes the logarithm"),
         ("invariant(f = (u.powi(2) + 2).acos())", "`f` is defined nowhere: it takes the arcsine or arccosine"),
+        ("output(f = x * (2.sin() - 1).sqrt())", "`f` is defined nowhere: it takes a root or a real power"),
+        ("output(f = x + (2.sin() - 1).ln())", "`f` is defined nowhere: it takes the logarithm"),
+        ("output(f = x + 2.cosh().asin())", "`f` is defined nowhere: it takes the arcsine or arccosine"),
+        ("output(f = x + (y.sin() - 1).powf(a))", "`f` is defined nowhere: it takes a root or a real power"),
     ] {
         let messages = messages(entries);
         assert!(messages.len() == 1 && messages[0].starts_with(beginning), "{entries}: {messages:#?}");
@@ -88,5 +103,108 @@ fn what_is_merely_unusual_is_no_mistake() {
     ] {
         let messages = messages(entries);
         assert!(messages.is_empty(), "{entries}: {messages:#?}");
+    }
+}
+
+/// Each is right, somewhere that the search does not look: it compiles, and the documentation says what was not found.
+#[test]
+fn what_was_not_found_is_noted() {
+    let nowhere = "no state was found in which";
+    for (entries, notes) in [
+        ("output(f = (x - 50).acos())", vec!["no state was found in which `f` is defined: it takes the arcsine"]),
+        (
+            "invariant(f = (1 - (u - 100).powi(2)).sqrt())",
+            vec!["no state was found in which `f` is defined: it takes a root"],
+        ),
+        ("output(f = (10 * (x - 2)).acos())", vec!["`f` is defined: it takes the arcsine or arccosine"]),
+        (
+            "output(f = (1 / 100 - (x - 30).powi(2)).sqrt() + y)",
+            vec!["`f` is defined: it takes a root or a real power"],
+        ),
+        ("output(f = (x - 30).ln() + (20 - x).ln() + (x - 50).acos())", vec!["as in `acos(x - 50)`"]),
+        (
+            "constraint(f = (x - 50).acos() - y)",
+            vec!["`f` is defined: it takes the arc", "no state was found that satisfies `f`", nowhere],
+        ),
+        (
+            "constraint(f = x - (1 - (y - 100).powi(2)).sqrt(), g = y - 100)",
+            vec!["`f` is defined: it takes a root", nowhere],
+        ),
+        ("constraint(f = x.powi(4) - x.powi(3) * 200 + 30000000 + y.sin())", vec![]),
+        ("constraint(f = x - (y - 1000).exp() - 1)", vec![]),
+        ("constraint(f = x * x.abs() - x.powi(2) + (y + 60) * (x * x.abs() - x.powi(2) - 1))", vec![]),
+        (
+            "constraint(f = x - a, g = x + y / 1000000 - b)",
+            vec!["is singular, or nearly so, in all states that were tried"],
+        ),
+        (
+            "constraint(f = (x - a).powi(2) * (x - a - 50))",
+            vec!["the gradient of `f` vanishes in all states that were found"],
+        ),
+    ] {
+        let (messages, expansion) = compile(entries);
+        assert!(messages.is_empty(), "{entries}: {messages:#?}");
+        for note in notes {
+            assert!(expansion.contains(note), "{entries}: {note}:\n{}", documentation(&expansion));
+        }
+    }
+}
+
+/// The lines of an expansion that tell of states.
+fn documentation(expansion: &str) -> String {
+    expansion.split("\\n").filter(|line| line.contains("state")).collect::<Vec<_>>().join("\n")
+}
+
+/// A Hamiltonian that is defined far away: nothing can be compared or tested, and the model compiles nevertheless.
+#[test]
+fn a_model_that_no_state_was_found_for_compiles() {
+    for hamiltonian in ["p.powi(2) / 2 + (q - 50).acos()", "p.powi(2) / 2 - (1 - (q - 100).powi(2)).sqrt()"] {
+        let attribute = format!("coordinates(q), momenta(p), hamiltonian = {hamiltonian}, invariant(i = p)");
+        let (messages, expansion) = expand(&attribute, "struct S {}");
+        assert!(messages.is_empty(), "{hamiltonian}: {messages:#?}");
+        for note in [
+            "no state was found in which the Hamiltonian is defined",
+            "no state was found in which the generated `vector_field`",
+            "undecided, for want of a state in which all of it is defined",
+        ] {
+            assert!(expansion.contains(note), "{hamiltonian}: {note}: {}", documentation(&expansion));
+        }
+    }
+}
+
+/// A Poisson matrix whose identities hold by a relation that simplification does not know.
+#[test]
+fn what_is_not_simplified_is_not_refuted() {
+    let entry = "(a.sin().powi(2) + a.cos().powi(2))";
+    let double = "(2 * z.cos() * z.sin() - (2 * z).sin())";
+    for matrix in [format!("matrix![0, {entry}; -1, 0]"), format!("matrix![0, 1; {double} - 1, 0]")] {
+        let attribute = format!("state(y, z), poisson = {matrix}, hamiltonian = y.powi(2) + a * z.powi(2)");
+        let (messages, _) = expand(&attribute, "struct S { a: f64 }");
+        assert!(messages.is_empty(), "{matrix}: {messages:#?}");
+    }
+    let attribute =
+        "state(y, z), poisson = matrix![0, 1; z.sin() / 1000000000000000 - 1, 0], hamiltonian = y.powi(2) + z.powi(2)";
+    let (messages, _) = expand(attribute, "struct S {}");
+    assert!(messages.len() == 1 && messages[0].contains("not antisymmetric"), "{messages:#?}");
+}
+
+/// Constraints that are nearly dependent: rounding is large there, and no proof that the generated code is wrong.
+#[test]
+fn badly_conditioned_constraints_are_no_mistake() {
+    for divisor in [1, 10, 100, 1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 10_000_000] {
+        for constraints in [
+            format!("f = x, g = x + y / {divisor}"),
+            format!("f = x.powi(2) + y.powi(2) - a, g = x.powi(2) + y.powi(2) + (z.powi(3) - 1) / {divisor} - a"),
+            format!(
+                "f = x.powi(2) + y.powi(2) - a, g = y * z - (x - a).powi(2), h = y * z - (x - a).powi(2) + (z - a) / {divisor}"
+            ),
+        ] {
+            let attribute = format!(
+                "coordinates(x, y, z), momenta(u, v, w), constraint({constraints}),
+                 hamiltonian = (u.powi(2) + v.powi(2) + w.powi(2)) / (2 * a) + y * z"
+            );
+            let (messages, _) = expand(&attribute, "struct S { a: f64 }");
+            assert!(messages.is_empty(), "{constraints}: {messages:#?}");
+        }
     }
 }

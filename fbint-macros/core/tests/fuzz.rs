@@ -1,8 +1,8 @@
 //! Declarations that were real until random tokens were taken out, put in, exchanged, repeated, nested or replaced.
 //!
 //! Every input must end in a model or in messages: no panic, no hang, no overflow of a test's small stack. Inputs are made from rows of
-//! random numbers, so that a failure shrinks to a short row and few mutations; the numbers are the same in every run. A watchdog
-//! ends the process, with the input printed, where one takes too long.
+//! random numbers, so that a failure shrinks to a short row and few mutations; the numbers are the same in every run. What each
+//! thread is at stands in a file, for whoever ends a process that hangs.
 //!
 //! In every run, 100000 inputs go through the phases that need no algebra and 2000 through the whole compiler. For longer:
 //! `FBINT_FUZZ_INPUTS=10000000 FBINT_FUZZ_SEED=2 cargo test -p fbint-macros-core --test fuzz -- --ignored --nocapture`.
@@ -11,11 +11,10 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
@@ -25,8 +24,6 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseResult, TestRunner};
 use quote::ToTokens;
 
-/// How long one input may take. Most take a millisecond; the limits of size and depth allow some seconds unoptimised.
-const PATIENCE: Duration = Duration::from_secs(60);
 const WORKERS: u64 = 2;
 /// Inputs after which long runs say how far they are.
 const PROGRESS: u64 = 200_000;
@@ -114,12 +111,10 @@ fn fuzz(
     choices: Range<usize>,
     check: fn(TokenStream, TokenStream) -> Result<Vec<String>, String>,
 ) {
-    let start = Instant::now();
     let report = Arc::new(Report::default());
     let workers = (0..WORKERS).map(|worker| {
         let choices = choices.clone();
-        let (watch, report) = (Arc::new(Watch::new(seed, worker)), Arc::clone(&report));
-        guard(Arc::clone(&watch));
+        let (file, report) = (current_file(seed, worker), Arc::clone(&report));
         let work = move || {
             std::panic::set_hook(Box::new(|info| PANIC.set(info.to_string())));
             let corpus = Corpus::new();
@@ -130,9 +125,9 @@ fn fuzz(
                 max_shrink_iters: 2_000,
                 ..Config::default()
             };
-            let test = |choices: Vec<u32>| corpus.check(&choices, &watch, &report, check);
+            let test = |choices: Vec<u32>| corpus.check(&choices, &file, &report, check);
             let result = TestRunner::new(config).run(&prop::collection::vec(any::<u32>(), choices), test);
-            let _ = std::fs::remove_file(&watch.file);
+            let _ = std::fs::remove_file(&file);
             result
         };
         thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread")
@@ -143,47 +138,12 @@ fn fuzz(
     for result in results {
         assert!(result.is_ok(), "{}", result.unwrap_err());
     }
-    report.print(start.elapsed());
+    report.print();
 }
 
-/// What a worker is at: for the watchdog, and in a file for whoever looks for what has overflown the stack.
-struct Watch {
-    current: Mutex<Option<(Instant, Vec<u32>)>>,
-    file: PathBuf,
-}
-
-impl Watch {
-    fn new(seed: u64, worker: u64) -> Self {
-        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
-        Self { current: Mutex::default(), file: folder.join(format!("fuzz-{}-{seed}-{worker}", std::process::id())) }
-    }
-
-    fn begin(&self, choices: &[u32]) {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), choices.to_vec()));
-        let text: Vec<String> = choices.iter().map(u32::to_string).collect();
-        std::fs::write(&self.file, text.join(" ")).expect("a folder to write to");
-    }
-
-    fn end(&self) {
-        *self.current.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-}
-
-/// Ends the process where a worker takes too long over one input.
-fn guard(watch: Arc<Watch>) {
-    thread::spawn(move || {
-        while Arc::strong_count(&watch) > 1 {
-            thread::sleep(Duration::from_millis(200));
-            let current = watch.current.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if let Some((since, choices)) = current
-                && since.elapsed() > PATIENCE
-            {
-                let (attribute, item) = Corpus::new().input(&choices);
-                eprintln!("this takes longer than {PATIENCE:?}:\n#[feedback_system({attribute})]\n{item}");
-                std::process::abort();
-            }
-        }
-    });
+/// The file with the input that a worker is at: for whoever looks for what has overflown the stack, or hangs.
+fn current_file(seed: u64, worker: u64) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{}-{seed}-{worker}", std::process::id()))
 }
 
 /// What came out.
@@ -205,12 +165,12 @@ impl Report {
         known.extend(messages.iter().map(|message| kind(message)));
     }
 
-    fn print(&self, elapsed: Duration) {
+    fn print(&self) {
         let reached = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         let expected = expected_kinds();
         let missed: Vec<&String> = expected.difference(&reached).collect();
         eprintln!(
-            "{} inputs in {elapsed:.1?}, {} of them models; {} kinds of messages, among them {} of the {} of mistakes.rs",
+            "{} inputs, {} of them models; {} kinds of messages, among them {} of the {} of mistakes.rs",
             self.inputs.load(Ordering::Relaxed),
             self.models.load(Ordering::Relaxed),
             reached.len(),
@@ -361,15 +321,15 @@ impl Corpus {
     fn check(
         &self,
         choices: &[u32],
-        watch: &Watch,
+        file: &Path,
         report: &Report,
         check: fn(TokenStream, TokenStream) -> Result<Vec<String>, String>,
     ) -> TestCaseResult {
-        watch.begin(choices);
+        let text: Vec<String> = choices.iter().map(u32::to_string).collect();
+        std::fs::write(file, text.join(" ")).expect("a folder to write to");
         let (attribute, item) = self.input(choices);
         let (copy, item_copy) = (attribute.clone(), item.clone());
         let result = catch_unwind(AssertUnwindSafe(|| check(copy, item_copy)));
-        watch.end();
         let result = result.unwrap_or_else(|_| Err(PANIC.take()));
         match result {
             Ok(messages) => {

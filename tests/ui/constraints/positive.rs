@@ -7,7 +7,7 @@ use nalgebra::vector;
     coordinates(q: [3]),
     momenta(p: [3]),
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
-    constraint(length = q.norm_squared() + l.powi(2)),
+    constraint(length = q.norm_squared() + l.powi(2) + 1),
 )]
 struct Pendulum {
     m: f64,

@@ -4,22 +4,28 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 use super::names;
+use crate::derivation::Doubt;
 use crate::diagnostics::Errors;
 use crate::elaborate::{Dynamics, Model, Quantity};
 use crate::expression::{Expression, Function};
-use crate::mechanics::{is_root, undefined_part};
+use crate::mechanics::{Undefined, is_root, undefined_part};
 use crate::notation;
 use crate::syntax::Declaration;
 
-/// Reports what is undefined in every state, and constraints that are roots.
-pub(super) fn report(declaration: &Declaration, model: &Model, errors: &mut Errors) {
+/// Reports what is undefined in every state, and constraints that are roots. Gives what was found undefined in every state
+/// that was tried, and may be defined in others.
+pub(super) fn report(declaration: &Declaration, model: &Model, errors: &mut Errors) -> Vec<Doubt> {
     let names = names(declaration, model, &[]);
+    let mut doubts = Vec::new();
     for (value, what, span) in declared(declaration, model) {
-        if let Some(part) = undefined_part(value, model.dimension) {
+        let Some(Undefined { part, is_certain }) = undefined_part(value, model.dimension) else { continue };
+        let reason = reason(part);
+        if is_certain {
             let text = notation::short(part, &names);
-            let text =
-                format!("{what} is defined nowhere: {} in every state, as in `{text}`; check its signs", reason(part));
+            let text = format!("{what} is defined nowhere: {reason} in every state, as in `{text}`; check its signs");
             errors.push(span, text);
+        } else {
+            doubts.push(Doubt::Undefined { what, reason, part: part.clone() });
         }
     }
     for Quantity { name, value, span, .. } in model.constraints.iter().chain(&model.phase_constraints) {
@@ -31,6 +37,7 @@ pub(super) fn report(declaration: &Declaration, model: &Model, errors: &mut Erro
             errors.push(*span, text);
         }
     }
+    doubts
 }
 
 /// Everything that is declared as a function of the state, with a name for it and its place.

@@ -12,6 +12,7 @@
 //! that satisfy the constraints. These states also show what is false, and one of them is a witness.
 
 use super::phase_space::{Observable, PhaseSpace};
+use super::regularity::constraint_matrix;
 use super::samples::Samples;
 use super::vanishing::vanishes;
 use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field};
@@ -19,7 +20,7 @@ use crate::expression::{Expression, Symbol};
 use crate::symbolic::Expr;
 
 /// The size of the largest determinant that is written out.
-const LARGEST_DETERMINANT: usize = 5;
+pub(super) const LARGEST_DETERMINANT: usize = 5;
 
 /// What is claimed of an integral, and what algebra says to it.
 #[derive(Clone, Debug)]
@@ -162,7 +163,7 @@ impl<'a> Brackets<'a> {
     fn decide(&self, with_energy: &Expression, row: &[Expression]) -> Option<Conservation> {
         let n = self.constraints.len();
         let everywhere = (n < LARGEST_DETERMINANT).then(|| {
-            let rows = transposed(self.constraint_matrix()).into_iter().zip(self.right_hand_side());
+            let rows = transposed(constraint_matrix(self.constraints)).into_iter().zip(self.right_hand_side());
             bordered(rows, row, with_energy)
         });
         let on_constraints = match self.constraints {
@@ -175,23 +176,6 @@ impl<'a> Brackets<'a> {
         let constraints: Vec<&Expression> = self.derivation.integrals[..n].iter().collect();
         let never = Expression::one();
         decide(&everywhere.unwrap_or_else(|| never.clone()), &on_constraints.unwrap_or(never), &constraints)
-    }
-
-    /// C, row by row.
-    fn constraint_matrix(&self) -> Vec<Vec<Expression>> {
-        match self.constraints {
-            Constraints::Phase { c, .. } => c.clone(),
-            Constraints::Holonomic { a, b, .. } => {
-                let k = a.len();
-                let entry = |i: usize, j: usize| match (i < k, j < k) {
-                    (true, true) => Expression::zero(),
-                    (true, false) => a[i][j - k].clone(),
-                    (false, true) => -a[i - k][j].clone(),
-                    (false, false) => b[i - k][j - k].clone(),
-                };
-                (0..2 * k).map(|i| (0..2 * k).map(|j| entry(i, j)).collect()).collect()
-            }
-        }
     }
 
     /// b_i = {H, f_i}; that of a holonomic constraint is minus its rate.
@@ -227,7 +211,7 @@ fn bordered(
 }
 
 /// By minors of the first row.
-fn determinant(rows: &[Vec<Expression>], columns: &[usize]) -> Expression {
+pub(super) fn determinant(rows: &[Vec<Expression>], columns: &[usize]) -> Expression {
     let Some((first, rest)) = rows.split_first() else { return Expression::one() };
     let minor = |(position, &column): (usize, &usize)| {
         if first[column].is_zero() {

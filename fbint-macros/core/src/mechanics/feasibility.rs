@@ -1,16 +1,22 @@
 //! Whether the constraints can hold, all of them, and whether they are independent where they do.
 //!
 //! States that satisfy them are searched for from many starts. If some are found, C is looked at there: constraints may be
-//! independent in general position and yet not on their own zero set (x and x (y - 1), or the square of a constraint). If
-//! none is found, that alone proves nothing: only a Groebner basis that contains 1, or a constraint of one sign in every
-//! state that was tried, makes it a mistake.
+//! independent in general position and yet not on their own zero set (x and x (y - 1), or the square of a constraint).
+//!
+//! All of that proves nothing: the search may have missed states, or a whole part of the zero set. What it finds are doubts.
+//! They are mistakes where algebra says so: a Groebner basis that contains 1, bounds that keep a constraint from changing its sign,
+//! exact arithmetic for the rank of C, or a determinant that vanishes modulo the constraints.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_rational::BigRational;
 
-use super::regularity::null_vector;
+use super::bounds::Range;
+use super::conservation::{LARGEST_DETERMINANT, determinant};
+use super::regularity::{constraint_matrix, find_singularity, is_singular, null_vector};
 use super::states;
-use super::vanishing::contradict;
-use crate::derivation::Derivation;
+use super::vanishing::{contradict, vanishes};
+use crate::derivation::{Derivation, Doubt};
 use crate::expression::{Expression, Symbol};
 
 /// Starts of a search, the first of those that there are; and of all that there are, one in so many where these fail.
@@ -24,33 +30,82 @@ const MOST_IN_PAIRS: usize = 12;
 /// A gradient this small, compared with that at the start, vanishes.
 const NEGLIGIBLE: f64 = 1e-4;
 
-/// What is wrong with a set of constraints.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// A constraint has one sign in every state: whether it is positive.
-    OneSign {
-        /// Which one.
-        member: usize,
-        /// Its sign.
-        positive: bool,
-    },
-    /// No state satisfies all of these. Whether it is one is for algebra to say.
-    Contradiction(Vec<usize>),
-    /// The gradient of a constraint vanishes wherever it holds.
-    NoGradient(usize),
-    /// C is singular wherever the constraints hold, for the sake of these.
-    Singular(Vec<usize>),
+/// What numbers alone make one doubt about the constraints, in the order in which it matters.
+pub fn doubts(derivation: &Derivation) -> Vec<Doubt> {
+    let singular = find_singularity(derivation).map(|members| Doubt::Singular { members, everywhere: true });
+    singular.into_iter().chain(find_fault(derivation)).collect()
 }
 
-/// The first fault that is found with numbers alone.
-pub fn find_fault(derivation: &Derivation) -> Option<Fault> {
+/// Whether a doubt is proved to be a mistake. Runs within a session.
+pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
+    match doubt {
+        // A function that is never negative can be zero only where its gradient is, and there C is singular.
+        Doubt::OneSign { member, .. } => {
+            let integral = &derivation.integrals[*member];
+            is_never_zero(integral) || derivation.constraints().is_some() && has_one_sign(integral)
+        }
+        Doubt::NoGradient(member) => {
+            let integral = &derivation.integrals[*member];
+            let gradient = derivation.gradients[*member].iter();
+            let square = Expression::sum(gradient.map(|(_, entry)| entry.clone() * entry.clone()));
+            has_one_sign(integral) || vanishes(&square, &[integral])
+        }
+        Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
+        Doubt::Singular { members, everywhere: true } => is_singular(derivation, members),
+        Doubt::Singular { members, everywhere: false } => is_singular_on_constraints(derivation, members),
+        Doubt::Undefined { .. } | Doubt::Unverified(_) => false,
+    }
+}
+
+/// Whether an expression is proved to be 0 in no state.
+pub fn is_never_zero(expression: &Expression) -> bool {
+    let range = Range::of(expression);
+    range.is_above(0, true) || range.is_below(0, true)
+}
+
+fn has_one_sign(expression: &Expression) -> bool {
+    let range = Range::of(expression);
+    range.is_above(0, false) || range.is_below(0, false)
+}
+
+/// Whether the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the
+/// determinant of their products with one another vanishes.
+fn is_singular_on_constraints(derivation: &Derivation, members: &[usize]) -> bool {
+    let Some(constraints) = derivation.constraints() else { return false };
+    let k = constraints.holonomic();
+    // A rate depends on the others where the constraint does that it is the rate of.
+    let declared = |&member: &usize| if (k..2 * k).contains(&member) { member - k } else { member };
+    let members: BTreeSet<usize> = members.iter().map(declared).collect();
+    if members.len() >= LARGEST_DETERMINANT {
+        return false;
+    }
+    let all: Vec<&Expression> =
+        independent_members(derivation).into_iter().map(|member| &derivation.integrals[member]).collect();
+    let gradients = members.iter().map(|&member| derivation.gradients[member].iter().cloned().collect());
+    let c = constraint_matrix(constraints);
+    let rows = members.iter().map(|&member| c[member].iter().cloned().enumerate().collect());
+    vanishes(&gram_determinant(gradients), &all) || vanishes(&gram_determinant(rows), &all)
+}
+
+fn gram_determinant(rows: impl Iterator<Item = BTreeMap<usize, Expression>>) -> Expression {
+    let rows: Vec<BTreeMap<usize, Expression>> = rows.collect();
+    let product = |a: &BTreeMap<usize, Expression>, b: &BTreeMap<usize, Expression>| {
+        let terms = a.iter().filter_map(|(column, entry)| Some(entry.clone() * b.get(column)?.clone()));
+        Expression::sum(terms)
+    };
+    let matrix: Vec<Vec<Expression>> = rows.iter().map(|a| rows.iter().map(|b| product(a, b)).collect()).collect();
+    determinant(&matrix, &(0..rows.len()).collect::<Vec<_>>())
+}
+
+/// The first doubt about states that satisfy the constraints.
+fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     let members = independent_members(derivation);
     if members.is_empty() || members.len() > MOST_CONSTRAINTS {
         return None;
     }
     let found: Vec<(Vec<f64>, Vec<f64>)> = search(derivation, &members).take(STATES).collect();
     if found.is_empty() {
-        return infeasible(derivation, &members);
+        return Some(infeasible(derivation, &members));
     }
     if derivation.constraints().is_none() || found.len() < STATES {
         return None;
@@ -63,19 +118,20 @@ pub fn find_fault(derivation: &Derivation) -> Option<Fault> {
         found.iter().all(is_flat)
     });
     if let Some(&member) = flat {
-        return Some(Fault::NoGradient(member));
+        return Some(Doubt::NoGradient(member));
     }
     let singular = |(_, state): &(Vec<f64>, Vec<f64>)| null_vector(derivation, &|entry| states::evaluate(entry, state));
     let sets: Option<Vec<Vec<usize>>> = found.iter().map(|pair| singular(pair).deficient()).collect();
-    sets.and_then(|sets| sets.into_iter().next()).map(Fault::Singular)
+    let members = sets.and_then(|sets| sets.into_iter().next())?;
+    Some(Doubt::Singular { members, everywhere: false })
 }
 
-/// Whether algebra shows that these integrals have no common zero, at three values of the parameters. Runs within a session.
-pub fn is_contradiction(derivation: &Derivation, members: &[usize]) -> bool {
+/// Whether algebra shows that these integrals have no common zero, at three values of the parameters.
+fn is_contradiction(derivation: &Derivation, members: &[usize]) -> bool {
     states::general(derivation).take(3).all(|state| {
         let number = |symbol: Symbol| {
-            let hundredths = (state[symbol.0 as usize] * 100.0).round() as i64;
-            Expression::Number(BigRational::new(hundredths.into(), 100.into()))
+            let millionths = (state[symbol.0 as usize] * 1e6).round() as i64;
+            Expression::Number(BigRational::new(millionths.into(), 1_000_000.into()))
         };
         let fixed = |symbol: Symbol| {
             if (symbol.0 as usize) < derivation.dimension { Expression::from(symbol) } else { number(symbol) }
@@ -102,19 +158,20 @@ fn search<'a>(
     starts.filter_map(|start| Some((start.clone(), states::descend(derivation, members, start)?)))
 }
 
-/// The smallest set of constraints that no state was found for.
-fn infeasible(derivation: &Derivation, members: &[usize]) -> Option<Fault> {
+/// What is to be said of the smallest set of constraints that no state was found for.
+fn infeasible(derivation: &Derivation, members: &[usize]) -> Doubt {
     let fails = |subset: &[usize]| search(derivation, subset).next().is_none();
     if let Some(&member) = members.iter().find(|&&member| fails(&[member])) {
-        return sign(derivation, member).map(|positive| Fault::OneSign { member, positive });
+        let one_sign = sign(derivation, member).map(|positive| Doubt::OneSign { member, positive });
+        return one_sign.unwrap_or(Doubt::Unsatisfied(vec![member]));
     }
     if members.len() <= MOST_IN_PAIRS {
         let pairs = members.iter().flat_map(|&a| members.iter().map(move |&b| [a, b])).filter(|[a, b]| a < b);
         if let Some(pair) = pairs.into_iter().find(|pair| fails(pair)) {
-            return Some(Fault::Contradiction(pair.to_vec()));
+            return Doubt::Unsatisfied(pair.to_vec());
         }
     }
-    Some(Fault::Contradiction(members.to_vec()))
+    Doubt::Unsatisfied(members.to_vec())
 }
 
 /// Whether a constraint is positive, if it has one sign wherever it was evaluated.

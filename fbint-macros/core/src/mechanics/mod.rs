@@ -1,8 +1,9 @@
 //! From a [`Problem`] to its [`Derivation`], in the order of the paper, and what can be proved about it.
 //!
-//! What takes algebra runs within a session: [`derive()`], [`claims`], [`involution`], [`is_contradiction`]. The rest works
+//! What takes algebra runs within a session: [`derive()`], [`claims`], [`involution`], [`is_mistake`]. The rest works
 //! with numbers, after the session's lock is released.
 
+mod bounds;
 mod conservation;
 mod definedness;
 mod dependence;
@@ -10,6 +11,7 @@ mod dirac;
 mod feasibility;
 mod involution;
 mod linear;
+mod modular;
 mod phase_space;
 mod poisson;
 mod regularity;
@@ -18,12 +20,11 @@ mod states;
 mod vanishing;
 
 pub use conservation::{Claim, Violation, claims, prove};
-pub use definedness::{is_difference_of_roots, is_root, undefined_part};
+pub use definedness::{Undefined, is_difference_of_roots, is_root, undefined_part};
 pub use dependence::dependence;
-pub use feasibility::{Fault, find_fault, is_contradiction};
+pub use feasibility::{doubts, is_mistake, is_never_zero};
 pub use involution::involution;
 pub use poisson::NotPoisson;
-pub use regularity::{Singularity, find_singularity};
 
 use crate::derivation::{Derivation, Dynamics, Field, KineticEnergy, Problem};
 use crate::expression::Expression;

@@ -5,9 +5,17 @@
 //! is called a Casimir function need not be conserved.
 
 use super::phase_space::{Observable, PhaseSpace};
+use super::states::{State, magnitude};
+use super::vanishing::vanishes;
 use super::{Obstacle, Quantity};
-use crate::expression::Expression;
+use crate::expression::{Expression, Symbol};
+use crate::sample::search_points;
 use crate::symbolic::{Expr, NotReal};
+
+/// A precise value this small, relative to the terms that it is made of, is zero.
+const NEGLIGIBLE: f64 = 1e-45;
+/// States in which a failure is looked for.
+const STATES: usize = 100;
 
 /// Why a matrix is no Poisson matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +38,7 @@ pub(super) fn field(
     if !entries.iter().flatten().all(Observable::is_real) {
         return Err(Obstacle::NotReal(Quantity::Poisson));
     }
-    check(&entries).map_err(Obstacle::NotPoisson)?;
+    check(&entries, matrix.len()).map_err(Obstacle::NotPoisson)?;
     entries
         .iter()
         .map(|row| {
@@ -43,11 +51,11 @@ pub(super) fn field(
         .collect()
 }
 
-fn check(j: &[Vec<Observable>]) -> Result<(), NotPoisson> {
+fn check(j: &[Vec<Observable>], dimension: usize) -> Result<(), NotPoisson> {
     let n = j.len();
     for a in 0..n {
         for b in 0..=a {
-            if !(j[a][b].expr() + j[b][a].expr()).simplest().is_zero() {
+            if is_refuted(&(j[a][b].expr() + j[b][a].expr()), dimension) {
                 return Err(NotPoisson::NotAntisymmetric(b, a));
             }
         }
@@ -55,13 +63,29 @@ fn check(j: &[Vec<Observable>]) -> Result<(), NotPoisson> {
     for a in 0..n {
         for b in a + 1..n {
             for c in b + 1..n {
-                if !jacobi(j, [a, b, c]).simplest().is_zero() {
+                if is_refuted(&jacobi(j, [a, b, c]), dimension) {
                     return Err(NotPoisson::JacobiFails(a, b, c));
                 }
             }
         }
     }
     Ok(())
+}
+
+/// Whether something that has to vanish does not, in a state that shows it. That it was not simplified to 0 shows nothing: the
+/// algebra does not know every relation between functions.
+fn is_refuted(quantity: &Expr, dimension: usize) -> bool {
+    let Ok(quantity) = quantity.simplest().write() else { return false };
+    if vanishes(&quantity, &[]) {
+        return false;
+    }
+    let symbols = quantity.symbols().last().map_or(0, |symbol| symbol.0 + 1);
+    let fails = |values: Vec<f64>| {
+        let value = State::new(&values).evaluate(&quantity)?.to_f64();
+        (value.abs() > NEGLIGIBLE * magnitude(&quantity, &values)).then_some(())
+    };
+    let states = search_points(dimension).map(|point| (0..symbols).map(|index| point.symbol(Symbol(index))).collect());
+    states.take(STATES).find_map(fails).is_some()
 }
 
 fn jacobi(j: &[Vec<Observable>], [a, b, c]: [usize; 3]) -> Expr {

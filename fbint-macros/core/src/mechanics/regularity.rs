@@ -1,30 +1,49 @@
-//! Whether C is invertible anywhere: a set of constraints whose C is singular at every point is not second class.
+//! Whether C is invertible anywhere: a set of constraints whose C is singular in every state is not second class.
+//!
+//! Doubles find the suspects, at a few points in general position; constraints that are merely close to one another, or that
+//! differ elsewhere, look dependent there. That they are dependent is proved with exact arithmetic.
 
-use crate::derivation::Derivation;
+use super::modular::are_dependent;
+use crate::derivation::{Constraints, Derivation};
 use crate::expression::Expression;
 use crate::sample::sample_points;
-
-/// C is identically singular.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Singularity {
-    /// The constraints that a vector of the null space involves, by their index in the integrals.
-    pub members: Vec<usize>,
-}
 
 /// Entries of a normalised null vector below this count as zero.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// Decides the rank of C numerically, at points in general position: a singular C at all of them is identically singular.
-pub fn find_singularity(derivation: &Derivation) -> Option<Singularity> {
+/// The constraints that a vector of the null space of C involves, if C is singular at all points in general position.
+pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<usize>> {
     let mut singularity = None;
     for point in sample_points() {
         match null_vector(derivation, &|expression| point.evaluate(expression)) {
             Rank::Full => return None,
             Rank::Undefined => {}
-            Rank::Deficient(members) => singularity = Some(Singularity { members }),
+            Rank::Deficient(members) => singularity = Some(members),
         }
     }
     singularity
+}
+
+/// Whether the columns of C that belong to these constraints are proved to be dependent in every state.
+pub(super) fn is_singular(derivation: &Derivation, members: &[usize]) -> bool {
+    derivation.constraints().is_some_and(|constraints| are_dependent(&constraint_matrix(constraints), members))
+}
+
+/// C, row by row.
+pub(super) fn constraint_matrix(constraints: &Constraints) -> Vec<Vec<Expression>> {
+    match constraints {
+        Constraints::Phase { c, .. } => c.clone(),
+        Constraints::Holonomic { a, b, .. } => {
+            let k = a.len();
+            let entry = |i: usize, j: usize| match (i < k, j < k) {
+                (true, true) => Expression::zero(),
+                (true, false) => a[i][j - k].clone(),
+                (false, true) => -a[i - k][j].clone(),
+                (false, false) => b[i - k][j - k].clone(),
+            };
+            (0..2 * k).map(|i| (0..2 * k).map(|j| entry(i, j)).collect()).collect()
+        }
+    }
 }
 
 /// The rank of C in one state.

@@ -102,7 +102,7 @@ pub(super) fn descend(derivation: &Derivation, members: &[usize], mut x: Vec<f64
 }
 
 /// The value of an expression if none of its terms cancelled another.
-fn magnitude(expression: &Expression, state: &[f64]) -> f64 {
+pub(super) fn magnitude(expression: &Expression, state: &[f64]) -> f64 {
     match expression {
         Expression::Sum(terms) => terms.iter().map(|term| magnitude(term, state)).sum(),
         Expression::Product(factors) => factors.iter().map(|factor| magnitude(factor, state)).product(),

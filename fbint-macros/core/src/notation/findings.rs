@@ -1,7 +1,9 @@
 //! What was found out about a derivation, in print: equations in the derivation, a list in the documentation.
 
-use super::{Names, Notation, Section, Style};
-use crate::derivation::{Conservation, Constraints, Dependence, Derivation, Evidence, Field, Findings, Involution};
+use super::{Names, Notation, Section, Style, short};
+use crate::derivation::{
+    Conservation, Constraints, Dependence, Derivation, Doubt, Evidence, Field, Findings, Involution,
+};
 use crate::expression::Expression;
 
 /// Pairs of integrals that do not commute beyond this number are counted, not listed.
@@ -185,11 +187,43 @@ impl Notation<'_> {
                 self.names.integrals[index]
             ));
         }
-        if !findings.unsatisfied.is_empty() {
-            let members = self.quoted(&findings.unsatisfied);
-            notes.push(format!("no state was found that satisfies {members}: look for one before you simulate"));
-        }
+        notes.extend(findings.doubts.iter().map(|doubt| self.doubt(doubt)));
         notes
+    }
+
+    fn doubt(&self, doubt: &Doubt) -> String {
+        let name = |index: &usize| &self.names.integrals[*index];
+        match doubt {
+            Doubt::Undefined { what, reason, part } => format!(
+                "no state was found in which {what} is defined: {reason} in all that were tried, as in `{}`",
+                short(part, self.names)
+            ),
+            Doubt::OneSign { member, positive } => format!(
+                "no state was found that satisfies `{}`, which is {} in all that were tried: look for one before you simulate",
+                name(member),
+                if *positive { "positive" } else { "negative" }
+            ),
+            Doubt::Unsatisfied(members) => {
+                format!("no state was found that satisfies {}: look for one before you simulate", self.quoted(members))
+            }
+            Doubt::NoGradient(member) => format!(
+                "the gradient of `{0}` vanishes in all states that were found to satisfy `{0}`, and so C is singular there",
+                name(member)
+            ),
+            Doubt::Singular { members, everywhere } => format!(
+                "the matrix C of the constraints' Poisson brackets is singular, or nearly so, in all states that were {}, \
+                 because of {}: look for one where it is not before you simulate",
+                if *everywhere { "tried" } else { "found to satisfy the constraints" },
+                self.quoted(members)
+            ),
+            Doubt::Unverified(functions) => {
+                let functions: Vec<String> = functions.iter().map(|function| format!("`{function}`")).collect();
+                format!(
+                    "no state was found in which the generated {} could be compared with the derivation",
+                    functions.join(", ")
+                )
+            }
+        }
     }
 
     fn quoted(&self, members: &[usize]) -> String {

@@ -194,28 +194,33 @@ impl Pass {
 }
 
 impl Program {
-    /// The most values at one time that were computed before and are read later. Inputs and numbers stay in memory.
+    /// The most values at one time that were computed before and are read later, by instructions, by the law or as a result. The
+    /// law reads where its first result is. Inputs and numbers stay in memory.
     fn live_values(&self) -> u32 {
-        let mut last_read = vec![0; self.instructions.len()];
-        for (index, instruction) in self.instructions.iter().enumerate() {
-            instruction.operands().for_each(|operand| last_read[operand.index()] = index);
+        let end = self.instructions.len();
+        let is_of_law = |instruction: &Instruction| matches!(instruction, Instruction::Input(Input::Weighted(_)));
+        let law = self.instructions.iter().position(is_of_law).unwrap_or(end);
+        let operands = self.instructions.iter().enumerate();
+        let operands =
+            operands.flat_map(|(index, instruction)| instruction.operands().map(move |value| (value, index)));
+        let of_law = self.integrals.iter().map(|&value| (value, law));
+        let results = self.outputs.iter().map(|&value| (value, end));
+        let mut last_read = vec![0; end];
+        for (value, index) in operands.chain(of_law).chain(results) {
+            last_read[value.index()] = index.max(last_read[value.index()]);
         }
-        let (mut live, mut most) = (0u32, 0);
-        for (index, instruction) in self.instructions.iter().enumerate() {
-            let dead = instruction.operands().filter(|operand| last_read[operand.index()] == index);
-            let mut dead: Vec<Value> = dead.filter(|&operand| self.is_computed(operand)).collect();
-            dead.dedup();
-            live -= dead.len() as u32;
-            if last_read[index] > index && instruction.operands().next().is_some() {
-                live += 1;
-                most = most.max(live);
+        let mut changes = vec![0_i32; end + 1];
+        for (index, &last) in last_read.iter().enumerate() {
+            if last > index && self.instructions[index].operands().next().is_some() {
+                changes[index] += 1;
+                changes[last] -= 1;
             }
         }
-        most
-    }
-
-    fn is_computed(&self, value: Value) -> bool {
-        self.instructions[value.index()].operands().next().is_some()
+        let live = changes.iter().scan(0, |live, change| {
+            *live += change;
+            Some(*live)
+        });
+        live.max().unwrap_or(0).unsigned_abs()
     }
 
     /// The number of operations of each kind.
@@ -438,5 +443,29 @@ impl Builder {
             }
         }
         power.unwrap_or_else(|| self.constant(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_live_until_the_law_and_the_caller_have_them() {
+        let mut builder = Builder::default();
+        let [x, y] = [0, 1].map(|index| builder.input(Input::Symbol(Symbol(index))));
+        let integrals = [Instruction::Add(x, y), Instruction::Sub(x, y), Instruction::Mul(x, y)];
+        let integrals = integrals.map(|instruction| builder.push(instruction));
+        let weighted = builder.input(Input::Weighted(0));
+        let outputs = [Instruction::Mul(weighted, x), Instruction::Mul(weighted, y)];
+        let outputs = outputs.map(|instruction| builder.push(instruction));
+        assert_eq!(builder.finish(integrals.to_vec(), outputs.to_vec()).live_values(), 3);
+
+        let mut builder = Builder::default();
+        let [x, y] = [0, 1].map(|index| builder.input(Input::Symbol(Symbol(index))));
+        let [sum, difference] = [Instruction::Add(x, y), Instruction::Sub(x, y)].map(|value| builder.push(value));
+        let fused = builder.push(Instruction::MulAdd(sum, difference, sum));
+        let program = builder.finish(Vec::new(), vec![fused]);
+        assert_eq!(program.live_values(), 2, "an operand that is read twice dies once");
     }
 }

@@ -2,7 +2,7 @@
 //! checked after each; what it leaves unread is dropped.
 
 use super::assemble::FEEDBACK_FIELD;
-use super::interpret::results_at;
+use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
 use super::{Builder, Input, Instruction, Pass, Program, Value};
 use crate::sample::sample_points;
@@ -66,8 +66,9 @@ pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Pr
     Optimised { prepare, passes, fault }
 }
 
-/// The results of a program before the passes, at the first points where all are finite.
+/// A program before the passes, and its results at the first point where all are finite.
 struct Expected {
+    program: Program,
     results: Vec<(crate::sample::Point, Vec<f64>)>,
     tolerance: f64,
 }
@@ -77,7 +78,7 @@ impl Expected {
         let nothing = Program::default();
         let results = sample_points().filter_map(|point| Some((point, results_at(&point, &nothing, program)?)));
         let tolerance = if function == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
-        Self { results: results.take(1).collect(), tolerance }
+        Self { program: program.clone(), results: results.take(1).collect(), tolerance }
     }
 
     fn is_met(&self, preparation: &Preparation, program: &Program) -> bool {
@@ -85,8 +86,9 @@ impl Expected {
         self.results.iter().all(|(point, expected)| {
             let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
             results_at(point, &prepare, program).is_some_and(|obtained| {
-                obtained.len() == expected.len()
-                    && obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= self.tolerance * scale)
+                let agree = |tolerance: f64| obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance);
+                let rounding = || rounding_at(point, &Program::default(), &self.program);
+                obtained.len() == expected.len() && (agree(self.tolerance * scale) || agree(rounding()))
             })
         })
     }
