@@ -23,8 +23,10 @@ use core::cell::Cell;
 
 use nalgebra::{ArrayStorage, SVector};
 
+#[cfg(feature = "ensemble")]
+use crate::Constant;
 use crate::tableau::Tableau;
-use crate::{Constant, FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
+use crate::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 
 /// The weight of the last step in the running mean of e^2.
 const LAST: f64 = 0.1;

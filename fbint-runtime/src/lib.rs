@@ -4,8 +4,8 @@
 //! energy, invariants) and the field with feedback, x' = X(x) - L DF^T K (F - F_target), whose solutions are drawn back to
 //! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K and L, [`Feedback`] is
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
-//! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Correction`] is the rival to feedback, a projection
-//! after each step, and what a simulation does that is told no gains. Steps are those of [`tableau`], of a fixed size, or of
+//! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Projector`] makes steps that are projected onto the level
+//! set, which is what a simulation does by default, and [`Correction`] says how. Steps are those of [`tableau`], of a fixed size, or of
 //! [`Integrator`], with error control; both work on any [`Field`].
 //!
 //! ```

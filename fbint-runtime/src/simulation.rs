@@ -132,10 +132,12 @@ where
 {
     /// A simulation of `system` from `start`, which is its state type or a flat vector.
     ///
-    /// Unless told otherwise by [`gains`](Self::gains), [`without_feedback`](Self::without_feedback) or
-    /// [`corrected`](Self::corrected), it integrates X and corrects the state once after each step, which holds every integral to
-    /// rounding and needs no number from anybody. That is the limit of ever stronger feedback without its stiffness. It costs half
-    /// an RK4 step of a small system, next to nothing with DOP853, and an evaluation in each step of Dormand and Prince 5(4).
+    /// By default it integrates X and projects the state onto the level set of all integrals once after each step, which holds
+    /// every integral to rounding and has no number to choose: see [`Projector`]. A state with more than twelve entries for each
+    /// integral is not projected, because one number cannot tell which of many entries erred; [`corrected`](Self::corrected)
+    /// projects it nevertheless. [`gains`](Self::gains) and [`without_feedback`](Self::without_feedback) replace the default.
+    ///
+    /// A projection costs less than an RK4 step of a small system, and next to nothing with error control.
     ///
     /// # Errors
     ///

@@ -61,8 +61,8 @@ Methods:
   each stays below --atol plus --rtol times the state.
 
 Gains:
-  Without --gains the state is corrected after each step, onto all integrals, by one iteration of Gauss and Newton: that is
-  feedback as strong as can be without its stiffness, and needs no number. With --gains it is not, unless --correct asks for it:
+  Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
+  the method estimates for its own steps, which needs no number. With --gains it is not, unless --correct is given:
   none              the derived field alone
   K                 every integral weighs K; K1,K2,.. gives one weight to each, in the order that `fbint list` shows
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
