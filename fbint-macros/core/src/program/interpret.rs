@@ -10,8 +10,6 @@ use crate::sample::{Point, sample_points};
 
 /// Relative difference up to which rounding explains a disagreement.
 const TOLERANCE: f64 = 1e-9;
-/// The same for a correction: where integrals are dependent, its system has the condition 1 / e.
-const CORRECTION_TOLERANCE: f64 = 1e-5;
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
 /// rounding may have changed a result.
 const ERROR: f64 = 1e-15;
@@ -143,11 +141,10 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
             let obtained = interpret(program, &input, &weigh);
             let agree = |tolerance: f64| obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= tolerance);
             let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
-            let tolerance = if name == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
             if obtained.len() != expected.len() {
                 return Err(name.to_owned());
             }
-            if agree(tolerance * scale) {
+            if agree(TOLERANCE * scale) {
                 unverified.retain(|other| *other != name);
             } else {
                 let with_errors =

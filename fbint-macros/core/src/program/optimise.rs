@@ -24,10 +24,8 @@ const PASSES: [(&str, Rewrite); 6] = [
     ("schedule", Rewrite::Alone(schedule)),
 ];
 
-/// Relative difference up to which rounding explains that a pass changed a result. A correction where integrals are
-/// dependent multiplies rounding by 1e10.
+/// Relative difference up to which rounding explains that a pass changed a result.
 const TOLERANCE: f64 = 1e-9;
-const CORRECTION_TOLERANCE: f64 = 1e-3;
 
 /// What the passes made.
 pub(super) struct Optimised {
@@ -44,7 +42,7 @@ pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Pr
     let mut preparation = Preparation::new(first_parameter);
     let (mut passes, mut fault) = (Vec::new(), None);
     for (function, program) in programs {
-        let expected = Expected::of(function, program);
+        let expected = Expected::of(program);
         for (name, rewrite) in PASSES {
             match rewrite {
                 Rewrite::Alone(rewrite) => rewrite(program),
@@ -70,15 +68,13 @@ pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Pr
 struct Expected {
     program: Program,
     results: Vec<(crate::sample::Point, Vec<f64>)>,
-    tolerance: f64,
 }
 
 impl Expected {
-    fn of(function: &str, program: &Program) -> Self {
+    fn of(program: &Program) -> Self {
         let nothing = Program::default();
         let results = sample_points().filter_map(|point| Some((point, results_at(&point, &nothing, program)?)));
-        let tolerance = if function == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
-        Self { program: program.clone(), results: results.take(1).collect(), tolerance }
+        Self { program: program.clone(), results: results.take(1).collect() }
     }
 
     fn is_met(&self, preparation: &Preparation, program: &Program) -> bool {
@@ -88,7 +84,7 @@ impl Expected {
             results_at(point, &prepare, program).is_some_and(|obtained| {
                 let agree = |tolerance: f64| obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance);
                 let rounding = || rounding_at(point, &Program::default(), &self.program);
-                obtained.len() == expected.len() && (agree(self.tolerance * scale) || agree(rounding()))
+                obtained.len() == expected.len() && (agree(TOLERANCE * scale) || agree(rounding()))
             })
         })
     }
