@@ -3,7 +3,7 @@
 //! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
 //! linearised equations it is the one with the least d^T S^-1 d. S = diag(e_1^2, .., e_N^2), where e_i is the method's own estimate
 //! of its error in entry i, as a running mean over about ten steps: an estimate that passes 0 says little about the size of the
-//! error. R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i. If the error of a step has mean 0 and
+//! error. R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
 //!
 //! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. An entry without an error, such as
