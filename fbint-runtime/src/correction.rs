@@ -2,7 +2,7 @@
 //!
 //! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
 //! linearised equations it is the one with the least d^T S^-1 d. S = diag(e_1^2, .., e_N^2), where e_i is the method's own estimate
-//! of its error in entry i, as a running mean over about ten steps: an estimate that passes 0 says little about the size of the
+//! of its error in entry i, as a running mean over about ten steps before: an estimate that passes 0 says little about the size of the
 //! error. R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
 //!
@@ -145,8 +145,9 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
     #[inline(always)]
     pub fn project(&mut self, error: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
         let variances = self.variances_after(error);
-        self.variances = Some(variances);
-        self.move_back(&variances, x)
+        // Those of the steps before, so that nothing waits for the error of this one.
+        let known = self.variances.replace(variances).unwrap_or(variances);
+        self.move_back(&known, x)
     }
 
     /// The diagonal of S after a step with this error.

@@ -192,10 +192,10 @@ fn report(
     if let Some(LargestProjection { time, entry, distance, per_error, per_tolerance }) = run.largest_projection {
         write!(
             out,
-            "largest projection: `{entry}` by {distance:.1e} at t = {time:?}, {per_error:.2} times the error of the step"
+            "largest projection: `{entry}` by {distance:.1e} at t = {time:?}, {per_error:.1e} times the error of the step"
         )?;
         match per_tolerance {
-            Some(ratio) => writeln!(out, " and {ratio:.2} times the tolerance")?,
+            Some(ratio) => writeln!(out, " and {ratio:.1e} times the tolerance")?,
             None => writeln!(out)?,
         }
     }
