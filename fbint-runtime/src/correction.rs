@@ -23,8 +23,6 @@ use core::cell::Cell;
 
 use nalgebra::{ArrayStorage, SVector};
 
-#[cfg(feature = "ensemble")]
-use crate::Constant;
 use crate::tableau::Tableau;
 use crate::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 
@@ -96,29 +94,13 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, 
         targets: SVector<f64, M>,
         correction: Correction,
     ) -> Self {
-        let noise = noise(system, start, &targets);
-        Self {
-            system: system.prepare(),
-            targets,
-            noise,
-            iterations: correction.iterations,
-            variances: None,
-            derivative: None,
-        }
+        Self::of(system.prepare(), targets, noise(system, start, &targets), correction)
     }
 }
 
 impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Projector<P, T, N, M> {
-    /// Projections of several systems side by side.
-    #[cfg(feature = "ensemble")]
-    pub(crate) fn gathered<C: Constant>(
-        system: P,
-        targets: &SVector<C, M>,
-        noise: &SVector<C, M>,
-        correction: Correction,
-    ) -> Self {
-        let lifted = |constants: &SVector<C, M>| vector(array::from_fn(|i| constants.data.0[0][i].lift()));
-        let (targets, noise) = (lifted(targets), lifted(noise));
+    /// Steps of a system that is prepared, or of several side by side, with the variances of rounding in the integrals.
+    pub(crate) fn of(system: P, targets: SVector<T, M>, noise: SVector<T, M>, correction: Correction) -> Self {
         Self { system, targets, noise, iterations: correction.iterations, variances: None, derivative: None }
     }
 
@@ -195,30 +177,26 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
 }
 
 impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, N, M> {
-    /// Does what [`project`](Self::project) does, but leaves everything as it was where the projection is
-    /// [out of proportion](Self::LIMIT).
-    pub(crate) fn project_within_limit(
+    /// Does what [`project`](Self::project) does, and says how far it moved the state; leaves everything as it was where that is
+    /// [out of proportion](Move::is_in_proportion).
+    pub(crate) fn project_in_proportion(
         &mut self,
         error: &SVector<f64, N>,
         x: &mut SVector<f64, N>,
-    ) -> Option<Projected<f64, N, M>> {
+    ) -> Option<(Projected<f64, N, M>, Move)> {
         let (before, end) = (self.variances, *x);
         let projected = self.project(error, x);
-        let (_, ratio) = self.largest_move(&projected, x);
-        if ratio <= Self::LIMIT {
-            return Some(projected);
+        let furthest = self.furthest(&projected, x);
+        if furthest.is_in_proportion() {
+            return Some((projected, furthest));
         }
         (self.variances, *x) = (before, end);
         None
     }
 
-    /// A projection that moves an entry of the state by more than this many times the error of the step is not a correction of
-    /// that error: the step has left the range in which its error and the linearised integrals mean anything.
-    pub(crate) const LIMIT: f64 = 1000.0;
-
-    /// The entry of the state that the last projection moved furthest in units of its error, and how far in these units. What is
-    /// within a thousand roundings of the entry is rounding.
-    pub(crate) fn largest_move(&self, projected: &Projected<f64, N, M>, x: &SVector<f64, N>) -> (usize, f64) {
+    /// The entry of the state that the last projection moved furthest in units of its error. What is within a thousand roundings
+    /// of the entry is rounding.
+    pub(crate) fn furthest(&self, projected: &Projected<f64, N, M>, x: &SVector<f64, N>) -> Move {
         let variances = self.variances.unwrap_or_else(SVector::zeros);
         let (mut entry, mut largest) = (0, 0.0);
         for i in 0..N {
@@ -229,7 +207,25 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, 
                 (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
             }
         }
-        (entry, Scalar::sqrt(largest))
+        let distance = projected.correction.get(entry).map_or(0.0, |distance| distance.abs());
+        Move { entry, distance, per_error: Scalar::sqrt(largest) }
+    }
+}
+
+/// By how much a projection moved the entry of the state that it moved furthest.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move {
+    pub(crate) entry: usize,
+    pub(crate) distance: f64,
+    /// That distance in units of the error of a step.
+    pub(crate) per_error: f64,
+}
+
+impl Move {
+    /// A projection that moves an entry by more than a thousand times the error of the step is not a correction of that error: the
+    /// step has left the range in which its error and the linearised integrals mean anything.
+    pub(crate) fn is_in_proportion(&self) -> bool {
+        self.per_error <= 1000.0
     }
 }
 

@@ -13,6 +13,7 @@ use core::fmt;
 
 use nalgebra::SVector;
 
+use crate::correction::Move;
 use crate::error::positive;
 use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, extended};
 use crate::{Error, Field, PreparedSystem, Projected, Projector, Scalar};
@@ -202,7 +203,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     }
 
     /// Makes one step as [`step`](Self::step) does, and projects where it ends. A step whose projection moves the state by more
-    /// than a hundred times the step's error is rejected, and a shorter one is tried.
+    /// than a thousand times the step's error is rejected, and a shorter one is tried.
     ///
     /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
     /// moved: it is off by the size of a step's error, and what comes of it by that times the step's size.
@@ -215,15 +216,26 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         until: f64,
         projector: &mut Projector<P, f64, N, M>,
     ) -> Result<Projected<f64, N, M>, StepError<N>> {
+        self.measured_step(until, projector).map(|(projected, _)| projected)
+    }
+
+    /// Makes one step as [`projected_step`](Self::projected_step) does, and says how far the projection moved the state.
+    pub(crate) fn measured_step<P: PreparedSystem<N, M>, const M: usize>(
+        &mut self,
+        until: f64,
+        projector: &mut Projector<P, f64, N, M>,
+    ) -> Result<(Projected<f64, N, M>, Move), StepError<N>> {
+        // What a step of no length moves, because `until` is reached already.
         let mut projected = Projected { violation: SVector::zeros(), correction: SVector::zeros() };
-        self.step_unless(until, |x, error| match projector.project_within_limit(error, x) {
-            Some(within) => {
-                projected = within;
+        let mut furthest = Move { entry: 0, distance: 0.0, per_error: 0.0 };
+        self.step_unless(until, |x, error| match projector.project_in_proportion(error, x) {
+            Some(measured) => {
+                (projected, furthest) = measured;
                 false
             }
             None => true,
         })?;
-        Ok(projected)
+        Ok((projected, furthest))
     }
 
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
@@ -555,7 +567,7 @@ pub enum StepFailure {
         "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
     )]
     Underflow,
-    /// The projection after the step moves the state by more than a hundred times the step's error, however short the step.
+    /// The projection after the step moves the state by more than a thousand times the step's error, however short the step.
     #[error(
         "the projection onto the integrals moves the state by far more than a step errs, however short the step: the \
          solution may be near a collision or another singularity of the field, or an integral is not conserved"

@@ -35,7 +35,7 @@ pub struct Tableau<const S: usize> {
 /// A difference of stages that estimates the error of a step, entry by entry: h (sum_i stages_i k_i + end f(x after the step)).
 ///
 /// A projection takes it for the size of the error relative to that of other entries, and so it may be of a lower order than the
-/// error itself. It vanishes exactly where all stages are equal.
+/// error itself. Where all stages are equal it vanishes, exactly so for the methods of order 1, 2 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Difference<const S: usize> {
     stages: [f64; S],

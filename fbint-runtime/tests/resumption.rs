@@ -32,6 +32,8 @@ fn bits<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run: &
     let numbers = numbers.chain([run.time()]).chain(run.state().into().iter().copied().collect::<Vec<_>>());
     let dependence = run.dependence().map(|dependence| [dependence.time(), dependence.pivot_ratio()]);
     let numbers = numbers.chain(dependence.into_iter().flatten());
+    let projection = run.largest_projection().map(|largest| [largest.time, largest.distance, largest.per_error]);
+    let numbers = numbers.chain(projection.into_iter().flatten());
     numbers.map(f64::to_bits).chain([run.steps(), run.evaluations()]).collect()
 }
 

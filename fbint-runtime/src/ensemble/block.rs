@@ -41,19 +41,18 @@ pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
     F: LanesField<V, N>,
 {
     let value = |x: &_| field.value(x);
-    if course.projector.is_none() {
-        let mut follow = |advance: Advance<'_, V, N>| course.follow(start, tracks, advance);
-        match method {
-            Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
-            Method::Midpoint { .. } => follow(&|x, h, steps| repeat(steps, x, |x| MIDPOINT.step(value, x, h))),
-            Method::Heun { .. } => follow(&|x, h, steps| repeat(steps, x, |x| HEUN.step(value, x, h))),
-            Method::Rk4 { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.rk4_step(x, h))),
-            Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
-        }
-    } else {
-        course.follow_projected(start, tracks, &|projector, x, h| {
+    if let Some(projector) = course.projector {
+        return course.follow_projected(projector, start, tracks, &|projector, x, h| {
             method.projected_step(projector, value, x, h);
         });
+    }
+    let mut follow = |advance: Advance<'_, V, N>| course.follow(start, tracks, advance);
+    match method {
+        Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
+        Method::Midpoint { .. } => follow(&|x, h, steps| repeat(steps, x, |x| MIDPOINT.step(value, x, h))),
+        Method::Heun { .. } => follow(&|x, h, steps| repeat(steps, x, |x| HEUN.step(value, x, h))),
+        Method::Rk4 { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.rk4_step(x, h))),
+        Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
     }
 }
 
@@ -109,6 +108,7 @@ impl<P, const V: usize, const N: usize, const M: usize> Course<'_, P, V, N, M> {
     /// Projects the states after every step.
     fn follow_projected(
         &self,
+        mut projector: Projector<P, Lanes<V>, N, M>,
         mut x: SVector<Lanes<V>, N>,
         tracks: &mut [Vec<Sample<N, M>>],
         step: ProjectedStep<'_, P, V, N, M>,
@@ -116,7 +116,6 @@ impl<P, const V: usize, const N: usize, const M: usize> Course<'_, P, V, N, M> {
         P: PreparedSystem<N, M>,
     {
         self.sample(0.0, &x, tracks);
-        let Some(mut projector) = self.projector else { return };
         for number in 1..=self.schedule.steps {
             step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
             if self.schedule.is_sampled(number) || number == self.schedule.steps {

@@ -312,7 +312,7 @@ where
         let field = G::block::<S, V>(|lane| &seat(lane).field);
         let projector = (plan.correction != Correction::times(0)).then(|| {
             let noise = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).noise[i]));
-            Projector::gathered(system, &targets, &noise, plan.correction)
+            Projector::of(system, targets, noise, plan.correction)
         });
         let course = Course { system: &system, targets: &targets, projector, schedule };
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();

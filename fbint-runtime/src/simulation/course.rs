@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use nalgebra::SVector;
 
 use super::schedule::{DEFAULT_INTERVALS, Sampling, Schedule};
-use super::snapshot::{Control, Moment, Snapshot};
+use super::snapshot::{Control, Largest, Moment, Snapshot};
 use super::{LargestProjection, Run, Sample};
 use crate::consistent_start::scales;
+use crate::correction::Move;
 use crate::dependence::Dependence;
 use crate::error::{Symptom, positive};
 use crate::integrator::Resumption;
@@ -79,7 +80,7 @@ struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     jump: f64,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(SVector<f64, N>, Dependence)>,
-    largest_projection: Option<LargestProjection>,
+    largest_projection: Option<Largest>,
 }
 
 impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, N, M> {
@@ -115,7 +116,7 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         let mut x = self.record.last.state;
         audit.check(&schedule, self.record.last.time, &x)?;
         loop {
-            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, None, || None)
+            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, || None)
                 || number == schedule.steps
             {
                 // A projection has begun with an evaluation more.
@@ -127,9 +128,10 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
             let change = match &mut self.projector {
                 Some(projector) => {
                     let projected = (steps.projected)(projector, &mut x, h);
-                    let time = schedule.time(number);
-                    if !self.record.measure(projector, &projected, time, &x, None) {
-                        return Err(self.record.out_of_proportion());
+                    let furthest = projector.furthest(&projected, &x);
+                    self.record.measure(schedule.time(number), furthest, None);
+                    if !furthest.is_in_proportion() {
+                        return Err(self.record.out_of_proportion(schedule.time(number), furthest));
                     }
                     Some(projected.violation)
                 }
@@ -156,19 +158,15 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         let stride = self.resume(&mut integrator, until)?;
         let mut sampling = Sampling::new(until, interval, stride, self.record.trajectory.len() as u64)?;
         loop {
-            let control = || Some(Control::of(&integrator, sampling.stride()));
-            let derivative = integrator.resumption().derivative;
-            if self.is_broken_off(until, integrator.steps(), derivative.as_ref(), control) || integrator.time() >= until
-            {
+            let control = || Some((Control::of(&integrator, sampling.stride()), integrator.resumption().derivative));
+            if self.is_broken_off(until, integrator.steps(), control) || integrator.time() >= until {
                 return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
             }
             let mut change = None;
             let step = match &mut self.projector {
-                Some(projector) => integrator.projected_step(until, projector).map(|projected| {
+                Some(projector) => integrator.measured_step(until, projector).map(|(projected, furthest)| {
                     change = Some(projected.violation);
-                    let tolerance = |i| integrator.tolerance(i);
-                    let (time, state) = (integrator.time(), integrator.state());
-                    self.record.measure(projector, &projected, time, state, Some(&tolerance));
+                    self.record.measure(integrator.time(), furthest, Some(integrator.tolerance(furthest.entry)));
                 }),
                 None => integrator.step(until),
             };
@@ -228,17 +226,20 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         &mut self,
         until: f64,
         steps: u64,
-        derivative: Option<&SVector<f64, N>>,
-        control: impl Fn() -> Option<Control>,
+        control: impl Fn() -> Option<(Control, Option<SVector<f64, N>>)>,
     ) -> bool {
         let Self { record, watch, projector, .. } = self;
         let [variances, own] = projector.as_ref().map_or([None; 2], Projector::memory);
         let entries = |vector: Option<&SVector<f64, N>>| vector.map(|vector| vector.as_slice().to_vec());
-        let snapshot = || Snapshot {
-            derivative: entries(derivative.or(own)),
-            variances: entries(variances),
-            control: control(),
-            ..record.snapshot(steps)
+        let snapshot = || {
+            let (control, derivative) = control().unzip();
+            let derivative = derivative.flatten();
+            Snapshot {
+                derivative: entries(derivative.as_ref().or(own)),
+                variances: entries(variances),
+                control,
+                ..record.snapshot(steps)
+            }
         };
         watch(&Moment { time: record.last.time, until, snapshot: &snapshot }).is_break()
     }
@@ -298,6 +299,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
             drift: self.drift.to_record(),
             trajectory: self.trajectory.iter().map(row).collect(),
             jump: self.jump,
+            largest_projection: self.largest_projection,
             dependence: self.dependence.map(|(state, dependence)| (dependence.time(), state.as_slice().to_vec())),
         }
     }
@@ -316,6 +318,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         self.trajectory = trajectory;
         self.drift.restore(&snapshot.drift);
         self.jump = snapshot.jump;
+        self.largest_projection = snapshot.largest_projection;
         if let Some((time, state)) = &snapshot.dependence {
             self.look_for_dependence(*time, &SVector::from_column_slice(state));
         }
@@ -358,23 +361,13 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         }
     }
 
-    /// Looks whether a projection is the largest so far, and whether it is in proportion to the error of the step.
-    fn measure(
-        &mut self,
-        projector: &Projector<S::Prepared, f64, N, M>,
-        projected: &Projected<f64, N, M>,
-        time: f64,
-        state: &SVector<f64, N>,
-        tolerance: Option<&dyn Fn(usize) -> f64>,
-    ) -> bool {
-        let (index, per_error) = projector.largest_move(projected, state);
+    /// Keeps a projection if it is the largest so far.
+    fn measure(&mut self, time: f64, furthest: Move, tolerance: Option<f64>) {
+        let Move { entry, distance, per_error } = furthest;
         if self.largest_projection.is_none_or(|largest| per_error > largest.per_error) {
-            let distance = projected.correction.get(index).map_or(0.0, |distance| distance.abs());
-            let entry = S::STATE_NAMES.get(index).copied().unwrap_or_default();
-            let per_tolerance = tolerance.map(|tolerance| distance / tolerance(index));
-            self.largest_projection = Some(LargestProjection { time, entry, distance, per_error, per_tolerance });
+            let per_tolerance = tolerance.map(|tolerance| distance / tolerance);
+            self.largest_projection = Some(Largest { time, entry, distance, per_error, per_tolerance });
         }
-        per_error <= Projector::<S::Prepared, f64, N, M>::LIMIT
     }
 
     fn sample(&mut self) {
@@ -420,6 +413,11 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         }
         let dependence = self.dependence.map(|(_, dependence)| dependence);
         let Self { last, drift, trajectory, largest_projection, .. } = self;
+        let largest_projection =
+            largest_projection.map(|Largest { time, entry, distance, per_error, per_tolerance }| {
+                let entry = S::STATE_NAMES.get(entry).copied().unwrap_or_default();
+                LargestProjection { time, entry, distance, per_error, per_tolerance }
+            });
         let (time, state) = (last.time, last.state.into());
         Run { time, state, drift, trajectory, steps, evaluations, dependence, largest_projection }
     }
@@ -437,12 +435,11 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         Error::Halted(Box::new(Halted { reason, entry, time, state, names, dependence, trajectory }))
     }
 
-    /// The error of a run whose last projection was the largest, and too large.
-    fn out_of_proportion(&mut self) -> Error {
+    /// The error of a run whose last projection was too large.
+    fn out_of_proportion(&mut self, time: f64, furthest: Move) -> Error {
         self.look_for_dependence(self.last.time, &self.last.state.clone());
-        let Some(LargestProjection { time, entry, distance, per_error, .. }) = self.largest_projection else {
-            return self.blow_up(&self.last.clone());
-        };
+        let Move { entry, distance, per_error } = furthest;
+        let entry = S::STATE_NAMES.get(entry).copied().unwrap_or_default();
         Error::Projection(Box::new(OutOfProportion {
             time,
             entry,

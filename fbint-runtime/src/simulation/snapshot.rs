@@ -49,8 +49,22 @@ pub struct Snapshot {
     pub(crate) trajectory: Vec<Vec<f64>>,
     /// The largest change of an integral in one step, in units of its bound.
     pub(crate) jump: f64,
+    /// The largest projection in units of the error of its step.
+    pub(crate) largest_projection: Option<Largest>,
     /// Time and state where constraints were nearest to dependence.
     pub(crate) dependence: Option<(f64, Vec<f64>)>,
+}
+
+/// The largest projection of a run so far; see [`LargestProjection`](crate::LargestProjection).
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Largest {
+    pub(crate) time: f64,
+    /// The index of the entry of the state.
+    pub(crate) entry: usize,
+    pub(crate) distance: f64,
+    pub(crate) per_error: f64,
+    pub(crate) per_tolerance: Option<f64>,
 }
 
 /// Where the control of the step size stands.

@@ -27,14 +27,15 @@ where
 {
     let (field, targets) = field(system, &start, &plan.feedback)?;
     let is_projected = plan.correction != Correction::times(0);
-    let mut projector = Projector::new(system, &start, targets, plan.correction);
+    let mut projector = is_projected.then(|| Projector::new(system, &start, targets, plan.correction));
     let mut fixed = |h: f64, step: &dyn Fn(&mut SVector<f64, N>)| {
         let mut x = start;
         for _ in 0..(plan.until / h).round() as u64 {
-            if is_projected {
-                plan.method.projected_step(&mut projector, |x| field.value(x), &mut x, h);
-            } else {
-                step(&mut x);
+            match &mut projector {
+                Some(projector) => {
+                    plan.method.projected_step(projector, |x| field.value(x), &mut x, h);
+                }
+                None => step(&mut x),
             }
         }
         Ok(x)
@@ -44,11 +45,13 @@ where
         Method::Midpoint { h } => fixed(h, &|x| MIDPOINT.step(|x| field.value(x), x, h)),
         Method::Heun { h } => fixed(h, &|x| HEUN.step(|x| field.value(x), x, h)),
         Method::Rk4 { h } => fixed(h, &|x| field.rk4_step(x, h)),
-        Method::DormandPrince { rtol, atol } => {
-            Ok(controlled(Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?), plan, &mut projector))
-        }
+        Method::DormandPrince { rtol, atol } => Ok(controlled(
+            Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?),
+            plan.until,
+            projector,
+        )),
         Method::Dop853 { rtol, atol } => {
-            Ok(controlled(Integrator::dop853(&field, start, Tolerance::new(rtol, atol)?), plan, &mut projector))
+            Ok(controlled(Integrator::dop853(&field, start, Tolerance::new(rtol, atol)?), plan.until, projector))
         }
     }
 }
@@ -70,14 +73,13 @@ pub(super) fn run_by<const N: usize>(
 /// With error control. What fails ends early, as the run of it does with an error.
 fn controlled<P: PreparedSystem<N, M>, const N: usize, const M: usize, const STAGES: usize>(
     mut integrator: Integrator<'_, AnyField<'_, N>, N, STAGES>,
-    plan: &Plan,
-    projector: &mut Projector<P, f64, N, M>,
+    until: f64,
+    mut projector: Option<Projector<P, f64, N, M>>,
 ) -> SVector<f64, N> {
-    let is_projected = plan.correction != Correction::times(0);
-    while integrator.time() < plan.until {
-        let step = match is_projected {
-            true => integrator.projected_step(plan.until, projector).map(|_| ()),
-            false => integrator.step(plan.until),
+    while integrator.time() < until {
+        let step = match &mut projector {
+            Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
+            None => integrator.step(until),
         };
         if step.is_err() {
             break;

@@ -8,8 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use fbint_runtime::Error::{BlowUp, Halted, Projection};
-use fbint_runtime::LargestProjection;
-use fbint_runtime::{Method, Moment, Snapshot};
+use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
 use models::catalogue::{self, Feedback, Model};
 
 use super::checkpoint::{Checkpoint, Files};
