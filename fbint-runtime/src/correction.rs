@@ -29,6 +29,7 @@ use crate::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 /// The weight of the last step in the running mean of e^2.
 const LAST: f64 = 0.1;
 /// How many entries of the state one integral can speak for.
+#[cfg(feature = "std")]
 const ENTRIES_PER_INTEGRAL: usize = 12;
 /// What counts as rounding of an entry of the state, in roundings.
 const ROUNDINGS: f64 = 1024.0;
@@ -52,6 +53,7 @@ impl Correction {
     /// An integral says one thing about the error of a step. Shared out among many entries, some of which hardly err, what it says
     /// does more harm than good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain
     /// steps follow best end further from the truth.
+    #[cfg(feature = "std")]
     pub(crate) const fn by_default<const N: usize, const M: usize>() -> Self {
         if N <= ENTRIES_PER_INTEGRAL * M { Self::once() } else { Self::times(0) }
     }
@@ -214,6 +216,7 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, 
 
 /// By how much a projection moved the entry of the state that it moved furthest.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only simulations report the entry and the distance"))]
 pub(crate) struct Move {
     pub(crate) entry: usize,
     pub(crate) distance: f64,
