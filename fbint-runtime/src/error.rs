@@ -5,7 +5,7 @@
 
 use core::fmt;
 
-use crate::Dependence;
+use crate::{Dependence, StateEntry};
 #[cfg(feature = "std")]
 use crate::StepFailure;
 
@@ -61,8 +61,8 @@ pub enum Error {
     },
     /// The start is off the constraint set.
     #[error(
-        "the start violates the constraint `{name}`: its value there is {value:?} where 0 is asked, give or take \
-         {tolerance:.1e}; correct the start, or let `ConsistentStart` find one near it"
+        "the start violates the constraint `{name}`: its value there is {value:?}, but must be 0 (tolerance \
+         {tolerance:.1e}); correct the start, or let `ConsistentStart` find one near it"
     )]
     OffConstraint {
         /// The constraint.
@@ -72,13 +72,13 @@ pub enum Error {
         /// How far from 0 it may be.
         tolerance: f64,
     },
-    /// A name that is no entry of the state.
-    #[error("`{name}` is no entry of the state: the entries are {}", Listed(.known))]
+    /// A name that is not that of an entry of the state.
+    #[error("`{name}` is not an entry of the state: the entries are {}", Listed(.known))]
     UnknownEntry {
         /// The name.
         name: &'static str,
-        /// The names there are.
-        known: &'static [&'static str],
+        /// The entries that there are.
+        known: &'static [StateEntry],
     },
     /// No consistent start was found near the guess.
     #[error(
@@ -99,54 +99,13 @@ pub enum Error {
         /// The number.
         value: f64,
     },
-    /// An entry of K or L is NaN or infinite.
-    #[error("{matrix}[{row}, {column}] is {value:?}: every entry of a gain matrix must be a finite number")]
-    GainNotFinite {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of its row.
-        row: &'static str,
-        /// The name of its column.
-        column: &'static str,
-        /// The entry.
+    /// A gain given to [`Gains::diagonal`](crate::Gains::diagonal) is not positive or not finite.
+    #[error("the gain of `{integral}` is {value:?}: it must be positive and finite")]
+    Gain {
+        /// The integral.
+        integral: &'static str,
+        /// Its gain.
         value: f64,
-    },
-    /// A diagonal entry of K or L is not positive.
-    #[error("{matrix}[{entry}, {entry}] is {value:?}: the diagonal of a gain matrix must be positive")]
-    GainNotPositive {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of its row and column.
-        entry: &'static str,
-        /// The entry.
-        value: f64,
-    },
-    /// K or L is not symmetric.
-    #[error(
-        "{matrix}[{row}, {column}] is {value:?} but {matrix}[{column}, {row}] is {mirrored:?}: {matrix} must be symmetric"
-    )]
-    GainAsymmetric {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of the row.
-        row: &'static str,
-        /// The name of the column.
-        column: &'static str,
-        /// The entry.
-        value: f64,
-        /// The entry across the diagonal.
-        mirrored: f64,
-    },
-    /// K or L is symmetric with a positive diagonal, yet not positive definite.
-    #[error(
-        "{matrix} is not positive definite: the block of its rows and columns down to `{entry}` is the first that is not; \
-         make its off-diagonal entries smaller"
-    )]
-    GainIndefinite {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of the last row and column of the smallest leading block that is not positive definite.
-        entry: &'static str,
     },
     /// The feedback decays too fast for a method's fixed step.
     #[error(
@@ -156,11 +115,11 @@ pub enum Error {
         .h * .rate, .interval / .rate, .interval / (.h * .rate)
     )]
     UnstableGains {
-        /// When.
+        /// The time of the audit.
         time: f64,
         /// The step.
         h: f64,
-        /// The largest eigenvalue of L DF^T K DF.
+        /// The largest eigenvalue of DF^T K DF.
         rate: f64,
         /// The largest h times rate that is stable.
         interval: f64,
@@ -174,15 +133,6 @@ pub enum Error {
         system: &'static str,
         /// Why not, and what would do instead.
         reason: &'static str,
-    },
-    /// A simulation was run before it was told something that has no default.
-    #[cfg(feature = "std")]
-    #[error("the simulation has no {what}: call `.{call}` before `.run()`")]
-    NotSet {
-        /// What is missing.
-        what: &'static str,
-        /// The call that sets it.
-        call: &'static str,
     },
     /// An ensemble has more or fewer of something than it has starts.
     #[cfg(feature = "ensemble")]
@@ -221,10 +171,10 @@ pub enum Error {
         /// The end.
         until: f64,
     },
-    /// A snapshot to go on from was taken from another run.
+    /// The snapshot to resume from was taken from another run.
     #[cfg(feature = "std")]
     #[error(
-        "the run cannot go on from this snapshot: {reason}; build the simulation as it was when the snapshot was taken"
+        "the run cannot resume from this snapshot: {reason}; build the simulation as it was when the snapshot was taken"
     )]
     ForeignSnapshot {
         /// What differs.
@@ -256,7 +206,7 @@ impl fmt::Debug for Error {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
     "the run stopped at t = {time:?}, where {}: {}{}",
-    Assigned(.names, .state),
+    Assigned(.entries, .state),
     Reason(.reason, .entry),
     Suspected(.dependence)
 )]
@@ -270,8 +220,8 @@ pub struct Halted {
     pub time: f64,
     /// The state there, flat.
     pub state: Vec<f64>,
-    /// The names of its entries.
-    pub names: &'static [&'static str],
+    /// What its entries are.
+    pub entries: &'static [StateEntry],
     /// The constraints that are nearly dependent there, or were on the way, if there are such.
     pub dependence: Option<Dependence>,
     /// The time and the flat state of every sample until then, and of the last good state.
@@ -288,7 +238,7 @@ pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
 #[error(
     "the solution blew up at t = {time:?}: {symptom}{}. The last good state, at t = {last_time:?}, was {}",
     Suspected(.dependence),
-    Assigned(.names, .last_state)
+    Assigned(.entries, .last_state)
 )]
 #[non_exhaustive]
 pub struct BlowUp {
@@ -300,8 +250,8 @@ pub struct BlowUp {
     pub last_time: f64,
     /// The last state in which everything was finite and within its bound, flat.
     pub last_state: Vec<f64>,
-    /// The names of its entries.
-    pub names: &'static [&'static str],
+    /// What its entries are.
+    pub entries: &'static [StateEntry],
     /// The constraints that are nearly dependent there, or were on the way, if there are such.
     pub dependence: Option<Dependence>,
     /// The time and the flat state of every sample until then, and of the last good state.
@@ -316,7 +266,7 @@ pub struct BlowUp {
      the error of the step{}: the step has passed a collision or another singularity, or is too long to follow the motion; \
      take shorter steps or error control, or end before. The last good state, at t = {last_time:?}, was {}",
     Suspected(.dependence),
-    Assigned(.names, .last_state)
+    Assigned(.entries, .last_state)
 )]
 #[non_exhaustive]
 pub struct OutOfProportion {
@@ -332,8 +282,8 @@ pub struct OutOfProportion {
     pub last_time: f64,
     /// The last state that a projection in proportion led to, flat.
     pub last_state: Vec<f64>,
-    /// The names of its entries.
-    pub names: &'static [&'static str],
+    /// What its entries are.
+    pub entries: &'static [StateEntry],
     /// The constraints that are nearly dependent there, or were on the way, if there are such.
     pub dependence: Option<Dependence>,
     /// The time and the flat state of every sample until then, and of the last good state.
@@ -382,12 +332,12 @@ pub enum Symptom {
 }
 
 /// Names in a row: `a`, `b`, `c`.
-struct Listed<'a>(&'a [&'static str]);
+struct Listed<'a>(&'a [StateEntry]);
 
 impl core::fmt::Display for Listed<'_> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        for (index, name) in self.0.iter().enumerate() {
-            write!(out, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+        for (index, entry) in self.0.iter().enumerate() {
+            write!(out, "{}`{}`", if index == 0 { "" } else { ", " }, entry.name)?;
         }
         Ok(())
     }
@@ -395,12 +345,12 @@ impl core::fmt::Display for Listed<'_> {
 
 /// Names with values: a = 1.0, b = 2.0.
 #[cfg(feature = "std")]
-struct Assigned<'a>(&'a [&'static str], &'a [f64]);
+struct Assigned<'a>(&'a [StateEntry], &'a [f64]);
 
 #[cfg(feature = "std")]
 impl core::fmt::Display for Assigned<'_> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        for (index, (name, value)) in self.0.iter().zip(self.1).enumerate() {
+        for (index, (StateEntry { name, .. }, value)) in self.0.iter().zip(self.1).enumerate() {
             write!(out, "{}{name} = {value:?}", if index == 0 { "" } else { ", " })?;
         }
         Ok(())

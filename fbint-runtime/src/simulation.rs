@@ -3,8 +3,8 @@
 //! With a fixed step, step n ends at t = n h, computed and not accumulated; with error control steps end where the controller
 //! says. The last step is shortened to end exactly where asked. After every step the state is corrected if that was asked
 //! for, and the integrals are evaluated, recorded and compared with a generous bound: a run that leaves it, or whose state is
-//! no longer finite, has blown up and is an error, not a result. A run can be watched, broken off, and gone on with from a
-//! [`Snapshot`] as if nothing had happened.
+//! no longer finite, has blown up and is an error, not a result. A run can be watched, interrupted, and resumed from a
+//! [`Snapshot`] as if it had never stopped.
 
 mod course;
 mod schedule;
@@ -13,7 +13,7 @@ mod snapshot;
 use core::fmt;
 use core::ops::ControlFlow;
 
-use nalgebra::{ArrayStorage, SVector};
+use derive_where::derive_where;
 
 pub(crate) use self::course::Audit;
 #[cfg(feature = "ensemble")]
@@ -25,117 +25,36 @@ pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::integrator::MAX_STEPS;
-use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
+use crate::linear::filled;
 use crate::{
-    Correction, Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Integrator,
-    OneStep, PlainField, PreparedSystem, Projected, Projector, Scalar, Tolerance,
+    Dependence, Drift, Error, ErrorControl, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Integrals,
+    Integrator, Method, OneStep, PlainField, Projection, Settings, Stepping, Vector,
 };
 
-/// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); those of the methods of
-/// order 1 and 2 end at 2.
-const RK4_INTERVAL: f64 = 2.785;
-
-/// A run to be made: a system, a start, a method and an end, with feedback or without.
-pub struct Simulation<'a, S, F, const N: usize, const M: usize> {
+/// Builder for one integration run of the system `S` along a field `F`.
+pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
     system: &'a S,
-    start: SVector<f64, N>,
-    targets: SVector<f64, M>,
+    start: Vector<S>,
+    targets: Integrals<S>,
     field: Result<F, Error>,
-    method: Option<Method>,
-    until: Option<f64>,
     interval: Option<f64>,
-    /// Unless one is asked for: none with gains or without feedback, else one after each step.
-    correction: Option<Correction>,
+    projection: Option<Projection>,
+    /// Whether the projection was chosen, and does not depend on the gains.
+    is_projection_chosen: bool,
     max_steps: u64,
     is_audited: bool,
     watch: Watch<'a>,
     from: Option<Snapshot>,
 }
 
-/// An explicit Runge-Kutta method, with a fixed step `h` or with error control.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
-pub enum Method {
-    /// The explicit Euler method, of order 1.
-    Euler {
-        /// The step.
-        h: f64,
-    },
-    /// The explicit midpoint rule, of order 2.
-    Midpoint {
-        /// The step.
-        h: f64,
-    },
-    /// The explicit trapezoidal rule, of order 2, known as Heun's method.
-    Heun {
-        /// The step.
-        h: f64,
-    },
-    /// The classical Runge-Kutta method, of order 4.
-    Rk4 {
-        /// The step.
-        h: f64,
-    },
-    /// Dormand and Prince's method of order 5(4) with error control; see [`Integrator`].
-    DormandPrince {
-        /// The relative tolerance of a step.
-        rtol: f64,
-        /// The absolute tolerance of a step.
-        atol: f64,
-    },
-    /// Dormand and Prince's method of order 8(5, 3) with error control; see [`Integrator`].
-    Dop853 {
-        /// The relative tolerance of a step.
-        rtol: f64,
-        /// The absolute tolerance of a step.
-        atol: f64,
-    },
-}
-
-impl Method {
-    /// One step of a method with a fixed step, see [`Projector::step`]; a method with error control makes no step.
-    #[inline]
-    pub fn projected_step<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize>(
-        &self,
-        projector: &mut Projector<P, T, N, M>,
-        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
-        x: &mut SVector<T, N>,
-        h: T,
-    ) -> Projected<T, N, M> {
-        match self {
-            Self::Euler { .. } => projector.step(&EULER, field, x, h),
-            Self::Midpoint { .. } => projector.step(&MIDPOINT, field, x, h),
-            Self::Heun { .. } => projector.step(&HEUN, field, x, h),
-            Self::Rk4 { .. } => projector.step(&RK4, field, x, h),
-            Self::DormandPrince { .. } | Self::Dop853 { .. } => {
-                let zero = T::from_f64(0.0);
-                let violation = SVector::from_array_storage(ArrayStorage([[zero; M]]));
-                Projected { violation, correction: SVector::from_array_storage(ArrayStorage([[zero; N]])) }
-            }
-        }
-    }
-
-    /// Where its real stability interval ends; with error control, which shortens a step that is too long, nowhere.
-    pub(crate) fn stability_interval(&self) -> f64 {
-        match self {
-            Self::Euler { .. } | Self::Midpoint { .. } | Self::Heun { .. } => 2.0,
-            Self::Rk4 { .. } => RK4_INTERVAL,
-            Self::DormandPrince { .. } | Self::Dop853 { .. } => f64::INFINITY,
-        }
-    }
-}
-
-impl<'a, S, const N: usize, const M: usize> Simulation<'a, S, PlainField<S::Prepared, M>, N, M>
-where
-    S: FeedbackSystem<N, M>,
-{
+impl<'a, S: FeedbackSystem> Simulation<'a, S> {
     /// A simulation of `system` from `start`, which is its state type or a flat vector.
     ///
     /// By default it integrates X and projects the state onto the level set of all integrals once after each step, which holds
-    /// every integral to rounding and has no number to choose: see [`Projector`]. A state with more than twelve entries for each
-    /// integral is not projected, because one number cannot tell which of many entries erred; [`corrected`](Self::corrected)
-    /// projects it nevertheless. [`gains`](Self::gains) and [`without_feedback`](Self::without_feedback) replace the default.
+    /// every integral to rounding and has no number to choose: see [`Projector`](crate::Projector). A state with more than twelve
+    /// entries for each integral is not projected, because one number cannot tell which of many entries erred;
+    /// [`projected`](Self::projected) projects it nevertheless. [`gains`](Self::gains) and
+    /// [`without_feedback`](Self::without_feedback) replace the default.
     ///
     /// A projection costs less than an RK4 step of a small system, and next to nothing with error control.
     ///
@@ -143,7 +62,7 @@ where
     ///
     /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, where the tolerance is
     /// that of [`Feedback::new`], or if constraints are dependent on one another there.
-    pub fn new(system: &'a S, start: impl Into<SVector<f64, N>>) -> Result<Self, Error> {
+    pub fn new(system: &'a S, start: impl Into<Vector<S>>) -> Result<Self, Error> {
         let start = start.into();
         let targets = check_start(system, &start)?;
         Ok(Self {
@@ -151,10 +70,9 @@ where
             start,
             targets,
             field: Ok(PlainField::new(system)),
-            method: None,
-            until: None,
             interval: None,
-            correction: None,
+            projection: Projection::by_default::<S>(),
+            is_projection_chosen: false,
             max_steps: MAX_STEPS,
             is_audited: true,
             watch: Box::new(|_| ControlFlow::Continue(())),
@@ -163,56 +81,37 @@ where
     }
 }
 
-impl<'a, S, F, const N: usize, const M: usize> Simulation<'a, S, F, N, M>
-where
-    S: FeedbackSystem<N, M>,
-{
-    /// Integrates the feedback field with these gains, and does not correct the state besides unless asked to. Gains that will
-    /// not do are reported by [`run`](Self::run).
-    pub fn gains<K: GainPolicy<M>, L: GainMatrix<N>>(
-        self,
-        gains: Gains<K, L>,
-    ) -> Simulation<'a, S, Feedback<S, K, L, N, M>, N, M> {
+impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
+    /// Integrates the feedback field with these gains, without a projection unless one was chosen. Gains that are not positive are
+    /// reported by [`run`](Self::run).
+    pub fn gains<K: GainPolicy<S>>(self, gains: Gains<K>) -> Simulation<'a, S, Feedback<S, K>> {
         let field = Feedback::new(self.system, &self.start, gains);
         self.with_field(field)
     }
 
-    /// Integrates the Dirac-extended field X, and does not correct the state unless asked to.
-    pub fn without_feedback(self) -> Simulation<'a, S, PlainField<S::Prepared, M>, N, M> {
+    /// Integrates the Dirac-extended field X, without a projection unless one was chosen.
+    pub fn without_feedback(self) -> Simulation<'a, S> {
         let field = Ok(PlainField::new(self.system));
         self.with_field(field)
     }
 
-    /// Corrects the state after each step onto all integrals, whatever the method, with feedback or without.
-    pub fn corrected(mut self, correction: Correction) -> Self {
-        self.correction = Some(correction);
-        self
-    }
-
-    /// The method and its step or tolerances. There is no default, because no step suits every system.
-    pub fn method(mut self, method: Method) -> Self {
-        self.method = Some(method);
-        self
-    }
-
-    /// The time at which the run ends; it starts at 0. There is no default.
-    pub fn until(mut self, time: f64) -> Self {
-        self.until = Some(time);
-        self
+    /// Projects the state onto all integrals after each step, whatever the method, with feedback or without.
+    pub fn projected(self, projection: Projection) -> Self {
+        Self { projection: Some(projection), is_projection_chosen: true, ..self }
     }
 
     /// The time between two samples of the trajectory.
     ///
-    /// With a fixed step it is rounded to whole steps, and such that there are about 1000 samples unless given. With error
-    /// control samples between steps are dense output, which is not corrected and costs DOP853 three evaluations in each step
-    /// that has one; unless an interval is given, samples are steps, all of them up to 2000 or, beyond, every second, fourth and
-    /// so on. The start and the end are always sampled. The drift is recorded at every step, whatever this is.
+    /// With a fixed step it is rounded to whole steps; the default gives about 1000 samples. With error control samples between
+    /// steps are dense output, which is not projected and costs DOP853 three evaluations in each step that has one; by default
+    /// samples are steps, all of them up to 2000 or, beyond, every second, fourth and so on. The start and the end are always
+    /// sampled. The drift is recorded at every step, whatever this is.
     pub fn record_every(mut self, interval: f64) -> Self {
         self.interval = Some(interval);
         self
     }
 
-    /// The limit to the number of steps, accepted and rejected, of a method with error control; ten million unless given.
+    /// The limit to the number of steps, accepted and rejected, of a method with error control. The default is ten million.
     pub fn max_steps(mut self, limit: u64) -> Self {
         self.max_steps = limit;
         self
@@ -241,19 +140,17 @@ where
     /// # pub struct Pendulum { pub g: f64 }
     /// # let start = PendulumState { q: vector![1.0, 0.0], p: vector![0.0, 0.0] };
     /// # let pendulum = Pendulum { g: 1.0 };
-    /// let simulation = || -> Result<_, fbint_runtime::Error> {
-    ///     Ok(Simulation::new(&pendulum, start)?.method(Method::Rk4 { h: 1e-3 }).until(10.0))
-    /// };
+    /// let method = Method::Rk4 { h: 1e-3 };
     /// let mut snapshot = None;
-    /// let half = simulation()?.watched(|moment| {
+    /// let half = Simulation::new(&pendulum, start)?.watched(|moment| {
     ///     snapshot = Some(moment.snapshot());
     ///     if moment.time() < 5.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     /// });
-    /// assert_eq!(half.run()?.time(), 5.0);
+    /// assert_eq!(half.run(method, 10.0)?.time(), 5.0);
     ///
-    /// // The rest, bit by bit as if it had not been broken off.
-    /// let rest = simulation()?.from_snapshot(snapshot.unwrap()).run()?;
-    /// assert_eq!(rest.state(), simulation()?.run()?.state());
+    /// // The resumed run is bit-identical to one that was not interrupted.
+    /// let resumed = Simulation::new(&pendulum, start)?.from_snapshot(snapshot.unwrap()).run(method, 10.0)?;
+    /// assert_eq!(resumed.state(), Simulation::new(&pendulum, start)?.run(method, 10.0)?.state());
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn watched(mut self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
@@ -261,29 +158,28 @@ where
         self
     }
 
-    /// Goes on from a snapshot that was taken from a run of this very simulation: the same system, start, gains, method and
-    /// end. What comes out is what the run would have given, bit by bit.
+    /// Resumes from a snapshot of a run of this simulation: of the same system, start, gains, method and end. The result is
+    /// bit-identical to the result of the uninterrupted run.
     pub fn from_snapshot(mut self, snapshot: Snapshot) -> Self {
         self.from = Some(snapshot);
         self
     }
 
-    /// With another field, and no correction unless one was asked for.
-    fn with_field<G>(self, field: Result<G, Error>) -> Simulation<'a, S, G, N, M> {
-        let correction = self.correction.or(Some(Correction::times(0)));
-        Simulation { correction, ..self.map_field(|_| field) }
+    /// With another field, and no projection unless one was chosen.
+    fn with_field<G>(self, field: Result<G, Error>) -> Simulation<'a, S, G> {
+        let projection = self.projection.filter(|_| self.is_projection_chosen);
+        Simulation { projection, ..self.map_field(|_| field) }
     }
 
-    fn map_field<G>(self, map: impl FnOnce(Result<F, Error>) -> Result<G, Error>) -> Simulation<'a, S, G, N, M> {
+    fn map_field<G>(self, map: impl FnOnce(Result<F, Error>) -> Result<G, Error>) -> Simulation<'a, S, G> {
         Simulation {
             system: self.system,
             start: self.start,
             targets: self.targets,
             field: map(self.field),
-            method: self.method,
-            until: self.until,
             interval: self.interval,
-            correction: self.correction,
+            projection: self.projection,
+            is_projection_chosen: self.is_projection_chosen,
             max_steps: self.max_steps,
             is_audited: self.is_audited,
             watch: self.watch,
@@ -292,120 +188,100 @@ where
     }
 }
 
-impl<'a, S, F, const N: usize, const M: usize> Simulation<'a, S, F, N, M>
-where
-    S: FeedbackSystem<N, M>,
-    F: Field<N>,
-{
-    /// The same simulation with the kind of its field taken out of the type: a program that offers many kinds of gains compiles
+impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
+    /// The same run with the kind of its field taken out of the type: a program that offers many kinds of gains compiles
     /// the methods once, not once for each.
-    pub fn boxed(self) -> Simulation<'a, S, Box<dyn Field<N>>, N, M>
+    pub fn boxed(self) -> Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>
     where
         F: 'static,
     {
-        self.map_field(|field| field.map(|field| Box::new(field) as Box<dyn Field<N>>))
+        self.map_field(|field| field.map(|field| Box::new(field) as Box<dyn Field<Vector = Vector<S>>>))
     }
 
-    /// Makes the run.
+    /// Runs the simulation with a method from t = 0 until a time.
     ///
     /// # Errors
     ///
-    /// If the gains, the method, the end or the interval will not do; if no further step can be made, see
-    /// [`Integrator::step`]; if the snapshot to go on from is of another run; or if the solution blows up: its state is no
+    /// If the gains, the method, the end or the interval are out of range; if no further step can be made, see
+    /// [`Integrator::step`]; if the snapshot to resume from is of another run; or if the solution blows up: its state is no
     /// longer finite, or an integral is further from its target than 10^6 (1 + |target| + sum_j |dF/dx_j| |x_j|) of the start.
     /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
-    pub fn run(self) -> Result<Run<S::State, N, M>, Error> {
+    pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
         let field = self.field?;
-        let method = self.method.ok_or(Error::NotSet { what: "method", call: "method(Method::Rk4 { h: 1e-3 })" })?;
-        let until = self.until.ok_or(Error::NotSet { what: "end", call: "until(100.0)" })?;
         let (start, interval) = (self.start, self.interval);
-        let correction = self.correction.unwrap_or(Correction::by_default::<N, M>());
-        let course = Course::new(self.system, start, self.targets, correction, self.watch, self.from)?;
-        let decay_rate = |x: &SVector<f64, N>| field.decay_rate(x);
-        let audit = Audit {
-            interval: if self.is_audited { method.stability_interval() } else { f64::INFINITY },
-            decay_rate: &decay_rate,
-        };
-        let schedule = |h| Schedule::new(h, until, interval);
-        let projected = |projector: &mut _, x: &mut _, h| method.projected_step(projector, |x| field.value(x), x, h);
-        let steps = |alone| Steps { alone, projected: &projected };
-        match method {
-            Method::Euler { h } => {
-                course.with_fixed_steps(schedule(h)?, 1, audit, steps(&|x, h| field.euler_step(x, h)))
+        let course = Course::new(self.system, start, self.targets, self.projection, self.watch, self.from)?;
+        match method.stepping()? {
+            Stepping::Fixed { method, h } => {
+                let decay_rate = |x: &Vector<S>| field.decay_rate(x);
+                let interval_of_stability = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
+                let audit = Audit { interval: interval_of_stability, decay_rate: &decay_rate };
+                let schedule = Schedule::new(h, until, interval)?;
+                course.with_fixed_steps(schedule, method.evaluations(), audit, Steps {
+                    alone: &|x, h| method.step(|x| field.value(x), x, h),
+                    projected: &|projector, x, h| method.projected_step(projector, |x| field.value(x), x, h),
+                })
             }
-            Method::Midpoint { h } => {
-                let step = |x: &mut _, h| MIDPOINT.step(|x| field.value(x), x, h);
-                course.with_fixed_steps(schedule(h)?, 2, audit, steps(&step))
-            }
-            Method::Heun { h } => {
-                let step = |x: &mut _, h| HEUN.step(|x| field.value(x), x, h);
-                course.with_fixed_steps(schedule(h)?, 2, audit, steps(&step))
-            }
-            Method::Rk4 { h } => course.with_fixed_steps(schedule(h)?, 4, audit, steps(&|x, h| field.rk4_step(x, h))),
-            Method::DormandPrince { rtol, atol } => {
-                let integrator = Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?);
+            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+                let integrator = Integrator::dormand_prince(&field, start, tolerance);
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
             }
-            Method::Dop853 { rtol, atol } => {
-                let integrator = Integrator::dop853(&field, start, Tolerance::new(rtol, atol)?);
+            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
+                let integrator = Integrator::dop853(&field, start, tolerance);
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
             }
         }
     }
-}
 
-impl<S, F, const N: usize, const M: usize> Simulation<'_, S, F, N, M>
-where
-    S: FeedbackSystem<N, M>,
-{
-    /// Makes the run by a geometric integrator with step `h` instead of an explicit Runge-Kutta method. It integrates the
-    /// system itself: gains have no part in it, and the state is not corrected unless that was asked for.
+    /// Runs the simulation with these settings instead of those of the builder.
     ///
     /// # Errors
     ///
-    /// If the step, the end or the interval will not do, if the snapshot to go on from is of another run, or if the solution
+    /// Those of [`run`](Self::run).
+    pub fn run_with(self, settings: &Settings) -> Result<Run<S>, Error> {
+        let Settings { method, until, every, projection } = *settings;
+        Self { interval: every, projection, ..self }.run(method, until)
+    }
+}
+
+impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
+    /// Runs the simulation with steps of size `h` of a geometric integrator instead of an explicit Runge-Kutta method. It
+    /// integrates the system itself: gains take no part, and the state is projected only if a projection was chosen.
+    ///
+    /// # Errors
+    ///
+    /// If the step, the end or the interval is out of range, if the snapshot to resume from is of another run, or if the solution
     /// blows up, as in [`run`](Self::run).
-    pub fn run_by(self, method: &impl OneStep<N>, h: f64) -> Result<Run<S::State, N, M>, Error> {
-        let until = self.until.ok_or(Error::NotSet { what: "end", call: "until(100.0)" })?;
+    pub fn run_geometric(self, method: &impl OneStep<Vector<S>>, h: f64, until: f64) -> Result<Run<S>, Error> {
         let schedule = Schedule::new(h, until, self.interval)?;
-        let correction = self.correction.unwrap_or(Correction::times(0));
-        let course = Course::new(self.system, self.start, self.targets, correction, self.watch, self.from)?;
+        let projection = self.projection.filter(|_| self.is_projection_chosen);
+        let course = Course::new(self.system, self.start, self.targets, projection, self.watch, self.from)?;
         let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
-        let steps = Steps {
+        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, Steps {
             alone: &|x, h| method.step(x, h),
             // It estimates no error: every entry counts alike.
             projected: &|projector, x, h| {
                 method.step(x, h);
-                projector.project(&SVector::repeat(1.0), x)
+                projector.project(&filled(1.0), x)
             },
-        };
-        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, steps)
+        })
     }
 }
 
-// By hand, because a derived one would ask that the system implement it too.
-impl<S, F, const N: usize, const M: usize> fmt::Debug for Simulation<'_, S, F, N, M>
-where
-    S: FeedbackSystem<N, M>,
-{
+// By hand, because neither the field nor the watch can be printed.
+impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Simulation")
-            .field("system", &S::NAME)
-            .field("start", &self.start)
-            .field("method", &self.method)
-            .field("until", &self.until)
-            .finish_non_exhaustive()
+        out.debug_struct("Simulation").field("system", &S::NAME).field("start", &self.start).finish_non_exhaustive()
     }
 }
 
-/// What a run gave. `X` is the state type of the system.
-#[derive(Clone, Debug)]
-pub struct Run<X, const N: usize, const M: usize> {
+/// The result of a run of the system `S`.
+#[derive_where(Clone, Debug)]
+pub struct Run<S: FeedbackSystem> {
     time: f64,
-    state: X,
-    drift: Drift<M>,
-    trajectory: Vec<Sample<N, M>>,
+    state: Vector<S>,
+    drift: Drift<S>,
+    trajectory: Vec<Sample<S>>,
     steps: u64,
     evaluations: u64,
     dependence: Option<Dependence>,
@@ -430,35 +306,35 @@ pub struct LargestProjection {
     pub per_tolerance: Option<f64>,
 }
 
-/// A state on the way.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sample<const N: usize, const M: usize> {
+/// A state of the system `S` at one time of a run.
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Sample<S: FeedbackSystem> {
     /// The time.
     pub time: f64,
     /// The state, flat.
-    pub state: SVector<f64, N>,
+    pub state: Vector<S>,
     /// F - F_target there.
-    pub change: SVector<f64, M>,
+    pub change: Integrals<S>,
 }
 
-impl<X: Clone, const N: usize, const M: usize> Run<X, N, M> {
-    /// The time at the end, exactly the one that was asked for unless the run was broken off.
+impl<S: FeedbackSystem> Run<S> {
+    /// The time at the end, exactly the one that was asked for unless the run was interrupted.
     pub fn time(&self) -> f64 {
         self.time
     }
 
     /// The state at the end.
-    pub fn state(&self) -> X {
-        self.state.clone()
+    pub fn state(&self) -> S::State {
+        self.state.into()
     }
 
     /// What the run did to every integral, recorded at every step.
-    pub fn drift(&self) -> &Drift<M> {
+    pub fn drift(&self) -> &Drift<S> {
         &self.drift
     }
 
     /// The samples, from the start to the end.
-    pub fn trajectory(&self) -> &[Sample<N, M>] {
+    pub fn trajectory(&self) -> &[Sample<S>] {
         &self.trajectory
     }
 

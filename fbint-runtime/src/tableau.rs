@@ -8,20 +8,18 @@
 //! DOP853.
 //!
 //! ```
-//! use fbint_runtime::nalgebra::{Vector2, vector};
 //! use fbint_runtime::tableau::HEUN;
 //!
-//! let oscillator = |x: &Vector2<f64>| vector![x[1], -x[0]];
-//! let mut x = vector![1.0, 0.0];
+//! let oscillator = |x: &[f64; 2]| [x[1], -x[0]];
+//! let mut x = [1.0, 0.0];
 //! for _ in 0..1000 {
 //!     HEUN.step(oscillator, &mut x, 1e-3);
 //! }
 //! assert!((x[0] - 1.0_f64.cos()).abs() < 1e-6);
 //! ```
 
-use nalgebra::{ArrayStorage, SVector};
-
-use crate::Scalar;
+use crate::linear::filled;
+use crate::{Entries, Scalar};
 
 /// The coefficients of an explicit Runge-Kutta method with S stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,12 +77,7 @@ pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step(8);
 impl<const S: usize> Tableau<S> {
     /// One step of size `h` along x' = `field`(x).
     #[inline]
-    pub fn step<T: Scalar, const N: usize>(
-        &self,
-        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
-        x: &mut SVector<T, N>,
-        h: T,
-    ) {
+    pub fn step<V: Entries<T>, T: Scalar>(&self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
         let mut k = [*x; S];
         // Of no account in the first stage, whose row is 0.
         let mut latest = *x;
@@ -97,13 +90,13 @@ impl<const S: usize> Tableau<S> {
 
     /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns an estimate of its error, and f where it ends.
     #[inline]
-    pub(crate) fn step_with_error<T: Scalar, const N: usize>(
+    pub(crate) fn step_with_error<V: Entries<T>, T: Scalar>(
         &self,
-        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
-        x: &mut SVector<T, N>,
+        field: impl Fn(&V) -> V,
+        x: &mut V,
         h: T,
-        first: SVector<T, N>,
-    ) -> (SVector<T, N>, SVector<T, N>) {
+        first: V,
+    ) -> (V, V) {
         let mut latest = first;
         let mut k = [latest; S];
         for i in 1..S {
@@ -112,13 +105,13 @@ impl<const S: usize> Tableau<S> {
         }
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
         let end = field(x);
-        let mut difference = [T::from_f64(0.0); N];
+        let mut difference: V = filled(T::from_f64(0.0));
         for (k, &weight) in k.iter().zip(&self.error.stages) {
             add(&mut difference, T::from_f64(1.0), weight, k);
         }
         add(&mut difference, T::from_f64(1.0), self.error.end, &end);
         // The step is multiplied last: differences of equal stages are exactly 0.
-        (SVector::from_array_storage(ArrayStorage([difference.map(|difference| h * difference)])), end)
+        (V::from_fn(|i| h * difference[i]), end)
     }
 
     /// The order of the method.
@@ -129,12 +122,7 @@ impl<const S: usize> Tableau<S> {
 
 /// x + h sum_j a_j k_j.
 #[inline]
-pub(crate) fn advanced<T: Scalar, const N: usize>(
-    x: &SVector<T, N>,
-    h: T,
-    k: &[SVector<T, N>],
-    a: &[f64],
-) -> SVector<T, N> {
+pub(crate) fn advanced<V: Entries<T>, T: Scalar>(x: &V, h: T, k: &[V], a: &[f64]) -> V {
     match k.split_last() {
         Some((latest, earlier)) => extended(x, h, earlier, latest, a),
         None => *x,
@@ -143,30 +131,24 @@ pub(crate) fn advanced<T: Scalar, const N: usize>(
 
 /// As [`advanced`] by the `earlier` stages and the `latest`, which need not wait for its way through memory.
 #[inline]
-pub(crate) fn extended<T: Scalar, const N: usize>(
-    x: &SVector<T, N>,
-    h: T,
-    earlier: &[SVector<T, N>],
-    latest: &SVector<T, N>,
-    a: &[f64],
-) -> SVector<T, N> {
+pub(crate) fn extended<V: Entries<T>, T: Scalar>(x: &V, h: T, earlier: &[V], latest: &V, a: &[f64]) -> V {
     // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
-    let mut sum = [T::from_f64(-0.0); N];
+    let mut sum: V = filled(T::from_f64(-0.0));
     for (k, &a) in earlier.iter().zip(a) {
         add(&mut sum, h, a, k);
     }
     if let Some(&a) = a.get(earlier.len()) {
         add(&mut sum, h, a, latest);
     }
-    SVector::from_array_storage(ArrayStorage([core::array::from_fn(|i| x[i] + sum[i])]))
+    V::from_fn(|i| x[i] + sum[i])
 }
 
 /// Adds h a k to a sum.
 #[inline(always)]
-fn add<T: Scalar, const N: usize>(sum: &mut [T; N], h: T, a: f64, k: &SVector<T, N>) {
+fn add<V: Entries<T>, T: Scalar>(sum: &mut V, h: T, a: f64, k: &V) {
     if a != 0.0 {
         let factor = h * T::from_f64(a);
-        for (sum, &k) in sum.iter_mut().zip(&k.data.0[0]) {
+        for (sum, &k) in sum.as_mut().iter_mut().zip(k.as_ref()) {
             *sum = factor.mul_add(k, *sum);
         }
     }

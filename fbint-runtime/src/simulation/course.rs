@@ -2,19 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use nalgebra::SVector;
-
 use super::schedule::{DEFAULT_INTERVALS, Sampling, Schedule};
 use super::snapshot::{Control, Largest, Moment, Snapshot};
 use super::{LargestProjection, Run, Sample};
 use crate::consistent_start::scales;
-use crate::correction::Move;
+use crate::projection::Move;
 use crate::dependence::Dependence;
 use crate::error::{Symptom, positive};
 use crate::integrator::Resumption;
+use crate::linear::{difference, from_slice};
 use crate::{
-    BlowUp, Correction, Drift, Error, FeedbackSystem, Field, Halted, Integrator, OutOfProportion, PreparedSystem,
-    Projected, Projector, StepError, StepFailure,
+    BlowUp, Drift, Entries, Error, FeedbackSystem, Field, Halted, Integrals, Integrator, OutOfProportion,
+    PreparedSystem, Projected, Projection, Projector, StateEntry, StepError, StepFailure, Vector,
 };
 
 /// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
@@ -24,29 +23,29 @@ const BLOW_UP: f64 = 1e6;
 /// step of a fixed size does not resolve what happens there.
 const SUSPICIOUS: f64 = 1e-4;
 
-/// Whoever watches a run, and may break it off.
+/// A function that watches a run, and may interrupt it.
 pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
 
 /// A run under way.
-pub(super) struct Course<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
-    record: Record<S, N, M>,
+pub(super) struct Course<'a, S: FeedbackSystem> {
+    record: Record<S>,
     /// If the state is projected after every step.
-    projector: Option<Projector<S::Prepared, f64, N, M>>,
+    projector: Option<Projector<S>>,
     watch: Watch<'a>,
-    /// Where to go on instead of at the start.
+    /// Where to resume instead of at the start.
     from: Option<Snapshot>,
 }
 
 /// Whether a feedback that decays at some rate is stable with steps of a fixed size.
-pub(crate) struct Audit<'f, const N: usize> {
+pub(crate) struct Audit<'f, V> {
     /// Where the method's real stability interval ends.
     pub(crate) interval: f64,
     /// The largest rate of decay in a state.
-    pub(crate) decay_rate: &'f dyn Fn(&SVector<f64, N>) -> f64,
+    pub(crate) decay_rate: &'f dyn Fn(&V) -> f64,
 }
 
-impl<const N: usize> Audit<'_, N> {
-    pub(crate) fn check(&self, schedule: &Schedule, time: f64, x: &SVector<f64, N>) -> Result<(), Error> {
+impl<V> Audit<'_, V> {
+    pub(crate) fn check(&self, schedule: &Schedule, time: f64, x: &V) -> Result<(), Error> {
         let rate = (self.decay_rate)(x);
         if schedule.h * rate <= self.interval {
             return Ok(());
@@ -56,48 +55,44 @@ impl<const N: usize> Audit<'_, N> {
 }
 
 /// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
-pub(super) struct Steps<'f, P, const N: usize, const M: usize> {
+pub(super) struct Steps<'f, S: FeedbackSystem> {
     /// A step.
-    pub(super) alone: &'f dyn Fn(&mut SVector<f64, N>, f64),
+    pub(super) alone: &'f dyn Fn(&mut Vector<S>, f64),
     /// A step and its projection; see [`Projector::step`].
-    pub(super) projected: &'f ProjectedStep<'f, P, N, M>,
+    pub(super) projected: &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Projected<S>,
 }
 
-type ProjectedStep<'f, P, const N: usize, const M: usize> =
-    dyn Fn(&mut Projector<P, f64, N, M>, &mut SVector<f64, N>, f64) -> Projected<f64, N, M> + 'f;
-
 /// What a run has seen so far.
-struct Record<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
-    system: S::Prepared,
-    targets: SVector<f64, M>,
-    bounds: SVector<f64, M>,
-    inverse_bounds: SVector<f64, M>,
-    drift: Drift<M>,
-    trajectory: Vec<Sample<N, M>>,
+struct Record<S: FeedbackSystem> {
+    system: S::Prepared<f64>,
+    targets: Integrals<S>,
+    bounds: Integrals<S>,
+    inverse_bounds: Integrals<S>,
+    drift: Drift<S>,
+    trajectory: Vec<Sample<S>>,
     /// The last good state.
-    last: Sample<N, M>,
+    last: Sample<S>,
     /// The largest change of an integral in one step so far, in units of the bounds.
     jump: f64,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
-    dependence: Option<(SVector<f64, N>, Dependence)>,
+    dependence: Option<(Vector<S>, Dependence)>,
     largest_projection: Option<Largest>,
 }
 
-impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, N, M> {
+impl<'a, S: FeedbackSystem> Course<'a, S> {
     pub(super) fn new(
         system: &S,
-        start: SVector<f64, N>,
-        targets: SVector<f64, M>,
-        correction: Correction,
+        start: Vector<S>,
+        targets: Integrals<S>,
+        projection: Option<Projection>,
         watch: Watch<'a>,
         from: Option<Snapshot>,
     ) -> Result<Self, Error> {
         let mut record = Record::new(system, start, targets);
-        let is_projected = correction != Correction::times(0);
-        let mut projector = is_projected.then(|| Projector::new(system, &start, targets, correction));
+        let mut projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
         if let Some(snapshot) = &from {
             record.restore(snapshot)?;
-            let vector = |entries: &Option<Vec<f64>>| entries.as_deref().map(SVector::from_column_slice);
+            let vector = |entries: &Option<Vec<f64>>| entries.as_deref().map(from_slice);
             if let Some(projector) = &mut projector {
                 projector.remember([vector(&snapshot.variances), vector(&snapshot.derivative)]);
             }
@@ -109,9 +104,9 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         mut self,
         schedule: Schedule,
         evaluations_per_step: u64,
-        audit: Audit<'_, N>,
-        steps: Steps<'_, S::Prepared, N, M>,
-    ) -> Result<Run<S::State, N, M>, Error> {
+        audit: Audit<'_, Vector<S>>,
+        steps: Steps<'_, S>,
+    ) -> Result<Run<S>, Error> {
         let mut number = self.first_step(&schedule)?;
         let mut x = self.record.last.state;
         audit.check(&schedule, self.record.last.time, &x)?;
@@ -148,12 +143,12 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         }
     }
 
-    pub(super) fn with_error_control<F: Field<N>, const STAGES: usize>(
+    pub(super) fn with_error_control<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         mut self,
-        mut integrator: Integrator<'_, F, N, STAGES>,
+        mut integrator: Integrator<'_, F, STAGES>,
         until: f64,
         interval: Option<f64>,
-    ) -> Result<Run<S::State, N, M>, Error> {
+    ) -> Result<Run<S>, Error> {
         let until = positive("the end of the simulation", until)?;
         let stride = self.resume(&mut integrator, until)?;
         let mut sampling = Sampling::new(until, interval, stride, self.record.trajectory.len() as u64)?;
@@ -196,9 +191,9 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
     }
 
     /// Brings an integrator to where the snapshot was taken, if there is one; gives the stride of its samples.
-    fn resume<F: Field<N>, const STAGES: usize>(
+    fn resume<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         &self,
-        integrator: &mut Integrator<'_, F, N, STAGES>,
+        integrator: &mut Integrator<'_, F, STAGES>,
         until: f64,
     ) -> Result<u64, Error> {
         let Some(Snapshot { time, steps, control, derivative, .. }) = &self.from else { return Ok(1) };
@@ -211,7 +206,7 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         integrator.resume(Resumption {
             time: *time,
             state: self.record.last.state,
-            derivative: derivative.as_deref().map(SVector::from_column_slice),
+            derivative: derivative.as_deref().map(from_slice),
             size: control.size,
             last_log_error: control.last_log_error,
             steps: *steps,
@@ -221,16 +216,16 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
         Ok(control.stride)
     }
 
-    /// Shows the moment to whoever watches.
+    /// Shows the moment to the watcher.
     fn is_broken_off(
         &mut self,
         until: f64,
         steps: u64,
-        control: impl Fn() -> Option<(Control, Option<SVector<f64, N>>)>,
+        control: impl Fn() -> Option<(Control, Option<Vector<S>>)>,
     ) -> bool {
         let Self { record, watch, projector, .. } = self;
         let [variances, own] = projector.as_ref().map_or([None; 2], Projector::memory);
-        let entries = |vector: Option<&SVector<f64, N>>| vector.map(|vector| vector.as_slice().to_vec());
+        let entries = |vector: Option<&Vector<S>>| vector.map(|vector| vector.as_ref().to_vec());
         let snapshot = || {
             let (control, derivative) = control().unzip();
             let derivative = derivative.flatten();
@@ -246,8 +241,8 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Course<'a, S, 
 }
 
 impl Control {
-    fn of<F: Field<N>, const N: usize, const STAGES: usize>(
-        integrator: &Integrator<'_, F, N, STAGES>,
+    fn of<F: Field, const STAGES: usize>(
+        integrator: &Integrator<'_, F, STAGES>,
         stride: u64,
     ) -> Self {
         let Resumption { size, last_log_error, rejected, evaluations, .. } = integrator.resumption();
@@ -256,23 +251,24 @@ impl Control {
 }
 
 /// How far from its target each integral may be.
-pub(crate) fn bounds<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    start: &SVector<f64, N>,
-    targets: &SVector<f64, M>,
-) -> SVector<f64, M> {
-    (scales(system, start) + targets.abs()) * BLOW_UP
+pub(crate) fn bounds<S: FeedbackSystem>(
+    system: &S::Prepared<f64>,
+    start: &Vector<S>,
+    targets: &Integrals<S>,
+) -> Integrals<S> {
+    let scales = scales::<S>(system, start);
+    Entries::from_fn(|i| (scales[i] + targets[i].abs()) * BLOW_UP)
 }
 
-impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
-    fn new(system: &S, start: SVector<f64, N>, targets: SVector<f64, M>) -> Self {
-        let bounds = bounds(system, &start, &targets);
-        let integrals = system.integrals(&start);
-        let mut drift = Drift::new(S::INTEGRAL_NAMES, targets);
-        drift.record(0.0, &integrals);
-        let last = Sample { time: 0.0, state: start, change: integrals - targets };
+impl<S: FeedbackSystem> Record<S> {
+    fn new(system: &S, start: Vector<S>, targets: Integrals<S>) -> Self {
         let system = system.prepare();
-        let inverse_bounds = bounds.map(f64::recip);
+        let bounds = bounds::<S>(&system, &start, &targets);
+        let integrals = system.integrals(&start);
+        let mut drift = Drift::new(targets);
+        drift.record(0.0, &integrals);
+        let last = Sample { time: 0.0, state: start, change: difference(&integrals, &targets) };
+        let inverse_bounds = Entries::from_fn(|i| bounds[i].recip());
         Self {
             system,
             targets,
@@ -288,10 +284,10 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
     }
 
     fn snapshot(&self, steps: u64) -> Snapshot {
-        let row = |sample: &Sample<N, M>| [&[sample.time], sample.state.as_slice()].concat();
+        let row = |sample: &Sample<S>| [&[sample.time], sample.state.as_ref()].concat();
         Snapshot {
             time: self.last.time,
-            state: self.last.state.as_slice().to_vec(),
+            state: self.last.state.as_ref().to_vec(),
             steps,
             derivative: None,
             variances: None,
@@ -300,53 +296,54 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
             trajectory: self.trajectory.iter().map(row).collect(),
             jump: self.jump,
             largest_projection: self.largest_projection,
-            dependence: self.dependence.map(|(state, dependence)| (dependence.time(), state.as_slice().to_vec())),
+            dependence: self.dependence.map(|(state, dependence)| (dependence.time(), state.as_ref().to_vec())),
         }
     }
 
-    /// Goes on from a snapshot, which must be of a run from this start.
+    /// Resumes from a snapshot, which must be of a run from this start.
     fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
-        snapshot.check::<N, M>()?;
+        snapshot.check::<S>()?;
         let start = self.last.state;
-        let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], SVector::from_column_slice(&row[1..])));
+        let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], from_slice(&row[1..])));
         let trajectory: Vec<_> = trajectory.collect();
-        let is_start = |sample: &Sample<N, M>| sample.time == 0.0 && sample.state == start;
+        let is_start = |sample: &Sample<S>| sample.time == 0.0 && sample.state == start;
         if !trajectory.first().is_some_and(is_start) {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
-        self.last = self.at(snapshot.time, SVector::from_column_slice(&snapshot.state));
+        self.last = self.at(snapshot.time, from_slice(&snapshot.state));
         self.trajectory = trajectory;
         self.drift.restore(&snapshot.drift);
         self.jump = snapshot.jump;
         self.largest_projection = snapshot.largest_projection;
         if let Some((time, state)) = &snapshot.dependence {
-            self.look_for_dependence(*time, &SVector::from_column_slice(state));
+            self.look_for_dependence(*time, &from_slice(state));
         }
         Ok(())
     }
 
-    fn at(&self, time: f64, state: SVector<f64, N>) -> Sample<N, M> {
-        Sample { time, state, change: self.system.integrals(&state) - self.targets }
+    fn at(&self, time: f64, state: Vector<S>) -> Sample<S> {
+        Sample { time, state, change: difference(&self.system.integrals(&state), &self.targets) }
     }
 
-    /// Records the state after a step, which becomes the last good one unless it is not good. `uncorrected` is the change of the
-    /// integrals before the state was corrected, if it was.
-    fn add(&mut self, time: f64, state: SVector<f64, N>, uncorrected: Option<SVector<f64, M>>) -> Result<(), Error> {
+    /// Records the state after a step, which becomes the last good one unless it is not good. `unprojected` is the change of the
+    /// integrals before the state was projected, if it was.
+    fn add(&mut self, time: f64, state: Vector<S>, unprojected: Option<Integrals<S>>) -> Result<(), Error> {
         let integrals = self.system.integrals(&state);
-        let sample = Sample { time, state, change: integrals - self.targets };
+        let sample = Sample { time, state, change: difference(&integrals, &self.targets) };
         if !sample.is_good(&self.bounds) {
             return Err(self.blow_up(&sample));
         }
         self.drift.record(time, &integrals);
-        self.look_where_integrals_jump(&sample, &uncorrected.unwrap_or(sample.change));
+        self.look_where_integrals_jump(&sample, &unprojected.unwrap_or(sample.change));
         self.last = sample;
         Ok(())
     }
 
     /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
     /// which happens a few dozen times in a run, however long.
-    fn look_where_integrals_jump(&mut self, next: &Sample<N, M>, change: &SVector<f64, M>) {
-        let jump = (change - self.last.change).component_mul(&self.inverse_bounds).amax();
+    fn look_where_integrals_jump(&mut self, next: &Sample<S>, change: &Integrals<S>) {
+        let jump = |i: usize| ((change[i] - self.last.change[i]) * self.inverse_bounds[i]).abs();
+        let jump = (0..S::INTEGRALS.len()).map(jump).fold(0.0, f64::max);
         if jump > 2.0 * self.jump {
             self.jump = jump;
             self.look_for_dependence(self.last.time, &self.last.state.clone());
@@ -354,9 +351,9 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         }
     }
 
-    fn look_for_dependence(&mut self, time: f64, state: &SVector<f64, N>) {
+    fn look_for_dependence(&mut self, time: f64, state: &Vector<S>) {
         let limit = self.dependence.map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio());
-        if let Some(dependence) = Dependence::find::<S, N, M>(&self.system, time, state, limit) {
+        if let Some(dependence) = Dependence::find::<S>(&self.system, time, state, limit) {
             self.dependence = Some((*state, dependence));
         }
     }
@@ -390,9 +387,9 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
     }
 
     /// Samples at the multiples of `interval` that lie in the last step, from number `next` on.
-    fn sample_times<F: Field<N>, const STAGES: usize>(
+    fn sample_times<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         &mut self,
-        integrator: &mut Integrator<'_, F, N, STAGES>,
+        integrator: &mut Integrator<'_, F, STAGES>,
         interval: f64,
         next: &mut u64,
         last: u64,
@@ -407,7 +404,7 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
     }
 
     /// The run up to the last good state, which is always sampled.
-    fn end(mut self, steps: u64, evaluations: u64) -> Run<S::State, N, M> {
+    fn end(mut self, steps: u64, evaluations: u64) -> Run<S> {
         if self.trajectory.last().is_none_or(|sample| sample.time != self.last.time) {
             self.sample();
         }
@@ -415,39 +412,38 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
         let Self { last, drift, trajectory, largest_projection, .. } = self;
         let largest_projection =
             largest_projection.map(|Largest { time, entry, distance, per_error, per_tolerance }| {
-                let entry = S::STATE_NAMES.get(entry).copied().unwrap_or_default();
+                let entry = name(S::STATE, entry);
                 LargestProjection { time, entry, distance, per_error, per_tolerance }
             });
-        let (time, state) = (last.time, last.state.into());
+        let (time, state) = (last.time, last.state);
         Run { time, state, drift, trajectory, steps, evaluations, dependence, largest_projection }
     }
 
-    fn halted(&mut self, error: StepError<N>) -> Error {
+    fn halted(&mut self, error: StepError<Vector<S>>) -> Error {
         let StepError { reason, time, state } = error;
         let entry = match reason {
-            StepFailure::NotFinite { entry } => S::STATE_NAMES.get(entry).copied(),
+            StepFailure::NotFinite { entry } => Some(name(S::STATE, entry)),
             _ => None,
         };
-        let names = const { &S::STATE_NAMES };
         self.look_for_dependence(time, &state);
         let dependence = self.dependence.map(|(_, dependence)| dependence);
-        let (state, trajectory) = (state.as_slice().to_vec(), self.states());
-        Error::Halted(Box::new(Halted { reason, entry, time, state, names, dependence, trajectory }))
+        let (state, trajectory) = (state.as_ref().to_vec(), self.states());
+        Error::Halted(Box::new(Halted { reason, entry, time, state, entries: S::STATE, dependence, trajectory }))
     }
 
     /// The error of a run whose last projection was too large.
     fn out_of_proportion(&mut self, time: f64, furthest: Move) -> Error {
         self.look_for_dependence(self.last.time, &self.last.state.clone());
         let Move { entry, distance, per_error } = furthest;
-        let entry = S::STATE_NAMES.get(entry).copied().unwrap_or_default();
+        let entry = name(S::STATE, entry);
         Error::Projection(Box::new(OutOfProportion {
             time,
             entry,
             distance,
             per_error,
             last_time: self.last.time,
-            last_state: self.last.state.as_slice().to_vec(),
-            names: const { &S::STATE_NAMES },
+            last_state: self.last.state.as_ref().to_vec(),
+            entries: S::STATE,
             dependence: self.dependence.map(|(_, dependence)| dependence),
             trajectory: self.states(),
         }))
@@ -457,18 +453,18 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
     fn states(&self) -> Vec<(f64, Vec<f64>)> {
         let last = self.trajectory.last().is_none_or(|sample| sample.time != self.last.time).then_some(&self.last);
         let samples = self.trajectory.iter().chain(last);
-        samples.map(|sample| (sample.time, sample.state.as_slice().to_vec())).collect()
+        samples.map(|sample| (sample.time, sample.state.as_ref().to_vec())).collect()
     }
 
-    fn blow_up(&mut self, failed: &Sample<N, M>) -> Error {
+    fn blow_up(&mut self, failed: &Sample<S>) -> Error {
         self.look_for_dependence(self.last.time, &self.last.state.clone());
         self.look_for_dependence(failed.time, &failed.state);
         Error::BlowUp(Box::new(BlowUp {
             time: failed.time,
             symptom: self.symptom(failed),
             last_time: self.last.time,
-            last_state: self.last.state.as_slice().to_vec(),
-            names: const { &S::STATE_NAMES },
+            last_state: self.last.state.as_ref().to_vec(),
+            entries: S::STATE,
             dependence: self.dependence.map(|(_, dependence)| dependence),
             trajectory: self.states(),
         }))
@@ -476,33 +472,39 @@ impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Record<S, N, M> {
 
     /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
     /// entry of the state, an integral, or the growth of one.
-    fn symptom(&self, failed: &Sample<N, M>) -> Symptom {
+    fn symptom(&self, failed: &Sample<S>) -> Symptom {
         let rates = self.system.vector_field(&self.last.state);
-        if let Some((name, value)) = not_finite(&rates, &S::STATE_NAMES) {
+        if let Some((name, value)) = not_finite(&rates, |i| S::STATE[i].name) {
             return Symptom::Rate { name, value };
         }
-        if let Some((name, value)) = not_finite(&failed.state, &S::STATE_NAMES) {
+        if let Some((name, value)) = not_finite(&failed.state, |i| S::STATE[i].name) {
             return Symptom::Entry { name, value };
         }
-        if let Some((name, value)) = not_finite(&failed.change, &S::INTEGRAL_NAMES) {
+        if let Some((name, value)) = not_finite(&failed.change, |i| S::INTEGRALS[i].name) {
             return Symptom::Integral { name, value };
         }
         let against_bound = |i: usize| failed.change[i].abs() / self.bounds[i];
-        let index = (0..M).max_by(|&i, &j| against_bound(i).total_cmp(&against_bound(j))).unwrap_or(0);
-        let integral = S::INTEGRAL_NAMES.get(index).copied().unwrap_or_default();
-        Symptom::Growth { integral, change: failed.change.get(index).copied().unwrap_or_default() }
+        let index = (0..S::INTEGRALS.len()).max_by(|&i, &j| against_bound(i).total_cmp(&against_bound(j))).unwrap_or(0);
+        let integral = S::INTEGRALS.get(index).map_or("", |integral| integral.name);
+        Symptom::Growth { integral, change: failed.change.as_ref().get(index).copied().unwrap_or_default() }
     }
 }
 
-impl<const N: usize, const M: usize> Sample<N, M> {
-    pub(crate) fn is_good(&self, bounds: &SVector<f64, M>) -> bool {
+impl<S: FeedbackSystem> Sample<S> {
+    pub(crate) fn is_good(&self, bounds: &Integrals<S>) -> bool {
         let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
-        self.state.iter().all(|entry| entry.is_finite()) && self.change.iter().zip(bounds).all(is_bounded)
+        let changes = self.change.as_ref().iter().zip(bounds.as_ref());
+        self.state.as_ref().iter().all(|entry| entry.is_finite()) && changes.into_iter().all(is_bounded)
     }
+}
+
+/// The name of an entry of the state.
+fn name(state: &'static [StateEntry], index: usize) -> &'static str {
+    state.get(index).map_or("", |entry| entry.name)
 }
 
 /// The first entry that is not finite, by name.
-fn not_finite<const D: usize>(entries: &SVector<f64, D>, names: &[&'static str; D]) -> Option<(&'static str, f64)> {
-    let mut named = names.iter().zip(entries);
-    named.find(|(_, value)| !value.is_finite()).map(|(&name, &value)| (name, value))
+fn not_finite<V: Entries<f64>>(entries: &V, name: impl Fn(usize) -> &'static str) -> Option<(&'static str, f64)> {
+    let mut numbered = entries.as_ref().iter().enumerate();
+    numbered.find(|(_, value)| !value.is_finite()).map(|(index, &value)| (name(index), value))
 }

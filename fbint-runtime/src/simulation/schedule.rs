@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::positive;
 
-/// How many intervals the trajectory has unless told otherwise, at most; twice as many with error control.
+/// Maximum number of intervals of the trajectory by default; twice as many with error control.
 pub(super) const DEFAULT_INTERVALS: u64 = 1000;
 /// How many times a run is watched, at least, if it has as many steps.
 const LOOKS: u64 = 200;
@@ -79,14 +79,14 @@ impl Schedule {
 
 /// Which states of a run with error control are sampled, besides the start and the end.
 pub(crate) enum Sampling {
-    /// Every so many steps.
+    /// Every `stride`-th step.
     Steps { stride: u64 },
     /// The multiples of an interval, from number `next` to number `last`.
     Times { interval: f64, next: u64, last: u64 },
 }
 
 impl Sampling {
-    /// How to go on sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
+    /// How to resume sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
     pub(crate) fn new(until: f64, interval: Option<f64>, stride: u64, samples: u64) -> Result<Self, Error> {
         let Some(interval) = interval else { return Ok(Self::Steps { stride }) };
         let interval = positive("the interval between samples", interval)?;

@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 
 use crate::derivation::{Conservation, Constraints, Derivation, Evidence, KineticEnergy};
 use crate::elaborate::SymbolInfo;
-use crate::program::{Instruction, OperationCount, Pass, Program, Programs};
+use crate::program::{Instruction, OperationCount, Program, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
 use body::{Form, Scope, place};
 pub use stub::stub;
@@ -82,8 +82,7 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
 /// What computes, pretty-printed.
 fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream) -> String {
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
-    let (n, m) = compiled.sizes();
-    let file = quote!(impl #runtime::FeedbackSystem<#n, #m> for #name { #prepare } #prepared);
+    let file = quote!(impl #runtime::FeedbackSystem for #name { #prepare } #prepared);
     match syn::parse2(file.clone()) {
         Ok(file) => prettyplease::unparse(&file),
         Err(_) => file.to_string(),
@@ -107,47 +106,46 @@ fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     });
     quote! {
         #[inline]
-        fn prepare(&self) -> Self::Prepared {
+        fn prepare(&self) -> Self::Prepared<::core::primitive::f64> {
             #statements
             #prepared { #(#fields),* }
         }
     }
 }
 
-/// The prepared model: numbers that depend on parameters alone, and the functions that read them. They are of a type `C`, which
-/// is `f64` but where lanes have parameters of their own.
+/// The prepared model: numbers that depend on parameters alone, and the functions that read them.
 ///
 /// ```text
-/// pub struct PendulumPrepared<C = f64> { m: C, c_0: C }
-/// impl<C: Constant> PreparedSystem<4, 3> for PendulumPrepared<C> { .. }
+/// pub struct PendulumPrepared<T> { m: T, c_0: T }
+/// impl<T: Scalar> PreparedSystem<T> for PendulumPrepared<T> { .. }
 /// ```
 fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let (runtime, visibility) = (&compiled.declaration.runtime, &compiled.declaration.item.vis);
     let name = prepared_name(&compiled.declaration.item.ident);
     let doc = format!(
-        " [`{}`] with all that depends on its parameters alone computed.",
+        " [`{}`] with everything computed that depends on its parameters alone.",
         plain(&compiled.declaration.item.ident)
     );
     let fields = scope.prepared();
-    let (n, m) = compiled.sizes();
     let functions = functions(compiled, scope);
-    let (declared, bound, given) = match fields {
-        // A parameter of a type must be used.
-        [] => (quote!(), quote!(), quote!()),
-        _ => (quote!(<C = ::core::primitive::f64>), quote!(<C: #runtime::Constant>), quote!(<C>)),
-    };
+    let arguments = prepared_arguments(fields, &quote!(T));
     quote! {
         #[doc = #doc]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
-        #visibility struct #name #declared {
-            #(#fields: C,)*
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+        #visibility struct #name #arguments {
+            #(#fields: T,)*
         }
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #bound #runtime::PreparedSystem<#n, #m> for #name #given {
+        impl<T: #runtime::Scalar> #runtime::PreparedSystem<T> for #name #arguments {
             #functions
         }
     }
+}
+
+/// The argument of the prepared model's type; there is none where it holds no number, since a parameter must be used.
+fn prepared_arguments(fields: &[Ident], number: &TokenStream) -> Option<TokenStream> {
+    (!fields.is_empty()).then(|| quote!(<#number>))
 }
 
 /// The function that brings prepared models together, one for each lane.
@@ -155,19 +153,13 @@ fn gathered(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
     let prepared = prepared_name(&compiled.declaration.item.ident);
     let fields = scope.prepared();
-    let (given, member) = match fields {
-        [] => (quote!(), quote!(_member)),
-        _ => (quote!(<C>), quote!(member)),
-    };
+    let member = if fields.is_empty() { quote!(_member) } else { quote!(member) };
     quote! {
-        type Gathered<C: #runtime::Constant> = #prepared #given;
-        fn gather<'a, C: #runtime::Constant>(
-            #member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared,
-        ) -> Self::Gathered<C>
-        where
-            Self::Prepared: 'a,
-        {
-            #prepared { #(#fields: C::gather(|lane| member(lane).#fields)),* }
+        #[inline(always)]
+        fn gather<'a, T: #runtime::Scalar>(
+            #member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
+        ) -> Self::Prepared<T> {
+            #prepared { #(#fields: T::from_lanes(|lane| member(lane).#fields)),* }
         }
     }
 }
@@ -176,31 +168,22 @@ fn implementation(compiled: &Compiled<'_>, scope: &Scope<'_>, prepare: &TokenStr
     let gathered = gathered(compiled, scope);
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
-    let dimension = compiled.derivation.dimension;
+    let arguments = prepared_arguments(scope.prepared(), &quote!(T));
     let (n, m) = compiled.sizes();
-    let (states, parameters) = compiled.symbols.split_at(dimension);
+    let number_of_outputs = Literal::usize_unsuffixed(compiled.outputs.len());
+    let (states, parameters) = compiled.symbols.split_at(compiled.derivation.dimension);
     let text_name = plain(name);
-    let state_names = states.iter().map(|symbol| &symbol.name);
+    let states = state_entries(compiled, states);
     let parameter_names = parameters.iter().map(|symbol| &symbol.name);
     let output_names = compiled.outputs;
-    let holonomic = compiled.derivation.constraints().map_or(0, Constraints::holonomic);
-    let holonomic = Literal::usize_unsuffixed(holonomic);
     let kinetic_energy = match compiled.derivation.kinetic_energy {
         KineticEnergy::General => quote!(#runtime::KineticEnergy::General),
         KineticEnergy::Separable => quote!(#runtime::KineticEnergy::Separable),
         KineticEnergy::Quadratic => quote!(#runtime::KineticEnergy::Quadratic),
     };
-    let integral_names = compiled.integrals.iter().map(|integral| &integral.name);
-    let kinds = compiled.integrals.iter().map(|integral| match integral.kind {
-        IntegralKind::Constraint => quote!(#runtime::IntegralKind::Constraint),
-        IntegralKind::Energy => quote!(#runtime::IntegralKind::Energy),
-        IntegralKind::Invariant => quote!(#runtime::IntegralKind::Invariant),
-    });
-    let conservation = compiled.conservation.iter().map(|grade| conservation(runtime, *grade));
-    let weights = compiled.integrals.iter().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
+    let integrals = integrals(compiled);
     let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
     let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
-    let passes = compiled.programs.passes.iter().map(|pass| pass_costs(runtime, pass));
     let (latex, equations, summary) = (compiled.latex, compiled.equations, compiled.summary);
     let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
@@ -209,22 +192,20 @@ fn implementation(compiled: &Compiled<'_>, scope: &Scope<'_>, prepare: &TokenStr
         #[doc = #summary]
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #runtime::FeedbackSystem<#n, #m> for #name {
+        impl #runtime::FeedbackSystem for #name {
+            type Vector<T: #runtime::Entry> = [T; #n];
+            type Integrals<T: #runtime::Entry> = [T; #m];
+            type Outputs<T: #runtime::Entry> = [T; #number_of_outputs];
             type State = #state;
-            type Prepared = #prepared;
+            type Prepared<T: #runtime::Scalar> = #prepared #arguments;
             const NAME: &'static ::core::primitive::str = #text_name;
-            const STATE_NAMES: [&'static ::core::primitive::str; #n] = [#(#state_names),*];
-            const INTEGRAL_NAMES: [&'static ::core::primitive::str; #m] = [#(#integral_names),*];
-            const INTEGRAL_KINDS: [#runtime::IntegralKind; #m] = [#(#kinds),*];
-            const INTEGRAL_WEIGHTS: [::core::primitive::f64; #m] = [#(#weights),*];
-            const CONSERVATION: [#runtime::Conservation; #m] = [#(#conservation),*];
+            const STATE: &'static [#runtime::StateEntry] = &[#(#states),*];
+            const INTEGRALS: &'static [#runtime::Integral] = &[#(#integrals),*];
             const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
             const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
-            const HOLONOMIC_CONSTRAINTS: ::core::primitive::usize = #holonomic;
             const KINETIC_ENERGY: #runtime::KineticEnergy = #kinetic_energy;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
-            const PASSES: &'static [#runtime::Pass] = &[#(#passes),*];
             const SOURCE: &'static ::core::primitive::str = #source;
             const DERIVATION: &'static ::core::primitive::str = #latex;
             const EQUATIONS: &'static ::core::primitive::str = #equations;
@@ -249,6 +230,51 @@ fn implementation(compiled: &Compiled<'_>, scope: &Scope<'_>, prepare: &TokenStr
             #gathered
         }
     }
+}
+
+/// What the entries of the state are.
+fn state_entries(compiled: &Compiled<'_>, states: &[SymbolInfo]) -> Vec<TokenStream> {
+    let runtime = &compiled.declaration.runtime;
+    let half = states.len() / 2;
+    let role = |index: usize| {
+        let partner = Literal::usize_unsuffixed(if index < half { index + half } else { index - half });
+        match (compiled.declaration.canonical, index < half) {
+            (true, true) => quote!(#runtime::StateRole::Coordinate { momentum: #partner }),
+            (true, false) => quote!(#runtime::StateRole::Momentum { coordinate: #partner }),
+            (false, _) => quote!(#runtime::StateRole::Variable),
+        }
+    };
+    let entry = |(index, symbol): (usize, &SymbolInfo)| {
+        let (name, role) = (&symbol.name, role(index));
+        quote!(#runtime::StateEntry { name: #name, role: #role })
+    };
+    states.iter().enumerate().map(entry).collect()
+}
+
+/// What the integrals are.
+fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
+    let runtime = &compiled.declaration.runtime;
+    let holonomic = compiled.derivation.constraints().map_or(0, Constraints::holonomic);
+    let kind = |index: usize, kind: IntegralKind| match kind {
+        IntegralKind::Constraint if index < holonomic => {
+            let rate = Literal::usize_unsuffixed(index + holonomic);
+            quote!(#runtime::IntegralKind::HolonomicConstraint { rate: #rate })
+        }
+        IntegralKind::Constraint if index < 2 * holonomic => {
+            let constraint = Literal::usize_unsuffixed(index - holonomic);
+            quote!(#runtime::IntegralKind::ConstraintRate { constraint: #constraint })
+        }
+        IntegralKind::Constraint => quote!(#runtime::IntegralKind::Constraint),
+        IntegralKind::Energy => quote!(#runtime::IntegralKind::Energy),
+        IntegralKind::Invariant => quote!(#runtime::IntegralKind::Invariant),
+    };
+    let integral = |(index, (integral, grade)): (usize, (&Integral, &Conservation))| {
+        let (name, kind) = (&integral.name, kind(index, integral.kind));
+        let weight = Literal::f64_unsuffixed(f64::from(integral.weight));
+        let conservation = conservation(runtime, *grade);
+        quote!(#runtime::Integral { name: #name, kind: #kind, weight: #weight, conservation: #conservation })
+    };
+    compiled.integrals.iter().zip(compiled.conservation).enumerate().map(integral).collect()
 }
 
 fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
@@ -288,23 +314,7 @@ fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
     }
 }
 
-fn pass_costs(runtime: &syn::Path, pass: &Pass) -> TokenStream {
-    let (name, operations) = (pass.name, operations(runtime, &pass.operations));
-    let [square_roots, calls, instructions, live_values] =
-        [pass.square_roots, pass.calls, pass.instructions, pass.live_values].map(Literal::u32_unsuffixed);
-    quote! {
-        #runtime::Pass {
-            name: #name,
-            operations: #operations,
-            square_roots: #square_roots,
-            calls: #calls,
-            instructions: #instructions,
-            live_values: #live_values,
-        }
-    }
-}
-
-/// Fields of up to so many operations are inlined wherever a method evaluates them. A call costs more than it looks: its result
+/// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its result
 /// goes through memory, where the next stage waits for it.
 const INLINED: usize = 256;
 
@@ -321,25 +331,20 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let integrals = scope.vector(&programs.integrals, Form::Declared);
     let jacobian = scope.matrix(&programs.jacobian, dimension);
     let multipliers = scope.vector(&programs.multipliers, Form::Declared);
-    let outputs = scope.array(&programs.outputs);
+    let outputs = scope.vector(&programs.outputs, Form::Declared);
     let number_of_outputs = Literal::usize_unsuffixed(compiled.outputs.len());
     let potential_gradient = scope.vector(&programs.potential_gradient, Form::Normalised);
     let feedback_field = scope.vector(&programs.feedback_field, Form::Normalised);
-    let correction = scope.vector(&programs.correction, Form::Declared);
+    let projection = scope.vector(&programs.correction, Form::Declared);
     let squared_gradients = scope.vector(&programs.squared_gradients, Form::Declared);
     let (n, m) = compiled.sizes();
-    let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
-    let this = quote!(<Self as #runtime::PreparedSystem<#n, #m>>);
-    let law = quote!(G: #runtime::FeedbackLaw<T, #n, #m>);
+    let system = system_path(&compiled.declaration.item.ident);
+    let law = quote!(L: #runtime::FeedbackLaw<#system, T>);
     let normalisation = scope.normalisation(&programs.normalisation);
     let zero_targets = zero_targets(compiled);
-    let with_metric = field_with_metric(runtime, &this, dimension);
-    let euler_step = euler_step(&this, dimension);
-    let rk4_step = rk4_step(runtime, &this, dimension);
     let inline_vector_field = inlining_of_field(&programs.vector_field);
     let inline_feedback_field = inlining_of_field(&programs.feedback_field);
-    let inline_correction = inlining_of_field(&programs.correction);
-    let inline_step = inlining(&programs.feedback_field);
+    let inline_projection = inlining_of_field(&programs.correction);
     let [inline_integrals, inline_jacobian, inline_multipliers, inline_gradient, inline_squares] = [
         &programs.integrals,
         &programs.jacobian,
@@ -349,64 +354,47 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     ]
     .map(inlining);
     quote! {
+        type System = #system;
         #inline_vector_field
-        fn vector_field<T: #runtime::Scalar>(&self, x: &#vector) -> #vector {
+        fn vector_field(&self, x: &[T; #n]) -> [T; #n] {
             #vector_field
         }
         #inline_integrals
-        fn integrals<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+        fn integrals(&self, x: &[T; #n]) -> [T; #m] {
             #integrals
         }
         #inline_jacobian
-        fn integrals_jacobian<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SMatrix<T, #m, #n> {
+        fn integrals_jacobian(&self, x: &[T; #n]) -> [[T; #n]; #m] {
             #jacobian
         }
         #inline_multipliers
-        fn multipliers<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+        fn multipliers(&self, x: &[T; #n]) -> [T; #m] {
             #multipliers
         }
-        type Outputs<T: #runtime::Scalar> = [T; #number_of_outputs];
         #[inline]
-        fn outputs<T: #runtime::Scalar>(&self, x: &#vector) -> Self::Outputs<T> {
+        fn outputs(&self, x: &[T; #n]) -> [T; #number_of_outputs] {
             #outputs
         }
         const ZERO_TARGETS: [::core::primitive::bool; #m] = [#(#zero_targets),*];
         #[inline]
-        fn normalisation<T: #runtime::Scalar>(&self) -> [[T; 3]; #m] {
+        fn normalisation(&self) -> [[T; 3]; #m] {
             #normalisation
         }
         #inline_gradient
-        fn potential_gradient<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
+        fn potential_gradient<#law>(&self, x: &[T; #n], law: &L) -> [T; #n] {
             #potential_gradient
         }
         #inline_feedback_field
-        fn feedback_field<T: #runtime::Scalar, #law>(&self, x: &#vector, law: &G) -> #vector {
-            if G::HAS_METRIC {
-                #with_metric
-            }
+        fn feedback_field<#law>(&self, x: &[T; #n], law: &L) -> [T; #n] {
             #feedback_field
         }
-        #inline_correction
-        fn correction<T: #runtime::Scalar, #law>(
-            &self,
-            x: &#vector,
-            variances: &#vector,
-            noise: &#runtime::nalgebra::SVector<T, #m>,
-            law: &G,
-        ) -> #vector {
-            #correction
+        #inline_projection
+        fn projection<#law>(&self, x: &[T; #n], variances: &[T; #n], noise: &[T; #m], law: &L) -> [T; #n] {
+            #projection
         }
         #inline_squares
-        fn squared_gradients<T: #runtime::Scalar>(&self, x: &#vector) -> #runtime::nalgebra::SVector<T, #m> {
+        fn squared_gradients(&self, x: &[T; #n]) -> [T; #m] {
             #squared_gradients
-        }
-        #inline_step
-        fn euler_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {
-            #euler_step
-        }
-        #inline_step
-        fn rk4_step<T: #runtime::Scalar, #law>(&self, x: &mut #vector, h: T, law: &G) {
-            #rk4_step
         }
     }
 }
@@ -434,51 +422,13 @@ fn zero_targets(compiled: &Compiled<'_>) -> Vec<bool> {
         .collect()
 }
 
-/// X - L grad V, from the two of them; where L is the identity they are one program, with sums that cross.
-fn field_with_metric(runtime: &syn::Path, this: &TokenStream, dimension: usize) -> TokenStream {
-    let (f, v) = (indexed("f", dimension), indexed("v", dimension));
-    quote! {
-        let [[#(#f),*]] = #this::vector_field(self, x).data.0;
-        let [gradient] = #this::potential_gradient(self, x, law).data.0;
-        let [#(#v),*] = law.precondition(gradient);
-        return #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#f - #v),*]]));
-    }
-}
-
 fn indexed(letter: &str, dimension: usize) -> Vec<Ident> {
     (0..dimension).map(|index| format_ident!("{letter}_{index}", span = proc_macro2::Span::mixed_site())).collect()
 }
 
-/// x + h f(x)
-fn euler_step(this: &TokenStream, dimension: usize) -> TokenStream {
-    let (x, k) = (indexed("x", dimension), indexed("k", dimension));
-    quote! {
-        let [[#(#k),*]] = #this::feedback_field(self, x, law).data.0;
-        let [[#(#x),*]] = x.data.0;
-        x.data.0 = [[#(h.mul_add(#k, #x)),*]];
-    }
-}
-
-/// x + h/6 (k1 + 2 k2 + 2 k3 + k4)
-fn rk4_step(runtime: &syn::Path, this: &TokenStream, dimension: usize) -> TokenStream {
-    let n = Literal::usize_unsuffixed(dimension);
-    let x = indexed("x", dimension);
-    let [k1, k2, k3, k4] = ["k1", "k2", "k3", "k4"].map(|letter| indexed(letter, dimension));
-    quote! {
-        let field = |x: [T; #n]| {
-            let x = #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([x]));
-            #this::feedback_field(self, &x, law).data.0
-        };
-        let two = T::from_f64(2.0);
-        let half = h / two;
-        let sixth = h / T::from_f64(6.0);
-        let [[#(#x),*]] = x.data.0;
-        let [[#(#k1),*]] = field([#(#x),*]);
-        let [[#(#k2),*]] = field([#(half.mul_add(#k1, #x)),*]);
-        let [[#(#k3),*]] = field([#(half.mul_add(#k2, #x)),*]);
-        let [[#(#k4),*]] = field([#(h.mul_add(#k3, #x)),*]);
-        x.data.0 = [[#(sixth.mul_add(two.mul_add(#k2 + #k3, #k1 + #k4), #x)),*]];
-    }
+/// The model where `T` and `L` are generic parameters: a model of such a name is found through its module.
+fn system_path(model: &Ident) -> TokenStream {
+    if model == "T" || model == "L" { quote!(self::#model) } else { quote!(#model) }
 }
 
 fn prepared_name(model: &Ident) -> Ident {
@@ -489,12 +439,12 @@ fn state_name(model: &Ident) -> Ident {
     format_ident!("{}State", plain(model), span = model.span())
 }
 
-/// The state with its declared names and shapes, and the way to the flat vector and back.
+/// The state with its declared names and shapes, and its conversions from and to the flat vector.
 ///
 /// ```text
 /// pub struct PendulumState { pub q: SVector<f64, 2>, pub p: SVector<f64, 2> }
-/// impl From<SVector<f64, 4>> for PendulumState { .. }
-/// impl From<PendulumState> for SVector<f64, 4> { .. }
+/// impl From<[f64; 4]> for PendulumState { .. }
+/// impl From<PendulumState> for [f64; 4] { .. }
 /// ```
 fn state_type(declaration: &Declaration) -> TokenStream {
     let (runtime, visibility, model) = (&declaration.runtime, &declaration.item.vis, &declaration.item.ident);
@@ -525,9 +475,9 @@ fn state_type(declaration: &Declaration) -> TokenStream {
             pattern
         })
         .collect();
-    let flat = quote!(#runtime::nalgebra::SVector<::core::primitive::f64, #n>);
+    let flat = quote!([::core::primitive::f64; #n]);
     let doc = format!(" A state of [`{}`].", plain(model));
-    // Where every name is in order, whoever forbids the lint has nothing to object to.
+    // Only where a name needs it, for users who forbid the lint.
     let in_order = |name: &&Ident| !plain(name).contains("__") && !plain(name).contains(char::is_uppercase);
     let allow = (!names.iter().all(in_order)).then(|| quote!(#[allow(non_snake_case)]));
     quote! {
@@ -541,7 +491,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
         impl ::core::convert::From<#flat> for #state {
             #[inline]
             fn from(x: #flat) -> Self {
-                let [[#(#entries),*]] = x.data.0;
+                let [#(#entries),*] = x;
                 Self { #(#names: #gathered),* }
             }
         }
@@ -550,7 +500,7 @@ fn state_type(declaration: &Declaration) -> TokenStream {
             #[inline]
             fn from(state: #state) -> Self {
                 let #state { #(#names: #scattered),* } = state;
-                #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#entries),*]]))
+                [#(#entries),*]
             }
         }
     }

@@ -18,13 +18,14 @@
 //!
 //! Nothing allocates, and the number of iterations is fixed.
 
-use core::array;
 use core::cell::Cell;
+use core::num::NonZeroU32;
 
-use nalgebra::{ArrayStorage, SVector};
+use derive_where::derive_where;
 
+use crate::linear::{difference, filled};
 use crate::tableau::Tableau;
-use crate::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
+use crate::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
 
 /// The weight of the last step in the running mean of e^2.
 const LAST: f64 = 0.1;
@@ -38,72 +39,85 @@ pub(crate) const LEAST_NOISE: f64 = 1e-140;
 
 /// A projection of the state after each step onto the level set of all integrals, in a fixed number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Correction {
-    iterations: u32,
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
+pub struct Projection {
+    iterations: NonZeroU32,
 }
 
-impl Correction {
+impl Projection {
     /// One iteration, which is enough unless steps are so long that F is far from linear over a step's violation.
     pub const fn once() -> Self {
-        Self { iterations: 1 }
+        Self { iterations: NonZeroU32::MIN }
     }
 
-    /// What a run does for which nothing is chosen: one iteration, unless the state has more than twelve entries for each integral.
+    /// A number of iterations; each squares what is left of the violation, so that more than 3 are never of use.
+    pub const fn iterations(iterations: NonZeroU32) -> Self {
+        Self { iterations }
+    }
+
+    /// What a run of the system `S` does for which nothing is chosen: one iteration, unless the state has more than twelve entries
+    /// for each integral.
     ///
     /// An integral says one thing about the error of a step. Shared out among many entries, some of which hardly err, what it says
     /// does more harm than good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain
     /// steps follow best end further from the truth.
     #[cfg(feature = "std")]
-    pub(crate) const fn by_default<const N: usize, const M: usize>() -> Self {
-        if N <= ENTRIES_PER_INTEGRAL * M { Self::once() } else { Self::times(0) }
-    }
-
-    /// A number of iterations, where 0 is no correction; each squares what violation is left, so that more than 3 are never of use.
-    pub const fn times(iterations: u32) -> Self {
-        Self { iterations }
+    pub(crate) fn by_default<S: FeedbackSystem>() -> Option<Self> {
+        (S::STATE.len() <= ENTRIES_PER_INTEGRAL * S::INTEGRALS.len()).then(Self::once)
     }
 }
 
-/// What a projection found and did.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Projected<T, const N: usize, const M: usize> {
-    /// F - F_target before it.
-    pub violation: SVector<T, M>,
-    /// By how much it moved the state: what was subtracted from it.
-    pub correction: SVector<T, N>,
+/// What a projection of a state of the system `S` found and did.
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Projected<S: FeedbackSystem, T: Scalar = f64> {
+    /// F - F_target before the projection.
+    pub violation: Integrals<S, T>,
+    /// How far the projection moved the state: what was subtracted from it.
+    pub correction: Vector<S, T>,
 }
 
-/// The steps of a run that projects the state after each.
+impl<S: FeedbackSystem, T: Scalar> Projected<S, T> {
+    /// A projection that found and moved nothing.
+    pub(crate) fn nothing() -> Self {
+        let zero = T::from_f64(0.0);
+        Self { violation: filled(zero), correction: filled(zero) }
+    }
+}
+
+/// The steps of a run of the system `S` that projects the state after each, in numbers of type `T`.
 ///
 /// It remembers the sizes of the errors, and the derivative where the last step ended, with which the next step begins.
-#[derive(Clone, Copy, Debug)]
-pub struct Projector<P, T, const N: usize, const M: usize> {
-    system: P,
-    targets: SVector<T, M>,
-    noise: SVector<T, M>,
+#[derive_where(Clone, Copy, Debug)]
+pub struct Projector<S: FeedbackSystem, T: Scalar = f64> {
+    system: S::Prepared<T>,
+    targets: Integrals<S, T>,
+    noise: Integrals<S, T>,
     iterations: u32,
     /// The diagonal of S, once a step has been made.
-    variances: Option<SVector<T, N>>,
+    variances: Option<Vector<S, T>>,
     /// f where the last step ended, before its end was projected.
-    derivative: Option<SVector<T, N>>,
+    derivative: Option<Vector<S, T>>,
 }
 
-impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, N, M> {
+impl<S: FeedbackSystem> Projector<S> {
     /// Steps of a run of `system` that starts at `start`, with projections onto F = `targets`.
-    pub fn new<S: FeedbackSystem<N, M, Prepared = P>>(
-        system: &S,
-        start: &SVector<f64, N>,
-        targets: SVector<f64, M>,
-        correction: Correction,
-    ) -> Self {
-        Self::of(system.prepare(), targets, noise(system, start, &targets), correction)
+    pub fn new(system: &S, start: &Vector<S>, targets: Integrals<S>, projection: Projection) -> Self {
+        let system = system.prepare();
+        let noise = noise::<S>(&system, start, &targets);
+        Self::of(system, targets, noise, projection)
     }
 }
 
-impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Projector<P, T, N, M> {
-    /// Steps of a system that is prepared, or of several side by side, with the variances of rounding in the integrals.
-    pub(crate) fn of(system: P, targets: SVector<T, M>, noise: SVector<T, M>, correction: Correction) -> Self {
-        Self { system, targets, noise, iterations: correction.iterations, variances: None, derivative: None }
+impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
+    /// Steps of a prepared system, or of several side by side, with the variances of rounding in the integrals.
+    pub(crate) fn of(
+        system: S::Prepared<T>,
+        targets: Integrals<S, T>,
+        noise: Integrals<S, T>,
+        projection: Projection,
+    ) -> Self {
+        Self { system, targets, noise, iterations: projection.iterations.get(), variances: None, derivative: None }
     }
 
     /// One step of size `h` along x' = `field`(x), whose end is projected.
@@ -112,13 +126,13 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
     /// with that value, although its start has been projected since: it is off by the size of a step's error, and what comes of
     /// it by that times h.
     #[inline(always)]
-    pub fn step<const S: usize>(
+    pub fn step<const STAGES: usize>(
         &mut self,
-        method: &Tableau<S>,
-        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
-        x: &mut SVector<T, N>,
+        method: &Tableau<STAGES>,
+        field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
+        x: &mut Vector<S, T>,
         h: T,
-    ) -> Projected<T, N, M> {
+    ) -> Projected<S, T> {
         let first = self.derivative.unwrap_or_else(|| field(x));
         let (error, end) = method.step_with_error(field, x, h, first);
         self.derivative = Some(end);
@@ -127,65 +141,65 @@ impl<P: PreparedSystem<N, M>, T: Scalar, const N: usize, const M: usize> Project
 
     /// Projects the state `x` that a step with this error ended at.
     #[inline(always)]
-    pub fn project(&mut self, error: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
+    pub fn project(&mut self, error: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
         let variances = self.variances_after(error);
-        // Those of the steps before, so that nothing waits for the error of this one.
+        // The variances of the steps before, so that nothing waits for the error of this one.
         let known = self.variances.replace(variances).unwrap_or(variances);
         self.move_back(&known, x)
     }
 
     /// The diagonal of S after a step with this error.
     #[inline(always)]
-    fn variances_after(&self, error: &SVector<T, N>) -> SVector<T, N> {
-        let squares = vector(array::from_fn(|i| error[i] * error[i]));
-        let Some(mean) = self.variances else { return squares };
-        vector(array::from_fn(|i| T::from_f64(LAST).mul_add(squares[i] - mean[i], mean[i])))
+    fn variances_after(&self, error: &Vector<S, T>) -> Vector<S, T> {
+        let square = |i: usize| error[i] * error[i];
+        let Some(mean) = self.variances else { return Entries::from_fn(square) };
+        Entries::from_fn(|i| T::from_f64(LAST).mul_add(square(i) - mean[i], mean[i]))
     }
 
     #[inline(always)]
-    fn move_back(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
+    fn move_back(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
         let mut projected = self.iterate(variances, x);
         for _ in 1..self.iterations {
             let further = self.iterate_again(variances, x);
-            projected.correction = vector(array::from_fn(|i| projected.correction[i] + further.correction[i]));
+            projected.correction = Entries::from_fn(|i| projected.correction[i] + further.correction[i]);
         }
         projected
     }
 
     #[inline(always)]
-    fn iterate(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
-        let violation = Violation { targets: &self.targets, found: Cell::new([T::from_f64(0.0); M]) };
-        let correction = self.system.correction(x, variances, &self.noise, &violation);
-        *x = vector(array::from_fn(|i| x[i] - correction[i]));
-        Projected { violation: vector(violation.found.get()), correction }
+    fn iterate(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
+        let violation = Violation::<S, T> { targets: &self.targets, found: Cell::new(filled(T::from_f64(0.0))) };
+        let correction = self.system.projection(x, variances, &self.noise, &violation);
+        *x = difference(x, &correction);
+        Projected { violation: violation.found.get(), correction }
     }
 
     /// The second and later iterations, which are hardly ever needed: not worth a copy of the generated code at every call.
     #[inline(never)]
-    fn iterate_again(&self, variances: &SVector<T, N>, x: &mut SVector<T, N>) -> Projected<T, N, M> {
+    fn iterate_again(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
         self.iterate(variances, x)
     }
 
     /// What is remembered of the steps so far: the diagonal of S, and the derivative.
     #[cfg(feature = "std")]
-    pub(crate) fn memory(&self) -> [Option<&SVector<T, N>>; 2] {
+    pub(crate) fn memory(&self) -> [Option<&Vector<S, T>>; 2] {
         [self.variances.as_ref(), self.derivative.as_ref()]
     }
 
     #[cfg(feature = "std")]
-    pub(crate) fn remember(&mut self, [variances, derivative]: [Option<SVector<T, N>>; 2]) {
+    pub(crate) fn remember(&mut self, [variances, derivative]: [Option<Vector<S, T>>; 2]) {
         (self.variances, self.derivative) = (variances, derivative);
     }
 }
 
-impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, N, M> {
-    /// Does what [`project`](Self::project) does, and says how far it moved the state; leaves everything as it was where that is
+impl<S: FeedbackSystem> Projector<S> {
+    /// Does what [`project`](Self::project) does, and returns how far it moved the state; leaves everything as it was where that is
     /// [out of proportion](Move::is_in_proportion).
     pub(crate) fn project_in_proportion(
         &mut self,
-        error: &SVector<f64, N>,
-        x: &mut SVector<f64, N>,
-    ) -> Option<(Projected<f64, N, M>, Move)> {
+        error: &Vector<S>,
+        x: &mut Vector<S>,
+    ) -> Option<(Projected<S>, Move)> {
         let (before, end) = (self.variances, *x);
         let projected = self.project(error, x);
         let furthest = self.furthest(&projected, x);
@@ -198,10 +212,10 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, 
 
     /// The entry of the state that the last projection moved furthest in units of its error. What is within a thousand roundings
     /// of the entry is rounding.
-    pub(crate) fn furthest(&self, projected: &Projected<f64, N, M>, x: &SVector<f64, N>) -> Move {
-        let variances = self.variances.unwrap_or_else(SVector::zeros);
+    pub(crate) fn furthest(&self, projected: &Projected<S>, x: &Vector<S>) -> Move {
+        let variances = self.variances.unwrap_or(filled(0.0));
         let (mut entry, mut largest) = (0, 0.0);
-        for i in 0..N {
+        for i in 0..Vector::<S>::LEN {
             let rounding = ROUNDINGS * f64::EPSILON * x[i];
             let square = projected.correction[i] * projected.correction[i] / (variances[i] + rounding * rounding);
             // What is not a number is out of all proportion, unless nothing was moved.
@@ -209,12 +223,12 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Projector<P, f64, 
                 (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
             }
         }
-        let distance = projected.correction.get(entry).map_or(0.0, |distance| distance.abs());
+        let distance = projected.correction.as_ref().get(entry).map_or(0.0, |distance| distance.abs());
         Move { entry, distance, per_error: Scalar::sqrt(largest) }
     }
 }
 
-/// By how much a projection moved the entry of the state that it moved furthest.
+/// How far a projection moved the entry of the state that it moved furthest.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only simulations report the entry and the distance"))]
 pub(crate) struct Move {
@@ -225,6 +239,9 @@ pub(crate) struct Move {
 }
 
 impl Move {
+    /// No move.
+    pub(crate) const NONE: Self = Self { entry: 0, distance: 0.0, per_error: 0.0 };
+
     /// A projection that moves an entry by more than a thousand times the error of the step is not a correction of that error: the
     /// step has left the range in which its error and the linearised integrals mean anything.
     pub(crate) fn is_in_proportion(&self) -> bool {
@@ -233,46 +250,32 @@ impl Move {
 }
 
 /// The variance of rounding in each integral: what it changes by where every entry of the state is rounded, and its own.
-pub(crate) fn noise<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    start: &SVector<f64, N>,
-    targets: &SVector<f64, M>,
-) -> SVector<f64, M> {
+pub(crate) fn noise<S: FeedbackSystem>(
+    system: &S::Prepared<f64>,
+    start: &Vector<S>,
+    targets: &Integrals<S>,
+) -> Integrals<S> {
     let jacobian = system.integrals_jacobian(start);
-    vector(array::from_fn(|i| {
-        let squares = (0..N).fold(targets[i] * targets[i], |sum, j| {
-            let term = jacobian[(i, j)] * start[j];
-            sum + term * term
-        });
+    Entries::from_fn(|i| {
+        let terms = jacobian[i].as_ref().iter().zip(start.as_ref()).map(|(derivative, entry)| derivative * entry);
+        let squares = terms.fold(targets[i] * targets[i], |sum, term| sum + term * term);
         let noise = f64::EPSILON * f64::EPSILON * squares;
         // Where the start is not a number, a run does not begin.
         if noise > LEAST_NOISE { noise } else { LEAST_NOISE }
-    }))
+    })
 }
 
 /// y = F - F_target, which the generated step takes from a law, and which is kept.
-struct Violation<'a, T, const M: usize> {
-    targets: &'a SVector<T, M>,
-    found: Cell<[T; M]>,
+struct Violation<'a, S: FeedbackSystem, T: Scalar> {
+    targets: &'a Integrals<S, T>,
+    found: Cell<Integrals<S, T>>,
 }
 
-impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<'_, T, M> {
-    const HAS_METRIC: bool = false;
-
+impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Violation<'_, S, T> {
     #[inline]
-    fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        let violation = array::from_fn(|i| integrals[i] - self.targets[i]);
+    fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T> {
+        let violation = difference(&integrals, self.targets);
         self.found.set(violation);
         violation
     }
-
-    #[inline]
-    fn precondition(&self, gradient: [T; N]) -> [T; N] {
-        gradient
-    }
-}
-
-#[inline]
-fn vector<T, const D: usize>(entries: [T; D]) -> SVector<T, D> {
-    SVector::from_array_storage(ArrayStorage([entries]))
 }
