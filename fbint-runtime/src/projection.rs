@@ -63,7 +63,7 @@ impl Projection {
     /// does more harm than good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain
     /// steps follow best end further from the truth.
     #[cfg(feature = "std")]
-    pub(crate) fn by_default<S: FeedbackSystem>() -> Option<Self> {
+    pub fn by_default<S: FeedbackSystem>() -> Option<Self> {
         (S::STATE.len() <= ENTRIES_PER_INTEGRAL * S::INTEGRALS.len()).then(Self::once)
     }
 }

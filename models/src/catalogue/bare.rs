@@ -1,68 +1,49 @@
 //! The steps of a run and nothing else: no drift, no samples, nobody watching, so that their time is the method's own.
 //!
-//! Fields are called through a pointer here, once an evaluation or a fused step, which costs a nanosecond or two and saves
-//! compiling every method for every kind of gains once more. What comes out is, bit by bit, what the whole run gives.
+//! Fields are called through a pointer here, once an evaluation, which costs a nanosecond or two and saves compiling every method
+//! for every kind of gains once more. The result is bit-identical to the result of the whole run.
 
 use fbint_runtime::{
-    Correction, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, OneStep, PlainField, PreparedSystem,
-    Projector, Tolerance,
+    ErrorControl, Error, Feedback, FeedbackSystem, Field, Gains, Integrals, Integrator, OneStep, PlainField, Projector,
+    Stepping, Vector,
 };
-use nalgebra::SVector;
 
-use fbint_runtime::tableau::{HEUN, MIDPOINT};
+use super::{Plan, vector};
 
-use super::Plan;
+/// A field of the system `S` whose kind is known only at run time.
+type AnyField<S> = Box<dyn Field<Vector = Vector<S>>>;
 
-/// A field whose kind is known only at run time.
-type AnyField<'a, const N: usize> = Box<dyn Field<N> + 'a>;
-
-/// The state at the end of what is planned, whatever correction is.
-pub(super) fn run<S, const N: usize, const M: usize>(
-    system: &S,
-    start: SVector<f64, N>,
-    plan: &Plan,
-) -> Result<SVector<f64, N>, Error>
-where
-    S: FeedbackSystem<N, M>,
-{
+/// The state at the end of what is planned.
+pub(super) fn run<S: FeedbackSystem>(system: &S, start: Vector<S>, plan: &Plan) -> Result<Vector<S>, Error> {
     let (field, targets) = field(system, &start, &plan.feedback)?;
-    let is_projected = plan.correction != Correction::times(0);
-    let mut projector = is_projected.then(|| Projector::new(system, &start, targets, plan.correction));
-    let mut fixed = |h: f64, step: &dyn Fn(&mut SVector<f64, N>)| {
-        let mut x = start;
-        for _ in 0..(plan.until / h).round() as u64 {
-            match &mut projector {
-                Some(projector) => {
-                    plan.method.projected_step(projector, |x| field.value(x), &mut x, h);
+    let projection = plan.settings.projection;
+    let mut projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
+    let until = plan.settings.until;
+    match plan.settings.method.stepping()? {
+        Stepping::Fixed { method, h } => {
+            let mut x = start;
+            let value = |x: &Vector<S>| field.value(x);
+            for _ in 0..(until / h).round() as u64 {
+                match &mut projector {
+                    Some(projector) => {
+                        method.projected_step(projector, value, &mut x, h);
+                    }
+                    None => method.step(value, &mut x, h),
                 }
-                None => step(&mut x),
             }
+            Ok(x)
         }
-        Ok(x)
-    };
-    match plan.method {
-        Method::Euler { h } => fixed(h, &|x| field.euler_step(x, h)),
-        Method::Midpoint { h } => fixed(h, &|x| MIDPOINT.step(|x| field.value(x), x, h)),
-        Method::Heun { h } => fixed(h, &|x| HEUN.step(|x| field.value(x), x, h)),
-        Method::Rk4 { h } => fixed(h, &|x| field.rk4_step(x, h)),
-        Method::DormandPrince { rtol, atol } => Ok(controlled(
-            Integrator::dormand_prince(&field, start, Tolerance::new(rtol, atol)?),
-            plan.until,
-            projector,
-        )),
-        Method::Dop853 { rtol, atol } => {
-            Ok(controlled(Integrator::dop853(&field, start, Tolerance::new(rtol, atol)?), plan.until, projector))
+        Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+            Ok(controlled(Integrator::dormand_prince(&field, start, tolerance), until, projector))
+        }
+        Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
+            Ok(controlled(Integrator::dop853(&field, start, tolerance), until, projector))
         }
     }
 }
 
-/// The state at the end of so many steps.
-pub(super) fn run_by<const N: usize>(
-    method: &dyn OneStep<N>,
-    start: SVector<f64, N>,
-    h: f64,
-    until: f64,
-) -> SVector<f64, N> {
+/// The state at the end of steps of size `h`.
+pub(super) fn run_by<V>(method: &dyn OneStep<V>, start: V, h: f64, until: f64) -> V {
     let mut x = start;
     for _ in 0..(until / h).round() as u64 {
         method.step(&mut x, h);
@@ -71,11 +52,11 @@ pub(super) fn run_by<const N: usize>(
 }
 
 /// With error control. What fails ends early, as the run of it does with an error.
-fn controlled<P: PreparedSystem<N, M>, const N: usize, const M: usize, const STAGES: usize>(
-    mut integrator: Integrator<'_, AnyField<'_, N>, N, STAGES>,
+fn controlled<S: FeedbackSystem, const STAGES: usize>(
+    mut integrator: Integrator<'_, AnyField<S>, STAGES>,
     until: f64,
-    mut projector: Option<Projector<P, f64, N, M>>,
-) -> SVector<f64, N> {
+    mut projector: Option<Projector<S>>,
+) -> Vector<S> {
     while integrator.time() < until {
         let step = match &mut projector {
             Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
@@ -89,22 +70,16 @@ fn controlled<P: PreparedSystem<N, M>, const N: usize, const M: usize, const STA
 }
 
 /// The field with the gains of a plan, and the targets of the integrals.
-fn field<'a, S, const N: usize, const M: usize>(
+fn field<S: FeedbackSystem>(
     system: &S,
-    start: &SVector<f64, N>,
+    start: &Vector<S>,
     feedback: &super::Feedback,
-) -> Result<(AnyField<'a, N>, SVector<f64, M>), Error>
-where
-    S: FeedbackSystem<N, M> + 'a,
-{
+) -> Result<(AnyField<S>, Integrals<S>), Error> {
     let targets = *Feedback::new(system, start, Gains::uniform(1.0))?.targets();
-    let field: AnyField<'a, N> = match feedback {
+    let field: AnyField<S> = match feedback {
         super::Feedback::None => Box::new(PlainField::new(system)),
         super::Feedback::Uniform(k) => Box::new(Feedback::new(system, start, Gains::uniform(*k))?),
-        super::Feedback::Diagonal(gains) => {
-            let gains = SVector::<f64, M>::from_column_slice(gains).into();
-            Box::new(Feedback::new(system, start, Gains::diagonal(gains))?)
-        }
+        super::Feedback::Diagonal(gains) => Box::new(Feedback::new(system, start, Gains::diagonal(vector(gains)))?),
         super::Feedback::Relaxation(tau) => Box::new(Feedback::new(system, start, Gains::relaxation(*tau))?),
         super::Feedback::DiagonalScaled(rate) => Box::new(Feedback::new(system, start, Gains::diagonal_scaled(*rate))?),
         super::Feedback::BaeChang(h) => Box::new(Feedback::new(system, start, Gains::bae_chang(*h))?),

@@ -284,9 +284,6 @@ pub(crate) struct Form {
     /// The generated Rust.
     #[arg(long)]
     pub(crate) rust: bool,
-    /// What each pass of the compiler made of the feedback field: operations and live values.
-    #[arg(long)]
-    pub(crate) passes: bool,
 }
 
 const REPRODUCE_EXAMPLES: &str = "\
