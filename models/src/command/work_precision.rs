@@ -26,7 +26,7 @@ use super::load;
 use super::progress::Progress;
 use super::reproduce::{self, Table};
 
-/// Of the reference. What it is held against is ten times less accurate, and not corrected.
+/// The tolerance of the reference. What it is held against is ten times less accurate, and not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
 /// How often each run is timed.
 const ROUNDS: usize = 5;
