@@ -33,7 +33,8 @@ impl Dependence {
         limit: f64,
     ) -> Option<Self> {
         let ConstraintMatrix { entries, rows, count } = ConstraintMatrix::<S>::at(system, x)?;
-        let (pivot_ratio, shares): (f64, Integrals<S>) = near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
+        let (pivot_ratio, shares): (f64, Integrals<S>) =
+            near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
         let least = SHARE * largest(&shares);
         let mut names = [""; NAMED];
         let mut involved = 0;

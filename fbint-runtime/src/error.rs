@@ -7,7 +7,7 @@ use core::fmt;
 
 use crate::{Dependence, StateEntry};
 #[cfg(feature = "std")]
-use crate::StepFailure;
+use crate::{FeedbackSystem, StepError, StepFailure, Vector};
 
 /// Why a field, a start or a run was refused.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -198,6 +198,24 @@ pub enum Error {
 impl fmt::Debug for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
+    }
+}
+
+#[cfg(feature = "std")]
+impl Error {
+    /// The error of a run of the system `S` in which no further step can be made.
+    pub(crate) fn halted<S: FeedbackSystem>(
+        error: StepError<Vector<S>>,
+        dependence: Option<Dependence>,
+        trajectory: Vec<(f64, Vec<f64>)>,
+    ) -> Self {
+        let StepError { reason, time, state } = error;
+        let entry = match reason {
+            StepFailure::NotFinite { entry } => S::STATE.get(entry).map(|entry| entry.name),
+            _ => None,
+        };
+        let state = state.as_ref().to_vec();
+        Self::Halted(Box::new(Halted { reason, entry, time, state, entries: S::STATE, dependence, trajectory }))
     }
 }
 

@@ -110,7 +110,7 @@ pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
 pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;
-pub use method::{ErrorControl, FixedStep, Method, Settings, Stepping};
+pub use method::{Method, Settings};
 pub use nalgebra;
 pub use policy::{BaeChang, DiagonalScaled, GainPolicy, Relaxation};
 pub use projection::{Projected, Projection, Projector};

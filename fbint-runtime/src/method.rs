@@ -1,7 +1,7 @@
 //! Methods by name, with their steps or tolerances, and the settings of a run.
 
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
-use crate::{Error, FeedbackSystem, Projected, Projection, Projector, Scalar, Tolerance, Vector};
+use crate::{Entries, Error, FeedbackSystem, Projected, Projection, Projector, Scalar, Tolerance, Vector};
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
 /// of order 1 and 2 end at 2.
@@ -66,7 +66,7 @@ pub struct Settings {
 
 /// How a method takes its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stepping {
+pub(crate) enum Stepping {
     /// Steps of one size.
     Fixed {
         /// The method.
@@ -85,7 +85,7 @@ pub enum Stepping {
 
 /// A method with a fixed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FixedStep {
+pub(crate) enum FixedStep {
     /// The explicit Euler method.
     Euler,
     /// The explicit midpoint rule.
@@ -98,7 +98,7 @@ pub enum FixedStep {
 
 /// A method with error control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorControl {
+pub(crate) enum ErrorControl {
     /// Dormand and Prince's method of order 5(4).
     DormandPrince,
     /// Dormand and Prince's method of order 8(5, 3).
@@ -111,7 +111,7 @@ impl Method {
     /// # Errors
     ///
     /// If a tolerance is not positive.
-    pub fn stepping(self) -> Result<Stepping, Error> {
+    pub(crate) fn stepping(self) -> Result<Stepping, Error> {
         let fixed = |method, h| Ok(Stepping::Fixed { method, h });
         let controlled = |method, rtol, atol| {
             let tolerance = Tolerance::new(rtol, atol)?;
@@ -131,7 +131,7 @@ impl Method {
 impl FixedStep {
     /// One step of size `h` along x' = `field`(x).
     #[inline(always)]
-    pub fn step<V: crate::Entries<T>, T: Scalar>(self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
+    pub(crate) fn step<V: Entries<T>, T: Scalar>(self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
         match self {
             Self::Euler => EULER.step(field, x, h),
             Self::Midpoint => MIDPOINT.step(field, x, h),
@@ -142,7 +142,7 @@ impl FixedStep {
 
     /// One step of size `h` along x' = `field`(x), whose end is projected; see [`Projector::step`].
     #[inline(always)]
-    pub fn projected_step<S: FeedbackSystem, T: Scalar>(
+    pub(crate) fn projected_step<S: FeedbackSystem, T: Scalar>(
         self,
         projector: &mut Projector<S, T>,
         field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
@@ -158,7 +158,7 @@ impl FixedStep {
     }
 
     /// The number of evaluations of the field in a step.
-    pub const fn evaluations(self) -> u64 {
+    pub(crate) const fn evaluations(self) -> u64 {
         match self {
             Self::Euler => 1,
             Self::Midpoint | Self::Heun => 2,

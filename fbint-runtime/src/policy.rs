@@ -231,12 +231,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for Relaxation {
     one_number!(tau, "the relaxation time tau");
 
     #[inline(always)]
-    fn field<T: Scalar>(
-        tau: &T,
-        system: &S::Prepared<T>,
-        targets: &Targets<S, T>,
-        x: &Vector<S, T>,
-    ) -> Vector<S, T> {
+    fn field<T: Scalar>(tau: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let rate = tau.recip();
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
@@ -264,12 +259,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
     one_number!(rate, "the rate of the scaled gains");
 
     #[inline(always)]
-    fn field<T: Scalar>(
-        rate: &T,
-        system: &S::Prepared<T>,
-        targets: &Targets<S, T>,
-        x: &Vector<S, T>,
-    ) -> Vector<S, T> {
+    fn field<T: Scalar>(rate: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let squares = system.squared_gradients(x);
         let scaled = |i: usize| *rate * (squares[i] + T::from_f64(TINY)).recip();
         let weigh = |integrals: Integrals<S, T>| {

@@ -24,11 +24,13 @@ pub(crate) use self::schedule::Sampling;
 pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
+use crate::error::positive;
 use crate::integrator::MAX_STEPS;
 use crate::linear::filled;
+use crate::method::{ErrorControl, FixedStep, Stepping};
 use crate::{
-    Dependence, Drift, Error, ErrorControl, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Integrals,
-    Integrator, Method, OneStep, PlainField, Projection, Settings, Stepping, Vector,
+    Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Integrals, Integrator, Method,
+    OneStep, PlainField, Projection, Projector, Settings, Vector,
 };
 
 /// Builder for one integration run of the system `S` along a field `F`.
@@ -217,10 +219,15 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 let interval_of_stability = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
                 let audit = Audit { interval: interval_of_stability, decay_rate: &decay_rate };
                 let schedule = Schedule::new(h, until, interval)?;
-                course.with_fixed_steps(schedule, method.evaluations(), audit, Steps {
-                    alone: &|x, h| method.step(|x| field.value(x), x, h),
-                    projected: &|projector, x, h| method.projected_step(projector, |x| field.value(x), x, h),
-                })
+                course.with_fixed_steps(
+                    schedule,
+                    method.evaluations(),
+                    audit,
+                    Steps {
+                        alone: &|x, h| method.step(|x| field.value(x), x, h),
+                        projected: &|projector, x, h| method.projected_step(projector, |x| field.value(x), x, h),
+                    },
+                )
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 let integrator = Integrator::dormand_prince(&field, start, tolerance);
@@ -231,6 +238,32 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
             }
         }
+    }
+
+    /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
+    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run.
+    ///
+    /// # Errors
+    ///
+    /// If the gains, the method or the end are out of range, or if no further step can be made.
+    pub fn final_state(self, settings: &Settings) -> Result<S::State, Error> {
+        let field = self.field?;
+        let Settings { method, until, projection, .. } = *settings;
+        let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
+        let end = match method.stepping()? {
+            Stepping::Fixed { method, h } => {
+                follow_fixed_steps(&field, method, &Schedule::new(h, until, None)?, self.start, projector)
+            }
+            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+                let integrator = Integrator::dormand_prince(&field, self.start, tolerance);
+                follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
+            }
+            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
+                let integrator = Integrator::dop853(&field, self.start, tolerance);
+                follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
+            }
+        };
+        Ok(end.into())
     }
 
     /// Runs the simulation with these settings instead of those of the builder.
@@ -245,6 +278,25 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
 }
 
 impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
+    /// The state at the end of steps of size `h` of a geometric integrator, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// If the step or the end is out of range.
+    pub fn final_geometric_state(
+        self,
+        method: &(impl OneStep<Vector<S>> + ?Sized),
+        h: f64,
+        until: f64,
+    ) -> Result<S::State, Error> {
+        let schedule = Schedule::new(h, until, None)?;
+        let mut x = self.start;
+        for number in 1..=schedule.steps {
+            method.step(&mut x, schedule.step_size(number));
+        }
+        Ok(x.into())
+    }
+
     /// Runs the simulation with steps of size `h` of a geometric integrator instead of an explicit Runge-Kutta method. It
     /// integrates the system itself: gains take no part, and the state is projected only if a projection was chosen.
     ///
@@ -252,20 +304,67 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
     ///
     /// If the step, the end or the interval is out of range, if the snapshot to resume from is of another run, or if the solution
     /// blows up, as in [`run`](Self::run).
-    pub fn run_geometric(self, method: &impl OneStep<Vector<S>>, h: f64, until: f64) -> Result<Run<S>, Error> {
+    pub fn run_geometric(
+        self,
+        method: &(impl OneStep<Vector<S>> + ?Sized),
+        h: f64,
+        until: f64,
+    ) -> Result<Run<S>, Error> {
         let schedule = Schedule::new(h, until, self.interval)?;
         let projection = self.projection.filter(|_| self.is_projection_chosen);
         let course = Course::new(self.system, self.start, self.targets, projection, self.watch, self.from)?;
         let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
-        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, Steps {
-            alone: &|x, h| method.step(x, h),
-            // It estimates no error: every entry counts alike.
-            projected: &|projector, x, h| {
-                method.step(x, h);
-                projector.project(&filled(1.0), x)
+        course.with_fixed_steps(
+            schedule,
+            method.evaluations_per_step(),
+            audit,
+            Steps {
+                alone: &|x, h| method.step(x, h),
+                // It estimates no error: every entry counts alike.
+                projected: &|projector, x, h| {
+                    method.step(x, h);
+                    projector.project(&filled(1.0), x)
+                },
             },
-        })
+        )
     }
+}
+
+/// The state after all steps of a schedule.
+fn follow_fixed_steps<S: FeedbackSystem>(
+    field: &impl Field<Vector = Vector<S>>,
+    method: FixedStep,
+    schedule: &Schedule,
+    mut x: Vector<S>,
+    mut projector: Option<Projector<S>>,
+) -> Vector<S> {
+    for number in 1..=schedule.steps {
+        let h = schedule.step_size(number);
+        match &mut projector {
+            Some(projector) => {
+                method.projected_step(projector, |x| field.value(x), &mut x, h);
+            }
+            None => method.step(|x| field.value(x), &mut x, h),
+        }
+    }
+    x
+}
+
+/// The state to which an integrator steps.
+fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize>(
+    mut integrator: Integrator<'_, F, STAGES>,
+    until: f64,
+    mut projector: Option<Projector<S>>,
+) -> Result<Vector<S>, Error> {
+    let until = positive("the end of the simulation", until)?;
+    while integrator.time() < until {
+        let step = match &mut projector {
+            Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
+            None => integrator.step(until),
+        };
+        step.map_err(|error| Error::halted::<S>(error, None, Vec::new()))?;
+    }
+    Ok(*integrator.state())
 }
 
 // By hand, because neither the field nor the watch can be printed.

@@ -2,14 +2,12 @@
 //!
 //! A new model takes one line in [`MODELS`].
 
-mod bare;
-
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    ConsistentStart, Dependence, Diagonal, Ensemble, EnsembleGains, Entries, Error, FeedbackSystem, Field, Gains, IntegralDrift,
-    LargestProjection, Moment, OneStep, PreparedSystem, Projection, Rattle, Settings, Simulation, Snapshot,
-    StormerVerlet, Vector,
+    ConsistentStart, Dependence, Diagonal, Ensemble, EnsembleGains, Entries, Error, FeedbackSystem, Field, Gains,
+    IntegralDrift, LargestProjection, Moment, OneStep, PreparedSystem, Projection, Rattle, Settings, Simulation,
+    Snapshot, StormerVerlet, Vector,
 };
 use serde::{Deserialize, Serialize};
 
@@ -258,6 +256,9 @@ struct Loaded<S: FeedbackSystem> {
     splittings: fn(&S) -> Geometric<Vector<S>>,
 }
 
+/// A simulation of the system `S` whose gains are known only at run time.
+type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
+
 /// Geometric integrators of a system whose states are of the type `V`, by name.
 type Geometric<V> = Vec<(Rival, Box<dyn OneStep<V>>)>;
 
@@ -285,6 +286,20 @@ fn on_sphere(sphere: Sphere) -> Geometric<[f64; 6]> {
 }
 
 impl<S: FeedbackSystem> Loaded<S> {
+    /// The simulation with these gains, called through a pointer once an evaluation: that costs a nanosecond or two and saves
+    /// compiling every method for every kind of gains.
+    fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, S>, Error> {
+        let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
+        Ok(match feedback {
+            Feedback::None => simulation.boxed(),
+            Feedback::Uniform(k) => simulation.gains(Gains::uniform(*k)).boxed(),
+            Feedback::Diagonal(gains) => simulation.gains(Gains::diagonal(vector(gains))).boxed(),
+            Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
+            Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
+            Feedback::BaeChang(h) => simulation.gains(Gains::bae_chang(*h)).boxed(),
+        })
+    }
+
     /// Every geometric integrator that applies: Störmer-Verlet, or RATTLE where there are constraints, and the splittings.
     fn geometric(&self) -> Geometric<Vector<S>> {
         let mut all = Geometric::new();
@@ -297,27 +312,14 @@ impl<S: FeedbackSystem> Loaded<S> {
         all
     }
 
-    fn geometric_by_name(&self, rival: Rival) -> Result<AnyStep<Vector<S>>, Error> {
+    fn geometric_by_name(&self, rival: Rival) -> Result<Box<dyn OneStep<Vector<S>>>, Error> {
         let found = self.geometric().into_iter().find(|(name, _)| *name == rival);
         let refusal = || Error::NotApplicable {
             method: rival.name(),
             system: S::NAME,
             reason: "the catalogue does not have it for this model",
         };
-        found.map(|(_, method)| AnyStep(method)).ok_or_else(refusal)
-    }
-}
-
-/// A geometric integrator whose kind is known only at run time.
-struct AnyStep<V>(Box<dyn OneStep<V>>);
-
-impl<V> OneStep<V> for AnyStep<V> {
-    fn step(&self, x: &mut V, h: f64) {
-        self.0.step(x, h);
-    }
-
-    fn evaluations_per_step(&self) -> u64 {
-        self.0.evaluations_per_step()
+        found.map(|(_, method)| method).ok_or_else(refusal)
     }
 }
 
@@ -370,24 +372,16 @@ impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
     }
 
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error> {
-        let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?.watched(watch);
+        let simulation = self.simulation(start, &plan.feedback)?.watched(watch);
         let simulation = match from {
             Some(snapshot) => simulation.from_snapshot(snapshot),
             None => simulation,
         };
-        let simulation = match &plan.feedback {
-            Feedback::None => simulation.boxed(),
-            Feedback::Uniform(k) => simulation.gains(Gains::uniform(*k)).boxed(),
-            Feedback::Diagonal(gains) => simulation.gains(Gains::diagonal(vector(gains))).boxed(),
-            Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
-            Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
-            Feedback::BaeChang(h) => simulation.gains(Gains::bae_chang(*h)).boxed(),
-        };
-        finish(simulation, plan)
+        simulation.run_with(&plan.settings).map(|run| erased(&run))
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
-        bare::run(&self.system, vector(start), plan).map(|state| state.as_ref().to_vec())
+        self.simulation(start, &plan.feedback)?.final_state(&plan.settings).map(flat::<S>)
     }
 
     fn rivals(&self) -> Vec<Rival> {
@@ -397,12 +391,13 @@ impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
     fn run_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Run, Error> {
         let method = self.geometric_by_name(rival)?;
         let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
-        Ok(erased(&simulation.run_geometric(&method, h, until)?))
+        Ok(erased(&simulation.run_geometric(&*method, h, until)?))
     }
 
     fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error> {
         let method = self.geometric_by_name(rival)?;
-        Ok(bare::run_by(&*method.0, vector::<Vector<S>>(start), h, until).as_ref().to_vec())
+        let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
+        simulation.final_geometric_state(&*method, h, until).map(flat::<S>)
     }
 
     fn run_ensemble(
@@ -451,14 +446,6 @@ impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
     fn source(&self) -> &'static str {
         S::SOURCE
     }
-}
-
-fn finish<S, F>(simulation: Simulation<'_, S, F>, plan: &Plan) -> Result<Run, Error>
-where
-    S: FeedbackSystem,
-    F: Field<Vector = Vector<S>>,
-{
-    simulation.run_with(&plan.settings).map(|run| erased(&run))
 }
 
 fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {

@@ -100,9 +100,8 @@ mod tests {
     #[test]
     fn lengths_and_energy_stay_while_it_falls() -> Result<(), Error> {
         let chain = Chain4::default();
-        let run = Simulation::new(&chain, chain.start())?
-            .gains(Gains::uniform(1.0))
-            .run(Method::Rk4 { h: 1e-3 }, 2.0)?;
+        let run =
+            Simulation::new(&chain, chain.start())?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, 2.0)?;
         let end = run.state();
         assert!((end.q - chain.start().q).norm() > 0.5, "it did not move: {}", end.q);
         for integral in run.drift().integrals() {

@@ -46,9 +46,8 @@ mod tests {
     #[test]
     fn comes_back_after_its_period() -> Result<(), Error> {
         let top = EulerTop::default();
-        let run = Simulation::new(&top, top.start())?
-            .gains(Gains::uniform(1.0))
-            .run(Method::Rk4 { h: 1e-3 }, PERIOD)?;
+        let run =
+            Simulation::new(&top, top.start())?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, PERIOD)?;
         assert!((run.state().pi - top.start().pi).norm() < 1e-10, "pi = {}", run.state().pi);
         for integral in run.drift().integrals() {
             assert!(integral.max < 1e-9, "{integral:?}");

@@ -125,8 +125,6 @@ mod tests {
     }
 
     fn run(linkage: &FourBar, until: f64) -> Result<Run<FourBar>, Error> {
-        Simulation::new(linkage, linkage.start()?)?
-            .gains(Gains::uniform(1.0))
-            .run(Method::Rk4 { h: 1e-3 }, until)
+        Simulation::new(linkage, linkage.start()?)?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, until)
     }
 }

@@ -53,9 +53,7 @@ mod tests {
     fn comes_back_turned_about_its_momentum_after_its_period() -> Result<(), Error> {
         let body = FreeRigidBody::default();
         let start = body.start();
-        let run = Simulation::new(&body, start)?
-            .gains(Gains::uniform(1.0))
-            .run(Method::Rk4 { h: 1e-3 }, PERIOD)?;
+        let run = Simulation::new(&body, start)?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, PERIOD)?;
         let end = run.state();
         assert!((end.omega - start.omega).norm() < 1e-10, "omega = {}", end.omega);
         let momentum = start.r * body.inertia.component_mul(&start.omega);

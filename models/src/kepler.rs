@@ -70,8 +70,6 @@ mod tests {
     }
 
     fn run(kepler: &Kepler, until: f64) -> Result<Run<Kepler>, Error> {
-        Simulation::new(kepler, kepler.start())?
-            .gains(Gains::uniform(1.0))
-            .run(Method::Rk4 { h: 1e-3 }, until)
+        Simulation::new(kepler, kepler.start())?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, until)
     }
 }

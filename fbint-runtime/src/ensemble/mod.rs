@@ -22,11 +22,12 @@ use rayon::prelude::*;
 use crate::consistent_start::check_start;
 use crate::error::positive;
 use crate::linear::filled;
+use crate::method::{FixedStep, Stepping};
 use crate::projection::noise;
 use crate::simulation::{Audit, Sampling, Schedule, bounds};
 use crate::{
-    Entries, Error, FeedbackSystem, Field, FixedStep, GainPolicy, Gains, Integrals, Lanes, Method, Projection,
-    Projector, Sample, Settings, Simulation, Stepping, Vector,
+    Entries, Error, FeedbackSystem, Field, GainPolicy, Gains, Integrals, Lanes, Method, Projection, Projector, Sample,
+    Settings, Simulation, Vector,
 };
 use block::Course;
 pub use gains::{EnsembleGains, NoFeedback};

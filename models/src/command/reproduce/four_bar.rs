@@ -6,7 +6,8 @@
 use std::error::Error;
 
 use fbint_runtime::{
-    Feedback, FeedbackSystem, Field, Gains, Integrals, Integrator, PlainField, PreparedSystem, Projection, Projector, Tolerance, Vector,
+    Feedback, FeedbackSystem, Field, Gains, Integrals, Integrator, PlainField, PreparedSystem, Projection, Projector,
+    Tolerance, Vector,
 };
 use models::FourBar;
 
