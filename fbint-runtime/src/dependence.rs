@@ -7,8 +7,9 @@
 
 use core::fmt;
 
+use crate::entries::Entries;
 use crate::linear::{filled, largest};
-use crate::{Entries, FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector};
+use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector};
 
 /// Maximum number of constraints that a message names.
 const NAMED: usize = 4;

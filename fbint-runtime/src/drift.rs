@@ -8,10 +8,11 @@ use core::fmt;
 
 use derive_where::derive_where;
 
+use crate::entries::Entries;
 use crate::linear::filled;
 #[cfg(feature = "std")]
 use crate::linear::from_slice;
-use crate::{Entries, FeedbackSystem, Integrals};
+use crate::system::{FeedbackSystem, Integrals};
 
 /// The record of the integrals of the system `S` over a run. Displays as a table.
 #[derive_where(Clone, Copy, Debug, PartialEq)]

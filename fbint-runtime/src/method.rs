@@ -1,11 +1,15 @@
 //! Methods by name, with their steps or tolerances, and the settings of a run.
 
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::integrator::Tolerance;
+use crate::projection::{Projected, Projection, Projector};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
-use crate::{Entries, Error, FeedbackSystem, Projected, Projection, Projector, Scalar, Tolerance, Vector};
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
 /// of order 1 and 2 end at 2.
-#[cfg(feature = "std")]
 const RK4_INTERVAL: f64 = 2.785;
 
 /// An explicit Runge-Kutta method, with a fixed step `h` or with error control.
@@ -167,7 +171,6 @@ impl FixedStep {
     }
 
     /// The end of the method's real stability interval.
-    #[cfg(feature = "std")]
     pub(crate) const fn stability_interval(self) -> f64 {
         match self {
             Self::Euler | Self::Midpoint | Self::Heun => 2.0,

@@ -16,12 +16,12 @@
 
 use derive_where::derive_where;
 
-use crate::error::positive;
+use crate::entries::{Entries, Entry};
+use crate::error::{Error, positive};
 use crate::linear::{dot, filled, times, times_transposed};
 use crate::projection::LEAST_NOISE;
-use crate::{
-    Diagonal, Entries, Entry, Error, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Uniform, Vector,
-};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
 const POWER_ITERATIONS: usize = 24;
@@ -69,6 +69,14 @@ mod sealed {
     impl Policy for DiagonalScaled {}
     impl Policy for BaeChang {}
 }
+
+/// K = k I, see [`Gains::uniform`](crate::Gains::uniform).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Uniform(pub(crate) f64);
+
+/// K = diag(k), see [`Gains::diagonal`](crate::Gains::diagonal).
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Diagonal<S: FeedbackSystem>(pub(crate) Integrals<S>);
 
 /// F_target, for the integrals as they are declared and for their normalised forms.
 #[derive_where(Clone, Copy, Debug, PartialEq)]

@@ -23,9 +23,11 @@ use core::num::NonZeroU32;
 
 use derive_where::derive_where;
 
+use crate::entries::Entries;
 use crate::linear::{difference, filled};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::Tableau;
-use crate::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
 
 /// The weight of the last step in the running mean of e^2.
 const LAST: f64 = 0.1;

@@ -7,31 +7,34 @@
 //! [`Snapshot`] as if it had never stopped.
 
 mod course;
+mod run;
 mod schedule;
 mod snapshot;
 
 use core::fmt;
 use core::ops::ControlFlow;
 
-use derive_where::derive_where;
-
 pub(crate) use self::course::Audit;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::course::bounds;
 use self::course::{Course, Steps, Watch};
+pub use self::run::{LargestProjection, Run, Sample};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::schedule::Sampling;
 pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
-use crate::error::positive;
-use crate::integrator::MAX_STEPS;
+use crate::error::{Error, positive};
+use crate::feedback::Feedback;
+use crate::field::{Field, PlainField};
+use crate::gains::Gains;
+use crate::geometric::OneStep;
+use crate::integrator::{Integrator, MAX_STEPS};
 use crate::linear::filled;
-use crate::method::{ErrorControl, FixedStep, Stepping};
-use crate::{
-    Dependence, Drift, Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Integrals, Integrator, Method,
-    OneStep, PlainField, Projection, Projector, Settings, Vector,
-};
+use crate::method::{ErrorControl, FixedStep, Method, Settings, Stepping};
+use crate::policy::GainPolicy;
+use crate::projection::{Projection, Projector};
+use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Builder for one integration run of the system `S` along a field `F`.
 pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
@@ -371,90 +374,5 @@ fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const S
 impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Simulation").field("system", &S::NAME).field("start", &self.start).finish_non_exhaustive()
-    }
-}
-
-/// The result of a run of the system `S`.
-#[derive_where(Clone, Debug)]
-pub struct Run<S: FeedbackSystem> {
-    time: f64,
-    state: Vector<S>,
-    drift: Drift<S>,
-    trajectory: Vec<Sample<S>>,
-    steps: u64,
-    evaluations: u64,
-    dependence: Option<Dependence>,
-    largest_projection: Option<LargestProjection>,
-}
-
-/// The projection of a run that was largest in units of the error of its step.
-///
-/// Where it is of the order of 1 or below, projections have corrected errors of the method and nothing else.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct LargestProjection {
-    /// The time after the step.
-    pub time: f64,
-    /// The entry of the state that was moved furthest in these units.
-    pub entry: &'static str,
-    /// By how much it was moved.
-    pub distance: f64,
-    /// That distance in units of the error that the method estimates for this entry, as a running mean over about ten steps.
-    pub per_error: f64,
-    /// That distance in units of the tolerance, rtol |x| + atol, of a method with error control.
-    pub per_tolerance: Option<f64>,
-}
-
-/// A state of the system `S` at one time of a run.
-#[derive_where(Clone, Copy, Debug, PartialEq)]
-pub struct Sample<S: FeedbackSystem> {
-    /// The time.
-    pub time: f64,
-    /// The state, flat.
-    pub state: Vector<S>,
-    /// F - F_target there.
-    pub change: Integrals<S>,
-}
-
-impl<S: FeedbackSystem> Run<S> {
-    /// The time at the end, exactly the one that was asked for unless the run was interrupted.
-    pub fn time(&self) -> f64 {
-        self.time
-    }
-
-    /// The state at the end.
-    pub fn state(&self) -> S::State {
-        self.state.into()
-    }
-
-    /// What the run did to every integral, recorded at every step.
-    pub fn drift(&self) -> &Drift<S> {
-        &self.drift
-    }
-
-    /// The samples, from the start to the end.
-    pub fn trajectory(&self) -> &[Sample<S>] {
-        &self.trajectory
-    }
-
-    /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
-    /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
-    pub fn dependence(&self) -> Option<&Dependence> {
-        self.dependence.as_ref()
-    }
-
-    /// The projection that was largest in units of the error of its step, if states were projected.
-    pub fn largest_projection(&self) -> Option<&LargestProjection> {
-        self.largest_projection.as_ref()
-    }
-
-    /// The number of steps.
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// The number of evaluations of the field.
-    pub fn evaluations(&self) -> u64 {
-        self.evaluations
     }
 }

@@ -5,10 +5,15 @@
 use std::hint::black_box;
 use std::vec::Vec;
 
+use crate::entries::Entries;
+use crate::field::Field;
+use crate::lanes::Lanes;
 use crate::linear::difference;
 use crate::method::FixedStep;
-use crate::simulation::Schedule;
-use crate::{Entries, FeedbackSystem, Field, Integrals, Lanes, PreparedSystem, Projector, Sample, Scalar, Vector};
+use crate::projection::Projector;
+use crate::scalar::Scalar;
+use crate::simulation::{Sample, Schedule};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each.
 pub(super) fn integrate<S, F, const V: usize>(

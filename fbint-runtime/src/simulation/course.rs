@@ -2,19 +2,20 @@
 
 use std::ops::ControlFlow;
 
+use super::run::{LargestProjection, Run, Sample};
 use super::schedule::{DEFAULT_INTERVALS, Sampling, Schedule};
 use super::snapshot::{Control, Largest, Moment, Snapshot};
-use super::{LargestProjection, Run, Sample};
 use crate::consistent_start::scales;
 use crate::dependence::Dependence;
-use crate::error::{Symptom, positive};
-use crate::integrator::Resumption;
+use crate::drift::Drift;
+use crate::entries::Entries;
+use crate::error::{Error, positive};
+use crate::failure::{BlowUp, OutOfProportion, StepError, Symptom};
+use crate::field::Field;
+use crate::integrator::{Integrator, Resumption};
 use crate::linear::{difference, from_slice};
-use crate::projection::Move;
-use crate::{
-    BlowUp, Drift, Entries, Error, FeedbackSystem, Field, Integrals, Integrator, OutOfProportion, PreparedSystem,
-    Projected, Projection, Projector, StateEntry, StepError, Vector,
-};
+use crate::projection::{Move, Projected, Projection, Projector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 
 /// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
 /// of an integral over a long run, stays far below.
