@@ -9,54 +9,21 @@
 //! Nothing allocates; bad tolerances are refused when an integrator is made, and a step that fails leaves the integrator
 //! where it was.
 
-use core::fmt;
+use derive_where::derive_where;
 
 use crate::dense_output::DenseOutput;
-use crate::entries::Entries;
-use crate::error::{Error, positive};
 use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
-use crate::linear::{difference, filled, sum};
+use crate::linear::{difference, filled, is_finite, not_finite, sum};
 use crate::projection::{Move, Projected, Projector};
 use crate::scalar::Scalar;
+use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, Vector};
-use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, extended};
+use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
+use crate::tolerance::{Tolerance, mean_square, norm};
 
-/// How many steps are tried unless told otherwise, at most.
+/// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
-/// How much shorter a step is than what just meets the tolerance.
-const SAFETY: f64 = 0.9;
-/// The natural logarithm of the least error that the stabilised control remembers, which is 1e-4.
-const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
-
-/// The largest error of a step, rtol |x_i| + atol for entry i of the state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tolerance {
-    rtol: f64,
-    atol: f64,
-}
-
-impl Tolerance {
-    /// A relative and an absolute tolerance.
-    ///
-    /// # Errors
-    ///
-    /// If one of them is not positive or not finite.
-    pub fn new(rtol: f64, atol: f64) -> Result<Self, Error> {
-        let rtol = positive("the relative tolerance rtol", rtol)?;
-        let atol = positive("the absolute tolerance atol", atol)?;
-        Ok(Self { rtol, atol })
-    }
-
-    /// What an entry of an error is to be multiplied with: 1 / (atol + rtol max(|x_i|, |y_i|)).
-    #[inline]
-    fn weights<V: Entries<f64>>(&self, x: &V, y: &V) -> V {
-        // Not `max`, which takes four instructions to pass over NaN.
-        let larger = |x: f64, y: f64| if x > y { x } else { y };
-        V::from_fn(|i| (self.atol + self.rtol * larger(x[i].abs(), y[i].abs())).recip())
-    }
-}
-
 /// An integration of x' = f(x) from t = 0, by a method with `STAGES` stages.
 ///
 /// ```
@@ -80,7 +47,9 @@ impl Tolerance {
 /// assert_eq!(integrator.time(), 10.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive_where(Debug)]
 pub struct Integrator<'f, F: Field, const STAGES: usize> {
+    #[derive_where(skip)]
     field: &'f F,
     tolerance: Tolerance,
     max_steps: u64,
@@ -89,6 +58,7 @@ pub struct Integrator<'f, F: Field, const STAGES: usize> {
     previous_time: f64,
     previous_state: F::Vector,
     /// The stages of the last step. Stage `last` is f(state) where `knows_derivative`.
+    #[derive_where(skip)]
     stages: [F::Vector; STAGES],
     knows_derivative: bool,
     /// The error of the last step, as the method estimates it.
@@ -251,7 +221,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
     #[cfg(feature = "std")]
     pub(crate) fn tolerance(&self, i: usize) -> f64 {
-        self.tolerance.atol + self.tolerance.rtol * self.state[i].abs()
+        self.tolerance.of(self.state[i])
     }
 
     /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
@@ -291,7 +261,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
             let is_refused = meets_tolerance && is_refused(&mut next, &self.error);
             if meets_tolerance && !is_refused {
                 let time = if is_shortened { until } else { self.time + direction * size };
-                let grown = size * self.growth(error);
+                let grown = size * Self::PAIR.control.growth(error, &mut self.last_log_error);
                 self.size = Some(match shrinking {
                     Some(_) => grown.min(size),
                     None if is_shortened => grown.max(proposed),
@@ -306,7 +276,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
             let error = if is_finite(&next) && !is_refused { error } else { f64::INFINITY };
             self.rejected += 1;
             shrinking = Some(if is_refused { StepFailure::Projection } else { self.rejection(&next, error) });
-            proposed = size * self.shrinkage(error);
+            proposed = size * Self::PAIR.control.shrinkage(error);
             first = 1;
         }
     }
@@ -429,33 +399,6 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.steps += 1;
     }
 
-    /// How much longer the step after one of this error can be.
-    #[inline]
-    fn growth(&mut self, error: f64) -> f64 {
-        let Control { response, range: (least, most), .. } = Self::PAIR.control;
-        let factor = match response {
-            Response::EighthRoot => eighth_root(error.recip()),
-            Response::Stabilised { exponent, beta } => {
-                let log_error = Scalar::ln(error);
-                let factor = Scalar::exp(beta * self.last_log_error - exponent * log_error);
-                self.last_log_error = log_error.max(LEAST_LOG_ERROR);
-                factor
-            }
-        };
-        // Not `clamp`, which panics for limits in the wrong order, for all that the compiler knows.
-        (SAFETY * factor).max(least).min(most)
-    }
-
-    /// How much shorter a step must be than one that had this error, which may be infinite or NaN.
-    fn shrinkage(&self, error: f64) -> f64 {
-        let Control { response, range: (least, _), .. } = Self::PAIR.control;
-        let factor = match response {
-            Response::EighthRoot => eighth_root(error.recip()),
-            Response::Stabilised { exponent, .. } => Scalar::exp(-exponent * Scalar::ln(error)),
-        };
-        (SAFETY * factor).max(least)
-    }
-
     /// All that the next steps depend on.
     #[cfg(feature = "std")]
     pub(crate) fn resumption(&self) -> Resumption<F::Vector> {
@@ -471,7 +414,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         }
     }
 
-    /// Goes on from where another integrator of this field, method and tolerance was.
+    /// Resumes from where another integrator of this field, method and tolerance was.
     #[cfg(feature = "std")]
     pub(crate) fn resume(&mut self, from: Resumption<F::Vector>) {
         (self.time, self.state) = (from.time, from.state);
@@ -500,47 +443,4 @@ pub(crate) struct Resumption<V> {
     pub(crate) steps: u64,
     pub(crate) rejected: u64,
     pub(crate) evaluations: u64,
-}
-
-// By hand, because a derived one would ask that the field implement it too.
-impl<F: Field, const STAGES: usize> fmt::Debug for Integrator<'_, F, STAGES> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Integrator")
-            .field("tolerance", &self.tolerance)
-            .field("time", &self.time)
-            .field("state", &self.state)
-            .field("steps", &self.steps)
-            .field("rejected", &self.rejected)
-            .field("evaluations", &self.evaluations)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The root mean square of the weighed entries.
-#[inline]
-fn norm<V: Entries<f64>>(v: &V, weights: &V) -> f64 {
-    Scalar::sqrt(mean_square(v, weights))
-}
-
-#[inline]
-fn mean_square<V: Entries<f64>>(v: &V, weights: &V) -> f64 {
-    // Four sums, because the next step's size waits for this one.
-    let mut sums = [0.0; 4];
-    for i in 0..V::LEN {
-        sums[i % 4] += (v[i] * weights[i]) * (v[i] * weights[i]);
-    }
-    ((sums[0] + sums[1]) + (sums[2] + sums[3])) / V::LEN as f64
-}
-
-fn eighth_root(x: f64) -> f64 {
-    Scalar::sqrt(Scalar::sqrt(Scalar::sqrt(x)))
-}
-
-fn is_finite<V: Entries<f64>>(x: &V) -> bool {
-    not_finite(x).is_none()
-}
-
-/// The first entry that is not finite.
-fn not_finite<V: Entries<f64>>(x: &V) -> Option<usize> {
-    x.as_ref().iter().position(|entry| !entry.is_finite())
 }

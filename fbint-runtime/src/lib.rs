@@ -93,8 +93,10 @@ mod projection;
 mod scalar;
 #[cfg(feature = "std")]
 mod simulation;
+mod step_size;
 mod system;
 pub mod tableau;
+mod tolerance;
 
 pub use consistent_start::ConsistentStart;
 pub use dense_output::DenseOutput;
@@ -112,7 +114,7 @@ pub use feedback::Feedback;
 pub use field::{Field, PlainField};
 pub use gains::Gains;
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
-pub use integrator::{Integrator, Tolerance};
+pub use integrator::Integrator;
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;
 #[cfg(feature = "std")]
@@ -127,6 +129,7 @@ pub use system::{
     Conservation, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,
     PreparedSystem, StateEntry, StateRole, Vector,
 };
+pub use tolerance::Tolerance;
 
 /// Every Rust block of the README, compiled and run as a crate of its own.
 #[cfg(all(doctest, feature = "std"))]

@@ -32,6 +32,16 @@ pub(crate) fn largest<V: Entries<f64>>(v: &V) -> f64 {
     v.as_ref().iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()))
 }
 
+/// Whether every entry is finite.
+pub(crate) fn is_finite<V: Entries<f64>>(v: &V) -> bool {
+    not_finite(v).is_none()
+}
+
+/// The index of the first entry that is not finite.
+pub(crate) fn not_finite<V: Entries<f64>>(v: &V) -> Option<usize> {
+    v.as_ref().iter().position(|entry| !entry.is_finite())
+}
+
 /// The sum of the products of the entries.
 #[inline]
 pub(crate) fn dot<V: Entries<T>, T: Scalar>(a: &V, b: &V) -> T {

@@ -2,11 +2,11 @@
 
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::integrator::Tolerance;
 use crate::projection::{Projected, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
+use crate::tolerance::Tolerance;
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
 /// of order 1 and 2 end at 2.

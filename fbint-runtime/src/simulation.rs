@@ -7,6 +7,7 @@
 //! [`Snapshot`] as if it had never stopped.
 
 mod course;
+mod record;
 mod run;
 mod schedule;
 mod snapshot;
@@ -15,9 +16,9 @@ use core::fmt;
 use core::ops::ControlFlow;
 
 pub(crate) use self::course::Audit;
-#[cfg(feature = "ensemble")]
-pub(crate) use self::course::bounds;
 use self::course::{Course, Steps, Watch};
+#[cfg(feature = "ensemble")]
+pub(crate) use self::record::bounds;
 pub use self::run::{LargestProjection, Run, Sample};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::schedule::Sampling;

@@ -10,13 +10,13 @@
 
 mod block;
 mod gains;
+mod run;
 mod statistics;
 
 use core::fmt;
 use core::mem::size_of;
 use std::sync::Mutex;
 
-use derive_where::derive_where;
 use rayon::prelude::*;
 
 use crate::consistent_start::check_start;
@@ -25,7 +25,6 @@ use crate::error::{Error, positive};
 use crate::field::Field;
 use crate::gains::Gains;
 use crate::lanes::Lanes;
-use crate::linear::filled;
 use crate::method::{FixedStep, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Projection, Projector, noise};
@@ -33,6 +32,7 @@ use crate::simulation::{Audit, Sample, Sampling, Schedule, Simulation, bounds};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
 pub use gains::{EnsembleGains, NoFeedback};
+pub use run::EnsembleRun;
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
@@ -424,46 +424,5 @@ impl<S: FeedbackSystem, G> fmt::Debug for Ensemble<'_, S, G> {
             .field("system", &S::NAME)
             .field("members", &self.starts.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// The result of the runs of an ensemble of the system `S`.
-#[derive_where(Clone, Debug)]
-pub struct EnsembleRun<S: FeedbackSystem> {
-    statistics: Vec<Statistics<S>>,
-    ends: Vec<Result<Sample<S>, Error>>,
-    trajectories: Vec<Vec<Sample<S>>>,
-}
-
-impl<S: FeedbackSystem> EnsembleRun<S> {
-    /// Statistics over the members, at each time that was sampled, from the start to the end.
-    pub fn statistics(&self) -> &[Statistics<S>] {
-        &self.statistics
-    }
-
-    /// Each member at the end, or why it did not get there.
-    pub fn ends(&self) -> &[Result<Sample<S>, Error>] {
-        &self.ends
-    }
-
-    /// The members that failed, by their indices.
-    pub fn failures(&self) -> impl Iterator<Item = (usize, &Error)> {
-        self.ends.iter().enumerate().filter_map(|(member, end)| Some((member, end.as_ref().err()?)))
-    }
-
-    /// The samples of a member, if trajectories were [kept](Ensemble::keep_trajectories) and it did not fail.
-    pub fn trajectory(&self, member: usize) -> Option<&[Sample<S>]> {
-        self.trajectories.get(member).filter(|samples| !samples.is_empty()).map(Vec::as_slice)
-    }
-
-    /// The largest |F - F_target| of any member at any time that was sampled, of each integral; NaN if there is no member.
-    pub fn largest_changes(&self) -> Integrals<S> {
-        if self.statistics.is_empty() {
-            return filled(f64::NAN);
-        }
-        Entries::from_fn(|i| {
-            let extremes = self.statistics.iter().flat_map(|at| [at.change.min[i], at.change.max[i]]);
-            extremes.map(f64::abs).fold(f64::NAN, f64::max)
-        })
     }
 }
