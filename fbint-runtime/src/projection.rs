@@ -160,12 +160,14 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
 
     #[inline(always)]
     fn move_back(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
-        let mut projected = self.iterate(variances, x);
-        for _ in 1..self.iterations {
-            let further = self.iterate_again(variances, x);
-            projected.correction = Entries::from_fn(|i| projected.correction[i] + further.correction[i]);
+        let projected = self.iterate(variances, x);
+        if self.iterations <= 1 {
+            return projected;
         }
-        projected
+        let further;
+        (further, *x) = self.iterate_further(*variances, *x);
+        let correction = Entries::from_fn(|i| projected.correction[i] + further[i]);
+        Projected { correction, ..projected }
     }
 
     #[inline(always)]
@@ -176,10 +178,20 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         Projected { violation: violation.found.get(), correction }
     }
 
-    /// The second and later iterations, which are hardly ever needed: not worth a copy of the generated code at every call.
+    /// The second and later iterations from `x`: what they subtract, and where they end. They are hardly ever needed, and not worth a
+    /// copy of the generated code at every call.
+    ///
+    /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
+    /// be stored and loaded again in every step, even where there is one iteration.
+    #[cold]
     #[inline(never)]
-    fn iterate_again(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
-        self.iterate(variances, x)
+    fn iterate_further(self, variances: Vector<S, T>, mut x: Vector<S, T>) -> (Vector<S, T>, Vector<S, T>) {
+        let mut sum: Vector<S, T> = filled(T::from_f64(0.0));
+        for _ in 1..self.iterations {
+            let correction = self.iterate(&variances, &mut x).correction;
+            sum = Entries::from_fn(|i| sum[i] + correction[i]);
+        }
+        (sum, x)
     }
 
     /// What is remembered of the steps so far: the diagonal of S, and the derivative.

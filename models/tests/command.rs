@@ -59,7 +59,7 @@ fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
         for integral in (entry.load)().integral_names() {
             assert!(run.contains(integral), "{integral} is not reported:\n{run}");
         }
-        for form in ["--equations", "--latex", "--rust", "--passes"] {
+        for form in ["--equations", "--latex", "--rust"] {
             assert!(!succeeded(&fbint(folder.path(), &["show", entry.name, form])?).trim().is_empty());
         }
         fs::remove_file(folder.path().join(format!("{}.run.json", entry.name)))?;
@@ -214,7 +214,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--every", "1e-3", "--until", "1e9"], &["--every", "samples"]),
         (&["--gains", "0"], &["gain", "0.0", "positive"]),
         (&["--gains", "-5"], &["gain", "-5.0", "positive"]),
-        (&["--gains", "1,1,-1,1"], &["K[energy, energy]", "-1.0"]),
+        (&["--gains", "1,1,-1,1"], &["the gain of `energy`", "-1.0"]),
         (&["--gains", "1,2"], &["2 values", "4 integrals", "f1, f2, energy"]),
         (&["--gains", "strong"], &["--gains", "`strong` is not a number"]),
         (&["-p", "m=nan"], &["`m`", "NaN"]),
