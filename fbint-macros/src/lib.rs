@@ -62,7 +62,25 @@ use proc_macro::TokenStream;
 /// # Parameters
 ///
 /// The struct's fields are `f64`, `[f64; N]`, or nalgebra's `Vector1..6<f64>`, `SVector<f64, N>`, `Matrix1..6<f64>`,
-/// `Matrix2x3<f64>` and so on, `SMatrix<f64, R, C>`, with numbers for sizes. The struct has no generics.
+/// `Matrix2x3<f64>` and so on, `SMatrix<f64, R, C>`, with numbers for sizes. The struct has no generics. A system without
+/// parameters is a unit struct:
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+/// /// A star in the field of a galaxy.
+/// #[feedback_system(
+///     coordinates(x, y),
+///     momenta(px, py),
+///     hamiltonian = (px.powi(2) + py.powi(2) + x.powi(2) + y.powi(2)) / 2 + x.powi(2) * y - y.powi(3) / 3,
+/// )]
+/// pub struct HenonHeiles;
+///
+/// let start = HenonHeilesState { x: 0.0, y: 0.1, px: 0.35, py: 0.0 };
+/// let run = Simulation::new(&HenonHeiles, start)?.run(Method::Rk4 { h: 0.01 }, 10.0)?;
+/// assert!(run.drift().get("energy").unwrap().max < 1e-14);
+/// assert!(HenonHeiles::PARAMETER_NAMES.is_empty());
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
 ///
 /// # Expressions
 ///
