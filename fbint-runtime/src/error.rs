@@ -156,6 +156,17 @@ pub enum Error {
         /// To which value.
         value: f64,
     },
+    /// A run would not end after its start.
+    #[cfg(feature = "std")]
+    #[error(
+        "the run starts at t = {from:?} and ends at t = {until:?}: both must be finite, and the end later than the start"
+    )]
+    EndBeforeStart {
+        /// The time at the start.
+        from: f64,
+        /// The time at the end.
+        until: f64,
+    },
     /// The step is so small against the end that times would no longer differ from step to step.
     #[cfg(feature = "std")]
     #[error("the step h = {h:?} is too small to reach t = {until:?}: take at most 1e15 steps")]

@@ -12,6 +12,8 @@
 use derive_where::derive_where;
 
 use crate::dense_output::DenseOutput;
+use crate::entries::Entries;
+use crate::error::{Error, positive};
 use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
 use crate::linear::{difference, filled, is_finite, not_finite, sum};
@@ -24,7 +26,7 @@ use crate::tolerance::{Tolerance, mean_square, norm};
 
 /// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
-/// An integration of x' = f(x) from t = 0, by a method with `STAGES` stages.
+/// An integration of x' = f(x), by a method with `STAGES` stages.
 ///
 /// ```
 /// use fbint_runtime::{Field, Integrator, Tolerance};
@@ -52,6 +54,8 @@ pub struct Integrator<'f, F: Field, const STAGES: usize> {
     #[derive_where(skip)]
     field: &'f F,
     tolerance: Tolerance,
+    /// The absolute tolerance of each entry.
+    atol: F::Vector,
     max_steps: u64,
     time: f64,
     state: F::Vector,
@@ -93,6 +97,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         Self {
             field,
             tolerance,
+            atol: filled(tolerance.absolute(1.0)),
             max_steps: MAX_STEPS,
             time: 0.0,
             state: start,
@@ -107,6 +112,26 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
             rejected: 0,
             evaluations: 0,
         }
+    }
+
+    /// This integration from another time than 0.
+    pub fn from_time(mut self, time: f64) -> Self {
+        (self.time, self.previous_time) = (time, time);
+        self
+    }
+
+    /// This integration with the absolute tolerance atol times `scales`, entry by entry, where each scale is the typical size of an
+    /// entry, such as 30 for positions and 1e-6 for momenta.
+    ///
+    /// # Errors
+    ///
+    /// If a scale is not positive or not finite.
+    pub fn with_scales(mut self, scales: &F::Vector) -> Result<Self, Error> {
+        for &scale in scales.as_ref() {
+            positive("the scale of an entry", scale)?;
+        }
+        self.atol = F::Vector::from_fn(|i| self.tolerance.absolute(scales[i]));
+        Ok(self)
     }
 
     /// This integration with another limit to the number of steps, accepted and rejected, which is ten million by default.
@@ -221,7 +246,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
     #[cfg(feature = "std")]
     pub(crate) fn tolerance(&self, i: usize) -> f64 {
-        self.tolerance.of(self.state[i])
+        self.tolerance.of(self.state[i], self.atol[i])
     }
 
     /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
@@ -315,7 +340,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// derivatives (HNW II.4).
     fn first_size(&mut self, direction: f64, remaining: f64) -> f64 {
         let (x, f) = (self.state, self.stages[0]);
-        let weights = self.tolerance.weights(&x, &x);
+        let weights = self.tolerance.weights(&self.atol, &x, &x);
         let (size_of_x, size_of_f) = (norm(&x, &weights), norm(&f, &weights));
         let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
         let guess = guess.min(remaining);
@@ -364,7 +389,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         stage!(0 1 2 3 4 5 6 7 8 9 10 11 12);
         self.evaluations += (end - first) as u64;
         let zero: F::Vector = filled(0.0);
-        let weights = self.tolerance.weights(&self.state, &next);
+        let weights = self.tolerance.weights(&self.atol, &self.state, &next);
         let error = match &pair.error {
             ErrorEstimate::Embedded(difference) => {
                 self.error = advanced(&zero, h, &self.stages, difference);

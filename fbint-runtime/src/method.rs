@@ -59,13 +59,23 @@ pub enum Method {
 pub struct Settings {
     /// The method and its step or tolerances.
     pub method: Method,
-    /// The time at which the run ends; it starts at 0.
+    /// The time at the start.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub from: f64,
+    /// The time at the end.
     pub until: f64,
     /// The time between two samples of the trajectory; see [`Simulation::record_every`](crate::Simulation::record_every) for the
     /// default.
     pub every: Option<f64>,
     /// The projection of the state after each step, if there is one.
     pub projection: Option<Projection>,
+}
+
+impl Settings {
+    /// A run with a method from t = 0 until a time, with samples at their default times and without a projection.
+    pub const fn new(method: Method, until: f64) -> Self {
+        Self { method, from: 0.0, until, every: None, projection: None }
+    }
 }
 
 /// How a method takes its steps.

@@ -22,10 +22,10 @@ pub(crate) use self::record::bounds;
 pub use self::run::{LargestProjection, Run, Sample};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::schedule::Sampling;
-pub(crate) use self::schedule::Schedule;
+pub(crate) use self::schedule::{Schedule, Span};
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
-use crate::error::{Error, positive};
+use crate::error::Error;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
@@ -40,6 +40,7 @@ use crate::system::{FeedbackSystem, Integrals, Vector};
 /// Builder for one integration run of the system `S` along a field `F`.
 pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
     system: &'a S,
+    time: f64,
     start: Vector<S>,
     targets: Integrals<S>,
     field: Result<F, Error>,
@@ -47,6 +48,7 @@ pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
     projection: Option<Projection>,
     /// Whether the projection was chosen, and does not depend on the gains.
     is_projection_chosen: bool,
+    scales: Option<Vector<S>>,
     max_steps: u64,
     is_audited: bool,
     watch: Watch<'a>,
@@ -73,12 +75,14 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
         let targets = check_start(system, &start)?;
         Ok(Self {
             system,
+            time: 0.0,
             start,
             targets,
             field: Ok(PlainField::new(system)),
             interval: None,
             projection: Projection::by_default::<S>(),
             is_projection_chosen: false,
+            scales: None,
             max_steps: MAX_STEPS,
             is_audited: true,
             watch: Box::new(|_| ControlFlow::Continue(())),
@@ -106,6 +110,12 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         Self { projection: Some(projection), is_projection_chosen: true, ..self }
     }
 
+    /// The time at the start. The default is 0.
+    pub fn from_time(mut self, time: f64) -> Self {
+        self.time = time;
+        self
+    }
+
     /// The time between two samples of the trajectory.
     ///
     /// With a fixed step it is rounded to whole steps; the default gives about 1000 samples. With error control samples between
@@ -114,6 +124,13 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// sampled. The drift is recorded at every step, whatever this is.
     pub fn record_every(mut self, interval: f64) -> Self {
         self.interval = Some(interval);
+        self
+    }
+
+    /// The typical size of each entry of the state, such as 30 for positions and 1e-6 for momenta: with error control the absolute
+    /// tolerance of an entry is atol times its scale. The default is 1 for every entry.
+    pub fn scales(mut self, scales: impl Into<Vector<S>>) -> Self {
+        self.scales = Some(scales.into());
         self
     }
 
@@ -180,12 +197,14 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     fn map_field<G>(self, map: impl FnOnce(Result<F, Error>) -> Result<G, Error>) -> Simulation<'a, S, G> {
         Simulation {
             system: self.system,
+            time: self.time,
             start: self.start,
             targets: self.targets,
             field: map(self.field),
             interval: self.interval,
             projection: self.projection,
             is_projection_chosen: self.is_projection_chosen,
+            scales: self.scales,
             max_steps: self.max_steps,
             is_audited: self.is_audited,
             watch: self.watch,
@@ -204,7 +223,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         self.map_field(|field| field.map(|field| Box::new(field) as Box<dyn Field<Vector = Vector<S>>>))
     }
 
-    /// Runs the simulation with a method from t = 0 until a time.
+    /// Runs the simulation with a method until a time, which must be later than the time at the start.
     ///
     /// # Errors
     ///
@@ -215,14 +234,16 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
         let field = self.field?;
-        let (start, interval) = (self.start, self.interval);
-        let course = Course::new(self.system, start, self.targets, self.projection, self.watch, self.from)?;
+        let (time, start, interval) = (self.time, self.start, self.interval);
+        let span = Span::new(time, until)?;
+        let scales = self.scales.unwrap_or(filled(1.0));
+        let course = Course::new(self.system, time, start, self.targets, self.projection, self.watch, self.from)?;
         match method.stepping()? {
             Stepping::Fixed { method, h } => {
                 let decay_rate = |x: &Vector<S>| field.decay_rate(x);
                 let interval_of_stability = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
                 let audit = Audit { interval: interval_of_stability, decay_rate: &decay_rate };
-                let schedule = Schedule::new(h, until, interval)?;
+                let schedule = Schedule::new(h, span, interval)?;
                 course.with_fixed_steps(
                     schedule,
                     method.evaluations(),
@@ -234,12 +255,13 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 )
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator = Integrator::dormand_prince(&field, start, tolerance);
-                course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
+                let integrator =
+                    Integrator::dormand_prince(&field, start, tolerance).from_time(time).with_scales(&scales)?;
+                course.with_error_control(integrator.with_max_steps(self.max_steps), span, interval)
             }
             Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = Integrator::dop853(&field, start, tolerance);
-                course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
+                let integrator = Integrator::dop853(&field, start, tolerance).from_time(time).with_scales(&scales)?;
+                course.with_error_control(integrator.with_max_steps(self.max_steps), span, interval)
             }
         }
     }
@@ -252,18 +274,22 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// If the gains, the method or the end are out of range, or if no further step can be made.
     pub fn final_state(self, settings: &Settings) -> Result<S::State, Error> {
         let field = self.field?;
-        let Settings { method, until, projection, .. } = *settings;
+        let Settings { method, from, until, projection, .. } = *settings;
+        let span = Span::new(from, until)?;
+        let scales = self.scales.unwrap_or(filled(1.0));
         let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
         let end = match method.stepping()? {
             Stepping::Fixed { method, h } => {
-                follow_fixed_steps(&field, method, &Schedule::new(h, until, None)?, self.start, projector)
+                follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator = Integrator::dormand_prince(&field, self.start, tolerance);
+                let integrator = Integrator::dormand_prince(&field, self.start, tolerance).from_time(from);
+                let integrator = integrator.with_scales(&scales)?;
                 follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
             }
             Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = Integrator::dop853(&field, self.start, tolerance);
+                let integrator = Integrator::dop853(&field, self.start, tolerance).from_time(from);
+                let integrator = integrator.with_scales(&scales)?;
                 follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
             }
         };
@@ -276,8 +302,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// Those of [`run`](Self::run).
     pub fn run_with(self, settings: &Settings) -> Result<Run<S>, Error> {
-        let Settings { method, until, every, projection } = *settings;
-        Self { interval: every, projection, ..self }.run(method, until)
+        let Settings { method, from, until, every, projection } = *settings;
+        Self { time: from, interval: every, projection, ..self }.run(method, until)
     }
 }
 
@@ -293,7 +319,7 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
         h: f64,
         until: f64,
     ) -> Result<S::State, Error> {
-        let schedule = Schedule::new(h, until, None)?;
+        let schedule = Schedule::new(h, Span::new(self.time, until)?, None)?;
         let mut x = self.start;
         for number in 1..=schedule.steps {
             method.step(&mut x, schedule.step_size(number));
@@ -314,9 +340,9 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
         h: f64,
         until: f64,
     ) -> Result<Run<S>, Error> {
-        let schedule = Schedule::new(h, until, self.interval)?;
+        let schedule = Schedule::new(h, Span::new(self.time, until)?, self.interval)?;
         let projection = self.projection.filter(|_| self.is_projection_chosen);
-        let course = Course::new(self.system, self.start, self.targets, projection, self.watch, self.from)?;
+        let course = Course::new(self.system, self.time, self.start, self.targets, projection, self.watch, self.from)?;
         let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
         course.with_fixed_steps(
             schedule,
@@ -360,7 +386,6 @@ fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const S
     until: f64,
     mut projector: Option<Projector<S>>,
 ) -> Result<Vector<S>, Error> {
-    let until = positive("the end of the simulation", until)?;
     while integrator.time() < until {
         let step = match &mut projector {
             Some(projector) => integrator.projected_step(until, projector).map(|_| ()),

@@ -4,7 +4,8 @@ use crate::entries::Entries;
 use crate::error::{Error, positive};
 use crate::scalar::Scalar;
 
-/// The largest error of a step, rtol |x_i| + atol for entry i of the state.
+/// The largest error of a step, rtol |x_i| + atol for entry i of the state; see [`Integrator::with_scales`](crate::Integrator::with_scales)
+/// for entries of different sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     rtol: f64,
@@ -23,18 +24,23 @@ impl Tolerance {
         Ok(Self { rtol, atol })
     }
 
-    /// What an entry of an error is to be multiplied with: 1 / (atol + rtol max(|x_i|, |y_i|)).
+    /// The absolute tolerance of an entry of this scale.
+    pub(crate) fn absolute(&self, scale: f64) -> f64 {
+        self.atol * scale
+    }
+
+    /// What an entry of an error is to be multiplied with: 1 / (atol_i + rtol max(|x_i|, |y_i|)).
     #[inline]
-    pub(crate) fn weights<V: Entries<f64>>(&self, x: &V, y: &V) -> V {
+    pub(crate) fn weights<V: Entries<f64>>(&self, atol: &V, x: &V, y: &V) -> V {
         // Not `max`, which takes four instructions to pass over NaN.
         let larger = |x: f64, y: f64| if x > y { x } else { y };
-        V::from_fn(|i| (self.atol + self.rtol * larger(x[i].abs(), y[i].abs())).recip())
+        V::from_fn(|i| (atol[i] + self.rtol * larger(x[i].abs(), y[i].abs())).recip())
     }
 
     /// The tolerance of an entry of the state, rtol |x| + atol.
     #[cfg(feature = "std")]
-    pub(crate) fn of(&self, x: f64) -> f64 {
-        self.atol + self.rtol * x.abs()
+    pub(crate) fn of(&self, x: f64, atol: f64) -> f64 {
+        atol + self.rtol * x.abs()
     }
 }
 

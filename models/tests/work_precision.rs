@@ -38,7 +38,7 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
             methods.iter().flat_map(|method| feedbacks.iter().map(move |feedback| (method, feedback)))
         {
             for projection in [None, Some(Projection::once())] {
-                let settings = Settings { method: *method, until: UNTIL, every: None, projection };
+                let settings = Settings { projection, ..Settings::new(*method, UNTIL) };
                 let plan = Plan { settings, feedback: feedback.clone() };
                 let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
                 assert_eq!(model.run_bare(&start, &plan)?, run.state, "{}: {plan:?}", entry.name);

@@ -71,7 +71,7 @@ impl<S: FeedbackSystem, const V: usize> Course<'_, S, V> {
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
     fn follow(&self, mut x: Vector<S, Lanes<V>>, tracks: &mut [Vec<Sample<S>>], advance: Advance<'_, S, V>) {
-        self.sample(0.0, &x, tracks);
+        self.sample(self.schedule.time(0), &x, tracks);
         let mut number = 0;
         while number < self.schedule.steps {
             let steps = self.schedule.alike_from(number);
@@ -91,7 +91,7 @@ impl<S: FeedbackSystem, const V: usize> Course<'_, S, V> {
         tracks: &mut [Vec<Sample<S>>],
         step: ProjectedStep<'_, S, V>,
     ) {
-        self.sample(0.0, &x, tracks);
+        self.sample(self.schedule.time(0), &x, tracks);
         for number in 1..=self.schedule.steps {
             step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
             if self.schedule.is_sampled(number) || number == self.schedule.steps {

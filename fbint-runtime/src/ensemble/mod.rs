@@ -21,14 +21,14 @@ use rayon::prelude::*;
 
 use crate::consistent_start::check_start;
 use crate::entries::Entries;
-use crate::error::{Error, positive};
+use crate::error::Error;
 use crate::field::Field;
 use crate::gains::Gains;
 use crate::lanes::Lanes;
 use crate::method::{FixedStep, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Projection, Projector, noise};
-use crate::simulation::{Audit, Sample, Sampling, Schedule, Simulation, bounds};
+use crate::simulation::{Audit, Sample, Sampling, Schedule, Simulation, Span, bounds};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
 pub use gains::{EnsembleGains, NoFeedback};
@@ -182,7 +182,8 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
     /// which looks for trouble after every step, where an ensemble does so at the samples, and audits gains at all of them, where
     /// an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
-        let settings = Settings { method, until, every: self.interval, projection: self.projection };
+        let every = self.interval;
+        let settings = Settings { every, projection: self.projection, ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 
@@ -390,15 +391,15 @@ struct Plan {
 
 impl Plan {
     fn new(settings: Settings) -> Result<Self, Error> {
-        let until = positive("the end of the simulation", settings.until)?;
-        let every = Some(settings.every.unwrap_or(until / DEFAULT_INTERVALS));
+        let span = Span::new(settings.from, settings.until)?;
+        let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
         let (steps, times) = match settings.method.stepping()? {
             Stepping::Fixed { method, h } => {
-                let schedule = Schedule::new(h, until, every)?;
+                let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
                 (Some((method, schedule)), times)
             }
-            Stepping::Controlled { .. } => (None, Sampling::new(until, every, 1, 1)?.times(until)),
+            Stepping::Controlled { .. } => (None, Sampling::new(span, every, 1, 1)?.times(span)),
         };
         Ok(Self { settings: Settings { every, ..settings }, times, steps })
     }

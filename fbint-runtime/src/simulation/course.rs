@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use super::record::Record;
 use super::run::Run;
-use super::schedule::{Sampling, Schedule};
+use super::schedule::{Sampling, Schedule, Span};
 use super::snapshot::{Control, Moment, Snapshot};
-use crate::error::{Error, positive};
+use crate::error::Error;
 use crate::field::Field;
 use crate::integrator::{Integrator, Resumption};
 use crate::linear::from_slice;
@@ -55,13 +55,14 @@ pub(super) struct Steps<'f, S: FeedbackSystem> {
 impl<'a, S: FeedbackSystem> Course<'a, S> {
     pub(super) fn new(
         system: &S,
+        time: f64,
         start: Vector<S>,
         targets: Integrals<S>,
         projection: Option<Projection>,
         watch: Watch<'a>,
         from: Option<Snapshot>,
     ) -> Result<Self, Error> {
-        let mut record = Record::new(system, start, targets);
+        let mut record = Record::new(system, time, start, targets);
         let mut projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
         if let Some(snapshot) = &from {
             record.restore(snapshot)?;
@@ -84,7 +85,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         let mut x = self.record.last.state;
         audit.check(&schedule, self.record.last.time, &x)?;
         loop {
-            if schedule.is_watched(number) && self.is_broken_off(schedule.until, number, || None)
+            if schedule.is_watched(number) && self.is_interrupted(schedule.span, number, || None)
                 || number == schedule.steps
             {
                 // A projection has begun with an evaluation more.
@@ -119,15 +120,15 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     pub(super) fn with_error_control<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         mut self,
         mut integrator: Integrator<'_, F, STAGES>,
-        until: f64,
+        span: Span,
         interval: Option<f64>,
     ) -> Result<Run<S>, Error> {
-        let until = positive("the end of the simulation", until)?;
-        let stride = self.resume(&mut integrator, until)?;
-        let mut sampling = Sampling::new(until, interval, stride, self.record.trajectory.len() as u64)?;
+        let until = span.until;
+        let stride = self.resume(&mut integrator, span)?;
+        let mut sampling = Sampling::new(span, interval, stride, self.record.trajectory.len() as u64)?;
         loop {
             let control = || Some((Control::of(&integrator, sampling.stride()), integrator.resumption().derivative));
-            if self.is_broken_off(until, integrator.steps(), control) || integrator.time() >= until {
+            if self.is_interrupted(span, integrator.steps(), control) || integrator.time() >= until {
                 return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
             }
             let mut change = None;
@@ -143,13 +144,13 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             match &mut sampling {
                 Sampling::Steps { stride } => self.record.sample_step(integrator.steps(), stride),
                 Sampling::Times { interval, next, last } => {
-                    self.record.sample_times(&mut integrator, *interval, next, *last);
+                    self.record.sample_times(&mut integrator, span.from, *interval, next, *last);
                 }
             }
         }
     }
 
-    /// How many steps of a fixed size were made already.
+    /// The number of steps of a fixed size that were made before the snapshot.
     fn first_step(&self, schedule: &Schedule) -> Result<u64, Error> {
         match &self.from {
             None => Ok(0),
@@ -163,17 +164,17 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         }
     }
 
-    /// Brings an integrator to where the snapshot was taken, if there is one; gives the stride of its samples.
+    /// Brings an integrator to where the snapshot was taken, if there is one; returns the stride of its samples.
     fn resume<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         &self,
         integrator: &mut Integrator<'_, F, STAGES>,
-        until: f64,
+        span: Span,
     ) -> Result<u64, Error> {
         let Some(Snapshot { time, steps, control, derivative, .. }) = &self.from else { return Ok(1) };
         let Some(control) = control else {
             return Err(Error::ForeignSnapshot { reason: "its method takes steps of one size" });
         };
-        if !(0.0..=until).contains(time) || control.stride == 0 {
+        if !(span.from..=span.until).contains(time) || control.stride == 0 {
             return Err(Error::ForeignSnapshot { reason: "its time is not in this run" });
         }
         integrator.resume(Resumption {
@@ -190,9 +191,9 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     }
 
     /// Shows the moment to the watcher.
-    fn is_broken_off(
+    fn is_interrupted(
         &mut self,
-        until: f64,
+        span: Span,
         steps: u64,
         control: impl Fn() -> Option<(Control, Option<Vector<S>>)>,
     ) -> bool {
@@ -209,7 +210,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 ..record.snapshot(steps)
             }
         };
-        watch(&Moment { time: record.last.time, until, snapshot: &snapshot }).is_break()
+        watch(&Moment { time: record.last.time, span, snapshot: &snapshot }).is_break()
     }
 }
 

@@ -50,13 +50,13 @@ pub(crate) fn bounds<S: FeedbackSystem>(
 }
 
 impl<S: FeedbackSystem> Record<S> {
-    pub(super) fn new(system: &S, start: Vector<S>, targets: Integrals<S>) -> Self {
+    pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>) -> Self {
         let system = system.prepare();
         let bounds = bounds::<S>(&system, &start, &targets);
         let integrals = system.integrals(&start);
         let mut drift = Drift::new(targets);
-        drift.record(0.0, &integrals);
-        let last = Sample { time: 0.0, state: start, change: difference(&integrals, &targets) };
+        drift.record(time, &integrals);
+        let last = Sample { time, state: start, change: difference(&integrals, &targets) };
         let inverse_bounds = Entries::from_fn(|i| bounds[i].recip());
         Self {
             system,
@@ -92,10 +92,10 @@ impl<S: FeedbackSystem> Record<S> {
     /// Resumes from a snapshot, which must be of a run from this start.
     pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
         snapshot.check::<S>()?;
-        let start = self.last.state;
+        let start = self.last;
         let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], from_slice(&row[1..])));
         let trajectory: Vec<_> = trajectory.collect();
-        let is_start = |sample: &Sample<S>| sample.time == 0.0 && sample.state == start;
+        let is_start = |sample: &Sample<S>| sample.time == start.time && sample.state == start.state;
         if !trajectory.first().is_some_and(is_start) {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
@@ -175,17 +175,18 @@ impl<S: FeedbackSystem> Record<S> {
         }
     }
 
-    /// Samples at the multiples of `interval` that lie in the last step, from number `next` on.
+    /// Samples at the multiples of `interval` after `from` that lie in the last step, from number `next` on.
     pub(super) fn sample_times<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         &mut self,
         integrator: &mut Integrator<'_, F, STAGES>,
+        from: f64,
         interval: f64,
         next: &mut u64,
         last: u64,
     ) {
         let mut dense_output = None;
-        while *next <= last && *next as f64 * interval <= integrator.time() {
-            let time = *next as f64 * interval;
+        while *next <= last && from + *next as f64 * interval <= integrator.time() {
+            let time = from + *next as f64 * interval;
             let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
             self.trajectory.push(self.at(time, state));
             *next += 1;

@@ -4,6 +4,7 @@
 //! snapshot holds the state, the control of the step size with the derivative that it would not evaluate again, the record of
 //! the drift and the samples so far. It does not hold what the simulation is made from: system, start, method, end.
 
+use super::schedule::Span;
 use crate::drift::DriftRecord;
 use crate::error::Error;
 use crate::system::FeedbackSystem;
@@ -11,7 +12,7 @@ use crate::system::FeedbackSystem;
 /// A moment of a run, shown to [`Simulation::watched`](crate::Simulation::watched).
 pub struct Moment<'a> {
     pub(crate) time: f64,
-    pub(crate) until: f64,
+    pub(crate) span: Span,
     pub(crate) snapshot: &'a dyn Fn() -> Snapshot,
 }
 
@@ -23,7 +24,7 @@ impl Moment<'_> {
 
     /// The fraction of the run that is done.
     pub fn fraction(&self) -> f64 {
-        self.time / self.until
+        (self.time - self.span.from) / self.span.length()
     }
 
     /// What it takes to resume the run from here; see [`Simulation::from_snapshot`](crate::Simulation::from_snapshot).

@@ -62,7 +62,7 @@ fn run(
     (contender, method): (Contender, Method),
 ) -> Result<Run, fbint_runtime::Error> {
     let feedback = if contender.aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
-    let settings = Settings { method, until: UNTIL, every: Some(EVERY), projection: None };
+    let settings = Settings { every: Some(EVERY), ..Settings::new(method, UNTIL) };
     let plan = Plan { settings, feedback };
     let mut progress = Progress::new(&contender.to_string());
     model.run(start, &plan, None, &mut progress.watch())

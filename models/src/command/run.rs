@@ -57,7 +57,11 @@ pub(super) fn job(arguments: &Integration, every: Option<f64>) -> Result<Job, Bo
         model: arguments.model.clone(),
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         start: named(&model.state_names(), &start),
-        settings: Settings { method, until: arguments.until, every, projection: projection(&*model, arguments) },
+        settings: Settings {
+            every,
+            projection: projection(&*model, arguments),
+            ..Settings::new(method, arguments.until)
+        },
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
     })
 }

@@ -112,7 +112,7 @@ impl Track<'_> {
     /// The state at the end by DOP853.
     fn reference(&self, tolerance: f64, projection: Option<Projection>) -> Result<Vec<f64>, fbint_runtime::Error> {
         let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
-        let settings = Settings { method, until: self.until, every: None, projection };
+        let settings = Settings { projection, ..Settings::new(method, self.until) };
         let plan = Plan { settings, feedback: Feedback::None };
         Ok(self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))?.state)
     }

@@ -6,10 +6,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{
-    Data, DeriveInput, Expr, Field, Fields, GenericArgument, Generics, Ident, Item, Lit, PathArguments,
-    Type,
-};
+use syn::{Data, DeriveInput, Expr, Field, Fields, GenericArgument, Generics, Ident, Item, Lit, PathArguments, Type};
 
 use super::{MAX_ENTRIES, Shape, Variable, limits};
 use crate::diagnostics::Errors;

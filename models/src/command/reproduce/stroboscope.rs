@@ -237,12 +237,9 @@ fn picture(scene: &Scene) -> Result<Picture, Box<dyn Error>> {
 /// The states at equal time steps, [`POINTS_PER_FRAME`] for each frame.
 fn motion(scene: &Scene) -> Result<Vec<Sample>, Box<dyn Error>> {
     let model = load(scene.model)?;
-    let settings = Settings {
-        method: Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE },
-        until: scene.until,
-        every: Some(scene.until / (scene.frames * POINTS_PER_FRAME) as f64),
-        projection: None,
-    };
+    let method = Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE };
+    let every = Some(scene.until / (scene.frames * POINTS_PER_FRAME) as f64);
+    let settings = Settings { every, ..Settings::new(method, scene.until) };
     let plan = Plan { settings, feedback: Feedback::None };
     let mut progress = Progress::new(scene.model);
     Ok(model.run(&model.start()?, &plan, None, &mut progress.watch())?.trajectory)

@@ -225,7 +225,7 @@ impl Policy {
             Self::BaeChang => Feedback::BaeChang(setting),
         };
         let projection = (self == Self::Projected).then(Projection::once);
-        Plan { settings: Settings { method, until, every: None, projection }, feedback }
+        Plan { settings: Settings { projection, ..Settings::new(method, until) }, feedback }
     }
 }
 

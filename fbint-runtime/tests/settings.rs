@@ -1,0 +1,102 @@
+//! Where a run starts in time, and tolerances of entries of different sizes.
+#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
+
+mod models;
+
+use std::ops::ControlFlow;
+
+use fbint_runtime::{Error, Integrator, Method, PlainField, Settings, Simulation, Tolerance, feedback_system};
+use models::{SPHERICAL_PENDULUM, SphericalPendulum};
+
+const METHODS: [Method; 3] = [
+    Method::Rk4 { h: 0.0078125 },
+    Method::DormandPrince { rtol: 1e-8, atol: 1e-8 },
+    Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
+];
+
+fn simulation() -> Simulation<'static, SphericalPendulum> {
+    Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap()
+}
+
+#[test]
+fn a_run_may_start_at_any_time() {
+    for method in METHODS {
+        let (early, late) = (simulation().run(method, 2.0).unwrap(), simulation().from_time(-16.0));
+        let late = late.run(method, -14.0).unwrap();
+        assert_eq!((late.time(), late.trajectory()[0].time), (-14.0, -16.0), "{method:?}");
+        let (a, b): ([f64; 6], [f64; 6]) = (early.state().into(), late.state().into());
+        // Error control rounds times, which are larger.
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12), "{method:?}: {a:?}, {b:?}");
+        let settings = Settings { from: -16.0, ..Settings::new(method, -14.0) };
+        let plain = simulation().without_feedback().from_time(-16.0).run(method, -14.0).unwrap();
+        assert_eq!(<[f64; 6]>::from(simulation().final_state(&settings).unwrap()), plain.state().into());
+    }
+}
+
+#[test]
+fn a_run_from_another_time_is_sampled_watched_and_resumed() {
+    for method in METHODS {
+        let make = || simulation().from_time(100.0).record_every(0.25);
+        let whole = make().run(method, 101.0).unwrap();
+        let times: Vec<f64> = whole.trajectory().iter().map(|sample| sample.time).collect();
+        assert_eq!(times, [100.0, 100.25, 100.5, 100.75, 101.0], "{method:?}");
+        let mut snapshot = None;
+        let first = make().watched(|moment| {
+            snapshot = Some(moment.snapshot());
+            if moment.fraction() < 0.5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let first = first.run(method, 101.0).unwrap();
+        assert!((100.5..101.0).contains(&first.time()), "{method:?}: {}", first.time());
+        let rest = make().from_snapshot(snapshot.clone().unwrap()).run(method, 101.0).unwrap();
+        assert_eq!(<[f64; 6]>::from(rest.state()), whole.state().into(), "{method:?}");
+        let elsewhere = simulation().record_every(0.25).from_snapshot(snapshot.unwrap()).run(method, 101.0);
+        assert!(matches!(elsewhere, Err(Error::ForeignSnapshot { .. })), "{method:?}");
+    }
+}
+
+#[test]
+fn a_run_ends_after_its_start() {
+    for (from, until) in [(2.0, 1.0), (2.0, 2.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
+        let error = simulation().from_time(from).run(METHODS[0], until).unwrap_err();
+        assert!(matches!(error, Error::EndBeforeStart { .. }), "{error}");
+    }
+    let message = simulation().from_time(2.0).run(METHODS[0], 1.0).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "the run starts at t = 2.0 and ends at t = 1.0: both must be finite, and the end later than the start"
+    );
+}
+
+/// A planet far from its sun: its coordinates are large, its momenta small.
+#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    hamiltonian = p.norm_squared() / (2 * m) - m / q.norm(),
+    invariant(angular_momentum = q[0] * p[1] - q[1] * p[0]),
+)]
+struct Planet {
+    m: f64,
+}
+
+#[test]
+fn scales_make_tolerances_of_entries() {
+    // A circle of radius 30, where speeds are 1 / sqrt(30): q = 30 and p = 1.8e-8.
+    let (planet, speed) = (Planet { m: 1e-7 }, 1.0 / 30.0_f64.sqrt());
+    let start = [30.0, 0.0, 0.0, 1e-7 * speed];
+    let scales = [30.0, 30.0, 1e-7 * speed, 1e-7 * speed];
+    let method = Method::Dop853 { rtol: 1e-14, atol: 1e-8 };
+    let period = std::f64::consts::TAU * 30.0 / speed;
+    let error = |simulation: Simulation<'_, Planet>| {
+        let end = simulation.without_feedback().run(method, period).unwrap().state();
+        (end.p[1] - start[3]).abs() / start[3]
+    };
+    let unscaled = error(Simulation::new(&planet, start).unwrap());
+    let scaled = error(Simulation::new(&planet, start).unwrap().scales(scales));
+    // The absolute tolerance of 1e-8 says nothing about momenta of 1e-8, unless it is scaled.
+    assert!(scaled < 1e-6 && unscaled > 100.0 * scaled, "{scaled}, {unscaled}");
+
+    let field = PlainField::new(&planet);
+    let tolerance = Tolerance::new(1e-8, 1e-8).unwrap();
+    let refused = Integrator::dop853(&field, start, tolerance).with_scales(&[1.0, 1.0, 0.0, 1.0]).map(drop);
+    assert_eq!(refused.unwrap_err().to_string(), "the scale of an entry is 0.0: it must be positive and finite");
+}
