@@ -411,7 +411,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     #[cold]
     fn rejection(&self, next: &F::Vector, error: f64) -> StepFailure {
         let stages = self.stages[..Self::PAIR.last()].iter().chain([next]);
-        match stages.filter(|_| !error.is_finite()).find_map(|stage| not_finite(stage)) {
+        match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
             Some(entry) => StepFailure::NotFinite { entry },
             None => StepFailure::Underflow,
         }

@@ -159,7 +159,7 @@ macro_rules! constant {
         type Weighted<T: Scalar> = ConstantGain<S, T>;
 
         fn check(&self) -> Result<(), Error> {
-            $check::<S>(self)
+            $check(self)
         }
 
         fn weighted(&self, normalisation: &Integrals<S, [f64; 3]>) -> ConstantGain<S, f64> {
@@ -196,7 +196,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for Diagonal<S> {
     constant!(check_diagonal, |policy, i| policy.0[i]);
 }
 
-fn check_uniform<S: FeedbackSystem>(&Uniform(value): &Uniform) -> Result<(), Error> {
+fn check_uniform(&Uniform(value): &Uniform) -> Result<(), Error> {
     if value > 0.0 && value.is_finite() { Ok(()) } else { Err(Error::UniformGain { value }) }
 }
 

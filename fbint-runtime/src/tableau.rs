@@ -525,6 +525,8 @@ const fn difference<const S: usize>(mut a: [f64; S], b: [f64; S]) -> [f64; S] {
 
 #[cfg(test)]
 mod tests {
+    use core::array;
+
     use super::*;
     use crate::DenseOutput;
 
@@ -645,11 +647,11 @@ mod tests {
 
     /// Interpolates with unit vectors as stages, which gives the weights of the stages.
     fn assert_dense_order<const S: usize>(pair: &Pair<S>, theta: f64, order: usize) {
-        let stages = core::array::from_fn(|i| SVector::from_fn(|j, _| if i == j { 1.0 } else { 0.0 }));
-        let start = SVector::<f64, S>::zeros();
+        let stages = array::from_fn(|i| array::from_fn(|j| if i == j { 1.0 } else { 0.0 }));
+        let start = [0.0; S];
         let end = advanced(&start, 1.0, &stages, &pair.a[pair.last]);
         let weights = DenseOutput::new(pair, 0.0, 1.0, start, &end, &stages).at(theta);
-        let defects = defects(&pair.a, weights.as_slice(), theta, order + 1);
+        let defects = defects(&pair.a, &weights, theta, order + 1);
         assert!(defects[..order].iter().all(|&defect| defect < 1e-13), "order {order} at {theta}: {defects:?}");
         assert!(defects[order] > 1e-9, "more than order {order} at {theta}: {defects:?}");
     }

@@ -44,12 +44,15 @@ impl<V> Audit<'_, V> {
     }
 }
 
+/// A step of a fixed size and its projection; see [`Projector::step`].
+type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Projected<S>;
+
 /// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
 pub(super) struct Steps<'f, S: FeedbackSystem> {
     /// A step.
     pub(super) alone: &'f dyn Fn(&mut Vector<S>, f64),
-    /// A step and its projection; see [`Projector::step`].
-    pub(super) projected: &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Projected<S>,
+    /// A step and its projection.
+    pub(super) projected: ProjectedStep<'f, S>,
 }
 
 impl<'a, S: FeedbackSystem> Course<'a, S> {
