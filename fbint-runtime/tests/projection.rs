@@ -33,7 +33,7 @@ fn end_and_drift<S: FeedbackSystem>(
     until: f64,
     projection: Option<Projection>,
 ) -> (Vector<S>, f64) {
-    let settings = Settings { method, until, every: None, projection };
+    let settings = Settings { projection, ..Settings::new(method, until) };
     let run = Simulation::new(system, start).unwrap().run_with(&settings).unwrap();
     let drift = run.drift().integrals().fold(0.0, |largest: f64, integral| largest.max(integral.max));
     (run.state().into(), drift)
