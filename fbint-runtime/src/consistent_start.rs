@@ -5,7 +5,8 @@
 //!
 //! The search is Gauss-Newton with Levenberg's damping. Each step is the shortest that solves the linearised constraints,
 //! dx = -D^T (D D^T + mu I)^-1 g, where D holds the gradients with the columns of held entries struck out; mu shrinks while
-//! steps succeed, so that the end is quadratic, and keeps steps bounded where D loses rank.
+//! steps succeed, so that the end is quadratic, and keeps steps bounded where D loses rank. Where a violated constraint has no
+//! gradient at all in the free entries, as |q|^2 - 1 has none in q_2 at q_2 = 0, these are nudged first.
 
 use crate::dependence::Dependence;
 use crate::entries::Entries;
@@ -18,6 +19,8 @@ const TOLERANCE: f64 = 1e-8;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
 const SINGULAR: f64 = 1e-12;
 const MAX_ITERATIONS: u32 = 200;
+/// How far an entry is nudged out of a state in which a gradient vanishes, relative to its size.
+const NUDGE: f64 = 0.1;
 
 /// Searches a state on the constraint set, near a guess.
 ///
@@ -84,6 +87,11 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
         let system = self.system.prepare();
         let scales = scales::<S>(&system, &x);
         let mut g = scaled_constraints::<S>(&system, &x, &scales);
+        if let Some(stuck) = (0..S::INTEGRALS.len()).find(|&i| g[i].abs() > f64::EPSILON && !self.moves(&system, &x, i))
+        {
+            x = self.nudged(&system, &x, stuck);
+            g = scaled_constraints::<S>(&system, &x, &scales);
+        }
         let mut damping = 1e-3;
         let mut iterations = 0;
         while iterations < MAX_ITERATIONS && largest(&g) > f64::EPSILON && damping < 1e6 {
@@ -107,6 +115,25 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
             }
             Err(other) => Err(other),
         }
+    }
+
+    /// Whether integral `i` has a gradient in the free entries.
+    fn moves(&self, system: &S::Prepared<f64>, x: &Vector<S>, i: usize) -> bool {
+        let gradient = system.integrals_jacobian(x)[i];
+        (0..S::STATE.len()).any(|j| !self.held[j] && gradient[j] != 0.0)
+    }
+
+    /// The state with every free entry moved a little that gives integral `i` a gradient, each by another distance.
+    fn nudged(&self, system: &S::Prepared<f64>, x: &Vector<S>, i: usize) -> Vector<S> {
+        let mut nudged = *x;
+        for j in (0..S::STATE.len()).filter(|&j| !self.held[j]) {
+            let mut alone = *x;
+            alone[j] += NUDGE * (1.0 + x[j].abs()) * (1.0 - 0.1 * (j % 5) as f64);
+            if self.moves(system, &alone, i) {
+                nudged[j] = alone[j];
+            }
+        }
+        nudged
     }
 
     /// The damped step back to x, with each row of D scaled to length 1 so that the damping has no unit.
