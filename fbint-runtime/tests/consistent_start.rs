@@ -50,7 +50,7 @@ fn a_consistent_guess_stays_where_it_is() {
 fn held_entries_keep_their_values() {
     let guess = State { q: [0.6, 0.7, 0.1], p: [1.0, 0.5, 1.0] };
     let found = ConsistentStart::new(&PENDULUM).hold(&["q[0]", "q[2]", "p"]).unwrap().solve(guess);
-    // With p held, the tangency q.p asks for q[1] = -1.4, which is not on the sphere.
+    // With p held, the tangency q.p requires q[1] = -1.4, which is not on the sphere.
     assert!(matches!(found, Err(Error::NoConsistentStart { .. })), "{found:?}");
     let found = ConsistentStart::new(&PENDULUM).hold(&["q[0]", "q[2]", "p[0]", "p[2]"]).unwrap().solve(guess).unwrap();
     assert_eq!((found.q[0], found.q[2], found.p[0], found.p[2]), (0.6, 0.1, 1.0, 1.0));

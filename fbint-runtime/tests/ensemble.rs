@@ -140,7 +140,7 @@ fn members_of_chains_are_simulations() {
     assert_members_are_simulations(|member| Chain { g: 1.0, l: 0.9 + 0.01 * member as f64 }, hanging);
 }
 
-/// Sines and cosines are those of `f64` in every lane, so that even these members are bit for bit their simulations.
+/// Every lane takes the sines and cosines of `f64`, so that even these members are bit for bit their simulations.
 #[test]
 fn members_with_elementary_functions_are_simulations() {
     assert_members_are_simulations(|member| Angle { g: 1.0 + 0.1 * member as f64 }, [1.0, 0.0]);

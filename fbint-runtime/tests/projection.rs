@@ -61,7 +61,7 @@ fn one_projection_after_each_rk4_step_holds_every_integral_and_helps_the_traject
 }
 
 #[test]
-fn every_method_can_be_projected_with_and_without_feedback() {
+fn every_method_projects_with_and_without_feedback() {
     for method in METHODS {
         let (_, drift) = end_and_drift(&FOUR_BAR, FourBar::start(), method, 3.0, Some(iterations(2)));
         assert!(drift < 1e-11, "{method:?}: {drift}");
@@ -182,7 +182,7 @@ fn entries_without_an_error_are_left_alone() {
         let moved = distance(&project([error; 6]), &off);
         assert!(moved < 1e-2, "{moved}");
     }
-    // Where q has no error, what depends on q alone is not corrected, and q is not moved for what depends on p.
+    // Where q has no error, what depends on q alone is not projected, and q is not moved for what depends on p.
     let x = project([0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]);
     assert_eq!(x[..3], off[..3]);
     let integrals = SPHERICAL_PENDULUM.prepare().integrals(&x);

@@ -163,7 +163,7 @@ fn dense_output_costs_three_evaluations_only_where_it_is_asked_for() {
     let (attempts, plain) = evaluations(false);
     // Two more for the first step's size and the start of the first step.
     assert_eq!(plain, 11 * attempts + 1 + 10);
-    // The last step's end is evaluated besides.
+    // The last step's end is evaluated, too.
     assert_eq!(evaluations(true), (attempts, plain + 3 * 10 + 1));
 }
 

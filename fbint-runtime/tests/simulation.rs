@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 
 use common::{PENDULUM, Pendulum, State, start};
 use fbint_runtime::{
-    Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Run, Simulation,
-    StepFailure, Symptom, Tolerance, feedback_system,
+    Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Projection,
+    Rattle, Run, Settings, Simulation, StepFailure, Symptom, Tolerance, Vector, feedback_system,
 };
 use models::{FOUR_BAR, FourBar};
-use vectors::distance;
+use vectors::{bits, distance};
 
 const EULER: Method = Method::Euler { h: 1e-3 };
 const RK4: Method = Method::Rk4 { h: 1e-3 };
@@ -80,6 +80,39 @@ fn a_run_is_its_steps_one_after_the_other() {
     let run = with_feedback(RK4, 1.0);
     assert_eq!(run.state(), State::from(x));
     assert_eq!((run.steps(), run.evaluations()), (1000, 4000));
+}
+
+/// Asserts that the final state alone is the state at the end of the run.
+fn assert_final_state<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+    simulation: impl Fn() -> Simulation<'a, S, F>,
+    settings: &Settings,
+) {
+    let run: Vector<S> = simulation().run_with(settings).unwrap().state().into();
+    let alone: Vector<S> = simulation().final_state(settings).unwrap().into();
+    assert_eq!(bits(alone.as_ref()), bits(run.as_ref()), "{settings:?}");
+}
+
+#[test]
+fn a_final_state_is_that_at_the_end_of_the_run() {
+    let (midpoint, heun) = (Method::Midpoint { h: 1e-2 }, Method::Heun { h: 1e-2 });
+    for method in [EULER, midpoint, heun, RK4, Method::DormandPrince { rtol: 1e-6, atol: 1e-6 }, DOP853] {
+        for projection in [None, Some(Projection::once())] {
+            // Not a whole number of steps.
+            let settings = Settings { method, until: 3.0005, every: None, projection };
+            let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
+            assert_final_state(simulation, &settings);
+            assert_final_state(|| simulation().gains(Gains::uniform(0.1)), &settings);
+        }
+    }
+}
+
+#[test]
+fn a_final_state_of_a_geometric_method_is_that_at_the_end_of_the_run() {
+    let (rattle, h, until) = (Rattle::new(&FOUR_BAR).unwrap(), 1e-2, 3.005);
+    let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
+    let run: [f64; 8] = simulation().run_geometric(&rattle, h, until).unwrap().state().into();
+    let alone: [f64; 8] = simulation().final_geometric_state(&rattle, h, until).unwrap().into();
+    assert_eq!(bits(&alone), bits(&run));
 }
 
 #[test]
@@ -199,7 +232,7 @@ fn drift_shows_no_negative_zero() {
 
 #[test]
 fn a_blow_up_is_an_error_that_keeps_the_last_good_state() {
-    // A step of 0.5 is no way to follow an oscillation of period 5.
+    // A step of 0.5 is too long to follow an oscillation of period 5.
     let simulation = Simulation::new(&PENDULUM, start()).unwrap().without_feedback();
     let Err(Error::BlowUp(blow_up)) = simulation.run(Method::Euler { h: 0.5 }, 100.0) else {
         panic!("no blow-up");
