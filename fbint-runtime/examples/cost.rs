@@ -67,7 +67,7 @@ fn run(
     method: Method,
     projection: Option<Projection>,
 ) -> Result<(Vector6<f64>, f64), fbint_runtime::Error> {
-    let settings = Settings { method, until: 20.0, every: None, projection };
+    let settings = Settings { projection, ..Settings::new(method, 20.0) };
     let run = Simulation::new(pendulum, *start)?.run_with(&settings)?;
     let drift = run.drift().integrals().fold(0.0, |largest: f64, integral| largest.max(integral.max));
     Ok((<[f64; 6]>::from(run.state()).into(), drift))

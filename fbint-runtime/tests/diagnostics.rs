@@ -38,7 +38,7 @@ const EDGE_START: [f64; 3] = [1.0, 0.0, 0.0];
 fn a_step_to_what_is_not_a_number_is_reported_with_the_entry_and_the_state_before() {
     for projection in [None, Some(Projection::once())] {
         for method in FIXED {
-            let settings = Settings { method, until: 2.0, every: None, projection };
+            let settings = Settings { projection, ..Settings::new(method, 2.0) };
             let run = Simulation::new(&EDGE, EDGE_START).unwrap().run_with(&settings);
             let Err(Error::BlowUp(blow_up)) = run else { panic!("{method:?}: no blow-up") };
             // Euler's step from t = 1 is still defined.

@@ -162,7 +162,7 @@ fn defaults_and_policies_are_those_of_simulations() {
     let by_default = ensemble().run(method, UNTIL).unwrap();
     assert_same(&by_default, |member| simulation(member).run(method, UNTIL));
     let projection = Projection::by_default::<SphericalPendulum>();
-    let settings = Settings { method, until: UNTIL, every: Some(INTERVAL), projection };
+    let settings = Settings { every: Some(INTERVAL), projection, ..Settings::new(method, UNTIL) };
     assert_eq!(everything(&ensemble().run_one_by_one(&settings).unwrap()), everything(&by_default));
     let (scaled, bae_chang) = (Gains::diagonal_scaled(2.0), Gains::bae_chang(0.01));
     assert_same(&ensemble().gains(scaled).run(method, UNTIL).unwrap(), |member| {

@@ -212,7 +212,7 @@ mod default {
         let simulation = || default().gains(Gains::uniform(1.0));
         let (method, until) = (METHODS[1], 1.0);
         let unprojected = simulation().run(method, until).unwrap();
-        let stated = Settings { method, until, every: None, projection: None };
+        let stated = Settings::new(method, until);
         assert_eq!(unprojected.state(), simulation().run_with(&stated).unwrap().state());
         let both = simulation().projected(Projection::once()).run(method, until).unwrap();
         assert_ne!(unprojected.state(), both.state());

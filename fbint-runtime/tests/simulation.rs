@@ -98,7 +98,7 @@ fn a_final_state_is_that_at_the_end_of_the_run() {
     for method in [EULER, midpoint, heun, RK4, Method::DormandPrince { rtol: 1e-6, atol: 1e-6 }, DOP853] {
         for projection in [None, Some(Projection::once())] {
             // Not a whole number of steps.
-            let settings = Settings { method, until: 3.0005, every: None, projection };
+            let settings = Settings { projection, ..Settings::new(method, 3.0005) };
             let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
             assert_final_state(simulation, &settings);
             assert_final_state(|| simulation().gains(Gains::uniform(0.1)), &settings);
