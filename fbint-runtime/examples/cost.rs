@@ -34,7 +34,8 @@ const ROUNDS: u32 = 300;
 const H: f64 = 0.05;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
+    // Parameters that the compiler cannot fold into the code.
+    let pendulum = black_box(SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 });
     let start = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] };
     projection(&pendulum, &start)?;
     error_control(&pendulum, start.into())

@@ -124,9 +124,9 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
 
     /// One step of size `h` along x' = `field`(x), whose end is projected.
     ///
-    /// f is evaluated where the step ends, for the estimate of its error, and once more before the first step; the next step begins
-    /// with that value, although its start has been projected since: it is off by the size of a step's error, and what comes of
-    /// it by that times h.
+    /// f is evaluated where the step ends, for the estimate of its error, and the next step begins with that value, although its start
+    /// has been projected since: the value is off by the size of a step's error, and its effect by that times h. The first step
+    /// takes two evaluations more, one to begin with and one to know its own error.
     #[inline(always)]
     pub fn step<const STAGES: usize>(
         &mut self,
@@ -136,9 +136,17 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         h: T,
     ) -> Projected<S, T> {
         let first = self.derivative.unwrap_or_else(|| field(x));
-        let (error, end) = method.step_with_error(field, x, h, first);
-        self.derivative = Some(end);
-        self.project(&error, x)
+        let stages = method.stages(&field, x, h, first);
+        let end = *x;
+        let error = |derivative: &Vector<S, T>| method.error(&stages, derivative, h);
+        // The first step has to know its own error.
+        let variances = self.variances.unwrap_or_else(|| self.variances_after(&error(&field(&end))));
+        let projected = self.move_back(&variances, x);
+        // After the projection, for which the next step waits.
+        let derivative = field(&end);
+        self.variances = Some(self.variances_after(&error(&derivative)));
+        self.derivative = Some(derivative);
+        projected
     }
 
     /// Projects the state `x` that a step with this error ended at.

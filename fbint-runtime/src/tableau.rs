@@ -89,15 +89,15 @@ impl<const S: usize> Tableau<S> {
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
     }
 
-    /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns an estimate of its error, and f where it ends.
+    /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns its stages.
     #[inline]
-    pub(crate) fn step_with_error<V: Entries<T>, T: Scalar>(
+    pub(crate) fn stages<V: Entries<T>, T: Scalar>(
         &self,
         field: impl Fn(&V) -> V,
         x: &mut V,
         h: T,
         first: V,
-    ) -> (V, V) {
+    ) -> [V; S] {
         let mut latest = first;
         let mut k = [latest; S];
         for i in 1..S {
@@ -105,14 +105,19 @@ impl<const S: usize> Tableau<S> {
             k[i] = latest;
         }
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
-        let end = field(x);
+        k
+    }
+
+    /// An estimate of the error of a step of size `h`, from its stages and f where it ends.
+    #[inline]
+    pub(crate) fn error<V: Entries<T>, T: Scalar>(&self, stages: &[V; S], end: &V, h: T) -> V {
         let mut difference: V = filled(T::from_f64(0.0));
-        for (k, &weight) in k.iter().zip(&self.error.stages) {
+        for (k, &weight) in stages.iter().zip(&self.error.stages) {
             add(&mut difference, T::from_f64(1.0), weight, k);
         }
-        add(&mut difference, T::from_f64(1.0), self.error.end, &end);
+        add(&mut difference, T::from_f64(1.0), self.error.end, end);
         // The step is multiplied last: differences of equal stages are exactly 0.
-        (V::from_fn(|i| h * difference[i]), end)
+        V::from_fn(|i| h * difference[i])
     }
 
     /// The order of the method.

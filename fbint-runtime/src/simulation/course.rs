@@ -91,8 +91,8 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             if schedule.is_watched(number) && self.is_interrupted(schedule.span, number, || None)
                 || number == schedule.steps
             {
-                // A projection has begun with an evaluation more.
-                let evaluations = number * evaluations_per_step + u64::from(self.projector.is_some());
+                // The first projected step takes two evaluations more; see `Projector::step`.
+                let evaluations = number * evaluations_per_step + if self.projector.is_some() { 2 } else { 0 };
                 return Ok(self.record.end(number, evaluations));
             }
             number += 1;
