@@ -7,8 +7,12 @@
 //! dx = -D^T (D D^T + mu I)^-1 g, where D holds the gradients with the columns of held entries struck out; mu shrinks while
 //! steps succeed, so that the end is quadratic, and keeps steps bounded where D loses rank.
 
+use crate::dependence::Dependence;
+use crate::entries::Entries;
+use crate::error::Error;
 use crate::linear::{Cholesky, dot, filled, largest, sum, times_transposed};
-use crate::{Dependence, Entries, Error, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 const TOLERANCE: f64 = 1e-8;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.

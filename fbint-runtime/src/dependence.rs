@@ -7,8 +7,9 @@
 
 use core::fmt;
 
+use crate::entries::Entries;
 use crate::linear::{filled, largest};
-use crate::{Entries, FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector};
+use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector};
 
 /// Maximum number of constraints that a message names.
 const NAMED: usize = 4;
@@ -33,7 +34,8 @@ impl Dependence {
         limit: f64,
     ) -> Option<Self> {
         let ConstraintMatrix { entries, rows, count } = ConstraintMatrix::<S>::at(system, x)?;
-        let (pivot_ratio, shares): (f64, Integrals<S>) = near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
+        let (pivot_ratio, shares): (f64, Integrals<S>) =
+            near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
         let least = SHARE * largest(&shares);
         let mut names = [""; NAMED];
         let mut involved = 0;

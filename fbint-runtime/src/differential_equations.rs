@@ -7,7 +7,10 @@
 use differential_equations::ode::ODE;
 use nalgebra::SVector;
 
-use crate::{Feedback, FeedbackSystem, Field, GainPolicy, PlainField, Vector};
+use crate::feedback::Feedback;
+use crate::field::{Field, PlainField};
+use crate::policy::GainPolicy;
+use crate::system::{FeedbackSystem, Vector};
 
 /// Implements the crate's `ODE` for a field whose states are `[f64; N]`.
 macro_rules! equation {

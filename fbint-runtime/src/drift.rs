@@ -8,10 +8,11 @@ use core::fmt;
 
 use derive_where::derive_where;
 
+use crate::entries::Entries;
+use crate::linear::filled;
 #[cfg(feature = "std")]
 use crate::linear::from_slice;
-use crate::linear::filled;
-use crate::{Entries, FeedbackSystem, Integrals};
+use crate::system::{FeedbackSystem, Integrals};
 
 /// The record of the integrals of the system `S` over a run. Displays as a table.
 #[derive_where(Clone, Copy, Debug, PartialEq)]
@@ -47,7 +48,16 @@ impl<S: FeedbackSystem> Drift<S> {
     /// An empty record of integrals that should keep these values.
     pub fn new(targets: Integrals<S>) -> Self {
         let zero = filled(0.0);
-        Self { targets, largest: zero, last: zero, mean: zero, mean_time: 0.0, time_moment: 0.0, moment: zero, count: 0.0 }
+        Self {
+            targets,
+            largest: zero,
+            last: zero,
+            mean: zero,
+            mean_time: 0.0,
+            time_moment: 0.0,
+            moment: zero,
+            count: 0.0,
+        }
     }
 
     /// Adds the integrals F at time t.
@@ -123,7 +133,8 @@ impl<S: FeedbackSystem> Drift<S> {
 
 impl<S: FeedbackSystem> fmt::Display for Drift<S> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = S::INTEGRALS.iter().map(|integral| integral.name.chars().count()).fold("integral".len(), usize::max);
+        let width =
+            S::INTEGRALS.iter().map(|integral| integral.name.chars().count()).fold("integral".len(), usize::max);
         write!(
             out,
             "{:width$}  {:>10}  {:>12}  {:>12}  {:>13}",

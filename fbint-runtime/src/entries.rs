@@ -13,13 +13,7 @@ impl<T: Copy + Debug + PartialEq + Send + Sync + 'static> Entry for T {}
 
 /// A fixed number of entries: an array `[T; N]`, and no other type.
 pub trait Entries<T: Entry>:
-    Entry
-    + AsRef<[T]>
-    + AsMut<[T]>
-    + Index<usize, Output = T>
-    + IndexMut<usize>
-    + IntoIterator<Item = T>
-    + sealed::Array
+    Entry + AsRef<[T]> + AsMut<[T]> + Index<usize, Output = T> + IndexMut<usize> + IntoIterator<Item = T> + sealed::Array
 {
     /// The number of entries.
     const LEN: usize;

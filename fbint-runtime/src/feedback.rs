@@ -6,9 +6,13 @@
 use derive_where::derive_where;
 
 use crate::consistent_start::check_start;
-use crate::policy::{ConstantGain, Targets};
+use crate::error::Error;
+use crate::field::Field;
+use crate::gains::Gains;
+use crate::policy::{ConstantGain, GainPolicy, Targets};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::{EULER, RK4};
-use crate::{Error, FeedbackSystem, Field, GainPolicy, Gains, Integrals, PreparedSystem, Scalar, Vector};
 
 /// The feedback field of the system `S` with gains of the kind `K`, in numbers of type `T`, ready to be integrated.
 #[derive_where(Clone, Copy, Debug)]

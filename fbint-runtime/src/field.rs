@@ -5,7 +5,9 @@
 
 use derive_where::derive_where;
 
-use crate::{Entries, FeedbackSystem, PreparedSystem, Scalar, Vector};
+use crate::entries::Entries;
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
 pub trait Field<T: Scalar = f64> {

@@ -37,10 +37,8 @@
 //! # Ok::<(), fbint_runtime::Error>(())
 //! ```
 
-use derive_where::derive_where;
-
-use crate::policy::{BaeChang, DiagonalScaled, Relaxation};
-use crate::{FeedbackSystem, Integrals};
+use crate::policy::{BaeChang, Diagonal, DiagonalScaled, Relaxation, Uniform};
+use crate::system::{FeedbackSystem, Integrals};
 
 /// The gains of a feedback: how K follows from the state.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,11 +80,3 @@ impl Gains<BaeChang> {
         Self(BaeChang { h })
     }
 }
-
-/// K = k I, see [`Gains::uniform`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Uniform(pub(crate) f64);
-
-/// K = diag(k), see [`Gains::diagonal`].
-#[derive_where(Clone, Copy, Debug, PartialEq)]
-pub struct Diagonal<S: FeedbackSystem>(pub(crate) Integrals<S>);

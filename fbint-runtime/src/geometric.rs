@@ -7,10 +7,10 @@
 
 use derive_where::derive_where;
 
+use crate::entries::Entries;
+use crate::error::Error;
 use crate::linear::{Cholesky, filled};
-use crate::{
-    Entries, Error, FeedbackSystem, IntegralKind, Integrals, KineticEnergy, PreparedSystem, StateRole, Vector,
-};
+use crate::system::{FeedbackSystem, IntegralKind, Integrals, KineticEnergy, PreparedSystem, StateRole, Vector};
 
 /// A map x -> Phi_h(x) that approximates the flow of a system whose state is of the type `V`.
 pub trait OneStep<V> {

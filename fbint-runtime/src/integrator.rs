@@ -11,11 +11,16 @@
 
 use core::fmt;
 
-use crate::error::positive;
+use crate::dense_output::DenseOutput;
+use crate::entries::Entries;
+use crate::error::{Error, positive};
+use crate::failure::{StepError, StepFailure};
+use crate::field::Field;
 use crate::linear::{difference, filled, sum};
-use crate::projection::Move;
+use crate::projection::{Move, Projected, Projector};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, extended};
-use crate::{Entries, Error, FeedbackSystem, Field, Projected, Projector, Scalar, Vector};
 
 /// How many steps are tried unless told otherwise, at most.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -313,7 +318,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     pub fn dense_output(&mut self) -> DenseOutput<F::Vector> {
         let (time, h, start) = (self.previous_time, self.time - self.previous_time, self.previous_state);
         if h == 0.0 {
-            return DenseOutput { time, h, start, coefficients: [filled(0.0); 7] };
+            return DenseOutput::constant(time, start);
         }
         let last = Self::PAIR.last();
         self.stages[last] = self.derivative();
@@ -510,96 +515,6 @@ impl<F: Field, const STAGES: usize> fmt::Debug for Integrator<'_, F, STAGES> {
             .finish_non_exhaustive()
     }
 }
-
-/// A step as a polynomial in time, of states of the type `V`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DenseOutput<V> {
-    time: f64,
-    h: f64,
-    start: V,
-    /// With s = (t - time) / h: start + s (c_0 + (1 - s) (c_1 + s (c_2 + (1 - s) (c_3 + ..)))).
-    coefficients: [V; 7],
-}
-
-impl<V: Entries<f64>> DenseOutput<V> {
-    pub(crate) fn new<const STAGES: usize>(
-        pair: &Pair<STAGES>,
-        time: f64,
-        h: f64,
-        start: V,
-        end: &V,
-        stages: &[V; STAGES],
-    ) -> Self {
-        let rise = difference(end, &start);
-        let bend = V::from_fn(|i| stages[0][i] * h - rise[i]);
-        let last = V::from_fn(|i| rise[i] - stages[pair.last()][i] * h - bend[i]);
-        let zero = filled(0.0);
-        let [c3, c4, c5, c6] = pair.dense.map(|weights| advanced(&zero, h, stages, &weights));
-        Self { time, h, start, coefficients: [rise, bend, last, c3, c4, c5, c6] }
-    }
-
-    /// The state at a time in the step; beyond its ends the polynomial soon leaves the solution.
-    pub fn at(&self, time: f64) -> V {
-        let s = if self.h == 0.0 { 0.0 } else { (time - self.time) / self.h };
-        let mut sum: V = filled(0.0);
-        for (number, coefficient) in self.coefficients.iter().enumerate().rev() {
-            let factor = if number.is_multiple_of(2) { s } else { 1.0 - s };
-            sum = V::from_fn(|i| (sum[i] + coefficient[i]) * factor);
-        }
-        V::from_fn(|i| self.start[i] + sum[i])
-    }
-}
-
-/// A step that failed, and where: at a state of the type `V`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepError<V> {
-    /// What failed.
-    pub reason: StepFailure,
-    /// The end of the last step that succeeded.
-    pub time: f64,
-    /// The state there.
-    pub state: V,
-}
-
-/// Why no further step can be made.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StepFailure {
-    /// The time to step to is NaN.
-    #[error("the time to step to is NaN: it must be a number")]
-    End,
-    /// The tolerance is not met however short the step.
-    #[error(
-        "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
-    )]
-    Underflow,
-    /// The projection after the step moves the state by more than a thousand times the step's error, however short the step.
-    #[error(
-        "the projection onto the integrals moves the state by far more than a step errs, however short the step: the \
-         solution may be near a collision or another singularity of the field, or an integral is not conserved"
-    )]
-    Projection,
-    /// The limit to the number of steps is reached.
-    #[error("{limit} steps were tried: allow more, or a larger tolerance; a field this slow to integrate may be stiff")]
-    TooManySteps {
-        /// The limit.
-        limit: u64,
-    },
-    /// The field or the state is not finite, however short the step.
-    #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
-    NotFinite {
-        /// The first entry of the field, or of the state, that is not.
-        entry: usize,
-    },
-}
-
-impl<V: Entries<f64>> fmt::Display for StepError<V> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "at t = {:?}, x = {:?}: {}", self.time, self.state, self.reason)
-    }
-}
-
-impl<V: Entries<f64>> core::error::Error for StepError<V> {}
 
 /// The root mean square of the weighed entries.
 #[inline]

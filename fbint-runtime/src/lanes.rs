@@ -12,7 +12,7 @@
 use core::array;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::Scalar;
+use crate::scalar::Scalar;
 
 /// One register where registers are that wide, else two or four.
 #[cfg(target_feature = "avx512f")]

@@ -68,6 +68,7 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod consistent_start;
+mod dense_output;
 mod dependence;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
@@ -76,6 +77,7 @@ mod drift;
 mod ensemble;
 mod entries;
 mod error;
+mod failure;
 mod feedback;
 mod field;
 mod gains;
@@ -84,6 +86,7 @@ mod integrator;
 #[cfg(feature = "lanes")]
 mod lanes;
 mod linear;
+#[cfg(feature = "std")]
 mod method;
 mod policy;
 mod projection;
@@ -94,6 +97,7 @@ mod system;
 pub mod tableau;
 
 pub use consistent_start::ConsistentStart;
+pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "ensemble")]
@@ -101,18 +105,20 @@ pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, NoFeedback, Statistics,
 pub use entries::{Entries, Entry};
 pub use error::Error;
 #[cfg(feature = "std")]
-pub use error::{BlowUp, Halted, OutOfProportion, Symptom};
+pub use failure::{BlowUp, Halted, OutOfProportion, Symptom};
+pub use failure::{StepError, StepFailure};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
-pub use gains::{Diagonal, Gains, Uniform};
+pub use gains::Gains;
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
-pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
+pub use integrator::{Integrator, Tolerance};
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;
-pub use method::{ErrorControl, FixedStep, Method, Settings, Stepping};
+#[cfg(feature = "std")]
+pub use method::{Method, Settings};
 pub use nalgebra;
-pub use policy::{BaeChang, DiagonalScaled, GainPolicy, Relaxation};
+pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
 pub use projection::{Projected, Projection, Projector};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]

@@ -1,6 +1,7 @@
 //! The little linear algebra that the runtime needs on vectors of a fixed length.
 
-use crate::{Entries, Scalar};
+use crate::entries::Entries;
+use crate::scalar::Scalar;
 
 /// The vector with `value` in every entry.
 #[inline(always)]

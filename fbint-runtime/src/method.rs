@@ -1,11 +1,15 @@
 //! Methods by name, with their steps or tolerances, and the settings of a run.
 
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::integrator::Tolerance;
+use crate::projection::{Projected, Projection, Projector};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
-use crate::{Error, FeedbackSystem, Projected, Projection, Projector, Scalar, Tolerance, Vector};
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
 /// of order 1 and 2 end at 2.
-#[cfg(feature = "std")]
 const RK4_INTERVAL: f64 = 2.785;
 
 /// An explicit Runge-Kutta method, with a fixed step `h` or with error control.
@@ -66,7 +70,7 @@ pub struct Settings {
 
 /// How a method takes its steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stepping {
+pub(crate) enum Stepping {
     /// Steps of one size.
     Fixed {
         /// The method.
@@ -85,7 +89,7 @@ pub enum Stepping {
 
 /// A method with a fixed step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FixedStep {
+pub(crate) enum FixedStep {
     /// The explicit Euler method.
     Euler,
     /// The explicit midpoint rule.
@@ -98,7 +102,7 @@ pub enum FixedStep {
 
 /// A method with error control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErrorControl {
+pub(crate) enum ErrorControl {
     /// Dormand and Prince's method of order 5(4).
     DormandPrince,
     /// Dormand and Prince's method of order 8(5, 3).
@@ -111,7 +115,7 @@ impl Method {
     /// # Errors
     ///
     /// If a tolerance is not positive.
-    pub fn stepping(self) -> Result<Stepping, Error> {
+    pub(crate) fn stepping(self) -> Result<Stepping, Error> {
         let fixed = |method, h| Ok(Stepping::Fixed { method, h });
         let controlled = |method, rtol, atol| {
             let tolerance = Tolerance::new(rtol, atol)?;
@@ -131,7 +135,7 @@ impl Method {
 impl FixedStep {
     /// One step of size `h` along x' = `field`(x).
     #[inline(always)]
-    pub fn step<V: crate::Entries<T>, T: Scalar>(self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
+    pub(crate) fn step<V: Entries<T>, T: Scalar>(self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
         match self {
             Self::Euler => EULER.step(field, x, h),
             Self::Midpoint => MIDPOINT.step(field, x, h),
@@ -142,7 +146,7 @@ impl FixedStep {
 
     /// One step of size `h` along x' = `field`(x), whose end is projected; see [`Projector::step`].
     #[inline(always)]
-    pub fn projected_step<S: FeedbackSystem, T: Scalar>(
+    pub(crate) fn projected_step<S: FeedbackSystem, T: Scalar>(
         self,
         projector: &mut Projector<S, T>,
         field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
@@ -158,7 +162,7 @@ impl FixedStep {
     }
 
     /// The number of evaluations of the field in a step.
-    pub const fn evaluations(self) -> u64 {
+    pub(crate) const fn evaluations(self) -> u64 {
         match self {
             Self::Euler => 1,
             Self::Midpoint | Self::Heun => 2,
@@ -167,7 +171,6 @@ impl FixedStep {
     }
 
     /// The end of the method's real stability interval.
-    #[cfg(feature = "std")]
     pub(crate) const fn stability_interval(self) -> f64 {
         match self {
             Self::Euler | Self::Midpoint | Self::Heun => 2.0,

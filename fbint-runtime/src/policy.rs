@@ -16,12 +16,12 @@
 
 use derive_where::derive_where;
 
-use crate::error::positive;
+use crate::entries::{Entries, Entry};
+use crate::error::{Error, positive};
 use crate::linear::{dot, filled, times, times_transposed};
 use crate::projection::LEAST_NOISE;
-use crate::{
-    Diagonal, Entries, Entry, Error, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Uniform, Vector,
-};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
 const POWER_ITERATIONS: usize = 24;
@@ -69,6 +69,14 @@ mod sealed {
     impl Policy for DiagonalScaled {}
     impl Policy for BaeChang {}
 }
+
+/// K = k I, see [`Gains::uniform`](crate::Gains::uniform).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Uniform(pub(crate) f64);
+
+/// K = diag(k), see [`Gains::diagonal`](crate::Gains::diagonal).
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Diagonal<S: FeedbackSystem>(pub(crate) Integrals<S>);
 
 /// F_target, for the integrals as they are declared and for their normalised forms.
 #[derive_where(Clone, Copy, Debug, PartialEq)]
@@ -231,12 +239,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for Relaxation {
     one_number!(tau, "the relaxation time tau");
 
     #[inline(always)]
-    fn field<T: Scalar>(
-        tau: &T,
-        system: &S::Prepared<T>,
-        targets: &Targets<S, T>,
-        x: &Vector<S, T>,
-    ) -> Vector<S, T> {
+    fn field<T: Scalar>(tau: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let rate = tau.recip();
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
@@ -264,12 +267,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
     one_number!(rate, "the rate of the scaled gains");
 
     #[inline(always)]
-    fn field<T: Scalar>(
-        rate: &T,
-        system: &S::Prepared<T>,
-        targets: &Targets<S, T>,
-        x: &Vector<S, T>,
-    ) -> Vector<S, T> {
+    fn field<T: Scalar>(rate: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let squares = system.squared_gradients(x);
         let scaled = |i: usize| *rate * (squares[i] + T::from_f64(TINY)).recip();
         let weigh = |integrals: Integrals<S, T>| {

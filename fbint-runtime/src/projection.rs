@@ -23,9 +23,11 @@ use core::num::NonZeroU32;
 
 use derive_where::derive_where;
 
+use crate::entries::Entries;
 use crate::linear::{difference, filled};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::Tableau;
-use crate::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
 
 /// The weight of the last step in the running mean of e^2.
 const LAST: f64 = 0.1;
@@ -63,7 +65,7 @@ impl Projection {
     /// does more harm than good: with the energy of a molecule or of a planetary system alone declared, the bodies that plain
     /// steps follow best end further from the truth.
     #[cfg(feature = "std")]
-    pub(crate) fn by_default<S: FeedbackSystem>() -> Option<Self> {
+    pub fn by_default<S: FeedbackSystem>() -> Option<Self> {
         (S::STATE.len() <= ENTRIES_PER_INTEGRAL * S::INTEGRALS.len()).then(Self::once)
     }
 }

@@ -8,7 +8,7 @@ use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use nalgebra::SimdRealField;
 
-use crate::Entry;
+use crate::entries::Entry;
 
 /// A real number, or several side by side, that generated code can compute with.
 ///

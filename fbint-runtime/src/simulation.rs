@@ -7,29 +7,34 @@
 //! [`Snapshot`] as if it had never stopped.
 
 mod course;
+mod run;
 mod schedule;
 mod snapshot;
 
 use core::fmt;
 use core::ops::ControlFlow;
 
-use derive_where::derive_where;
-
 pub(crate) use self::course::Audit;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::course::bounds;
 use self::course::{Course, Steps, Watch};
+pub use self::run::{LargestProjection, Run, Sample};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::schedule::Sampling;
 pub(crate) use self::schedule::Schedule;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
-use crate::integrator::MAX_STEPS;
+use crate::error::{Error, positive};
+use crate::feedback::Feedback;
+use crate::field::{Field, PlainField};
+use crate::gains::Gains;
+use crate::geometric::OneStep;
+use crate::integrator::{Integrator, MAX_STEPS};
 use crate::linear::filled;
-use crate::{
-    Dependence, Drift, Error, ErrorControl, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Integrals,
-    Integrator, Method, OneStep, PlainField, Projection, Settings, Stepping, Vector,
-};
+use crate::method::{ErrorControl, FixedStep, Method, Settings, Stepping};
+use crate::policy::GainPolicy;
+use crate::projection::{Projection, Projector};
+use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Builder for one integration run of the system `S` along a field `F`.
 pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
@@ -217,10 +222,15 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 let interval_of_stability = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
                 let audit = Audit { interval: interval_of_stability, decay_rate: &decay_rate };
                 let schedule = Schedule::new(h, until, interval)?;
-                course.with_fixed_steps(schedule, method.evaluations(), audit, Steps {
-                    alone: &|x, h| method.step(|x| field.value(x), x, h),
-                    projected: &|projector, x, h| method.projected_step(projector, |x| field.value(x), x, h),
-                })
+                course.with_fixed_steps(
+                    schedule,
+                    method.evaluations(),
+                    audit,
+                    Steps {
+                        alone: &|x, h| method.step(|x| field.value(x), x, h),
+                        projected: &|projector, x, h| method.projected_step(projector, |x| field.value(x), x, h),
+                    },
+                )
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 let integrator = Integrator::dormand_prince(&field, start, tolerance);
@@ -231,6 +241,32 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 course.with_error_control(integrator.with_max_steps(self.max_steps), until, interval)
             }
         }
+    }
+
+    /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
+    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run.
+    ///
+    /// # Errors
+    ///
+    /// If the gains, the method or the end are out of range, or if no further step can be made.
+    pub fn final_state(self, settings: &Settings) -> Result<S::State, Error> {
+        let field = self.field?;
+        let Settings { method, until, projection, .. } = *settings;
+        let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
+        let end = match method.stepping()? {
+            Stepping::Fixed { method, h } => {
+                follow_fixed_steps(&field, method, &Schedule::new(h, until, None)?, self.start, projector)
+            }
+            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+                let integrator = Integrator::dormand_prince(&field, self.start, tolerance);
+                follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
+            }
+            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
+                let integrator = Integrator::dop853(&field, self.start, tolerance);
+                follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
+            }
+        };
+        Ok(end.into())
     }
 
     /// Runs the simulation with these settings instead of those of the builder.
@@ -245,6 +281,25 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
 }
 
 impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
+    /// The state at the end of steps of size `h` of a geometric integrator, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// If the step or the end is out of range.
+    pub fn final_geometric_state(
+        self,
+        method: &(impl OneStep<Vector<S>> + ?Sized),
+        h: f64,
+        until: f64,
+    ) -> Result<S::State, Error> {
+        let schedule = Schedule::new(h, until, None)?;
+        let mut x = self.start;
+        for number in 1..=schedule.steps {
+            method.step(&mut x, schedule.step_size(number));
+        }
+        Ok(x.into())
+    }
+
     /// Runs the simulation with steps of size `h` of a geometric integrator instead of an explicit Runge-Kutta method. It
     /// integrates the system itself: gains take no part, and the state is projected only if a projection was chosen.
     ///
@@ -252,110 +307,72 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
     ///
     /// If the step, the end or the interval is out of range, if the snapshot to resume from is of another run, or if the solution
     /// blows up, as in [`run`](Self::run).
-    pub fn run_geometric(self, method: &impl OneStep<Vector<S>>, h: f64, until: f64) -> Result<Run<S>, Error> {
+    pub fn run_geometric(
+        self,
+        method: &(impl OneStep<Vector<S>> + ?Sized),
+        h: f64,
+        until: f64,
+    ) -> Result<Run<S>, Error> {
         let schedule = Schedule::new(h, until, self.interval)?;
         let projection = self.projection.filter(|_| self.is_projection_chosen);
         let course = Course::new(self.system, self.start, self.targets, projection, self.watch, self.from)?;
         let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
-        course.with_fixed_steps(schedule, method.evaluations_per_step(), audit, Steps {
-            alone: &|x, h| method.step(x, h),
-            // It estimates no error: every entry counts alike.
-            projected: &|projector, x, h| {
-                method.step(x, h);
-                projector.project(&filled(1.0), x)
+        course.with_fixed_steps(
+            schedule,
+            method.evaluations_per_step(),
+            audit,
+            Steps {
+                alone: &|x, h| method.step(x, h),
+                // It estimates no error: every entry counts alike.
+                projected: &|projector, x, h| {
+                    method.step(x, h);
+                    projector.project(&filled(1.0), x)
+                },
             },
-        })
+        )
     }
+}
+
+/// The state after all steps of a schedule.
+fn follow_fixed_steps<S: FeedbackSystem>(
+    field: &impl Field<Vector = Vector<S>>,
+    method: FixedStep,
+    schedule: &Schedule,
+    mut x: Vector<S>,
+    mut projector: Option<Projector<S>>,
+) -> Vector<S> {
+    for number in 1..=schedule.steps {
+        let h = schedule.step_size(number);
+        match &mut projector {
+            Some(projector) => {
+                method.projected_step(projector, |x| field.value(x), &mut x, h);
+            }
+            None => method.step(|x| field.value(x), &mut x, h),
+        }
+    }
+    x
+}
+
+/// The state to which an integrator steps.
+fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize>(
+    mut integrator: Integrator<'_, F, STAGES>,
+    until: f64,
+    mut projector: Option<Projector<S>>,
+) -> Result<Vector<S>, Error> {
+    let until = positive("the end of the simulation", until)?;
+    while integrator.time() < until {
+        let step = match &mut projector {
+            Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
+            None => integrator.step(until),
+        };
+        step.map_err(|error| Error::halted::<S>(error, None, Vec::new()))?;
+    }
+    Ok(*integrator.state())
 }
 
 // By hand, because neither the field nor the watch can be printed.
 impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Simulation").field("system", &S::NAME).field("start", &self.start).finish_non_exhaustive()
-    }
-}
-
-/// The result of a run of the system `S`.
-#[derive_where(Clone, Debug)]
-pub struct Run<S: FeedbackSystem> {
-    time: f64,
-    state: Vector<S>,
-    drift: Drift<S>,
-    trajectory: Vec<Sample<S>>,
-    steps: u64,
-    evaluations: u64,
-    dependence: Option<Dependence>,
-    largest_projection: Option<LargestProjection>,
-}
-
-/// The projection of a run that was largest in units of the error of its step.
-///
-/// Where it is of the order of 1 or below, projections have corrected errors of the method and nothing else.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct LargestProjection {
-    /// The time after the step.
-    pub time: f64,
-    /// The entry of the state that was moved furthest in these units.
-    pub entry: &'static str,
-    /// By how much it was moved.
-    pub distance: f64,
-    /// That distance in units of the error that the method estimates for this entry, as a running mean over about ten steps.
-    pub per_error: f64,
-    /// That distance in units of the tolerance, rtol |x| + atol, of a method with error control.
-    pub per_tolerance: Option<f64>,
-}
-
-/// A state of the system `S` at one time of a run.
-#[derive_where(Clone, Copy, Debug, PartialEq)]
-pub struct Sample<S: FeedbackSystem> {
-    /// The time.
-    pub time: f64,
-    /// The state, flat.
-    pub state: Vector<S>,
-    /// F - F_target there.
-    pub change: Integrals<S>,
-}
-
-impl<S: FeedbackSystem> Run<S> {
-    /// The time at the end, exactly the one that was asked for unless the run was interrupted.
-    pub fn time(&self) -> f64 {
-        self.time
-    }
-
-    /// The state at the end.
-    pub fn state(&self) -> S::State {
-        self.state.into()
-    }
-
-    /// What the run did to every integral, recorded at every step.
-    pub fn drift(&self) -> &Drift<S> {
-        &self.drift
-    }
-
-    /// The samples, from the start to the end.
-    pub fn trajectory(&self) -> &[Sample<S>] {
-        &self.trajectory
-    }
-
-    /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
-    /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
-    pub fn dependence(&self) -> Option<&Dependence> {
-        self.dependence.as_ref()
-    }
-
-    /// The projection that was largest in units of the error of its step, if states were projected.
-    pub fn largest_projection(&self) -> Option<&LargestProjection> {
-        self.largest_projection.as_ref()
-    }
-
-    /// The number of steps.
-    pub fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// The number of evaluations of the field.
-    pub fn evaluations(&self) -> u64 {
-        self.evaluations
     }
 }

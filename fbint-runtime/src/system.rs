@@ -6,7 +6,8 @@
 
 use core::fmt;
 
-use crate::{Entries, Entry, Scalar};
+use crate::entries::{Entries, Entry};
+use crate::scalar::Scalar;
 
 /// A flat state of the system `S`: an array with an entry for each of [`FeedbackSystem::STATE`].
 pub type Vector<S, T = f64> = <S as FeedbackSystem>::Vector<T>;

@@ -18,8 +18,9 @@
 //! assert!((x[0] - 1.0_f64.cos()).abs() < 1e-6);
 //! ```
 
+use crate::entries::Entries;
 use crate::linear::filled;
-use crate::{Entries, Scalar};
+use crate::scalar::Scalar;
 
 /// The coefficients of an explicit Runge-Kutta method with S stages.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,9 +5,15 @@
 use std::hint::black_box;
 use std::vec::Vec;
 
+use crate::entries::Entries;
+use crate::field::Field;
+use crate::lanes::Lanes;
 use crate::linear::difference;
-use crate::simulation::Schedule;
-use crate::{Entries, Field, FixedStep, FeedbackSystem, Integrals, Lanes, PreparedSystem, Projector, Sample, Scalar, Vector};
+use crate::method::FixedStep;
+use crate::projection::Projector;
+use crate::scalar::Scalar;
+use crate::simulation::{Sample, Schedule};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each.
 pub(super) fn integrate<S, F, const V: usize>(
@@ -37,8 +43,7 @@ pub(super) fn integrate<S, F, const V: usize>(
 }
 
 /// One step and its projection; see [`Projector::step`].
-type ProjectedStep<'a, S, const V: usize> =
-    &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>);
+type ProjectedStep<'a, S, const V: usize> = &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>);
 
 /// Many steps of one size.
 type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Vector<S, Lanes<V>>, Lanes<V>, u64);

@@ -2,7 +2,14 @@
 
 use std::vec::Vec;
 
-use crate::{Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Lanes, PlainField, Simulation, Vector};
+use crate::error::Error;
+use crate::feedback::Feedback;
+use crate::field::{Field, PlainField};
+use crate::gains::Gains;
+use crate::lanes::Lanes;
+use crate::policy::GainPolicy;
+use crate::simulation::Simulation;
+use crate::system::{FeedbackSystem, Vector};
 
 /// What feedback the members of an ensemble have: [`NoFeedback`], [`Gains`] for all of them, or a vector with the gains of each.
 pub trait EnsembleGains<S: FeedbackSystem>: Sync + sealed::Kind {

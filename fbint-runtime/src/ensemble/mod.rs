@@ -20,14 +20,17 @@ use derive_where::derive_where;
 use rayon::prelude::*;
 
 use crate::consistent_start::check_start;
-use crate::error::positive;
+use crate::entries::Entries;
+use crate::error::{Error, positive};
+use crate::field::Field;
+use crate::gains::Gains;
+use crate::lanes::Lanes;
 use crate::linear::filled;
-use crate::projection::noise;
-use crate::simulation::{Audit, Sampling, Schedule, bounds};
-use crate::{
-    Entries, Error, FeedbackSystem, Field, FixedStep, GainPolicy, Gains, Integrals, Lanes, Method, Projection,
-    Projector, Sample, Settings, Simulation, Stepping, Vector,
-};
+use crate::method::{FixedStep, Method, Settings, Stepping};
+use crate::policy::GainPolicy;
+use crate::projection::{Projection, Projector, noise};
+use crate::simulation::{Audit, Sample, Sampling, Schedule, Simulation, bounds};
+use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
 pub use gains::{EnsembleGains, NoFeedback};
 use statistics::Moments;

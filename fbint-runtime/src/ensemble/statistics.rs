@@ -2,8 +2,9 @@
 
 use derive_where::derive_where;
 
+use crate::entries::Entries;
 use crate::linear::filled;
-use crate::{Entries, FeedbackSystem, Integrals, Vector};
+use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Statistics over the members of an ensemble of the system `S`, at one time.
 #[derive_where(Clone, Copy, Debug, PartialEq)]

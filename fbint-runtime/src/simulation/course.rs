@@ -2,19 +2,20 @@
 
 use std::ops::ControlFlow;
 
+use super::run::{LargestProjection, Run, Sample};
 use super::schedule::{DEFAULT_INTERVALS, Sampling, Schedule};
 use super::snapshot::{Control, Largest, Moment, Snapshot};
-use super::{LargestProjection, Run, Sample};
 use crate::consistent_start::scales;
-use crate::projection::Move;
 use crate::dependence::Dependence;
-use crate::error::{Symptom, positive};
-use crate::integrator::Resumption;
+use crate::drift::Drift;
+use crate::entries::Entries;
+use crate::error::{Error, positive};
+use crate::failure::{BlowUp, OutOfProportion, StepError, Symptom};
+use crate::field::Field;
+use crate::integrator::{Integrator, Resumption};
 use crate::linear::{difference, from_slice};
-use crate::{
-    BlowUp, Drift, Entries, Error, FeedbackSystem, Field, Halted, Integrals, Integrator, OutOfProportion,
-    PreparedSystem, Projected, Projection, Projector, StateEntry, StepError, StepFailure, Vector,
-};
+use crate::projection::{Move, Projected, Projection, Projector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 
 /// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
 /// of an integral over a long run, stays far below.
@@ -241,10 +242,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
 }
 
 impl Control {
-    fn of<F: Field, const STAGES: usize>(
-        integrator: &Integrator<'_, F, STAGES>,
-        stride: u64,
-    ) -> Self {
+    fn of<F: Field, const STAGES: usize>(integrator: &Integrator<'_, F, STAGES>, stride: u64) -> Self {
         let Resumption { size, last_log_error, rejected, evaluations, .. } = integrator.resumption();
         Self { size, last_log_error, rejected, evaluations, stride }
     }
@@ -420,15 +418,8 @@ impl<S: FeedbackSystem> Record<S> {
     }
 
     fn halted(&mut self, error: StepError<Vector<S>>) -> Error {
-        let StepError { reason, time, state } = error;
-        let entry = match reason {
-            StepFailure::NotFinite { entry } => Some(name(S::STATE, entry)),
-            _ => None,
-        };
-        self.look_for_dependence(time, &state);
-        let dependence = self.dependence.map(|(_, dependence)| dependence);
-        let (state, trajectory) = (state.as_ref().to_vec(), self.states());
-        Error::Halted(Box::new(Halted { reason, entry, time, state, entries: S::STATE, dependence, trajectory }))
+        self.look_for_dependence(error.time, &error.state);
+        Error::halted::<S>(error, self.dependence.map(|(_, dependence)| dependence), self.states())
     }
 
     /// The error of a run whose last projection was too large.

@@ -1,7 +1,6 @@
 //! When steps end, and which states are sampled.
 
-use crate::Error;
-use crate::error::positive;
+use crate::error::{Error, positive};
 
 /// Maximum number of intervals of the trajectory by default; twice as many with error control.
 pub(super) const DEFAULT_INTERVALS: u64 = 1000;

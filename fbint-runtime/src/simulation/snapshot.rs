@@ -5,7 +5,8 @@
 //! the drift and the samples so far. It does not hold what the simulation is made from: system, start, method, end.
 
 use crate::drift::DriftRecord;
-use crate::{Error, FeedbackSystem};
+use crate::error::Error;
+use crate::system::FeedbackSystem;
 
 /// A moment of a run, shown to [`Simulation::watched`](crate::Simulation::watched).
 pub struct Moment<'a> {

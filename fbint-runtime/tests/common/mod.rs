@@ -191,9 +191,8 @@ impl<T: Scalar, const WEIGHTED: bool> PreparedSystem<T> for Prepared<T, WEIGHTED
         let jacobian = self.integrals_jacobian(x);
         let zero = T::from_f64(0.0);
         let mut y = law.weigh(self.integrals(x));
-        let product = |i: usize, j: usize| {
-            (0..6).fold(zero, |sum, l| sum + jacobian[i][l] * variances[l] * jacobian[j][l])
-        };
+        let product =
+            |i: usize, j: usize| (0..6).fold(zero, |sum, l| sum + jacobian[i][l] * variances[l] * jacobian[j][l]);
         let mut a: [[T; 4]; 4] = array::from_fn(|i| array::from_fn(|j| product(i, j)));
         for j in 0..4 {
             for i in j + 1..4 {
