@@ -1,10 +1,10 @@
 //! The compiler as a library: declarations found in source text, compiled as the macro compiles them, and taken apart.
 
-use fbint_macros_core::compile::problem;
 use fbint_macros_core::derivation::Derivation;
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
 use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble};
+use fbint_macros_core::table::Id;
 use fbint_macros_core::{mechanics, symbolic, syntax};
 use fbint_runtime::Scalar;
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
@@ -148,9 +148,9 @@ impl Declaration {
         let model = elaborate(&declaration, &mut errors);
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let model = model.expect("no mistakes");
-        let problem = problem(&model);
-        let derivation = symbolic::session(|| mechanics::derive(&problem)).expect("a session").expect("a derivation");
-        let programs = assemble(&derivation);
+        let problem = &model.problem;
+        let derivation = symbolic::session(|| mechanics::derive(problem)).expect("a session").expect("a derivation");
+        let programs = assemble(&derivation).expect("passes that keep results");
         Compiled { model, derivation, programs }
     }
 }
@@ -213,7 +213,7 @@ pub fn run(
         let of = |value: Value| values[value.index()];
         let value = match instruction {
             Instruction::Constant(bits) => f64::from_bits(bits),
-            Instruction::Input(Input::Symbol(symbol)) => input(symbol.0 as usize),
+            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => input(symbol.place()),
             Instruction::Input(Input::Prepared(index)) => prepared[index],
             Instruction::Input(Input::Variance(column)) => variance(column),
             Instruction::Input(Input::Noise(_)) => NOISE,

@@ -1,6 +1,8 @@
 //! What the compiler makes of the models, for reviewers: equations, LaTeX, program, Rust, and the price of each field.
 #![allow(missing_docs)]
 
+use fbint_macros_core::expression::Symbol;
+use fbint_macros_core::table::Id;
 use fbint_runtime::{FeedbackSystem, Operations, Pass};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::systems::{
@@ -61,8 +63,9 @@ fn conservation_of<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() ->
 #[test]
 fn program() {
     let compiled = Declaration::one(PLANAR_PENDULUM).compile();
-    let symbols = compiled.model.symbols.iter().enumerate();
-    let symbols: String = symbols.map(|(index, symbol)| format!("symbol {index} is {}\n", symbol.name)).collect();
+    let symbols = &compiled.derivation.symbols;
+    let line = |symbol: Symbol| format!("symbol {} is {}\n", symbol.place(), symbols[symbol].name);
+    let symbols: String = symbols.unknowns().map(line).collect();
     insta::assert_snapshot!("planar_pendulum_program", format!("{symbols}\n{}", compiled.listing()));
 }
 

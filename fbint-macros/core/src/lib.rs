@@ -1,5 +1,6 @@
 //! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
 
+mod bounds;
 pub mod compile;
 pub mod derivation;
 pub mod diagnostics;
@@ -10,8 +11,10 @@ pub mod mechanics;
 pub mod notation;
 mod precise;
 pub mod program;
+pub mod proofs;
 pub mod sample;
 pub mod symbolic;
 pub mod syntax;
+pub mod table;
 
 pub use compile::feedback_system;

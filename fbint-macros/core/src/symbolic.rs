@@ -181,13 +181,13 @@ impl Expr {
         Self(self.0.derivative(Indeterminate::from(state_symbol(symbol))))
     }
 
-    /// The partial derivatives by the symbols below `dimension` that do not vanish. A sum is differentiated term by term, by
+    /// The partial derivatives by the variables among its symbols that do not vanish. A sum is differentiated term by term, by
     /// the symbols of each: the energy of a long chain has many terms, and each symbol occurs in few of them.
-    pub fn gradient(&self, dimension: usize) -> BTreeMap<usize, Self> {
-        let mut gradient: BTreeMap<usize, Self> = BTreeMap::new();
+    pub fn gradient(&self, is_variable: impl Fn(Symbol) -> bool) -> BTreeMap<Symbol, Self> {
+        let mut gradient: BTreeMap<Symbol, Self> = BTreeMap::new();
         let mut add = |term: &Self| {
-            for symbol in term.symbols().into_iter().filter(|symbol| (symbol.0 as usize) < dimension) {
-                let sum = gradient.entry(symbol.0 as usize).or_insert_with(Self::zero);
+            for symbol in term.symbols().into_iter().filter(|symbol| is_variable(*symbol)) {
+                let sum = gradient.entry(symbol).or_insert_with(Self::zero);
                 *sum = &*sum + &term.derivative(symbol);
             }
         };
@@ -195,7 +195,7 @@ impl Expr {
             AtomView::Add(sum) => sum.iter().for_each(|term| add(&Self(term.to_owned()))),
             _ => add(self),
         }
-        let simplest = gradient.into_iter().map(|(index, entry)| (index, entry.simplest()));
+        let simplest = gradient.into_iter().map(|(symbol, entry)| (symbol, entry.simplest()));
         simplest.filter(|(_, entry)| !entry.is_zero()).collect()
     }
 

@@ -17,34 +17,33 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use crate::elaborate::{Entry, SymbolInfo};
+use crate::elaborate::{Entry, Place};
 use crate::expression::Symbol;
 use crate::program::{Input, Instruction, Program, Value};
 use crate::syntax::plain;
+use crate::table::{Id, Table};
 
 /// What every body of one model has in common.
 pub(super) struct Scope<'a> {
     runtime: &'a syn::Path,
-    symbols: &'a [SymbolInfo],
-    /// N; symbols from there on are parameters.
-    dimension: usize,
-    names: Vec<Ident>,
+    places: &'a Table<Symbol, Place>,
+    names: Table<Symbol, Ident>,
     /// The fields of the prepared model: the parameter's own name where one is passed on, else `c_0`, `c_1`, ...
     prepared: Vec<Ident>,
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize, prepare: &Program) -> Self {
+    pub(super) fn new(runtime: &'a syn::Path, places: &'a Table<Symbol, Place>, prepare: &Program) -> Self {
         let mut taken: BTreeSet<String> =
             ["x", "h", "law", "columns", "variances", "noise"].into_iter().map(str::to_owned).collect();
-        let names: Vec<Ident> = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
+        let names = places.map(|place| free_name(variable_name(place), &mut taken));
         let mut computed = 0..;
         let name = |value: &Value| match prepare.instructions[value.index()] {
-            Instruction::Input(Input::Symbol(symbol)) => names[symbol.0 as usize].clone(),
+            Instruction::Input(Input::Parameter(symbol)) => names[symbol].clone(),
             _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
         };
         let prepared = prepare.outputs.iter().map(name).collect();
-        Self { runtime, symbols, dimension, names, prepared }
+        Self { runtime, places, names, prepared }
     }
 
     /// The fields of the prepared model.
@@ -57,12 +56,12 @@ impl<'a> Scope<'a> {
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
         let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
         body.compute(&program.outputs);
-        let parameters = (self.dimension..self.symbols.len()).filter(|&index| {
-            let symbol = Instruction::Input(Input::Symbol(Symbol(index as u32)));
-            program.instructions.contains(&symbol)
+        let parameters = self.places.iter().filter(|(symbol, _)| {
+            let parameter = Instruction::Input(Input::Parameter(*symbol));
+            program.instructions.contains(&parameter)
         });
-        let parameters = parameters.map(|index| {
-            let (name, place) = (&self.names[index], place(&self.symbols[index]));
+        let parameters = parameters.map(|(symbol, parameter)| {
+            let (name, place) = (&self.names[symbol], place(parameter));
             quote!(let #name = self.#place;)
         });
         let statements = &body.statements;
@@ -127,9 +126,9 @@ impl<'a> Scope<'a> {
 }
 
 /// The field access of a parameter: `m`, `inertia[0]`, `a[(0, 1)]`.
-pub(super) fn place(symbol: &SymbolInfo) -> TokenStream {
-    let variable = &symbol.variable;
-    match symbol.entry {
+pub(super) fn place(place: &Place) -> TokenStream {
+    let variable = &place.variable;
+    match place.entry {
         Entry::Scalar => quote!(#variable),
         Entry::Index(index) => {
             let index = Literal::usize_unsuffixed(index);
@@ -143,10 +142,10 @@ pub(super) fn place(symbol: &SymbolInfo) -> TokenStream {
 }
 
 /// `q_0`, `q_0_1`, `m`; in lower case, because an upper-case name may be a constant of the user's module.
-fn variable_name(symbol: &SymbolInfo) -> String {
-    let name = plain(&symbol.variable);
+fn variable_name(place: &Place) -> String {
+    let name = plain(&place.variable);
     let name = if name.chars().any(char::is_uppercase) { format!("_{}", name.to_lowercase()) } else { name };
-    match symbol.entry {
+    match place.entry {
         Entry::Scalar => name,
         Entry::Index(index) => format!("{name}_{index}"),
         Entry::RowColumn(row, column) => format!("{name}_{row}_{column}"),
@@ -273,8 +272,8 @@ impl<'a> Body<'a> {
     /// register.
     fn read_input(&mut self, instruction: Instruction) {
         let statement = match (instruction, self.numbers) {
-            (Instruction::Input(Input::Symbol(symbol)), Numbers::Scalars) => {
-                let (name, index) = (&self.scope.names[symbol.0 as usize], Literal::u32_unsuffixed(symbol.0));
+            (Instruction::Input(Input::State(symbol)), Numbers::Scalars) => {
+                let (name, index) = (&self.scope.names[symbol], Literal::usize_unsuffixed(symbol.place()));
                 quote!(let #name = x.data.0[0][#index];)
             }
             (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
@@ -339,8 +338,8 @@ impl<'a> Body<'a> {
         };
         match instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
-            Instruction::Input(Input::Symbol(symbol)) => {
-                Piece::atom(self.scope.names[symbol.0 as usize].to_token_stream())
+            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => {
+                Piece::atom(self.scope.names[symbol].to_token_stream())
             }
             Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
             Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),

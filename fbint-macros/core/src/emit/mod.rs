@@ -8,52 +8,28 @@ mod stub;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use crate::derivation::{Conservation, Constraints, Derivation, Evidence, KineticEnergy};
-use crate::elaborate::SymbolInfo;
+use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, KineticEnergy};
+use crate::elaborate::Place;
+use crate::expression::Symbol;
 use crate::program::{Instruction, OperationCount, Pass, Program, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
+use crate::table::Table;
 use body::{Form, Scope, place};
 pub use stub::stub;
-
-/// An integral of the model, as users see it.
-#[derive(Clone, Debug)]
-pub struct Integral {
-    /// `length`, `length_rate`, `energy`.
-    pub name: String,
-    /// What it is.
-    pub kind: IntegralKind,
-    /// How often it occurs in the declaration.
-    pub weight: u32,
-}
-
-/// The runtime's `IntegralKind`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IntegralKind {
-    /// Vanishes on the constraint set.
-    Constraint,
-    /// The Hamiltonian.
-    Energy,
-    /// A declared first integral.
-    Invariant,
-}
 
 /// Everything that the generated items are made of.
 #[derive(Debug)]
 pub struct Compiled<'a> {
     /// The declaration.
     pub declaration: &'a Declaration,
-    /// The entries of the state, then those of the parameters.
-    pub symbols: &'a [SymbolInfo],
-    /// The integrals, in the derivation's order.
-    pub integrals: &'a [Integral],
-    /// The names of the outputs.
-    pub outputs: &'a [String],
+    /// Where the entries of the state and of the parameters stand in the declaration.
+    pub places: &'a Table<Symbol, Place>,
     /// The mathematics.
     pub derivation: &'a Derivation,
     /// The functions.
     pub programs: &'a Programs,
     /// Where each integral is conserved.
-    pub conservation: &'a [Conservation],
+    pub conservation: &'a Table<IntegralId, Conservation>,
     /// The derivation in LaTeX.
     pub latex: &'a str,
     /// The derivation in plain text.
@@ -65,12 +41,7 @@ pub struct Compiled<'a> {
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
 pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let item = &compiled.declaration.item;
-    let scope = Scope::new(
-        &compiled.declaration.runtime,
-        compiled.symbols,
-        compiled.derivation.dimension,
-        &compiled.programs.prepare,
-    );
+    let scope = Scope::new(&compiled.declaration.runtime, compiled.places, &compiled.programs.prepare);
     let state = state_type(compiled.declaration);
     let prepare = prepare(compiled, &scope);
     let prepared = prepared(compiled, &scope);
@@ -93,7 +64,10 @@ fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream
 impl Compiled<'_> {
     /// N and M as literals.
     fn sizes(&self) -> (Literal, Literal) {
-        (Literal::usize_unsuffixed(self.derivation.dimension), Literal::usize_unsuffixed(self.integrals.len()))
+        (
+            Literal::usize_unsuffixed(self.derivation.dimension()),
+            Literal::usize_unsuffixed(self.derivation.integrals.len()),
+        )
     }
 }
 
@@ -176,35 +150,36 @@ fn implementation(compiled: &Compiled<'_>, scope: &Scope<'_>, prepare: &TokenStr
     let gathered = gathered(compiled, scope);
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
-    let dimension = compiled.derivation.dimension;
     let (n, m) = compiled.sizes();
-    let (states, parameters) = compiled.symbols.split_at(dimension);
+    let Derivation { symbols, integrals, outputs, .. } = compiled.derivation;
     let text_name = plain(name);
-    let state_names = states.iter().map(|symbol| &symbol.name);
-    let parameter_names = parameters.iter().map(|symbol| &symbol.name);
-    let output_names = compiled.outputs;
-    let holonomic = compiled.derivation.constraints().map_or(0, Constraints::holonomic);
+    let state_names = symbols.states().map(|symbol| &symbols[symbol].name);
+    let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
+    let output_names = outputs.iter().map(|output| &output.name);
+    let holonomic = integrals.rows().filter(|integral| matches!(integral.kind, Kind::Holonomic { .. })).count();
     let holonomic = Literal::usize_unsuffixed(holonomic);
     let kinetic_energy = match compiled.derivation.kinetic_energy {
         KineticEnergy::General => quote!(#runtime::KineticEnergy::General),
         KineticEnergy::Separable => quote!(#runtime::KineticEnergy::Separable),
         KineticEnergy::Quadratic => quote!(#runtime::KineticEnergy::Quadratic),
     };
-    let integral_names = compiled.integrals.iter().map(|integral| &integral.name);
-    let kinds = compiled.integrals.iter().map(|integral| match integral.kind {
-        IntegralKind::Constraint => quote!(#runtime::IntegralKind::Constraint),
-        IntegralKind::Energy => quote!(#runtime::IntegralKind::Energy),
-        IntegralKind::Invariant => quote!(#runtime::IntegralKind::Invariant),
+    let integral_names = integrals.rows().map(|integral| &integral.name);
+    let kinds = integrals.rows().map(|integral| match integral.kind {
+        Kind::Holonomic { .. } | Kind::Rate { .. } | Kind::Phase | Kind::InvariantSet => {
+            quote!(#runtime::IntegralKind::Constraint)
+        }
+        Kind::Energy => quote!(#runtime::IntegralKind::Energy),
+        Kind::Invariant => quote!(#runtime::IntegralKind::Invariant),
     });
-    let conservation = compiled.conservation.iter().map(|grade| conservation(runtime, *grade));
-    let weights = compiled.integrals.iter().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
+    let conservation = compiled.conservation.rows().map(|grade| conservation(runtime, *grade));
+    let weights = integrals.rows().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
     let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
     let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
     let passes = compiled.programs.passes.iter().map(|pass| pass_costs(runtime, pass));
     let (latex, equations, summary) = (compiled.latex, compiled.equations, compiled.summary);
-    let indices = || (0..parameters.len()).map(Literal::usize_unsuffixed);
+    let places: Vec<TokenStream> = symbols.parameters().map(|symbol| place(&compiled.places[symbol])).collect();
+    let indices = || (0..places.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
-    let places: Vec<TokenStream> = parameters.iter().map(place).collect();
     quote! {
         #[doc = #summary]
         #[automatically_derived]
@@ -315,14 +290,14 @@ const COMPILED_ONCE: usize = 2048;
 /// The functions of the prepared model.
 fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
-    let dimension = compiled.derivation.dimension;
+    let dimension = compiled.derivation.dimension();
     let programs = compiled.programs;
     let vector_field = scope.vector(&programs.vector_field, Form::Declared);
     let integrals = scope.vector(&programs.integrals, Form::Declared);
     let jacobian = scope.matrix(&programs.jacobian, dimension);
     let multipliers = scope.vector(&programs.multipliers, Form::Declared);
     let outputs = scope.array(&programs.outputs);
-    let number_of_outputs = Literal::usize_unsuffixed(compiled.outputs.len());
+    let number_of_outputs = Literal::usize_unsuffixed(compiled.derivation.outputs.len());
     let potential_gradient = scope.vector(&programs.potential_gradient, Form::Normalised);
     let feedback_field = scope.vector(&programs.feedback_field, Form::Normalised);
     let correction = scope.vector(&programs.correction, Form::Declared);
@@ -428,10 +403,8 @@ fn inlining(program: &Program) -> Option<TokenStream> {
 fn zero_targets(compiled: &Compiled<'_>) -> Vec<bool> {
     let normalisation = &compiled.programs.normalisation;
     let offsets = normalisation.outputs.chunks(3).map(|row| normalisation.instructions[row[2].index()]);
-    let pairs = compiled.integrals.iter().zip(offsets);
-    pairs
-        .map(|(integral, offset)| integral.kind == IntegralKind::Constraint && offset == Instruction::constant(0.0))
-        .collect()
+    let pairs = compiled.derivation.integrals.rows().zip(offsets);
+    pairs.map(|(integral, offset)| integral.kind.is_constraint() && offset == Instruction::constant(0.0)).collect()
 }
 
 /// X - L grad V, from the two of them; where L is the identity they are one program, with sums that cross.

@@ -8,10 +8,10 @@ use quote::quote;
 use syn::{GenericParam, Generics};
 
 use super::{prepared_name, state_name, state_type};
-use crate::syntax::Declaration;
+use crate::syntax::{Declaration, Named};
 
-/// The type that carries the attribute, the state's type and an implementation without content, for `integrals` integrals.
-pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
+/// The type that carries the attribute, the state's type and an implementation without content.
+pub fn stub(declaration: &Declaration) -> TokenStream {
     let (item, runtime, name) = (&declaration.item, &declaration.runtime, &declaration.item.ident);
     let (impl_generics, arguments) = instance(&item.generics);
     let (state, prepared) = (state_name(name), prepared_name(name));
@@ -19,7 +19,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
     let state_type = state_type(declaration);
     let variables = declaration.state_variables();
     let n = Literal::usize_unsuffixed(variables.map(|variable| variable.shape.entries()).sum());
-    let m = Literal::usize_unsuffixed(integrals);
+    let m = Literal::usize_unsuffixed(number_of_integrals(declaration));
     let text = quote!(&'static ::core::primitive::str);
     let none = quote!({ ::core::unreachable!("the declaration has errors") });
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
@@ -111,4 +111,15 @@ fn instance(generics: &Generics) -> (TokenStream, TokenStream) {
     });
     let arguments = quote!(<#(#arguments),*>);
     (parameters, arguments)
+}
+
+/// How many integrals a stub should have: exact unless a constraint or an invariant is a vector.
+fn number_of_integrals(declaration: &Declaration) -> usize {
+    let count = |named: &[Named]| -> usize {
+        let members = |named: &Named| named.family.as_ref().map_or(1, |family| family.range.clone().count());
+        named.iter().map(members).sum()
+    };
+    let constraints = if declaration.canonical { 2 } else { 1 } * count(&declaration.constraints);
+    let energy = usize::from(declaration.dynamics.is_empty());
+    constraints + count(&declaration.phase_constraints) + energy + count(&declaration.invariants)
 }

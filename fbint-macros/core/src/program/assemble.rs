@@ -11,11 +11,12 @@
 
 use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
 use super::lower::{Lowering, Monomial, Stage};
-use super::normalise::Normalised;
+use super::normalise::{Normalised, Row};
 use super::optimise::{Optimised, optimise};
-use super::{Pass, Program, Value};
-use crate::derivation::{Constraints, Derivation, Field};
-use crate::expression::{Expression, Symbol};
+use super::{Fault, Pass, Program, Value};
+use crate::derivation::{Constraints, Derivation, Entry, Field, IntegralId};
+use crate::expression::Symbol;
+use crate::table::{Id, Table};
 
 /// The programs of the generated functions.
 #[derive(Clone, Debug)]
@@ -45,8 +46,6 @@ pub struct Programs {
     pub normalisation: Program,
     /// What each pass made of the feedback field.
     pub passes: Vec<Pass>,
-    /// The first pass that changed a result by more than rounding, with the function's name: a bug of the compiler.
-    pub fault: Option<String>,
 }
 
 /// The function whose passes are recorded.
@@ -75,7 +74,7 @@ impl Programs {
 }
 
 /// Assembles and optimises every program.
-pub fn assemble(derivation: &Derivation) -> Programs {
+pub fn assemble(derivation: &Derivation) -> Result<Programs, Fault> {
     let stages = [
         ("lower", Stage::Plain),
         ("collect", Stage::Collect),
@@ -84,12 +83,12 @@ pub fn assemble(derivation: &Derivation) -> Programs {
     ];
     let lowered =
         stages.map(|(name, stage)| Pass::of(name, &field(derivation, &normalise(derivation, stage), true, true)));
-    let mut programs = assemble_at(derivation, Stage::SharePairs);
+    let mut programs = assemble_at(derivation, Stage::SharePairs)?;
     programs.passes.splice(0..0, lowered);
-    programs
+    Ok(programs)
 }
 
-fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
+fn assemble_at(derivation: &Derivation, stage: Stage) -> Result<Programs, Fault> {
     let normalised = normalise(derivation, stage);
     let mut vector_field = field(derivation, &normalised, true, false);
     let mut integrals = integrals(derivation, stage);
@@ -113,10 +112,9 @@ fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
         ("squared_gradients", &mut squared_gradients),
         ("normalisation", &mut normalisation),
     ];
-    let Optimised { prepare, passes, fault } = optimise(derivation.dimension, all);
-    Programs {
+    let Optimised { prepare, passes } = optimise(all)?;
+    Ok(Programs {
         passes,
-        fault,
         prepare,
         vector_field,
         integrals,
@@ -128,89 +126,96 @@ fn assemble_at(derivation: &Derivation, stage: Stage) -> Programs {
         correction,
         normalisation,
         squared_gradients,
-    }
+    })
 }
 
 /// What functions that need normalised gradients begin with.
-fn normalise(derivation: &Derivation, stage: Stage) -> (Lowering, Normalised) {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
+fn normalise(derivation: &Derivation, stage: Stage) -> (Lowering<'_>, Normalised) {
+    let mut lowering = Lowering::new(&derivation.symbols, stage);
     let normalised = Normalised::of(derivation, &mut lowering);
     (lowering, normalised)
 }
 
-fn normalisation(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+fn normalisation(derivation: &Derivation, normalised: &(Lowering<'_>, Normalised)) -> Program {
     let (mut lowering, normalised) = normalised.clone();
-    let numbers = (0..derivation.integrals.len())
-        .flat_map(|index| [&normalised.factors[index], &normalised.scales[index], &normalised.offsets[index]])
+    let ids = derivation.integrals.ids();
+    let numbers = ids
+        .flat_map(|id| [&normalised.factors[id], &normalised.scales[id], &normalised.offsets[id]])
         .map(|number| lowering.materialise(number))
         .collect();
     lowering.builder.finish(Vec::new(), numbers)
 }
 
 fn integrals(derivation: &Derivation, stage: Stage) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
-    let outputs = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
+    let mut lowering = Lowering::new(&derivation.symbols, stage);
+    let outputs = derivation.integrals.rows().map(|integral| lowering.lower(&integral.value)).collect();
     lowering.builder.finish(Vec::new(), outputs)
 }
 
 fn jacobian(derivation: &Derivation, stage: Stage) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
+    let mut lowering = Lowering::new(&derivation.symbols, stage);
     let zero = lowering.builder.constant(0.0);
-    let mut outputs = vec![zero; derivation.integrals.len() * derivation.dimension];
-    for (row, gradient) in derivation.gradients.iter().enumerate() {
-        for (column, entry) in gradient {
-            outputs[row * derivation.dimension + column] = lowering.lower(entry);
+    let mut outputs = Vec::new();
+    for id in derivation.integrals.ids() {
+        for state in derivation.symbols.states() {
+            outputs.push(derivation.entry(id, state).map_or(zero, |entry| lowering.lower(entry)));
         }
     }
     lowering.builder.finish(Vec::new(), outputs)
 }
 
-fn multipliers(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+fn multipliers(derivation: &Derivation, normalised: &(Lowering<'_>, Normalised)) -> Program {
     let (mut lowering, normalised) = normalised.clone();
     let zero = lowering.builder.constant(0.0);
-    let mut values = vec![zero; derivation.integrals.len()];
-    for (value, multiplier) in values.iter_mut().zip(constraint_multipliers(derivation, &normalised, &mut lowering)) {
-        *value = lowering.materialise(&multiplier);
+    let mut values = derivation.integrals.map(|_| zero);
+    for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
+        values[constraint] = lowering.materialise(&multiplier);
     }
-    lowering.builder.finish(Vec::new(), values)
+    lowering.builder.finish(Vec::new(), values.into_iter().collect())
 }
 
 /// c, from the coefficients of the normalised rows.
-fn constraint_multipliers(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering) -> Vec<Monomial> {
-    let coefficients = coefficients(derivation, normalised, lowering);
-    let scaled = coefficients.into_iter().zip(&normalised.factors);
-    scaled.map(|(coefficient, factor)| coefficient.times(&factor.inverse())).collect()
+fn constraint_multipliers(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+) -> Vec<(IntegralId, Monomial)> {
+    let coefficients = coefficients(derivation, normalised, lowering).into_iter();
+    coefficients.map(|(id, coefficient)| (id, coefficient.times(&normalised.factors[id].inverse()))).collect()
 }
 
-fn outputs(derivation: &Derivation, normalised: &(Lowering, Normalised)) -> Program {
+fn outputs(derivation: &Derivation, normalised: &(Lowering<'_>, Normalised)) -> Program {
     let (mut lowering, normalised) = normalised.clone();
-    let symbols = derivation.outputs.iter().flat_map(Expression::symbols);
-    if symbols.max().is_some_and(|symbol| symbol.0 >= derivation.first_multiplier) {
-        let multipliers = constraint_multipliers(derivation, &normalised, &mut lowering);
-        let declared = multipliers.len() - derivation.constraints().map_or(0, Constraints::holonomic);
-        for index in 0..declared {
-            let value = lowering.materialise(&multipliers[derivation.multiplier(index)]);
-            lowering.bind(Symbol(derivation.first_multiplier + index as u32), value);
+    let symbols = derivation.outputs.iter().flat_map(|output| output.value.symbols());
+    if symbols.into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some()) {
+        for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
+            if derivation.integrals.declared(constraint) == constraint
+                && let Some(symbol) = derivation.symbols.multiplier(constraint)
+            {
+                let value = lowering.materialise(&multiplier);
+                lowering.bind(symbol, value);
+            }
         }
     }
-    let outputs = derivation.outputs.iter().map(|output| lowering.lower(output)).collect();
+    let outputs = derivation.outputs.iter().map(|output| lowering.lower(&output.value)).collect();
     lowering.builder.finish(Vec::new(), outputs)
 }
 
 /// The damped Gauss-Newton step back from violations y, with the zeros of DF known. A constant factor of a gradient, such as the 2
 /// of 2 q, is divided out of it and of its violation, which leaves the step as it is.
 fn correction(derivation: &Derivation, stage: Stage) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
-    let integrals: Vec<Value> = derivation.integrals.iter().map(|integral| lowering.lower(integral)).collect();
+    let mut lowering = Lowering::new(&derivation.symbols, stage);
+    let integrals: Vec<Value> = derivation.integrals.rows().map(|integral| lowering.lower(&integral.value)).collect();
     let mut rows = Vec::new();
     let mut violations = Vec::new();
     let mut noise = Vec::new();
-    for (index, gradient) in derivation.gradients.iter().enumerate() {
-        let mut row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+    for (id, integral) in derivation.integrals.iter() {
+        let mut row: Row =
+            integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         let factor = lowering.take_constant_factor(row.iter_mut().map(|(_, entry)| entry));
-        let violation = Monomial::value(lowering.weighted(index)).times(&factor.to_power(-1));
+        let violation = Monomial::value(lowering.weighted(id.place())).times(&factor.to_power(-1));
         violations.push(Some(lowering.materialise(&violation)));
-        let variance = lowering.noise(index).times(&factor.to_power(-2));
+        let variance = lowering.noise(id.place()).times(&factor.to_power(-2));
         noise.push(lowering.materialise(&variance));
         rows.push(row);
     }
@@ -218,7 +223,7 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
     let gram = damped_gram_matrix(&mut lowering, &rows, &moved, &noise);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
-    let mut sums: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
+    let mut sums: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
     for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
         let y = lowering.scalar(y);
@@ -227,10 +232,9 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
         }
     }
     let outputs = sums
-        .into_iter()
-        .enumerate()
+        .iter()
         .map(|(column, terms)| {
-            let sum = lowering.sum(terms);
+            let sum = lowering.sum(terms.clone());
             let moved = sum.times(&lowering.variance(column));
             lowering.materialise(&moved)
         })
@@ -239,10 +243,10 @@ fn correction(derivation: &Derivation, stage: Stage) -> Program {
 }
 
 fn squared_gradients(derivation: &Derivation, stage: Stage) -> Program {
-    let mut lowering = Lowering::new(derivation.dimension, stage);
+    let mut lowering = Lowering::new(&derivation.symbols, stage);
     let mut outputs = Vec::new();
-    for gradient in &derivation.gradients {
-        let row: Vec<_> = gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+    for integral in derivation.integrals.rows() {
+        let row: Row = integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         let square = lowering.sum_unless_zero(dot_product(&row, &row));
         outputs.push(square.unwrap_or_else(|| lowering.builder.constant(0.0)));
     }
@@ -251,7 +255,7 @@ fn squared_gradients(derivation: &Derivation, stage: Stage) -> Program {
 
 /// DF S, each entry computed once: every row of the Gram matrix from this one on reads it.
 fn moved_rows(lowering: &mut Lowering, rows: &[Row]) -> Vec<Row> {
-    let mut moved = |(column, entry): &(usize, Monomial)| {
+    let mut moved = |(column, entry): &(Symbol, Monomial)| {
         let product = entry.clone().times(&lowering.variance(*column));
         (*column, lowering.opaque(&product))
     };
@@ -276,9 +280,6 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row], nois
     gram
 }
 
-/// A sparse row: columns in increasing order, with what is in them.
-type Row = Vec<(usize, Monomial)>;
-
 /// The terms of the scalar product of two sparse rows.
 fn dot_product(a: &Row, b: &Row) -> Vec<Monomial> {
     let mut terms = Vec::new();
@@ -293,89 +294,106 @@ fn dot_product(a: &Row, b: &Row) -> Vec<Monomial> {
 /// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
 fn field(
     derivation: &Derivation,
-    normalised: &(Lowering, Normalised),
+    normalised: &(Lowering<'_>, Normalised),
     with_dynamics: bool,
     with_feedback: bool,
 ) -> Program {
     let (mut lowering, normalised) = normalised.clone();
     let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
-    let mut rows: Vec<Vec<Monomial>> = vec![Vec::new(); derivation.dimension];
+    let mut rows: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
     if with_dynamics {
         add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
     }
     if with_feedback {
-        for (index, gradient) in normalised.rows.iter().enumerate() {
-            let weight = Monomial::value(lowering.weighted(index));
+        for (id, gradient) in normalised.rows.iter() {
+            let weight = Monomial::value(lowering.weighted(id.place()));
             for (column, entry) in gradient {
                 let term = entry.clone().times(&weight);
                 rows[*column].push(if with_dynamics { term.negated() } else { term });
             }
         }
     }
-    let outputs = lowering.sums(rows);
+    let outputs = lowering.sums(rows.into_iter().collect());
     lowering.builder.finish(integrals, outputs)
 }
 
 /// Adds X, term by term.
-fn add_dynamics(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering, rows: &mut [Vec<Monomial>]) {
+fn add_dynamics(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
     if let Field::Given(rates) = &derivation.field {
-        for (row, rate) in rows.iter_mut().zip(rates) {
-            row.extend(lowering.terms(rate));
+        for (state, rate) in rates.iter() {
+            rows[state].extend(lowering.terms(rate));
         }
         return;
     }
-    let mut weights: Vec<Monomial> =
-        coefficients(derivation, normalised, lowering).into_iter().map(Monomial::negated).collect();
-    weights.extend(derivation.energy.map(|energy| normalised.factors[energy].clone()));
-    let n = derivation.dimension / 2;
-    for (weight, gradient) in weights.iter().zip(&normalised.rows) {
-        for (column, entry) in gradient {
-            let term = entry.clone().times(weight);
-            // J = [[0, I], [-I, 0]]
-            if *column < n { rows[column + n].push(term.negated()) } else { rows[column - n].push(term) }
+    let coefficients = coefficients(derivation, normalised, lowering).into_iter();
+    let mut weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
+    weights.extend(derivation.integrals.energy().map(|energy| (energy, normalised.factors[energy].clone())));
+    for (id, weight) in weights {
+        let slope = |column: Symbol| column_of(&normalised.rows[id], column).map(|entry| entry.clone().times(&weight));
+        for state in derivation.symbols.states() {
+            for ((), entry, term) in derivation.structure.bracket(&derivation.symbols, [(state, ())], slope) {
+                rows[state].push(times_entry(lowering, entry, term));
+            }
         }
+    }
+}
+
+/// What is in a column of a sparse row.
+fn column_of(row: &Row, column: Symbol) -> Option<&Monomial> {
+    row.binary_search_by_key(&column, |(column, _)| *column).ok().map(|place| &row[place].1)
+}
+
+/// A term that an entry of J multiplies.
+fn times_entry(lowering: &mut Lowering, entry: Entry, term: Monomial) -> Monomial {
+    match entry {
+        Entry::One => term,
+        Entry::MinusOne => term.negated(),
+        Entry::Function(function) => lowering.monomial(function).times(&term),
     }
 }
 
 /// By what each constraint's normalised row enters X with the opposite sign: c times the row's factor.
-fn coefficients(derivation: &Derivation, normalised: &Normalised, lowering: &mut Lowering) -> Vec<Monomial> {
+fn coefficients(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+) -> Vec<(IntegralId, Monomial)> {
     let Some(constraints) = derivation.constraints() else { return Vec::new() };
-    let brackets = Brackets { half: derivation.dimension / 2, normalised, energy: derivation.energy };
+    let brackets = Brackets { derivation, normalised };
     let solution = match constraints {
-        Constraints::Holonomic { a, .. } => solve_holonomic(lowering, normalised, &brackets, a.len()),
-        Constraints::Phase { c, .. } => solve_phase(lowering, &brackets, c.len()),
+        Constraints::Holonomic { pairs, .. } => solve_holonomic(lowering, normalised, &brackets, pairs),
+        Constraints::General { members, .. } => solve_general(lowering, &brackets, members),
     };
     let number = |coefficient: Option<Monomial>| coefficient.unwrap_or_else(Monomial::zero);
-    solution.into_iter().map(number).collect()
+    constraints.members().into_iter().zip(solution.into_iter().map(number)).collect()
 }
 
-/// Canonical brackets of what the normalised rows are gradients of, as sums of products that exist already.
+/// Brackets of what the normalised rows are gradients of, as sums of products that exist already.
 struct Brackets<'a> {
-    half: usize,
+    derivation: &'a Derivation,
     normalised: &'a Normalised,
-    energy: Option<usize>,
 }
 
 impl Brackets<'_> {
-    /// {f_i, f_j} = f_q . g_p - f_p . g_q; `None` where it vanishes.
-    fn of_rows(&self, lowering: &mut Lowering, i: usize, j: usize) -> Option<Monomial> {
-        let mut terms = Vec::new();
-        for (column, entry) in &self.normalised.rows[i] {
-            let partner = if *column < self.half { column + self.half } else { column - self.half };
-            let Some((_, other)) = self.normalised.rows[j].iter().find(|(other, _)| *other == partner) else {
-                continue;
-            };
-            let term = entry.clone().times(other);
-            terms.push(if *column < self.half { term } else { term.negated() });
-        }
+    /// {f, g}; `None` where it vanishes.
+    fn of_rows(&self, lowering: &mut Lowering, f: IntegralId, g: IntegralId) -> Option<Monomial> {
+        let slopes = self.normalised.rows[f].iter().map(|(column, entry)| (*column, entry));
+        let other = |column: Symbol| column_of(&self.normalised.rows[g], column);
+        let terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
+        let terms = terms.map(|(f, entry, g)| times_entry(lowering, entry, f.clone().times(g))).collect();
         let sum = lowering.sum(terms);
         (!sum.is_zero()).then_some(sum)
     }
 
-    /// {H, f_i}
-    fn with_energy(&self, lowering: &mut Lowering, i: usize) -> Option<Monomial> {
-        let energy = self.energy?;
-        let bracket = self.of_rows(lowering, energy, i)?;
+    /// {H, f}
+    fn with_energy(&self, lowering: &mut Lowering, f: IntegralId) -> Option<Monomial> {
+        let energy = self.derivation.integrals.energy()?;
+        let bracket = self.of_rows(lowering, energy, f)?;
         Some(bracket.times(&self.normalised.factors[energy]))
     }
 }
@@ -386,20 +404,24 @@ fn solve_holonomic(
     lowering: &mut Lowering,
     normalised: &Normalised,
     brackets: &Brackets<'_>,
-    k: usize,
+    pairs: &[(IntegralId, IntegralId)],
 ) -> Vec<Option<Monomial>> {
+    let k = pairs.len();
     let mut a: Matrix = vec![vec![None; k]; k];
     for i in 0..k {
         for j in 0..=i {
-            let entry = brackets.of_rows(lowering, i, j + k);
+            let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1);
             a[i][j] = entry.map(|entry| lowering.materialise(&entry));
             a[j][i] = a[i][j];
         }
     }
-    let rates: Vec<_> =
-        (0..k).map(|i| normalised.value(lowering, i + k).times(&normalised.factors[i].inverse())).collect();
-    let energy: Vec<_> = (0..k).map(|i| brackets.with_energy(lowering, i + k)).collect();
-    let mut solution: Vec<Option<Monomial>> = vec![None; 2 * k];
+    let rate = |&(constraint, rate): &(IntegralId, IntegralId)| {
+        normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse())
+    };
+    let rates: Vec<Monomial> = pairs.iter().map(rate).collect();
+    let energy: Vec<_> = pairs.iter().map(|(_, rate)| brackets.with_energy(lowering, *rate)).collect();
+    let mut first: Vec<Option<Monomial>> = vec![None; k];
+    let mut second: Vec<Option<Monomial>> = vec![None; k];
     for block in blocks(&a) {
         if let [i] = block[..] {
             let pivot = a[i][i].unwrap_or_else(|| lowering.builder.constant(0.0));
@@ -409,37 +431,39 @@ fn solve_holonomic(
                 let quotient = lowering.materialise(&right.clone().times(&inverse));
                 lowering.scalar(quotient)
             };
-            solution[i + k] = Some(divided(&rates[i]));
-            solution[i] = energy[i].as_ref().map(divided);
+            second[i] = Some(divided(&rates[i]));
+            first[i] = energy[i].as_ref().map(divided);
             continue;
         }
         let sub_matrix: Matrix = block.iter().map(|&i| block.iter().map(|&j| a[i][j]).collect()).collect();
         let ldl = Ldl::factor(&mut lowering.builder, &sub_matrix, Pivots::Single);
         let right: Vec<_> = block.iter().map(|&i| Some(lowering.materialise(&rates[i]))).collect();
-        let second = ldl.solve(&mut lowering.builder, &right);
+        let c_2 = ldl.solve(&mut lowering.builder, &right);
+        let rates: Vec<IntegralId> = block.iter().map(|&i| pairs[i].1).collect();
         let right: Vec<_> =
-            block.iter().map(|&i| right_side(lowering, brackets, k, (i, &energy[i]), (&block, &second))).collect();
-        let first = ldl.solve(&mut lowering.builder, &right);
-        for ((&i, first), second) in block.iter().zip(first).zip(second) {
-            solution[i] = first.map(|value| lowering.scalar(value));
-            solution[i + k] = second.map(|value| lowering.scalar(value));
+            (0..block.len()).map(|i| right_side(lowering, brackets, &energy[block[i]], &rates, i, &c_2)).collect();
+        let c_1 = ldl.solve(&mut lowering.builder, &right);
+        for ((&i, c_1), c_2) in block.iter().zip(c_1).zip(c_2) {
+            first[i] = c_1.map(|value| lowering.scalar(value));
+            second[i] = c_2.map(|value| lowering.scalar(value));
         }
     }
-    solution
+    first.into_iter().chain(second).collect()
 }
 
 /// {H, g'_i} + sum_j B_ij c_2j
 fn right_side(
     lowering: &mut Lowering,
     brackets: &Brackets<'_>,
-    k: usize,
-    (i, energy): (usize, &Option<Monomial>),
-    (block, second): (&[usize], &[Option<Value>]),
+    energy: &Option<Monomial>,
+    rates: &[IntegralId],
+    i: usize,
+    c_2: &[Option<Value>],
 ) -> Option<Value> {
     let mut terms: Vec<Monomial> = energy.iter().cloned().collect();
-    for (&j, value) in block.iter().zip(second) {
+    for (j, value) in c_2.iter().enumerate() {
         // One of B_ij and B_ji = -B_ij, so that both rows share it.
-        let entry = brackets.of_rows(lowering, i.min(j) + k, i.max(j) + k);
+        let entry = brackets.of_rows(lowering, rates[i.min(j)], rates[i.max(j)]);
         if let (Some(entry), Some(value)) = (entry, value) {
             let entry = if i < j { entry } else { entry.negated() };
             // As one factor: the product must not be multiplied out.
@@ -452,17 +476,18 @@ fn right_side(
 }
 
 /// c from C^T c = {H, f}.
-fn solve_phase(lowering: &mut Lowering, brackets: &Brackets<'_>, m: usize) -> Vec<Option<Monomial>> {
+fn solve_general(lowering: &mut Lowering, brackets: &Brackets<'_>, members: &[IntegralId]) -> Vec<Option<Monomial>> {
+    let m = members.len();
     let mut c: Matrix = vec![vec![None; m]; m];
     for i in 0..m {
         for j in 0..i {
-            let entry = brackets.of_rows(lowering, j, i);
+            let entry = brackets.of_rows(lowering, members[j], members[i]);
             c[j][i] = entry.map(|entry| lowering.materialise(&entry));
             c[i][j] = c[j][i].map(|entry| lowering.builder.neg(entry));
         }
     }
     let right: Vec<_> =
-        (0..m).map(|i| brackets.with_energy(lowering, i).map(|entry| lowering.materialise(&entry))).collect();
+        members.iter().map(|&f| brackets.with_energy(lowering, f).map(|entry| lowering.materialise(&entry))).collect();
     let solution = solve_antisymmetric(lowering, &c, &right);
     solution.into_iter().map(|value| value.map(|value| lowering.scalar(value))).collect()
 }
@@ -470,6 +495,7 @@ fn solve_phase(lowering: &mut Lowering, brackets: &Brackets<'_>, m: usize) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::derivation::Symbols;
 
     /// Solves C^T c = b by the emitted instructions, for random antisymmetric C, and puts the solution back.
     #[test]
@@ -482,7 +508,8 @@ mod tests {
                 let value = if i == j || !kept { 0.0 } else { raw + raw.signum() };
                 if i < j { value } else { -value }
             };
-            let mut lowering = Lowering::new(0, Stage::SharePairs);
+            let symbols = Symbols::new();
+            let mut lowering = Lowering::new(&symbols, Stage::SharePairs);
             let mut constant = |x: f64| {
                 let symbol = lowering.builder.constant(x);
                 (x != 0.0).then_some(symbol)

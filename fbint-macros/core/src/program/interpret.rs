@@ -3,10 +3,11 @@
 use std::cell::Cell;
 
 use super::assemble::DAMPING;
-use super::{Input, Instruction, Program, Programs};
-use crate::derivation::{Derivation, Field};
-use crate::expression::Expression;
+use super::{Fault, Input, Instruction, Program, Programs};
+use crate::derivation::{Constraints, Derivation, Entry, Field, Integral, Output};
+use crate::expression::{Expression, Symbol};
 use crate::sample::{Point, sample_points};
+use crate::table::{Id, Table};
 
 /// Relative difference up to which rounding explains a disagreement.
 const TOLERANCE: f64 = 1e-9;
@@ -104,7 +105,7 @@ pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program
 /// What programs read at a point, but for y.
 fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
     let symbols = |input: Input| match input {
-        Input::Symbol(symbol) => point.symbol(symbol),
+        Input::State(symbol) | Input::Parameter(symbol) => point.symbol(symbol),
         Input::Variance(column) => variance(point, column),
         Input::Noise(row) => noise(point, row),
         Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
@@ -119,11 +120,8 @@ fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
 /// Evaluates every program and the derivation's expressions at points in general position; `Err` names the first function
 /// whose results differ by more than rounding, which is a bug of the compiler. `Ok` names the functions that are defined at
 /// none of these points, and so were not compared.
-pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'static str>, String> {
-    if let Some(fault) = &programs.fault {
-        return Err(fault.clone());
-    }
-    let mut unverified: Vec<&str> = programs.all().into_iter().skip(1).map(|(name, _)| name).collect();
+pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'static str>, Fault> {
+    let mut unverified: Vec<&'static str> = programs.all().into_iter().skip(1).map(|(name, _)| name).collect();
     for point in sample_points() {
         let expected = expected(derivation, &point, &|| 0.0);
         let is_defined = |values: &Vec<f64>| values.iter().all(|value| value.abs() < 1e6);
@@ -142,7 +140,7 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
             let agree = |tolerance: f64| obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= tolerance);
             let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
             if obtained.len() != expected.len() {
-                return Err(name.to_owned());
+                return Err(Fault { function: name, pass: None });
             }
             if agree(TOLERANCE * scale) {
                 unverified.retain(|other| *other != name);
@@ -151,7 +149,7 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
                     |error: &dyn Fn() -> f64| std::mem::take(&mut self::expected(derivation, &point, error)[index]);
                 let of_expected = spread(&point, &expected, with_errors);
                 if !agree(rounding(program, &input, &weigh, &point) + of_expected) {
-                    return Err(name.to_owned());
+                    return Err(Fault { function: name, pass: None });
                 }
             }
         }
@@ -175,40 +173,39 @@ fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
 /// What the programs after the one that prepares should return, in the order of [`Programs::all`]: from the derivation's
 /// expressions and a dense solve, with no lowering and no sharing. What is computed on the way gets a relative `error`.
 fn expected(derivation: &Derivation, point: &Point, error: &dyn Fn() -> f64) -> [Vec<f64>; 9] {
-    let dimension = derivation.dimension;
+    let dimension = derivation.dimension();
     let value = |expression: &Expression| point.evaluate(expression) * (1.0 + error());
-    let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
-    let rows: Vec<Vec<f64>> = derivation
-        .gradients
-        .iter()
-        .map(|gradient| {
-            let mut row = vec![0.0; dimension];
-            gradient.iter().for_each(|(column, entry)| row[*column] = value(entry));
-            row
-        })
-        .collect();
-    let c = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
-    let vector_field = match (&derivation.field, derivation.energy) {
-        (Field::Given(rates), _) => rates.iter().map(value).collect(),
+    let integrals: Vec<f64> = derivation.integrals.rows().map(|integral| value(&integral.value)).collect();
+    let row = |integral: &Integral| -> Table<Symbol, f64> {
+        let mut row: Table<Symbol, f64> = derivation.symbols.states().map(|_| 0.0).collect();
+        integral.gradient.iter().for_each(|(column, entry)| row[*column] = value(entry));
+        row
+    };
+    let gradients = derivation.integrals.map(row);
+    let solution = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
+    let mut c = derivation.integrals.map(|_| 0.0);
+    let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
+    members.into_iter().zip(solution).for_each(|(member, entry)| c[member] = entry);
+    let vector_field = match (&derivation.field, derivation.integrals.energy()) {
+        (Field::Given(rates), _) => rates.rows().map(value).collect(),
         (Field::Dirac(_), None) => Vec::new(),
         (Field::Dirac(_), Some(energy)) => {
-            let n = dimension / 2;
-            let covector = |column: usize| {
-                let reaction: f64 = c.iter().zip(&rows).map(|(c, row)| c * row[column]).sum();
-                rows[energy][column] - reaction
+            let covector = |column: Symbol| {
+                let reaction: f64 = c.rows().zip(gradients.rows()).map(|(c, row)| c * row[column]).sum();
+                gradients[energy][column] - reaction
             };
-            (0..dimension).map(|i| if i < n { covector(i + n) } else { -covector(i - n) }).collect::<Vec<f64>>()
+            derivation.symbols.states().map(|state| component(derivation, point, state, &covector)).collect()
         }
     };
-    let output = |expression: &Expression| {
-        expression.evaluate(&|symbol| match symbol.0.checked_sub(derivation.first_multiplier) {
-            Some(declared) => c[derivation.multiplier(declared as usize)],
+    let output = |output: &Output| {
+        output.value.evaluate(&|symbol| match derivation.symbols.constraint(symbol) {
+            Some(constraint) => c[constraint],
             None => point.symbol(symbol),
         })
     };
     let outputs = derivation.outputs.iter().map(output).collect();
-    let mut multipliers = c.clone();
-    multipliers.resize(integrals.len(), 0.0);
+    let multipliers = c.rows().copied().collect();
+    let rows: Vec<Vec<f64>> = gradients.rows().map(|row| row.rows().copied().collect()).collect();
     let y = weigh(point, &integrals);
     let potential_gradient: Vec<f64> =
         (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
@@ -228,14 +225,26 @@ fn expected(derivation: &Derivation, point: &Point, error: &dyn Fn() -> f64) -> 
     ]
 }
 
+/// A component of J y for a covector y.
+fn component(derivation: &Derivation, point: &Point, state: Symbol, covector: &impl Fn(Symbol) -> f64) -> f64 {
+    let entries = derivation.structure.row(&derivation.symbols, state).into_iter();
+    let terms = entries.map(|(column, entry)| match entry {
+        Entry::One => covector(column),
+        Entry::MinusOne => -covector(column),
+        Entry::Function(function) => point.evaluate(function) * covector(column),
+    });
+    terms.sum()
+}
+
 /// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program
 /// hands over as F shows by its difference from F.
 fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64]) -> Vec<f64> {
-    let along = |gradient: &Vec<(usize, Expression)>| -> f64 {
-        gradient.iter().map(|(column, entry)| point.evaluate(entry) * point.value(3000 + *column as u64)).sum()
+    let along = |gradient: &[(Symbol, Expression)]| -> f64 {
+        let terms = gradient.iter();
+        terms.map(|(column, entry)| point.evaluate(entry) * point.value(3000 + column.place() as u64)).sum()
     };
-    let rows = derivation.gradients.iter().zip(&derivation.integrals).zip(integrals);
-    rows.map(|((gradient, expected), integral)| along(gradient) + integral - point.evaluate(expected)).collect()
+    let rows = derivation.integrals.rows().zip(integrals);
+    rows.map(|(row, integral)| along(&row.gradient) + integral - point.evaluate(&row.value)).collect()
 }
 
 /// S_j in general position.
@@ -265,7 +274,7 @@ fn correction(
     let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
     let y = solve_transposed(gram, consistent_violation(derivation, point, integrals));
     let step = |column: usize| moved(column) * y.iter().zip(rows).map(|(y, row)| y * row[column]).sum::<f64>();
-    (0..derivation.dimension).map(step).collect()
+    (0..derivation.dimension()).map(step).collect()
 }
 
 /// The solution of C^T c = b by Gaussian elimination with partial pivoting.

@@ -12,7 +12,9 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::{Builder, Input, Instruction, Value};
+use crate::derivation::Symbols;
 use crate::expression::{Expression, Function, Symbol, to_f64};
+use crate::table::Id;
 
 /// An exact coefficient times integer powers of values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,10 +51,10 @@ pub(super) enum Stage {
 
 /// Lowers expressions into one builder.
 #[derive(Clone, Debug)]
-pub(super) struct Lowering {
+pub(super) struct Lowering<'a> {
     pub(super) builder: Builder,
     pub(super) stage: Stage,
-    first_parameter: u32,
+    symbols: &'a Symbols,
     kinds: Vec<Kind>,
     /// Symbols that stand for values.
     bound: BTreeMap<Symbol, Value>,
@@ -144,13 +146,12 @@ impl Monomial {
     }
 }
 
-impl Lowering {
-    /// `first_parameter` is the dimension of the state: symbols from there on are parameters.
-    pub(super) fn new(first_parameter: usize, stage: Stage) -> Self {
+impl<'a> Lowering<'a> {
+    pub(super) fn new(symbols: &'a Symbols, stage: Stage) -> Self {
         Self {
             builder: Builder::default(),
             stage,
-            first_parameter: first_parameter as u32,
+            symbols,
             kinds: Vec::new(),
             bound: BTreeMap::new(),
             sums: HashMap::new(),
@@ -235,8 +236,8 @@ impl Lowering {
     }
 
     /// S_j
-    pub(super) fn variance(&mut self, column: usize) -> Monomial {
-        Monomial::value(self.builder.input(Input::Variance(column)))
+    pub(super) fn variance(&mut self, column: Symbol) -> Monomial {
+        Monomial::value(self.builder.input(Input::Variance(column.place())))
     }
 
     /// The expression as one monomial: a sum becomes what its terms share, times a value.
@@ -268,7 +269,8 @@ impl Lowering {
 
     fn symbol(&mut self, symbol: Symbol) -> Value {
         let bound = self.bound.get(&symbol).copied();
-        bound.unwrap_or_else(|| self.builder.input(Input::Symbol(symbol)))
+        let input = if self.symbols.is_state(symbol) { Input::State(symbol) } else { Input::Parameter(symbol) };
+        bound.unwrap_or_else(|| self.builder.input(input))
     }
 
     /// Integer powers stay powers, half-integer ones become powers of a square root.
@@ -417,7 +419,7 @@ impl Lowering {
 
     /// Divides the entries of a vector by what all of them share, and returns it: a number, and parameters that divide. What
     /// parameters multiply stays, because they may be 0.
-    pub(super) fn take_constant_factor<'a>(&mut self, entries: impl Iterator<Item = &'a mut Monomial>) -> Monomial {
+    pub(super) fn take_constant_factor<'m>(&mut self, entries: impl Iterator<Item = &'m mut Monomial>) -> Monomial {
         let mut entries: Vec<&mut Monomial> = entries.collect();
         let Some(first) = entries.first() else { return Monomial::number(BigRational::one()) };
         let mut shared = entries[1..].iter().fold((*first).clone(), |shared, entry| shared.shared_with(entry));
@@ -538,9 +540,8 @@ impl Lowering {
             let instruction = self.builder.instruction(Value(self.kinds.len() as u32));
             let kind = match instruction {
                 Instruction::Constant(_) => Kind::Parameter,
-                Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
-                Instruction::Input(Input::Prepared(_)) => Kind::Parameter,
-                Instruction::Input(Input::Symbol(_) | Input::Variance(_)) => Kind::State,
+                Instruction::Input(Input::Parameter(_) | Input::Prepared(_)) => Kind::Parameter,
+                Instruction::Input(Input::State(_) | Input::Variance(_)) => Kind::State,
                 Instruction::Input(Input::Weighted(_) | Input::Noise(_)) => Kind::Scalar,
                 other => {
                     other.operands().fold(Kind::Parameter, |kind, operand| match (kind, self.kinds[operand.index()]) {

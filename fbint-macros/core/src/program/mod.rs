@@ -35,8 +35,10 @@ impl Value {
 /// What a program reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
-    /// An entry of the state; in the program that prepares, a parameter.
-    Symbol(Symbol),
+    /// An entry of the state.
+    State(Symbol),
+    /// An entry of a parameter: in the program that prepares.
+    Parameter(Symbol),
     /// The i-th result of the program that prepares.
     Prepared(usize),
     /// y_i, which the feedback law returns.
@@ -131,6 +133,15 @@ impl Instruction {
             Self::Binary(function, a, b) => Self::Binary(function, to(a), to(b)),
         }
     }
+}
+
+/// A bug of the compiler: a generated function whose results are not those of its derivation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The function.
+    pub function: &'static str,
+    /// The pass that changed a result, where it is known.
+    pub pass: Option<&'static str>,
 }
 
 /// A straight-line program.
@@ -260,7 +271,7 @@ impl std::fmt::Display for Program {
         for (index, instruction) in self.instructions.iter().enumerate() {
             let text = match *instruction {
                 Instruction::Constant(bits) => format!("{:?}", f64::from_bits(bits)),
-                Instruction::Input(Input::Symbol(symbol)) => format!("symbol {}", symbol.0),
+                Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => format!("symbol {}", symbol.0),
                 Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Weighted(index)) => format!("weighted {index}"),
                 Instruction::Input(Input::Variance(column)) => format!("variance {column}"),
@@ -453,7 +464,7 @@ mod tests {
     #[test]
     fn values_live_until_the_law_and_the_caller_have_them() {
         let mut builder = Builder::default();
-        let [x, y] = [0, 1].map(|index| builder.input(Input::Symbol(Symbol(index))));
+        let [x, y] = [0, 1].map(|index| builder.input(Input::State(Symbol(index))));
         let integrals = [Instruction::Add(x, y), Instruction::Sub(x, y), Instruction::Mul(x, y)];
         let integrals = integrals.map(|instruction| builder.push(instruction));
         let weighted = builder.input(Input::Weighted(0));
@@ -462,7 +473,7 @@ mod tests {
         assert_eq!(builder.finish(integrals.to_vec(), outputs.to_vec()).live_values(), 3);
 
         let mut builder = Builder::default();
-        let [x, y] = [0, 1].map(|index| builder.input(Input::Symbol(Symbol(index))));
+        let [x, y] = [0, 1].map(|index| builder.input(Input::State(Symbol(index))));
         let [sum, difference] = [Instruction::Add(x, y), Instruction::Sub(x, y)].map(|value| builder.push(value));
         let fused = builder.push(Instruction::MulAdd(sum, difference, sum));
         let program = builder.finish(Vec::new(), vec![fused]);

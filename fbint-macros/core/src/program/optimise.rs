@@ -4,8 +4,8 @@
 use super::assemble::FEEDBACK_FIELD;
 use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
-use super::{Builder, Input, Instruction, Pass, Program, Value};
-use crate::sample::sample_points;
+use super::{Builder, Fault, Input, Instruction, Pass, Program, Value};
+use crate::sample::{Point, sample_points};
 
 /// How a pass is done.
 enum Rewrite {
@@ -33,14 +33,12 @@ pub(super) struct Optimised {
     pub(super) prepare: Program,
     /// What each pass made of the feedback field.
     pub(super) passes: Vec<Pass>,
-    /// The first pass that changed a result, and of which function.
-    pub(super) fault: Option<String>,
 }
 
-/// All passes over all programs.
-pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Program); 10]) -> Optimised {
-    let mut preparation = Preparation::new(first_parameter);
-    let (mut passes, mut fault) = (Vec::new(), None);
+/// All passes over all programs; `Err` names the first pass that changed a result.
+pub(super) fn optimise(programs: [(&'static str, &mut Program); 10]) -> Result<Optimised, Fault> {
+    let mut preparation = Preparation::default();
+    let mut passes = Vec::new();
     for (function, program) in programs {
         let expected = Expected::of(program);
         for (name, rewrite) in PASSES {
@@ -49,8 +47,8 @@ pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Pr
                 Rewrite::Hoist => preparation.hoist_parameters(program),
             }
             eliminate_dead_values(program);
-            if fault.is_none() && !expected.is_met(&preparation, program) {
-                fault = Some(format!("{function}` after the pass `{name}"));
+            if !expected.is_met(&preparation, program) {
+                return Err(Fault { function, pass: Some(name) });
             }
             if function == FEEDBACK_FIELD {
                 passes.push(Pass::of(name, program));
@@ -61,13 +59,13 @@ pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Pr
     divide(&mut prepare);
     fuse_multiply_add(&mut prepare);
     eliminate_dead_values(&mut prepare);
-    Optimised { prepare, passes, fault }
+    Ok(Optimised { prepare, passes })
 }
 
 /// A program before the passes, and its results at the first point where all are finite.
 struct Expected {
     program: Program,
-    results: Vec<(crate::sample::Point, Vec<f64>)>,
+    results: Vec<(Point<'static>, Vec<f64>)>,
 }
 
 impl Expected {
@@ -91,17 +89,13 @@ impl Expected {
 }
 
 /// Collects what several programs compute from parameters alone.
+#[derive(Default)]
 struct Preparation {
-    first_parameter: u32,
     builder: Builder,
     outputs: Vec<Value>,
 }
 
 impl Preparation {
-    fn new(first_parameter: usize) -> Self {
-        Self { first_parameter: first_parameter as u32, builder: Builder::default(), outputs: Vec::new() }
-    }
-
     /// The program that prepares, so far.
     fn program(&self) -> Program {
         Program {
@@ -117,8 +111,7 @@ impl Preparation {
         let mut prepared: Vec<Option<Value>> = Vec::with_capacity(program.instructions.len());
         for &instruction in &program.instructions {
             let parametric = match instruction {
-                Instruction::Input(Input::Symbol(symbol)) => symbol.0 >= self.first_parameter,
-                Instruction::Input(_) => false,
+                Instruction::Input(input) => matches!(input, Input::Parameter(_)),
                 other => other.operands().all(|operand| prepared[operand.index()].is_some()),
             };
             let moved = |operand: Value| prepared[operand.index()].unwrap_or(operand);
