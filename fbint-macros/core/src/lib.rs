@@ -7,6 +7,7 @@ pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
 pub mod expression;
+pub mod factored;
 pub mod mechanics;
 pub mod notation;
 mod precise;

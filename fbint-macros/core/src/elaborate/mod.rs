@@ -28,7 +28,7 @@ use syn::{Expr, Ident};
 
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
 use self::integrals::{Kept, Listed, latex};
-use self::multipliers::Multipliers;
+use self::multipliers::multipliers;
 use self::quantities::{Flattened, Kind, Quantity, flatten, join};
 use self::scope::{Outcome, Scope};
 use self::symbols::Unknowns;
@@ -73,9 +73,9 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
         invariants: sound(&invariants),
     }
     .listed();
-    let multipliers = if declaration.canonical { multipliers(&integrals, &mut symbols) } else { Vec::new() };
+    let acting = if declaration.canonical { add_multipliers(&integrals, &mut symbols) } else { Vec::new() };
     let constrained = constraints.iter().chain(&phase).filter(|_| declaration.canonical);
-    scope.multipliers = Some(Multipliers::new(declaration, constrained, &multipliers));
+    scope.multipliers = Some(multipliers(declaration, constrained, &acting));
     let outputs = flatten(&mut scope, &declaration.outputs, Kind::Output, &symbols);
     let used = scope.used();
 
@@ -107,7 +107,7 @@ fn sound(all: &[Outcome<Flattened>]) -> Vec<&Quantity> {
 }
 
 /// Adds a symbol for the multiplier of each constraint, and gives those of the constraints that are declared, in their order.
-fn multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
+fn add_multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
     let mut declared = Vec::new();
     for (id, integral) in integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()) {
         let symbol = symbols.push(symbols::multiplier(id, &integral.name, &integral.latex));

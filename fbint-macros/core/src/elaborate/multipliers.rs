@@ -19,31 +19,24 @@ use crate::diagnostics::nearest;
 use crate::expression::Symbol;
 use crate::syntax::{Declaration, Family, Named, plain};
 
-/// The multipliers of every constraint by its name.
-pub(super) struct Multipliers<'a> {
-    constraints: BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>,
-}
-
-impl<'a> Multipliers<'a> {
-    /// The multipliers of the constraints of a canonical system: symbols for what is kept of each, all in the order of the
-    /// declaration.
-    pub(super) fn new<'q>(
-        declaration: &'a Declaration,
-        constraints: impl IntoIterator<Item = &'q Outcome<Flattened>>,
-        symbols: &[Symbol],
-    ) -> Self {
-        let declared = declaration.constraints.iter().chain(&declaration.phase_constraints);
-        let mut symbols = symbols.iter().copied();
-        let mut table = BTreeMap::new();
-        for (named, constraint) in declared.zip(constraints) {
-            let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
-                let symbols: Vec<Symbol> = symbols.by_ref().take(constraint.kept.len()).collect();
-                constraint.members.iter().map(|member| value(member, constraint, &symbols)).collect()
-            });
-            table.entry(plain(&named.name)).or_insert((named, values));
-        }
-        Self { constraints: table }
+/// The multipliers of the constraints of a canonical system by their names: `symbols` for what is kept of each, all in the order
+/// of the declaration.
+pub(super) fn multipliers<'a, 'q>(
+    declaration: &'a Declaration,
+    constraints: impl IntoIterator<Item = &'q Outcome<Flattened>>,
+    symbols: &[Symbol],
+) -> BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)> {
+    let declared = declaration.constraints.iter().chain(&declaration.phase_constraints);
+    let mut symbols = symbols.iter().copied();
+    let mut table = BTreeMap::new();
+    for (named, constraint) in declared.zip(constraints) {
+        let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
+            let symbols: Vec<Symbol> = symbols.by_ref().take(constraint.kept.len()).collect();
+            constraint.members.iter().map(|member| value(member, constraint, &symbols)).collect()
+        });
+        table.entry(plain(&named.name)).or_insert((named, values));
     }
+    table
 }
 
 fn value(member: &Member, constraint: &Flattened, symbols: &[Symbol]) -> Value {
@@ -108,7 +101,7 @@ impl<'a> Scope<'a> {
     }
 
     fn constraint(&self, name: &str) -> Option<&(&'a Named, Outcome<Vec<Value>>)> {
-        self.multipliers.as_ref()?.constraints.get(name)
+        self.multipliers.as_ref()?.get(name)
     }
 
     /// The place of a member of a family.
@@ -127,8 +120,7 @@ impl<'a> Scope<'a> {
         if self.is_obscure(&written) {
             return Poison;
         }
-        let known: Vec<&str> =
-            self.multipliers.iter().flat_map(|table| table.constraints.keys()).map(|it| &it[..]).collect();
+        let known: Vec<&str> = self.multipliers.iter().flat_map(|table| table.keys()).map(|it| &it[..]).collect();
         let message = format!("`{written}` is no constraint");
         let message = match nearest(&written, known.iter().copied()) {
             Some(near) => format!("{message}; did you mean `{near}`?"),

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 use syn::{Expr, Ident};
 
-use super::multipliers::Multipliers;
 use super::symbols::{Unknown, Unknowns};
 use super::value::{Scalar, Value};
 use crate::diagnostics::{Errors, nearest};
@@ -56,8 +55,8 @@ pub(super) struct Scope<'a> {
     used: BTreeSet<String>,
     /// Whether a holonomic constraint is being evaluated, and if so, whether its use of a momentum was reported.
     holonomic: Option<bool>,
-    /// While outputs are evaluated, the multipliers of the constraints.
-    pub(super) multipliers: Option<Multipliers<'a>>,
+    /// While outputs are evaluated, the multipliers of every constraint by its name, member by member.
+    pub(super) multipliers: Option<BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>>,
     /// How many evaluations are open.
     pub(super) level: usize,
     /// How many entries were evaluated.
