@@ -12,10 +12,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fbint_macros_core::derivation::{Constraints, Derivation, Field, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
-use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble, verify};
+use fbint_macros_core::program::{FUNCTIONS, Input, Instruction, Program, Programs, Value, assemble, verify};
 use fbint_macros_core::table::Id;
 use fbint_tests::compiler::Declaration;
-use fbint_tests::functions::{FUNCTIONS, Question, Results, disagreement, emitted, interpreted};
+use fbint_tests::functions::{self, Question, Results, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
 use fbint_tests::{Random, relative_error};
 
@@ -61,14 +61,16 @@ mod programs {
         assert!(checks.catch(&good.programs).is_none(), "{}: the checks fail without a fault", S::NAME);
         let mut random = Random::new(3);
         let mut tally = Tally::default();
-        for which in 0..good.programs.all().len() {
+        // What is broken: the program that prepares, or a function.
+        for broken in [None].into_iter().chain(FUNCTIONS.map(Some)) {
             for _ in 0..faults {
                 let mut programs = good.programs.clone();
                 let prepared = programs.prepare.outputs.len();
-                let program = nth(&mut programs, which);
-                let range = if which == 0 { N..N + S::PARAMETER_NAMES.len() } else { 0..N };
+                let (name, program, range) = match broken {
+                    None => ("prepare", &mut programs.prepare, N..N + S::PARAMETER_NAMES.len()),
+                    Some(function) => (function.name, &mut programs[function], 0..N),
+                };
                 let Some(fault) = break_program(program, prepared, range, &mut random) else { break };
-                let (name, _) = good.programs.all()[which];
                 let fault = format!("{} {name}: {fault}", S::NAME);
                 checks.judge(&programs, &fault, &mut tally, || verify(&good.derivation, &programs).is_err());
             }
@@ -76,22 +78,6 @@ mod programs {
         tally.report(S::NAME, "programs");
         assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::NAME);
         tally
-    }
-
-    fn nth(programs: &mut Programs, which: usize) -> &mut Program {
-        let all = [
-            &mut programs.prepare,
-            &mut programs.vector_field,
-            &mut programs.integrals,
-            &mut programs.jacobian,
-            &mut programs.multipliers,
-            &mut programs.outputs,
-            &mut programs.potential_gradient,
-            &mut programs.feedback_field,
-            &mut programs.correction,
-            &mut programs.squared_gradients,
-        ];
-        all.into_iter().nth(which).expect("one of the programs")
     }
 
     /// Puts a fault into the program and describes it. None where there is nothing to break.
@@ -107,13 +93,13 @@ mod programs {
         let before = program.clone();
         match random.index(8) {
             0 if program.outputs.len() > 1 => exchange(&mut program.outputs, random),
-            1 if program.integrals.len() > 1 => exchange(&mut program.integrals, random),
+            1 if exchange_integrals(program, random) => {}
             2 => drop_term(program, random),
             _ => {
                 let index = random.index(program.instructions.len());
                 let earlier = earlier_values(program, index);
                 let other_operand = random.index(3) == 0 && !earlier.is_empty();
-                let broken = match program.instructions[index] {
+                let broken = match program.instructions[index].clone() {
                     other if other_operand => with_another_operand(other, &earlier, random),
                     Instruction::Input(input) => Instruction::Input(other_input(input, prepared, symbols, random)),
                     other => other_operation(other, random),
@@ -129,6 +115,15 @@ mod programs {
         values.swap(i, j);
     }
 
+    /// Exchanges two of the integrals that the law is given, where it takes part.
+    fn exchange_integrals(program: &mut Program, random: &mut Random) -> bool {
+        let law = program.instructions.iter_mut().find_map(|instruction| match instruction {
+            Instruction::Weigh(integrals) if integrals.len() > 1 => Some(integrals),
+            _ => None,
+        });
+        law.map(|integrals| exchange(integrals, random)).is_some()
+    }
+
     /// One operand of an instruction in the place of its result.
     fn drop_term(program: &mut Program, random: &mut Random) {
         let index = random.index(program.instructions.len());
@@ -138,8 +133,8 @@ mod programs {
         }
         let kept = operands[random.index(operands.len())];
         let instead = |value: Value| if value.index() == index { kept } else { value };
-        program.instructions.iter_mut().for_each(|instruction| *instruction = instruction.map(instead));
-        program.outputs.iter_mut().chain(&mut program.integrals).for_each(|value| *value = instead(*value));
+        program.instructions.iter_mut().for_each(|instruction| *instruction = instruction.clone().map(instead));
+        program.outputs.iter_mut().for_each(|value| *value = instead(*value));
     }
 
     fn with_another_operand(instruction: Instruction, earlier: &[Value], random: &mut Random) -> Instruction {
@@ -159,8 +154,7 @@ mod programs {
             }
             Input::Parameter(_) => Input::Parameter(Symbol::at(symbols.start + random.index(symbols.len()))),
             Input::Prepared(_) => Input::Prepared(random.index(prepared)),
-            Input::Noise(row) => Input::Noise(if row == 0 { 1 } else { row - 1 }),
-            Input::Weighted(row) => Input::Weighted(if row == 0 { 0 } else { random.index(row + 1) }),
+            Input::Noise(row) => Input::Noise(IntegralId::at(if row.place() == 0 { 1 } else { row.place() - 1 })),
         }
     }
 
@@ -188,6 +182,10 @@ mod programs {
             Instruction::NegMulSub(a, b, c) => Instruction::MulSub(a, b, c),
             Instruction::Unary(_, a) => Instruction::Neg(a),
             Instruction::Binary(function, a, b) => Instruction::Binary(function, b, a),
+            Instruction::Weigh(integrals) => Instruction::Weigh(integrals.iter().rev().copied().collect()),
+            Instruction::Weighed(law, integral) => {
+                Instruction::Weighed(law, IntegralId::at(random.index(integral.place() + 1)))
+            }
             other @ Instruction::Input(_) => other,
         }
     }
@@ -401,7 +399,7 @@ impl<const N: usize, const M: usize> Checks<N, M> {
     fn changed(&self, programs: &Programs) -> bool {
         self.judged.iter().any(|(parameters, question, good, rounding)| {
             let faulty = interpreted(programs, parameters, question);
-            let pairs = good.0.iter().zip(&faulty.0).zip(FUNCTIONS);
+            let pairs = good.0.iter().zip(&faulty.0).zip(functions::FUNCTIONS);
             pairs.into_iter().any(|((good, faulty), name)| {
                 let error = relative_error(faulty, good);
                 error.is_nan() || error > if name == "correction" { rounding.max(ROUNDING) } else { ROUNDING }

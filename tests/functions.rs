@@ -4,7 +4,7 @@
 //! the declared functions ([`Oracle::results`](crate::oracle::Oracle::results)) and stored values. [`disagreement`] is the one check that holds
 //! one path against another: tests of the models and tests by injected faults call the same.
 
-use fbint_macros_core::program::{Program, Programs};
+use fbint_macros_core::program::{self, Program, Programs};
 use fbint_runtime::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
 use nalgebra::{SMatrix, SVector};
 
@@ -212,31 +212,31 @@ pub fn interpreted<const N: usize, const M: usize>(
     let weigh = |integrals: &[f64]| question.law.weigh::<f64>(array(integrals)).to_vec();
     let law = normalised(programs, &machine.prepared, weigh);
     let at = |program: &Program, x: &[f64]| machine.run(program, x, &law);
-    let potential_gradient = |x: &[f64]| at(&programs.potential_gradient, x);
+    let potential_gradient = |x: &[f64]| at(&programs[&program::POTENTIAL_GRADIENT], x);
     let feedback = |x: &[f64]| match question.law.has_metric {
-        false => at(&programs.feedback_field, x),
+        false => at(&programs[&program::FEEDBACK_FIELD], x),
         true => {
             let gradient = product(&question.law.metric, array::<N>(&potential_gradient(x)));
-            at(&programs.vector_field, x).iter().zip(gradient).map(|(x, v)| x - v).collect()
+            at(&programs[&program::VECTOR_FIELD], x).iter().zip(gradient).map(|(x, v)| x - v).collect()
         }
     };
     let x = question.x.as_slice();
-    let (integrals, jacobian) = (at(&programs.integrals, x), at(&programs.jacobian, x));
+    let (integrals, jacobian) = (at(&programs[&program::INTEGRALS], x), at(&programs[&program::JACOBIAN], x));
     let violation = question.violation(&integrals, |row, column| jacobian[row * N + column]);
-    let correction = machine.run(&programs.correction, x, |integrals| {
+    let correction = machine.run(&programs[&program::PROJECTION], x, |integrals| {
         FeedbackLaw::<f64, N, M>::weigh(&violation, array(integrals)).to_vec()
     });
     let (euler, rk4) = steps(&feedback, x, question.h);
     Results([
-        at(&programs.vector_field, x),
+        at(&programs[&program::VECTOR_FIELD], x),
         integrals,
         (0..N * M).map(|index| jacobian[index % M * N + index / M]).collect(),
-        at(&programs.multipliers, x),
-        at(&programs.outputs, x),
+        at(&programs[&program::MULTIPLIERS], x),
+        at(&programs[&program::OUTPUTS], x),
         potential_gradient(x),
         feedback(x),
         correction,
-        at(&programs.squared_gradients, x),
+        at(&programs[&program::SQUARED_GRADIENTS], x),
         euler,
         rk4,
     ])

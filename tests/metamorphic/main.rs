@@ -9,7 +9,7 @@ mod declaration;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use fbint_macros_core::program::Program;
+use fbint_macros_core::program::{self, Program};
 use fbint_tests::compiler::{Compiled, Declaration, normalised, run};
 use fbint_tests::{Random, relative_error};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
@@ -258,27 +258,27 @@ fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcom
     };
     let law = normalised(programs, &prepared, law);
     let at = |program: &Program| run(program, &prepared, value, &law);
-    let (here, jacobian) = (at(&programs.integrals), at(&programs.jacobian));
+    let (here, jacobian) = (at(&programs[&program::INTEGRALS]), at(&programs[&program::JACOBIAN]));
     let violation = |values: &[f64]| -> Vec<f64> {
         let rows = jacobian.chunks(states.len()).zip(values.iter().zip(&here));
         let along =
             |row: &[f64]| row.iter().zip(&states).map(|(entry, name)| entry * number(name, seed + 300)).sum::<f64>();
         rows.map(|(row, (value, here))| along(row) + value - here).collect()
     };
-    let correction = run(&programs.correction, &prepared, value, violation);
+    let correction = run(&programs[&program::PROJECTION], &prepared, value, violation);
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
     let rows = integrals.iter().flat_map(|row| states.iter().map(move |column| format!("{row} by {column}")));
     let outputs = derivation.outputs.iter().map(|output| output.name.clone()).collect();
     let all = [
-        ("vector_field", names(&states), at(&programs.vector_field)),
+        ("vector_field", names(&states), at(&programs[&program::VECTOR_FIELD])),
         ("integrals", integrals.clone(), here.clone()),
         ("integrals_jacobian", rows.collect(), jacobian.clone()),
-        ("multipliers", integrals.clone(), at(&programs.multipliers)),
-        ("outputs", outputs, at(&programs.outputs)),
-        ("potential_gradient", names(&states), at(&programs.potential_gradient)),
-        ("feedback_field", names(&states), at(&programs.feedback_field)),
+        ("multipliers", integrals.clone(), at(&programs[&program::MULTIPLIERS])),
+        ("outputs", outputs, at(&programs[&program::OUTPUTS])),
+        ("potential_gradient", names(&states), at(&programs[&program::POTENTIAL_GRADIENT])),
+        ("feedback_field", names(&states), at(&programs[&program::FEEDBACK_FIELD])),
         ("correction", names(&states), correction),
-        ("squared_gradients", integrals.clone(), at(&programs.squared_gradients)),
+        ("squared_gradients", integrals.clone(), at(&programs[&program::SQUARED_GRADIENTS])),
     ];
     all.into_iter().map(|(function, names, values)| (function, names.into_iter().zip(values).collect())).collect()
 }

@@ -11,10 +11,10 @@ use quote::{format_ident, quote};
 use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, KineticEnergy};
 use crate::elaborate::Place;
 use crate::expression::Symbol;
-use crate::program::{Instruction, OperationCount, Pass, Program, Programs};
+use crate::program::{self, Form, Instruction, OperationCount, Pass, Program, Programs};
 use crate::syntax::{Declaration, Shape, Variable, plain};
 use crate::table::Table;
-use body::{Form, Scope, place};
+use body::{Scope, place};
 pub use stub::stub;
 
 /// Everything that the generated items are made of.
@@ -28,6 +28,8 @@ pub struct Compiled<'a> {
     pub derivation: &'a Derivation,
     /// The functions.
     pub programs: &'a Programs,
+    /// What each pass made of the feedback field.
+    pub passes: &'a [Pass],
     /// Where each integral is conserved.
     pub conservation: &'a Table<IntegralId, Conservation>,
     /// The derivation in LaTeX.
@@ -173,9 +175,9 @@ fn implementation(compiled: &Compiled<'_>, scope: &Scope<'_>, prepare: &TokenStr
     });
     let conservation = compiled.conservation.rows().map(|grade| conservation(runtime, *grade));
     let weights = integrals.rows().map(|integral| Literal::f64_unsuffixed(f64::from(integral.weight)));
-    let field_operations = operations(runtime, &compiled.programs.vector_field.operations());
-    let feedback_operations = operations(runtime, &compiled.programs.feedback_field.operations());
-    let passes = compiled.programs.passes.iter().map(|pass| pass_costs(runtime, pass));
+    let field_operations = operations(runtime, &compiled.programs[&program::VECTOR_FIELD].operations());
+    let feedback_operations = operations(runtime, &compiled.programs[&program::FEEDBACK_FIELD].operations());
+    let passes = compiled.passes.iter().map(|pass| pass_costs(runtime, pass));
     let (latex, equations, summary) = (compiled.latex, compiled.equations, compiled.summary);
     let places: Vec<TokenStream> = symbols.parameters().map(|symbol| place(&compiled.places[symbol])).collect();
     let indices = || (0..places.len()).map(Literal::usize_unsuffixed);
@@ -292,16 +294,16 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
     let dimension = compiled.derivation.dimension();
     let programs = compiled.programs;
-    let vector_field = scope.vector(&programs.vector_field, Form::Declared);
-    let integrals = scope.vector(&programs.integrals, Form::Declared);
-    let jacobian = scope.matrix(&programs.jacobian, dimension);
-    let multipliers = scope.vector(&programs.multipliers, Form::Declared);
-    let outputs = scope.array(&programs.outputs);
+    let vector_field = scope.vector(&programs[&program::VECTOR_FIELD], Form::Declared);
+    let integrals = scope.vector(&programs[&program::INTEGRALS], Form::Declared);
+    let jacobian = scope.matrix(&programs[&program::JACOBIAN], dimension);
+    let multipliers = scope.vector(&programs[&program::MULTIPLIERS], Form::Declared);
+    let outputs = scope.array(&programs[&program::OUTPUTS]);
     let number_of_outputs = Literal::usize_unsuffixed(compiled.derivation.outputs.len());
-    let potential_gradient = scope.vector(&programs.potential_gradient, Form::Normalised);
-    let feedback_field = scope.vector(&programs.feedback_field, Form::Normalised);
-    let correction = scope.vector(&programs.correction, Form::Declared);
-    let squared_gradients = scope.vector(&programs.squared_gradients, Form::Declared);
+    let potential_gradient = scope.vector(&programs[&program::POTENTIAL_GRADIENT], Form::Normalised);
+    let feedback_field = scope.vector(&programs[&program::FEEDBACK_FIELD], Form::Normalised);
+    let correction = scope.vector(&programs[&program::PROJECTION], Form::Declared);
+    let squared_gradients = scope.vector(&programs[&program::SQUARED_GRADIENTS], Form::Declared);
     let (n, m) = compiled.sizes();
     let vector = quote!(#runtime::nalgebra::SVector<T, #n>);
     let this = quote!(<Self as #runtime::PreparedSystem<#n, #m>>);
@@ -311,16 +313,16 @@ fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     let with_metric = field_with_metric(runtime, &this, dimension);
     let euler_step = euler_step(&this, dimension);
     let rk4_step = rk4_step(runtime, &this, dimension);
-    let inline_vector_field = inlining_of_field(&programs.vector_field);
-    let inline_feedback_field = inlining_of_field(&programs.feedback_field);
-    let inline_correction = inlining_of_field(&programs.correction);
-    let inline_step = inlining(&programs.feedback_field);
+    let inline_vector_field = inlining_of_field(&programs[&program::VECTOR_FIELD]);
+    let inline_feedback_field = inlining_of_field(&programs[&program::FEEDBACK_FIELD]);
+    let inline_correction = inlining_of_field(&programs[&program::PROJECTION]);
+    let inline_step = inlining(&programs[&program::FEEDBACK_FIELD]);
     let [inline_integrals, inline_jacobian, inline_multipliers, inline_gradient, inline_squares] = [
-        &programs.integrals,
-        &programs.jacobian,
-        &programs.multipliers,
-        &programs.potential_gradient,
-        &programs.squared_gradients,
+        &programs[&program::INTEGRALS],
+        &programs[&program::JACOBIAN],
+        &programs[&program::MULTIPLIERS],
+        &programs[&program::POTENTIAL_GRADIENT],
+        &programs[&program::SQUARED_GRADIENTS],
     ]
     .map(inlining);
     quote! {
@@ -402,9 +404,9 @@ fn inlining(program: &Program) -> Option<TokenStream> {
 /// Which normalised integrals are constraints without a summand made of parameters.
 fn zero_targets(compiled: &Compiled<'_>) -> Vec<bool> {
     let normalisation = &compiled.programs.normalisation;
-    let offsets = normalisation.outputs.chunks(3).map(|row| normalisation.instructions[row[2].index()]);
+    let offsets = normalisation.outputs.chunks(3).map(|row| &normalisation.instructions[row[2].index()]);
     let pairs = compiled.derivation.integrals.rows().zip(offsets);
-    pairs.map(|(integral, offset)| integral.kind.is_constraint() && offset == Instruction::constant(0.0)).collect()
+    pairs.map(|(integral, offset)| integral.kind.is_constraint() && *offset == Instruction::constant(0.0)).collect()
 }
 
 /// X - L grad V, from the two of them; where L is the identity they are one program, with sums that cross.

@@ -11,7 +11,8 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Value;
-use super::lower::{Lowering, Monomial, Stage};
+use super::lower::{Lowering, Stage};
+use super::monomial::Monomial;
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Symbol;
 use crate::table::Table;
