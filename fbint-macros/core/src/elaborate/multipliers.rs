@@ -13,7 +13,7 @@ use syn::{Expr, ExprIndex, ExprPath};
 
 use super::evaluate::peel;
 use super::quantities::{Flattened, Member};
-use super::scope::{Outcome, Poison, Scope, list};
+use super::scope::{Multipliers, Outcome, Poison, Scope, list};
 use super::value::{Scalar, Value};
 use crate::diagnostics::nearest;
 use crate::expression::Symbol;
@@ -25,7 +25,7 @@ pub(super) fn multipliers<'a, 'q>(
     declaration: &'a Declaration,
     constraints: impl IntoIterator<Item = &'q Outcome<Flattened>>,
     symbols: &[Symbol],
-) -> BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)> {
+) -> Multipliers<'a> {
     let declared = declaration.constraints.iter().chain(&declaration.phase_constraints);
     let mut symbols = symbols.iter().copied();
     let mut table = BTreeMap::new();

@@ -33,6 +33,9 @@ enum Meaning<'a> {
     Broken,
 }
 
+/// The multipliers of every constraint by its name, member by member.
+pub(super) type Multipliers<'a> = BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>;
+
 /// Where the evaluation of a definition stands.
 enum Progress {
     Waiting,
@@ -55,8 +58,8 @@ pub(super) struct Scope<'a> {
     used: BTreeSet<String>,
     /// Whether a holonomic constraint is being evaluated, and if so, whether its use of a momentum was reported.
     holonomic: Option<bool>,
-    /// While outputs are evaluated, the multipliers of every constraint by its name, member by member.
-    pub(super) multipliers: Option<BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>>,
+    /// While outputs are evaluated, the multipliers of the constraints.
+    pub(super) multipliers: Option<Multipliers<'a>>,
     /// How many evaluations are open.
     pub(super) level: usize,
     /// How many entries were evaluated.
