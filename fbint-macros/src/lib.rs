@@ -6,12 +6,12 @@ use proc_macro::TokenStream;
 /// Derives the equations of a constrained mechanical system and generates the code that integrates them.
 ///
 /// The attribute stands on a struct whose fields are the model's parameters and declares coordinates, momenta, a
-/// Hamiltonian, constraints and first integrals. While the crate compiles, the declaration is differentiated symbolically;
-/// the struct is left as it stands and gains an implementation of
-/// [`FeedbackSystem`](https://docs.rs/fbint-runtime/latest/fbint_runtime/trait.FeedbackSystem.html) and a state type.
+/// Hamiltonian, constraints and first integrals. While the crate compiles, the declaration is differentiated symbolically.
+/// The struct stays as it is, and an implementation of
+/// `fbint_runtime::FeedbackSystem` and a state type are added.
 ///
 /// ```
-/// use fbint_runtime::{Gains, Method, Simulation, feedback_system};
+/// use fbint_runtime::{Method, Simulation, feedback_system};
 /// use nalgebra::vector;
 ///
 /// /// A point mass on a sphere of radius `l` under gravity.
@@ -26,12 +26,8 @@ use proc_macro::TokenStream;
 ///
 /// let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
 /// let start = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] };
-/// let run = Simulation::new(&pendulum, start)?
-///     .gains(Gains::uniform(50.0))
-///     .method(Method::Euler { h: 1e-3 })
-///     .until(1.0)
-///     .run()?;
-/// assert!(run.drift().get("energy").unwrap().max < 1e-4);
+/// let run = Simulation::new(&pendulum, start)?.run(Method::Rk4 { h: 1e-3 }, 1.0)?;
+/// assert!(run.drift().get("energy").unwrap().max < 1e-14);
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 ///
@@ -43,7 +39,7 @@ use proc_macro::TokenStream;
 /// | key | meaning |
 /// |---|---|
 /// | `coordinates(x, q: [3], w: [3, 4])` | configuration coordinates: scalars, vectors, matrices |
-/// | `momenta(px, p: [3], pw: [3, 4])` | their conjugate momenta: the same count and shapes in the same order |
+/// | `momenta(px, p: [3], pw: [3, 4])` | the conjugate momenta, with the count, shapes and order of the coordinates |
 /// | `hamiltonian = H` | the energy H(q, p); it becomes the integral `energy` |
 /// | `state(r: [3, 3], w: [3])` | a state that is not canonical, instead of `coordinates` and `momenta` |
 /// | `dynamics(r = expression, ..)` | the rate of every variable of a `state` |
@@ -52,13 +48,13 @@ use proc_macro::TokenStream;
 /// | `constraint(name = g)` | canonical: holonomic constraint g(q) = 0, whose partner `name_rate` = {g, H} is derived; with `state`: an invariant set g(x) = 0 of the field |
 /// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
-/// | `output(name = expression)` | a quantity that is computed beside the field; it may use `multiplier(constraint)` |
+/// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
 /// | `name[i in a..b] = expression` | a family, in `constraint`, `phase_constraint`, `invariant` and `output` |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
 /// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
 /// be used; an unused definition or parameter is an error. Entries of a constraint or an invariant that are equal, such as
-/// those of the symmetric r^T r, are kept once and weighted by how often they occur, so that V stays the Frobenius norm.
+/// the entries of the symmetric r^T r, are kept once and weighted by how often they occur, so that V stays the Frobenius norm.
 ///
 /// The reaction force of a holonomic constraint g is `multiplier(name)` times dg/dq: for g = |q|^2 - l^2 the tension of the
 /// rod is `-2 * l * multiplier(name)`.
@@ -66,7 +62,25 @@ use proc_macro::TokenStream;
 /// # Parameters
 ///
 /// The struct's fields are `f64`, `[f64; N]`, or nalgebra's `Vector1..6<f64>`, `SVector<f64, N>`, `Matrix1..6<f64>`,
-/// `Matrix2x3<f64>` and so on, `SMatrix<f64, R, C>`, with numbers for sizes. The struct has no generics.
+/// `Matrix2x3<f64>` and so on, `SMatrix<f64, R, C>`, with numbers for sizes. The struct has no generics. A system without
+/// parameters is a unit struct:
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+/// /// A star in the field of a galaxy.
+/// #[feedback_system(
+///     coordinates(x, y),
+///     momenta(px, py),
+///     hamiltonian = (px.powi(2) + py.powi(2) + x.powi(2) + y.powi(2)) / 2 + x.powi(2) * y - y.powi(3) / 3,
+/// )]
+/// pub struct HenonHeiles;
+///
+/// let start = HenonHeilesState { x: 0.0, y: 0.1, px: 0.35, py: 0.0 };
+/// let run = Simulation::new(&HenonHeiles, start)?.run(Method::Rk4 { h: 0.01 }, 10.0)?;
+/// assert!(run.drift().get("energy").unwrap().max < 1e-14);
+/// assert!(HenonHeiles::PARAMETER_NAMES.is_empty());
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
 ///
 /// # Expressions
 ///
@@ -87,45 +101,45 @@ use proc_macro::TokenStream;
 /// # What is generated
 ///
 /// The state type `NameState` has a field of the declared shape for each coordinate and momentum, and converts from and
-/// into the flat `SVector<f64, N>` (coordinates, then momenta). The integrals are, in this order: the constraints, their
-/// rates, the phase constraints, `energy`, the invariants. `NamePrepared`, which `prepare()` returns, holds what depends on
-/// the parameters alone; its functions are the ones that are called step after step.
+/// into the flat state, an array `[f64; N]` (coordinates, then momenta). The constants `STATE` and `INTEGRALS` say what each entry
+/// of the state and each integral is. `NamePrepared<T>`, which `prepare()` returns, holds what depends on the parameters alone;
+/// its functions are the ones that are called step after step.
 ///
-/// The generated functions are straight-line code without allocation, generic over the scalar (`f64`, `f32`, SIMD lanes,
+/// The generated functions are straight-line code without allocation, for numbers of any type `T` (`f64`, `f32`, SIMD lanes,
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
-/// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - L grad V, CPV22 eq. 6), `euler_step` and `rk4_step`. Constants hold
-/// names, operation counts, the generated code (`SOURCE`), and the derivation as text (`EQUATIONS`) and as LaTeX
-/// (`DERIVATION`). The generated code was checked, while it was generated, against a numerical evaluation of the derived
-/// expressions.
+/// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - grad V, CPV22 eq. 6) and `projection`, the
+/// Gauss-Newton step onto F = F_target. Further constants hold operation counts, the generated code (`SOURCE`), and the derivation
+/// as text (`EQUATIONS`) and as LaTeX (`DERIVATION`). The generated code was checked, while it was generated, against a numerical
+/// evaluation of the derived expressions.
 ///
 /// # What is proved
 ///
-/// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated. The constant
-/// `CONSERVATION` says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the
-/// documentation of the generated implementation:
+/// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated. `INTEGRALS`
+/// says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the documentation of the generated
+/// implementation:
 ///
 /// - everywhere: constraints and energy of a canonical system and the energy of a Poisson system by construction, anything
 ///   else because algebra shows that dI.X vanishes;
-/// - where the constraints hold: dI.X vanishes modulo the constraints. So it is with the constraint r^T r = 1 of a free
+/// - where the constraints hold: dI.X vanishes modulo the constraints. An example is the constraint r^T r = 1 of a free
 ///   rigid body, whose rate is [r^T r, hat(w)];
-/// - where algebra decides neither (functions have more relations than it is told of, and determinants of many constraints
+/// - where algebra decides neither (it does not know all relations among functions, and determinants of many constraints
 ///   are not written out), dI.X is evaluated in 256 bits in up to eight states chosen at random, the same in every
 ///   build, and so is in states that satisfy the constraints;
 /// - what is not conserved is a compile error that shows dI.X and a state in which it does not vanish. A declared energy
-///   with a wrong sign, a vector of which gravity keeps one entry, a constraint that is no invariant set of its field do not
-///   compile.
+///   with a wrong sign, a vector of which gravity conserves one entry only, and a constraint that is not an invariant set of its
+///   field do not compile.
 ///
 /// The derivation also lists the Poisson or Dirac brackets of the integrals, the rank of DF in general position with the
 /// integrals that are functions of the others (Kepler's L and A satisfy L . A = 0), and the pattern of the matrix A of
-/// holonomic constraints. Notes, which are no errors, name such integrals, constraints of the form `q.norm() - l`, whose squares
-/// would do (a root is legal, and its multiplier is the force itself), and whatever looks like a mistake and was not proved to
-/// be one: constraints that no state was found to satisfy, a matrix C that is singular in every state that was tried, a function
+/// holonomic constraints. Notes, which are not errors, name such integrals, constraints of the form `q.norm() - l`, whose squares
+/// would do (a root is legal, and its multiplier is the force itself), and everything that looks like a mistake but was not proved
+/// to be one: constraints that no state was found to satisfy, a matrix C that is singular in every state that was tried, a function
 /// that is defined in none of them. The search tries a few hundred states, and what it misses may exist.
 ///
 /// # When something is wrong
 ///
 /// Every mistake is a compile error at the token that makes it, and all mistakes of a declaration are shown at once. The
-/// struct and an implementation without content remain, so that code that uses the model adds no errors of its own.
+/// struct and an empty implementation remain, so that code that uses the model causes no further errors.
 ///
 /// The compiler refuses constraints that depend on one another, everywhere or where they hold, constraints that contradict one
 /// another, a constraint that never changes its sign, a constraint whose gradient vanishes where it holds (a square), and a
@@ -136,9 +150,8 @@ use proc_macro::TokenStream;
 /// # While compiling
 ///
 /// The derivation is done by the computer-algebra system Symbolica, one derivation at a time on the whole machine: a lock
-/// file serialises parallel builds, each of which holds it for milliseconds and gives up with an error after 60 s, or after as
-/// many seconds as the environment variable `FBINT_PATIENCE` says when it is compiled. The
-/// README states what its licence means for users.
+/// file serialises parallel builds. Each holds it for milliseconds, and gives up with an error after it has waited for 60 s, or for
+/// the number of seconds in the environment variable `FBINT_PATIENCE`. The README states what Symbolica's licence means for users.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
 /// Constraints*, Sensors 22 (2022) 6487.

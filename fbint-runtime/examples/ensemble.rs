@@ -12,7 +12,6 @@ use std::hint::black_box;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 use std::time::Instant;
 
-use fbint_runtime::nalgebra::{ArrayStorage, SVector, Vector6, vector};
 use fbint_runtime::{Ensemble, Feedback, Gains, Lanes, Method, Scalar, Uniform, feedback_system};
 use rayon::ThreadPoolBuilder;
 use simba::simd::WideF64x4;
@@ -31,7 +30,7 @@ struct SphericalPendulum {
     l: f64,
 }
 
-type Field = Feedback<SphericalPendulum, Uniform, fbint_runtime::Identity, 6, 4>;
+type Field<T = f64> = Feedback<SphericalPendulum, Uniform, T>;
 
 /// Its name, its lanes, and what it takes.
 type Kernel = (&'static str, usize, fn(&Field, usize) -> f64);
@@ -63,13 +62,11 @@ fn features() -> &'static str {
     }
 }
 
-fn start() -> Vector6<f64> {
-    vector![0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
-}
+const START: [f64; 6] = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0];
 
 /// The step alone, on numbers of many kinds.
 fn kernels() -> Result<(), Box<dyn Error>> {
-    let field = Feedback::new(&PENDULUM, &start(), Gains::uniform(1.0))?;
+    let field = Feedback::new(&PENDULUM, &START, Gains::uniform(1.0))?;
     let kernels: [Kernel; 11] = [
         ("f64, the scalar loop", 1, nanoseconds::<f64>),
         ("simba's WideF64x4", 4, nanoseconds::<WideF64x4>),
@@ -99,10 +96,9 @@ fn kernels() -> Result<(), Box<dyn Error>> {
 /// Of a step of one member, where as many as there are lanes are integrated at once.
 fn nanoseconds<T: Scalar>(field: &Field, lanes: usize) -> f64 {
     let steps = TIMED_STEPS / lanes;
-    let entries: [f64; 6] = black_box(start()).into();
-    let mut x = SVector::from_array_storage(ArrayStorage([entries.map(T::from_f64)]));
+    let (field, mut x) = (field.cast::<T>(), black_box(START).map(T::from_f64));
     let clock = Instant::now();
-    advance(field, &mut x, black_box(T::from_f64(H)), steps);
+    advance(&field, &mut x, black_box(T::from_f64(H)), steps);
     let time = clock.elapsed().as_nanos() as f64;
     black_box(x);
     time / (steps * lanes) as f64
@@ -111,7 +107,7 @@ fn nanoseconds<T: Scalar>(field: &Field, lanes: usize) -> f64 {
 /// A function of its own, so that its instructions can be found and counted. The state passes through memory once, which aligns
 /// the stack as vectors are.
 #[inline(never)]
-fn advance<T: Scalar>(field: &Field, x: &mut SVector<T, 6>, h: T, steps: usize) {
+fn advance<T: Scalar>(field: &Field<T>, x: &mut [T; 6], h: T, steps: usize) {
     *x = black_box(*x);
     for _ in 0..steps {
         field.rk4_step(x, h);
@@ -120,7 +116,7 @@ fn advance<T: Scalar>(field: &Field, x: &mut SVector<T, 6>, h: T, steps: usize) 
 
 /// Everything that an ensemble does, on one thread and on two.
 fn ensembles() -> Result<(), Box<dyn Error>> {
-    let starts: Vec<Vector6<f64>> = (0..TIMED_MEMBERS).map(|member| turned(member as f64 * 1e-3)).collect();
+    let starts: Vec<[f64; 6]> = (0..TIMED_MEMBERS).map(|member| turned(member as f64 * 1e-3)).collect();
     let pools = [1, 2].map(|threads| ThreadPoolBuilder::new().num_threads(threads).build());
     let [one, two] = pools;
     let (one, two) = (one?, two?);
@@ -128,7 +124,7 @@ fn ensembles() -> Result<(), Box<dyn Error>> {
     let run = |interval: f64| -> Result<f64, fbint_runtime::Error> {
         let clock = Instant::now();
         let ensemble = Ensemble::new(&PENDULUM, starts.iter().copied()).gains(Gains::uniform(1.0));
-        let run = ensemble.method(Method::Rk4 { h: H }).until(end).record_every(interval).run()?;
+        let run = ensemble.record_every(interval).run(Method::Rk4 { h: H }, end)?;
         assert_eq!(run.failures().count(), 0);
         Ok(clock.elapsed().as_secs_f64() * (MEMBERS / TIMED_MEMBERS) as f64)
     };
@@ -149,13 +145,13 @@ fn ensembles() -> Result<(), Box<dyn Error>> {
 }
 
 /// The start, turned about the vertical axis.
-fn turned(angle: f64) -> Vector6<f64> {
+fn turned(angle: f64) -> [f64; 6] {
     let (sin, cos) = angle.sin_cos();
-    vector![-sin, cos, 0.0, cos, sin, 1.0]
+    [-sin, cos, 0.0, cos, sin, 1.0]
 }
 
 /// A part of the members, one after the other, in seconds for all of them.
-fn scalar_loop(starts: &[Vector6<f64>]) -> Result<f64, fbint_runtime::Error> {
+fn scalar_loop(starts: &[[f64; 6]]) -> Result<f64, fbint_runtime::Error> {
     let clock = Instant::now();
     for start in starts.iter().take(TIMED_ALONE) {
         let field = Feedback::new(&PENDULUM, start, Gains::uniform(1.0))?;
@@ -167,7 +163,7 @@ fn scalar_loop(starts: &[Vector6<f64>]) -> Result<f64, fbint_runtime::Error> {
 }
 
 /// Lanes in a plain array, aligned to a cache line.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(align(64))]
 struct Array<const L: usize>([f64; L]);
 

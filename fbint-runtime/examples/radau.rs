@@ -10,7 +10,7 @@
 use std::error::Error;
 
 use differential_equations::prelude::*;
-use fbint_runtime::nalgebra::{Vector6, vector};
+use fbint_runtime::nalgebra::{Vector4, Vector6, vector};
 use fbint_runtime::{Feedback, Gains, Integrator, PlainField, feedback_system};
 
 /// A point mass on a sphere of radius `l` under gravity.
@@ -32,28 +32,29 @@ const TOLERANCE: f64 = 1e-8;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let pendulum = SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 };
-    let start: Vector6<f64> = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] }.into();
+    let start: [f64; 6] = SphericalPendulumState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] }.into();
     let feedback = Feedback::new(&pendulum, &start, Gains::uniform(1e4))?;
 
     let plain = PlainField::new(&pendulum);
     let mut truth = Integrator::dop853(&plain, start, fbint_runtime::Tolerance::new(1e-13, 1e-13)?);
     truth.advance_to(UNTIL)?;
-    let report = |name: &str, end: &Vector6<f64>, steps: u64, evaluations: u64| {
-        let violation = feedback.violations(end).amax();
-        let error = (end - truth.state()).norm();
+    let truth = Vector6::from(*truth.state());
+    let report = |name: &str, end: Vector6<f64>, steps: u64, evaluations: u64| {
+        let violation = Vector4::from(feedback.violations(&end.into())).amax();
+        let error = (end - truth).norm();
         println!("{name:18}{steps:10}{evaluations:14}{violation:14.1e}{error:14.1e}");
     };
     println!("{:18}{:>10}{:>14}{:>14}{:>14}", "method", "steps", "evaluations", "violation", "error");
 
-    let radau = IVP::ode(&feedback, 0.0, UNTIL, start)
+    let radau = IVP::ode(&feedback, 0.0, UNTIL, Vector6::from(start))
         .method(ImplicitRungeKutta::radau5().rtol(TOLERANCE).atol(TOLERANCE))
         .solve()
         .map_err(|error| format!("Radau: {error}"))?;
     let end = radau.y.last().ok_or("Radau gave no solution")?;
-    report("Radau IIA 5", end, radau.steps.accepted as u64, radau.evals.function as u64);
+    report("Radau IIA 5", *end, radau.steps.accepted as u64, radau.evals.function as u64);
 
     let mut dop853 = Integrator::dop853(&feedback, start, fbint_runtime::Tolerance::new(TOLERANCE, TOLERANCE)?);
     dop853.advance_to(UNTIL)?;
-    report("DOP853", dop853.state(), dop853.steps(), dop853.evaluations());
+    report("DOP853", Vector6::from(*dop853.state()), dop853.steps(), dop853.evaluations());
     Ok(())
 }

@@ -5,16 +5,22 @@
 //!
 //! The search is Gauss-Newton with Levenberg's damping. Each step is the shortest that solves the linearised constraints,
 //! dx = -D^T (D D^T + mu I)^-1 g, where D holds the gradients with the columns of held entries struck out; mu shrinks while
-//! steps succeed, so that the end is quadratic, and keeps steps bounded where D loses rank.
+//! steps succeed, so that the end is quadratic, and keeps steps bounded where D loses rank. Where a violated constraint has no
+//! gradient at all in the free entries, as |q|^2 - 1 has none in q_2 at q_2 = 0, these are nudged first.
 
-use nalgebra::{Cholesky, SMatrix, SVector};
-
-use crate::{Dependence, Error, FeedbackSystem, IntegralKind};
+use crate::dependence::Dependence;
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::linear::{Cholesky, dot, filled, largest, sum, times_transposed};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 const TOLERANCE: f64 = 1e-8;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
 const SINGULAR: f64 = 1e-12;
 const MAX_ITERATIONS: u32 = 200;
+/// How far an entry is nudged out of a state in which a gradient vanishes, relative to its size.
+const NUDGE: f64 = 0.1;
 
 /// Searches a state on the constraint set, near a guess.
 ///
@@ -38,33 +44,33 @@ const MAX_ITERATIONS: u32 = 200;
 /// assert!((start.q.y + 0.8).abs() < 1e-12 && start.q.dot(&start.p).abs() < 1e-12);
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
-pub struct ConsistentStart<'a, S, const N: usize, const M: usize> {
+pub struct ConsistentStart<'a, S: FeedbackSystem> {
     system: &'a S,
-    held: [bool; N],
+    held: Vector<S, bool>,
 }
 
-impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> ConsistentStart<'a, S, N, M> {
+impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     /// A search in which every entry of the state may change.
     pub fn new(system: &'a S) -> Self {
-        Self { system, held: [false; N] }
+        Self { system, held: Entries::from_fn(|_| false) }
     }
 
     /// Keeps entries at their guess: `a[0]` is one entry, `a` all of a vector or matrix.
     ///
     /// # Errors
     ///
-    /// If a name is no entry of the state.
+    /// If a name is not that of an entry of the state.
     pub fn hold(mut self, names: &[&'static str]) -> Result<Self, Error> {
         for &name in names {
             let mut found = false;
-            for (held, entry) in self.held.iter_mut().zip(S::STATE_NAMES) {
-                if entry.strip_prefix(name).is_some_and(|index| index.is_empty() || index.starts_with('[')) {
+            for (held, entry) in self.held.as_mut().iter_mut().zip(S::STATE) {
+                if entry.name.strip_prefix(name).is_some_and(|index| index.is_empty() || index.starts_with('[')) {
                     *held = true;
                     found = true;
                 }
             }
             if !found {
-                return Err(Error::UnknownEntry { name, known: const { &S::STATE_NAMES } });
+                return Err(Error::UnknownEntry { name, known: S::STATE });
             }
         }
         Ok(self)
@@ -75,18 +81,24 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> ConsistentStar
     /// # Errors
     ///
     /// If a parameter or an entry of the guess is not finite, or if the search ends elsewhere than on the constraint set.
-    pub fn solve(&self, guess: impl Into<SVector<f64, N>>) -> Result<S::State, Error> {
-        let mut x: SVector<f64, N> = guess.into();
+    pub fn solve(&self, guess: impl Into<Vector<S>>) -> Result<S::State, Error> {
+        let mut x = guess.into();
         check_finite(self.system, &x)?;
-        let scales = scales(self.system, &x);
-        let mut g = self.scaled_constraints(&x, &scales);
+        let system = self.system.prepare();
+        let scales = scales::<S>(&system, &x);
+        let mut g = scaled_constraints::<S>(&system, &x, &scales);
+        if let Some(stuck) = (0..S::INTEGRALS.len()).find(|&i| g[i].abs() > f64::EPSILON && !self.moves(&system, &x, i))
+        {
+            x = self.nudged(&system, &x, stuck);
+            g = scaled_constraints::<S>(&system, &x, &scales);
+        }
         let mut damping = 1e-3;
         let mut iterations = 0;
-        while iterations < MAX_ITERATIONS && g.amax() > f64::EPSILON && damping < 1e6 {
+        while iterations < MAX_ITERATIONS && largest(&g) > f64::EPSILON && damping < 1e6 {
             iterations += 1;
-            let trial = x + self.step(&x, &g, &scales, damping);
-            let g_trial = self.scaled_constraints(&trial, &scales);
-            if g_trial.norm_squared() < g.norm_squared() {
+            let trial = sum(&x, -1.0, &self.step(&system, &x, &g, &scales, damping));
+            let g_trial = scaled_constraints::<S>(&system, &trial, &scales);
+            if dot(&g_trial, &g_trial) < dot(&g, &g) {
                 (x, g) = (trial, g_trial);
                 damping = (damping * 0.1).max(1e-15);
             } else {
@@ -96,103 +108,121 @@ impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> ConsistentStar
         match check_start(self.system, &x) {
             Ok(_) => Ok(x.into()),
             Err(Error::OffConstraint { .. }) => {
-                let worst = g.iamax();
-                let name = S::INTEGRAL_NAMES[worst];
-                Err(Error::NoConsistentStart { name, value: g[worst] * scales[worst], iterations })
+                let size = |i: &usize| g[*i].abs();
+                let worst = (0..S::INTEGRALS.len()).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(0);
+                let (name, value) = (S::INTEGRALS[worst].name, g[worst] * scales[worst]);
+                Err(Error::NoConsistentStart { name, value, iterations })
             }
             Err(other) => Err(other),
         }
     }
 
-    /// The constraints in units of their scales, 0 for other integrals.
-    fn scaled_constraints(&self, x: &SVector<f64, N>, scales: &SVector<f64, M>) -> SVector<f64, M> {
-        let integrals = self.system.integrals(x);
-        SVector::from_fn(|i, _| if is_constraint::<S, N, M>(i) { integrals[i] / scales[i] } else { 0.0 })
+    /// Whether integral `i` has a gradient in the free entries.
+    fn moves(&self, system: &S::Prepared<f64>, x: &Vector<S>, i: usize) -> bool {
+        let gradient = system.integrals_jacobian(x)[i];
+        (0..S::STATE.len()).any(|j| !self.held[j] && gradient[j] != 0.0)
     }
 
-    /// The damped step from x, with each row of D scaled to length 1 so that the damping has no unit.
-    fn step(
-        &self,
-        x: &SVector<f64, N>,
-        g: &SVector<f64, M>,
-        scales: &SVector<f64, M>,
-        damping: f64,
-    ) -> SVector<f64, N> {
-        let jacobian = self.system.integrals_jacobian(x);
-        let mut d = SMatrix::<f64, M, N>::from_fn(|i, j| {
-            if is_constraint::<S, N, M>(i) && !self.held[j] { jacobian[(i, j)] / scales[i] } else { 0.0 }
-        });
-        let mut residual = *g;
-        for i in 0..M {
-            let length = d.row(i).norm();
-            if length > 0.0 {
-                d.row_mut(i).unscale_mut(length);
-                residual[i] /= length;
+    /// The state with every free entry moved a little that gives integral `i` a gradient, each by another distance.
+    fn nudged(&self, system: &S::Prepared<f64>, x: &Vector<S>, i: usize) -> Vector<S> {
+        let mut nudged = *x;
+        for j in (0..S::STATE.len()).filter(|&j| !self.held[j]) {
+            let mut alone = *x;
+            alone[j] += NUDGE * (1.0 + x[j].abs()) * (1.0 - 0.1 * (j % 5) as f64);
+            if self.moves(system, &alone, i) {
+                nudged[j] = alone[j];
             }
         }
-        let normal = d * d.transpose() + SMatrix::identity() * damping;
-        match Cholesky::new(normal) {
-            Some(factors) => -(d.transpose() * factors.solve(&residual)),
-            None => SVector::zeros(),
-        }
+        nudged
+    }
+
+    /// The damped step back to x, with each row of D scaled to length 1 so that the damping has no unit.
+    fn step(
+        &self,
+        system: &S::Prepared<f64>,
+        x: &Vector<S>,
+        g: &Integrals<S>,
+        scales: &Integrals<S>,
+        damping: f64,
+    ) -> Vector<S> {
+        let jacobian = system.integrals_jacobian(x);
+        let mut residual = *g;
+        let d = Integrals::<S, Vector<S>>::from_fn(|i| {
+            if !S::INTEGRALS[i].kind.is_constraint() {
+                return filled(0.0);
+            }
+            let row = Vector::<S>::from_fn(|j| if self.held[j] { 0.0 } else { jacobian[i][j] / scales[i] });
+            let length = Scalar::sqrt(dot(&row, &row));
+            if length == 0.0 {
+                return row;
+            }
+            residual[i] /= length;
+            Entries::from_fn(|j| row[j] / length)
+        });
+        let entry = |i: usize, j: usize| dot(&d[i], &d[j]) + if i == j { damping } else { 0.0 };
+        let factor = Cholesky::<Integrals<S, Integrals<S>>>::new(S::INTEGRALS.len(), entry);
+        let step: Vector<S> = times_transposed(&d, &factor.solve(&residual));
+        if step.as_ref().iter().all(|entry| entry.is_finite()) { step } else { filled(0.0) }
     }
 }
 
-/// Refuses a start that cannot be used, and gives the targets that it sets.
-pub(crate) fn check_start<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    start: &SVector<f64, N>,
-) -> Result<SVector<f64, M>, Error> {
+/// The constraints in units of their scales, 0 for other integrals.
+fn scaled_constraints<S: FeedbackSystem>(
+    system: &S::Prepared<f64>,
+    x: &Vector<S>,
+    scales: &Integrals<S>,
+) -> Integrals<S> {
+    let integrals = system.integrals(x);
+    Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { integrals[i] / scales[i] } else { 0.0 })
+}
+
+/// Refuses a start that cannot be used; returns the targets that it sets.
+pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> Result<Integrals<S>, Error> {
     check_finite(system, start)?;
+    let system = system.prepare();
     let integrals = system.integrals(start);
-    for (&value, name) in integrals.iter().zip(S::INTEGRAL_NAMES) {
+    for (&value, integral) in integrals.as_ref().iter().zip(S::INTEGRALS) {
         if !value.is_finite() {
-            return Err(Error::Integral { name, value });
+            return Err(Error::Integral { name: integral.name, value });
         }
     }
-    let scales = scales(system, start);
-    for i in 0..M {
+    let scales = scales::<S>(&system, start);
+    for (i, integral) in S::INTEGRALS.iter().enumerate() {
         let (value, tolerance) = (integrals[i], TOLERANCE * scales[i]);
-        if is_constraint::<S, N, M>(i) && value.abs() > tolerance {
-            return Err(Error::OffConstraint { name: S::INTEGRAL_NAMES[i], value, tolerance });
+        if integral.kind.is_constraint() && value.abs() > tolerance {
+            return Err(Error::OffConstraint { name: integral.name, value, tolerance });
         }
     }
-    if let Some(dependence) = Dependence::find::<S, N, M>(&system.prepare(), 0.0, start, SINGULAR) {
+    if let Some(dependence) = Dependence::find::<S>(&system, 0.0, start, SINGULAR) {
         return Err(Error::DependentConstraints { dependence });
     }
     let field = system.vector_field(start);
-    if let Some((&value, name)) = field.iter().zip(S::STATE_NAMES).find(|(rate, _)| !rate.is_finite()) {
-        return Err(Error::Rate { name, value });
+    if let Some((&value, entry)) = field.as_ref().iter().zip(S::STATE).find(|(rate, _)| !rate.is_finite()) {
+        return Err(Error::Rate { name: entry.name, value });
     }
-    Ok(SVector::from_fn(|i, _| if is_constraint::<S, N, M>(i) { 0.0 } else { integrals[i] }))
+    Ok(Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] }))
 }
 
 /// The size of the terms that make up each integral near x: 1 + sum_j |dF_i/dx_j| |x_j|, or 1 where that is not finite.
-pub(crate) fn scales<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    x: &SVector<f64, N>,
-) -> SVector<f64, M> {
-    let terms = system.integrals_jacobian(x).abs() * x.abs();
-    terms.map(|sum| if sum.is_finite() { 1.0 + sum } else { 1.0 })
+pub(crate) fn scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
+    let jacobian = system.integrals_jacobian(x);
+    Entries::from_fn(|i| {
+        let terms = jacobian[i].as_ref().iter().zip(x.as_ref());
+        let sum: f64 = terms.map(|(derivative, entry)| derivative.abs() * entry.abs()).sum();
+        if sum.is_finite() { 1.0 + sum } else { 1.0 }
+    })
 }
 
-fn check_finite<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    x: &SVector<f64, N>,
-) -> Result<(), Error> {
+fn check_finite<S: FeedbackSystem>(system: &S, x: &Vector<S>) -> Result<(), Error> {
     for (index, &name) in S::PARAMETER_NAMES.iter().enumerate() {
         if let Some(value) = system.parameter(index).filter(|value| !value.is_finite()) {
             return Err(Error::Parameter { name, value });
         }
     }
-    for (&value, name) in x.iter().zip(S::STATE_NAMES) {
+    for (&value, entry) in x.as_ref().iter().zip(S::STATE) {
         if !value.is_finite() {
-            return Err(Error::Start { name, value });
+            return Err(Error::Start { name: entry.name, value });
         }
     }
     Ok(())
-}
-
-fn is_constraint<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(index: usize) -> bool {
-    S::INTEGRAL_KINDS[index] == IntegralKind::Constraint
 }

@@ -1,19 +1,19 @@
-//! Constraints that are nearly dependent on one another, found from the generated Jacobian where a run cannot start or go on.
+//! Constraints that are nearly dependent on one another, found from the generated Jacobian where a run cannot start or continue.
 //!
 //! The generated code factors A_ij = {g_i, g'_j} of holonomic constraints, or C_ij = {f_i, f_j} of others, without looking at
 //! its pivots. Here the same matrix is formed from DF, scaled so that the units of the constraints do not matter, and
 //! eliminated with complete pivoting. The pivot ratio is that of the smallest pivot to the largest: it says how many digits
 //! multipliers lose. Constraints take part in a dependence if they have a share in the near-null vector.
 
-use core::{array, fmt};
+use core::fmt;
 
-use nalgebra::{SMatrix, SVector};
+use crate::entries::Entries;
+use crate::linear::{filled, largest};
+use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector};
 
-use crate::{FeedbackSystem, IntegralKind, PreparedSystem};
-
-/// So many constraints of a dependence are named, at most.
+/// Maximum number of constraints that a message names.
 const NAMED: usize = 4;
-/// A constraint takes part from this share of the largest on.
+/// The least share, relative to the largest, with which a constraint takes part.
 const SHARE: f64 = 0.05;
 
 /// Constraints that are nearly dependent on one another in some state, so that their multipliers are not determined there.
@@ -27,26 +27,28 @@ pub struct Dependence {
 
 impl Dependence {
     /// The constraints whose matrix has a pivot below `limit` times the largest in state `x` at some time, if there are such.
-    pub(crate) fn find<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-        system: &S::Prepared,
+    pub(crate) fn find<S: FeedbackSystem>(
+        system: &S::Prepared<f64>,
         time: f64,
-        x: &SVector<f64, N>,
+        x: &Vector<S>,
         limit: f64,
     ) -> Option<Self> {
-        let (matrix, rows, count) = constraint_matrix::<S, N, M>(system, x)?;
-        let (pivot_ratio, shares) = near_null_vector(matrix, count, limit)?;
+        let ConstraintMatrix { entries, rows, count } = ConstraintMatrix::<S>::at(system, x)?;
+        let (pivot_ratio, shares): (f64, Integrals<S>) =
+            near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
+        let least = SHARE * largest(&shares);
         let mut names = [""; NAMED];
         let mut involved = 0;
-        for i in (0..count).filter(|&i| shares[i].abs() >= SHARE * shares.amax()) {
+        for i in (0..count).filter(|&i| shares[i].abs() >= least) {
             if let Some(name) = names.get_mut(involved) {
-                *name = S::INTEGRAL_NAMES[rows[i]];
+                *name = S::INTEGRALS[rows[i]].name;
             }
             involved += 1;
         }
         Some(Self { time, names, involved, pivot_ratio })
     }
 
-    /// When that was.
+    /// The time of the state.
     pub fn time(&self) -> f64 {
         self.time
     }
@@ -89,67 +91,100 @@ impl fmt::Display for Dependence {
     }
 }
 
-/// A or C in the corner of an M x M matrix, the integrals that its rows stand for, and how many these are. A system without
-/// multipliers inverts no matrix: then there is none.
-fn constraint_matrix<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S::Prepared,
-    x: &SVector<f64, N>,
-) -> Option<(SMatrix<f64, M, M>, [usize; M], usize)> {
-    let (n, k) = (N / 2, S::HOLONOMIC_CONSTRAINTS);
-    let df = system.integrals_jacobian(x);
-    let half_bracket = |i: usize, j: usize| (0..n).map(|l| df[(i, l)] * df[(j, n + l)]).sum::<f64>();
-    let is_constraint = |i: &usize| S::INTEGRAL_KINDS[*i] == IntegralKind::Constraint;
-    let constraints = || (0..M).filter(is_constraint);
-    let count = constraints().count();
-    if k > 0 && count == 2 * k {
-        let a = SMatrix::from_fn(|i, j| if i < k && j < k { half_bracket(i, k + j) } else { 0.0 });
-        return Some((a, array::from_fn(|i| i), k));
-    }
-    let multipliers = system.multipliers(x);
-    if constraints().all(|i| multipliers[i] == 0.0) {
-        return None;
-    }
-    let mut rows = [0; M];
-    for (row, i) in rows.iter_mut().zip(constraints()) {
-        *row = i;
-    }
-    let bracket = |i: usize, j: usize| half_bracket(i, j) - half_bracket(j, i);
-    let c = SMatrix::from_fn(|i, j| if i < count && j < count { bracket(rows[i], rows[j]) } else { 0.0 });
-    Some((c, rows, count))
+/// The matrix that the generated code inverts: A of holonomic constraints, C of any others.
+struct ConstraintMatrix<S: FeedbackSystem> {
+    /// The matrix, in the first rows and columns.
+    entries: Integrals<S, Integrals<S>>,
+    /// The integrals that the rows stand for.
+    rows: Integrals<S, usize>,
+    /// The number of rows.
+    count: usize,
 }
 
-/// The first pivot below `limit` times the largest, as a ratio, and a vector that the scaled matrix takes to nearly 0.
-/// Apart from its caller: it runs once a start, or when a run has failed.
+impl<S: FeedbackSystem> ConstraintMatrix<S> {
+    /// The matrix in the state `x`. A system without multipliers inverts no matrix: then there is none.
+    fn at(system: &S::Prepared<f64>, x: &Vector<S>) -> Option<Self> {
+        let df = system.integrals_jacobian(x);
+        let conjugates = S::STATE.iter().enumerate().filter_map(|(q, entry)| match entry.role {
+            StateRole::Coordinate { momentum } => Some((q, momentum)),
+            StateRole::Momentum { .. } | StateRole::Variable => None,
+        });
+        // f_q . g_p, of which the bracket is the difference.
+        let half_bracket = |f: usize, g: usize| conjugates.clone().map(|(q, p)| df[f][q] * df[g][p]).sum::<f64>();
+        let constraints = S::INTEGRALS.iter().enumerate().filter(|(_, integral)| integral.kind.is_constraint());
+        if constraints.clone().all(|(_, integral)| integral.kind != IntegralKind::Constraint) {
+            let holonomic = constraints.filter_map(|(i, integral)| match integral.kind {
+                IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),
+                _ => None,
+            });
+            return Self::new(holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
+        }
+        let multipliers = system.multipliers(x);
+        if constraints.clone().all(|(i, _)| multipliers[i] == 0.0) {
+            return None;
+        }
+        Self::new(constraints.map(|(i, _)| (i, i)), |(f, _), (g, _)| half_bracket(f, g) - half_bracket(g, f))
+    }
+
+    /// The matrix with a row and a column for each of `constraints`, unless there are none.
+    fn new(
+        constraints: impl Iterator<Item = (usize, usize)> + Clone,
+        entry: impl Fn((usize, usize), (usize, usize)) -> f64,
+    ) -> Option<Self> {
+        let mut matrix = Self { entries: Entries::from_fn(|_| filled(0.0)), rows: Entries::from_fn(|_| 0), count: 0 };
+        for (i, row) in constraints.clone().enumerate() {
+            matrix.rows[i] = row.0;
+            matrix.count += 1;
+            for (j, column) in constraints.clone().enumerate() {
+                matrix.entries[i][j] = entry(row, column);
+            }
+        }
+        (matrix.count > 0).then_some(matrix)
+    }
+}
+
+/// The first pivot below `limit` times the largest, as a ratio, and a vector that the scaled matrix takes to nearly 0. The matrix is
+/// in the first `k` rows and columns of `a`, whose columns are numbered by `columns`. Apart from its caller: it runs once a start,
+/// or when a run has failed.
 #[inline(never)]
-fn near_null_vector<const M: usize>(mut a: SMatrix<f64, M, M>, k: usize, limit: f64) -> Option<(f64, SVector<f64, M>)> {
-    if a.iter().any(|entry| !entry.is_finite()) {
+fn near_null_vector<R: Entries<V>, V: Entries<f64>, C: Entries<usize>>(
+    mut a: R,
+    mut columns: C,
+    k: usize,
+    limit: f64,
+) -> Option<(f64, V)> {
+    if a.as_ref().iter().any(|row| row.as_ref().iter().any(|entry| !entry.is_finite())) {
         return None;
     }
     for i in 0..k {
-        let largest = a.row(i).amax();
-        if largest == 0.0 {
+        let scale = largest(&a[i]);
+        if scale == 0.0 {
             return Some((0.0, unit(i)));
         }
-        a.row_mut(i).unscale_mut(largest);
+        for entry in a[i].as_mut() {
+            *entry /= scale;
+        }
     }
     for j in 0..k {
-        let largest = a.column(j).amax();
-        if largest == 0.0 {
+        let scale = a.as_ref().iter().fold(0.0, |largest: f64, row| largest.max(row[j].abs()));
+        if scale == 0.0 {
             return Some((0.0, unit(j)));
         }
-        a.column_mut(j).unscale_mut(largest);
+        for row in a.as_mut() {
+            row[j] /= scale;
+        }
     }
-    let mut columns: [usize; M] = array::from_fn(|j| j);
     for step in 0..k {
         pivot(&mut a, &mut columns, step, k);
-        let ratio = (a[(step, step)] / a[(0, 0)]).abs();
+        let ratio = (a[step][step] / a[0][0]).abs();
         if ratio < limit {
             return Some((ratio, null_vector(&a, &columns, step)));
         }
         for i in step + 1..k {
-            let factor = a[(i, step)] / a[(step, step)];
+            let factor = a[i][step] / a[step][step];
             for j in step..k {
-                a[(i, j)] -= factor * a[(step, j)];
+                let entry = a[step][j];
+                a[i][j] -= factor * entry;
             }
         }
     }
@@ -157,67 +192,73 @@ fn near_null_vector<const M: usize>(mut a: SMatrix<f64, M, M>, k: usize, limit: 
 }
 
 /// Brings the largest entry that is left to the diagonal.
-fn pivot<const M: usize>(a: &mut SMatrix<f64, M, M>, columns: &mut [usize; M], step: usize, k: usize) {
+fn pivot<R: Entries<V>, V: Entries<f64>, C: Entries<usize>>(a: &mut R, columns: &mut C, step: usize, k: usize) {
     let (mut row, mut column) = (step, step);
     for i in step..k {
         for j in step..k {
-            if a[(i, j)].abs() > a[(row, column)].abs() {
+            if a[i][j].abs() > a[row][column].abs() {
                 (row, column) = (i, j);
             }
         }
     }
-    a.swap_rows(step, row);
-    a.swap_columns(step, column);
-    columns.swap(step, column);
+    a.as_mut().swap(step, row);
+    for row in a.as_mut() {
+        row.as_mut().swap(step, column);
+    }
+    columns.as_mut().swap(step, column);
 }
 
 /// The solution of U v = 0 with v = 1 at the pivot that is left out, where U is upper triangular above it.
-fn null_vector<const M: usize>(u: &SMatrix<f64, M, M>, columns: &[usize; M], left_out: usize) -> SVector<f64, M> {
-    let mut v = unit::<M>(left_out);
+fn null_vector<R: Entries<V>, V: Entries<f64>, C: Entries<usize>>(u: &R, columns: &C, left_out: usize) -> V {
+    let mut v: V = unit(left_out);
     for i in (0..left_out).rev() {
-        let known: f64 = (i + 1..=left_out).map(|j| u[(i, j)] * v[j]).sum();
-        v[i] = -known / u[(i, i)];
+        let known: f64 = (i + 1..=left_out).map(|j| u[i][j] * v[j]).sum();
+        v[i] = -known / u[i][i];
     }
-    let mut shares = SVector::zeros();
-    for (i, &column) in columns.iter().enumerate() {
+    let mut shares: V = filled(0.0);
+    for (i, &column) in columns.as_ref().iter().enumerate() {
         shares[column] = v[i];
     }
     shares
 }
 
-fn unit<const M: usize>(i: usize) -> SVector<f64, M> {
-    SVector::from_fn(|j, _| if j == i { 1.0 } else { 0.0 })
+fn unit<V: Entries<f64>>(i: usize) -> V {
+    V::from_fn(|j| if j == i { 1.0 } else { 0.0 })
 }
 
 #[cfg(test)]
 mod tests {
-    use nalgebra::{SMatrix, SVector, matrix, vector};
+    use core::array;
 
     use super::near_null_vector;
+    use crate::linear::{largest, times};
+
+    fn search<const M: usize>(a: [[f64; M]; M]) -> Option<(f64, [f64; M])> {
+        near_null_vector(a, array::from_fn::<usize, M, _>(|j| j), M, 1e-12)
+    }
 
     /// Rows and columns have entries of largest size 1 as they are, so that scaling changes nothing.
     #[test]
     fn the_shares_solve_the_singular_system() {
-        let independent: SMatrix<f64, 3, 4> = matrix![
-            1.0, 0.5, -0.25, 0.125;
-            -0.25, 1.0, 0.5, -1.0;
-            0.5, -0.25, 1.0, 0.75
-        ];
-        let dependent = independent.transpose() * vector![0.5, -0.5, 0.25];
-        let a = independent.insert_row(3, 0.0)
-            + SMatrix::from_fn(|i, j| if i == 3 { dependent[j] / dependent.amax() } else { 0.0 });
-        let (ratio, shares): (f64, SVector<f64, 4>) = near_null_vector(a, 4, 1e-12).unwrap();
-        assert!(ratio < 1e-15 && shares.amax() > 0.5, "{ratio}, {shares}");
-        assert!((a * shares).amax() < 1e-14 * shares.amax(), "{shares}");
-        assert_eq!(near_null_vector(independent.insert_row(3, 0.0) + SMatrix::identity() * 0.1, 4, 1e-12), None);
+        let independent = [[1.0, 0.5, -0.25, 0.125], [-0.25, 1.0, 0.5, -1.0], [0.5, -0.25, 1.0, 0.75]];
+        let with = |last: [f64; 4]| [independent[0], independent[1], independent[2], last];
+        let factors = [0.5, -0.5, 0.25];
+        let sum: [f64; 4] = array::from_fn(|j| (0..3).map(|i| factors[i] * independent[i][j]).sum());
+        let a = with(sum.map(|entry| entry / largest(&sum)));
+        let (ratio, shares) = search(a).unwrap();
+        assert!(ratio < 1e-15 && largest(&shares) > 0.5, "{ratio}, {shares:?}");
+        let product: [f64; 4] = times(&a, &shares);
+        assert!(largest(&product) < 1e-14 * largest(&shares), "{shares:?}");
+        let mut regular = with([0.0; 4]);
+        (0..4).for_each(|i| regular[i][i] += 0.1);
+        assert_eq!(search(regular), None);
     }
 
     /// Two constraints, each of which is conjugate to the other: the diagonal is zero.
     #[test]
-    fn zeros_on_the_diagonal_are_no_dependence() {
-        assert_eq!(near_null_vector(matrix![0.0, 1.0; 1.0, 0.0], 2, 1e-12), None);
-        let singular = matrix![0.0, 1.0, 0.5; 1.0, 0.0, 0.0; 0.0, 1.0, 0.5];
-        let (ratio, shares) = near_null_vector(singular, 3, 1e-12).unwrap();
-        assert!(ratio < 1e-15 && shares[0].abs() < 1e-15 && shares[1].abs() > 0.5, "{ratio}, {shares}");
+    fn zeros_on_the_diagonal_are_not_a_dependence() {
+        assert_eq!(search([[0.0, 1.0], [1.0, 0.0]]), None);
+        let (ratio, shares) = search([[0.0, 1.0, 0.5], [1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]).unwrap();
+        assert!(ratio < 1e-15 && shares[0].abs() < 1e-15 && shares[1].abs() > 0.5, "{ratio}, {shares:?}");
     }
 }

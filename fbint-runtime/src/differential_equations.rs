@@ -7,24 +7,26 @@
 use differential_equations::ode::ODE;
 use nalgebra::SVector;
 
-use crate::{Feedback, FeedbackSystem, Field, GainMatrix, PlainField, PreparedSystem};
+use crate::feedback::Feedback;
+use crate::field::{Field, PlainField};
+use crate::policy::GainPolicy;
+use crate::system::{FeedbackSystem, Vector};
 
-impl<S, K, L, const N: usize, const M: usize> ODE<f64, SVector<f64, N>> for Feedback<S, K, L, N, M>
-where
-    S: FeedbackSystem<N, M>,
-    K: GainMatrix<M>,
-    L: GainMatrix<N>,
-{
-    fn diff(&self, _time: f64, x: &SVector<f64, N>, dxdt: &mut SVector<f64, N>) {
-        *dxdt = self.value(x);
-    }
+/// Implements the crate's `ODE` for a field whose states are `[f64; N]`.
+macro_rules! equation {
+    ($field:ty $(, $gains:ident)?) => {
+        impl<S, $($gains,)? const N: usize> ODE<f64, SVector<f64, N>> for $field
+        where
+            S: FeedbackSystem,
+            $($gains: GainPolicy<S>,)?
+            Vector<S>: From<SVector<f64, N>> + Into<SVector<f64, N>>,
+        {
+            fn diff(&self, _time: f64, x: &SVector<f64, N>, dxdt: &mut SVector<f64, N>) {
+                *dxdt = self.value(&(*x).into()).into();
+            }
+        }
+    };
 }
 
-impl<P, const N: usize, const M: usize> ODE<f64, SVector<f64, N>> for PlainField<P, M>
-where
-    P: PreparedSystem<N, M>,
-{
-    fn diff(&self, _time: f64, x: &SVector<f64, N>, dxdt: &mut SVector<f64, N>) {
-        *dxdt = self.value(x);
-    }
-}
+equation!(Feedback<S, K>, K);
+equation!(PlainField<S>);

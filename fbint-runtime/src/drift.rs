@@ -1,26 +1,31 @@
 //! What a run did to every integral: the largest change, the final one, and the trend.
 //!
 //! The change is F - F_target. Its secular slope is that of the least-squares line through all (t, change) that were
-//! recorded: an oscillation that stays bounded has slope near 0, a loss that goes on has not. The record is streamed
+//! recorded: it is near 0 for an oscillation that stays bounded, and not for a steady loss. The record is streamed
 //! (running means and co-moments), so that it costs the same memory however long the run.
 
 use core::fmt;
 
-use nalgebra::SVector;
+use derive_where::derive_where;
 
-/// The record of M integrals over a run. Displays as a table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drift<const M: usize> {
-    names: [&'static str; M],
-    targets: SVector<f64, M>,
-    largest: SVector<f64, M>,
-    last: SVector<f64, M>,
-    mean: SVector<f64, M>,
+use crate::entries::Entries;
+use crate::linear::filled;
+#[cfg(feature = "std")]
+use crate::linear::from_slice;
+use crate::system::{FeedbackSystem, Integrals};
+
+/// The record of the integrals of the system `S` over a run. Displays as a table.
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Drift<S: FeedbackSystem> {
+    targets: Integrals<S>,
+    largest: Integrals<S>,
+    last: Integrals<S>,
+    mean: Integrals<S>,
     mean_time: f64,
     /// sum (t - mean t)^2.
     time_moment: f64,
     /// sum (t - mean t) (change - mean change).
-    moment: SVector<f64, M>,
+    moment: Integrals<S>,
     count: f64,
 }
 
@@ -39,12 +44,11 @@ pub struct IntegralDrift {
     pub slope: f64,
 }
 
-impl<const M: usize> Drift<M> {
-    /// An empty record of integrals with these names, which should keep these values.
-    pub fn new(names: [&'static str; M], targets: SVector<f64, M>) -> Self {
-        let zero = SVector::zeros();
+impl<S: FeedbackSystem> Drift<S> {
+    /// An empty record of integrals that should keep these values.
+    pub fn new(targets: Integrals<S>) -> Self {
+        let zero = filled(0.0);
         Self {
-            names,
             targets,
             largest: zero,
             last: zero,
@@ -57,22 +61,24 @@ impl<const M: usize> Drift<M> {
     }
 
     /// Adds the integrals F at time t.
-    pub fn record(&mut self, time: f64, integrals: &SVector<f64, M>) {
-        let change = integrals - self.targets;
+    pub fn record(&mut self, time: f64, integrals: &Integrals<S>) {
         self.count += 1.0;
         let ahead = time - self.mean_time;
         self.mean_time += ahead / self.count;
-        self.mean += (change - self.mean) / self.count;
         self.time_moment += ahead * (time - self.mean_time);
-        self.moment += (change - self.mean) * ahead;
-        self.largest = self.largest.sup(&change.abs());
-        self.last = change;
+        for i in 0..Integrals::<S>::LEN {
+            let change = integrals[i] - self.targets[i];
+            self.mean[i] += (change - self.mean[i]) / self.count;
+            self.moment[i] += (change - self.mean[i]) * ahead;
+            self.largest[i] = self.largest[i].max(change.abs());
+            self.last[i] = change;
+        }
     }
 
-    /// What the run did to each integral, in the order of `INTEGRAL_NAMES`.
-    pub fn integrals(&self) -> [IntegralDrift; M] {
-        core::array::from_fn(|i| IntegralDrift {
-            name: self.names[i],
+    /// What the run did to each integral, in the order of [`FeedbackSystem::INTEGRALS`].
+    pub fn integrals(&self) -> impl Iterator<Item = IntegralDrift> + '_ {
+        S::INTEGRALS.iter().enumerate().map(|(i, integral)| IntegralDrift {
+            name: integral.name,
             target: self.targets[i],
             max: self.largest[i],
             last: self.last[i],
@@ -82,7 +88,7 @@ impl<const M: usize> Drift<M> {
 
     /// What the run did to the integral of that name, if there is one.
     pub fn get(&self, name: &str) -> Option<IntegralDrift> {
-        self.integrals().into_iter().find(|integral| integral.name == name)
+        self.integrals().find(|integral| integral.name == name)
     }
 }
 
@@ -102,33 +108,33 @@ pub(crate) struct DriftRecord {
 
 #[cfg(feature = "std")]
 impl DriftRecord {
-    /// Whether it is of so many integrals.
+    /// Whether it is a record of `length` integrals.
     pub(crate) fn has_length(&self, length: usize) -> bool {
         [&self.largest, &self.last, &self.mean, &self.moment].iter().all(|entries| entries.len() == length)
     }
 }
 
 #[cfg(feature = "std")]
-impl<const M: usize> Drift<M> {
+impl<S: FeedbackSystem> Drift<S> {
     pub(crate) fn to_record(self) -> DriftRecord {
         let [largest, last, mean, moment] =
-            [self.largest, self.last, self.mean, self.moment].map(|entries| entries.as_slice().to_vec());
+            [self.largest, self.last, self.mean, self.moment].map(|entries| entries.as_ref().to_vec());
         let Self { mean_time, time_moment, count, .. } = self;
         DriftRecord { largest, last, mean, mean_time, time_moment, moment, count }
     }
 
-    /// Goes on from a record of as many integrals.
+    /// Resumes from a record of as many integrals.
     pub(crate) fn restore(&mut self, record: &DriftRecord) {
         [self.largest, self.last, self.mean, self.moment] =
-            [&record.largest, &record.last, &record.mean, &record.moment]
-                .map(|entries| SVector::from_column_slice(entries));
+            [&record.largest, &record.last, &record.mean, &record.moment].map(|entries| from_slice(entries));
         (self.mean_time, self.time_moment, self.count) = (record.mean_time, record.time_moment, record.count);
     }
 }
 
-impl<const M: usize> fmt::Display for Drift<M> {
+impl<S: FeedbackSystem> fmt::Display for Drift<S> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.names.iter().map(|name| name.chars().count()).fold("integral".len(), usize::max);
+        let width =
+            S::INTEGRALS.iter().map(|integral| integral.name.chars().count()).fold("integral".len(), usize::max);
         write!(
             out,
             "{:width$}  {:>10}  {:>12}  {:>12}  {:>13}",

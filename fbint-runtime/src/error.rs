@@ -5,9 +5,12 @@
 
 use core::fmt;
 
-use crate::Dependence;
+use crate::dependence::Dependence;
 #[cfg(feature = "std")]
-use crate::StepFailure;
+use crate::failure::{BlowUp, Halted, OutOfProportion, StepError, StepFailure};
+use crate::system::StateEntry;
+#[cfg(feature = "std")]
+use crate::system::{FeedbackSystem, Vector};
 
 /// Why a field, a start or a run was refused.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -61,8 +64,8 @@ pub enum Error {
     },
     /// The start is off the constraint set.
     #[error(
-        "the start violates the constraint `{name}`: its value there is {value:?} where 0 is asked, give or take \
-         {tolerance:.1e}; correct the start, or let `ConsistentStart` find one near it"
+        "the start violates the constraint `{name}`: its value there is {value:?}, but must be 0 (tolerance \
+         {tolerance:.1e}); correct the start, or let `ConsistentStart` find one near it"
     )]
     OffConstraint {
         /// The constraint.
@@ -72,13 +75,13 @@ pub enum Error {
         /// How far from 0 it may be.
         tolerance: f64,
     },
-    /// A name that is no entry of the state.
-    #[error("`{name}` is no entry of the state: the entries are {}", Listed(.known))]
+    /// A name that is not that of an entry of the state.
+    #[error("`{name}` is not an entry of the state: the entries are {}", Listed(.known))]
     UnknownEntry {
         /// The name.
         name: &'static str,
-        /// The names there are.
-        known: &'static [&'static str],
+        /// The entries that there are.
+        known: &'static [StateEntry],
     },
     /// No consistent start was found near the guess.
     #[error(
@@ -99,54 +102,13 @@ pub enum Error {
         /// The number.
         value: f64,
     },
-    /// An entry of K or L is NaN or infinite.
-    #[error("{matrix}[{row}, {column}] is {value:?}: every entry of a gain matrix must be a finite number")]
-    GainNotFinite {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of its row.
-        row: &'static str,
-        /// The name of its column.
-        column: &'static str,
-        /// The entry.
+    /// A gain given to [`Gains::diagonal`](crate::Gains::diagonal) is not positive or not finite.
+    #[error("the gain of `{integral}` is {value:?}: it must be positive and finite")]
+    Gain {
+        /// The integral.
+        integral: &'static str,
+        /// Its gain.
         value: f64,
-    },
-    /// A diagonal entry of K or L is not positive.
-    #[error("{matrix}[{entry}, {entry}] is {value:?}: the diagonal of a gain matrix must be positive")]
-    GainNotPositive {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of its row and column.
-        entry: &'static str,
-        /// The entry.
-        value: f64,
-    },
-    /// K or L is not symmetric.
-    #[error(
-        "{matrix}[{row}, {column}] is {value:?} but {matrix}[{column}, {row}] is {mirrored:?}: {matrix} must be symmetric"
-    )]
-    GainAsymmetric {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of the row.
-        row: &'static str,
-        /// The name of the column.
-        column: &'static str,
-        /// The entry.
-        value: f64,
-        /// The entry across the diagonal.
-        mirrored: f64,
-    },
-    /// K or L is symmetric with a positive diagonal, yet not positive definite.
-    #[error(
-        "{matrix} is not positive definite: the block of its rows and columns down to `{entry}` is the first that is not; \
-         make its off-diagonal entries smaller"
-    )]
-    GainIndefinite {
-        /// `K` or `L`.
-        matrix: &'static str,
-        /// The name of the last row and column of the smallest leading block that is not positive definite.
-        entry: &'static str,
     },
     /// The feedback decays too fast for a method's fixed step.
     #[error(
@@ -156,11 +118,11 @@ pub enum Error {
         .h * .rate, .interval / .rate, .interval / (.h * .rate)
     )]
     UnstableGains {
-        /// When.
+        /// The time of the audit.
         time: f64,
         /// The step.
         h: f64,
-        /// The largest eigenvalue of L DF^T K DF.
+        /// The largest eigenvalue of DF^T K DF.
         rate: f64,
         /// The largest h times rate that is stable.
         interval: f64,
@@ -174,15 +136,6 @@ pub enum Error {
         system: &'static str,
         /// Why not, and what would do instead.
         reason: &'static str,
-    },
-    /// A simulation was run before it was told something that has no default.
-    #[cfg(feature = "std")]
-    #[error("the simulation has no {what}: call `.{call}` before `.run()`")]
-    NotSet {
-        /// What is missing.
-        what: &'static str,
-        /// The call that sets it.
-        call: &'static str,
     },
     /// An ensemble has more or fewer of something than it has starts.
     #[cfg(feature = "ensemble")]
@@ -203,6 +156,17 @@ pub enum Error {
         /// To which value.
         value: f64,
     },
+    /// A run would not end after its start.
+    #[cfg(feature = "std")]
+    #[error(
+        "the run starts at t = {from:?} and ends at t = {until:?}: both must be finite, and the end later than the start"
+    )]
+    EndBeforeStart {
+        /// The time at the start.
+        from: f64,
+        /// The time at the end.
+        until: f64,
+    },
     /// The step is so small against the end that times would no longer differ from step to step.
     #[cfg(feature = "std")]
     #[error("the step h = {h:?} is too small to reach t = {until:?}: take at most 1e15 steps")]
@@ -221,10 +185,10 @@ pub enum Error {
         /// The end.
         until: f64,
     },
-    /// A snapshot to go on from was taken from another run.
+    /// The snapshot to resume from was taken from another run.
     #[cfg(feature = "std")]
     #[error(
-        "the run cannot go on from this snapshot: {reason}; build the simulation as it was when the snapshot was taken"
+        "the run cannot resume from this snapshot: {reason}; build the simulation as it was when the snapshot was taken"
     )]
     ForeignSnapshot {
         /// What differs.
@@ -251,195 +215,36 @@ impl fmt::Debug for Error {
     }
 }
 
-/// A run that could not be continued, and where.
 #[cfg(feature = "std")]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "the run stopped at t = {time:?}, where {}: {}{}",
-    Assigned(.names, .state),
-    Reason(.reason, .entry),
-    Suspected(.dependence)
-)]
-#[non_exhaustive]
-pub struct Halted {
-    /// Why no further step can be made.
-    pub reason: StepFailure,
-    /// The entry of the state that is not finite beyond, or whose rate is not.
-    pub entry: Option<&'static str>,
-    /// The end of the last step that succeeded.
-    pub time: f64,
-    /// The state there, flat.
-    pub state: Vec<f64>,
-    /// The names of its entries.
-    pub names: &'static [&'static str],
-    /// The constraints that are nearly dependent there, or were on the way, if there are such.
-    pub dependence: Option<Dependence>,
-    /// The time and the flat state of every sample until then, and of the last good state.
-    pub trajectory: Vec<(f64, Vec<f64>)>,
+impl Error {
+    /// The error of a run of the system `S` in which no further step can be made.
+    pub(crate) fn halted<S: FeedbackSystem>(
+        error: StepError<Vector<S>>,
+        dependence: Option<Dependence>,
+        trajectory: Vec<(f64, Vec<f64>)>,
+    ) -> Self {
+        let StepError { reason, time, state } = error;
+        let entry = match reason {
+            StepFailure::NotFinite { entry } => S::STATE.get(entry).map(|entry| entry.name),
+            _ => None,
+        };
+        let state = state.as_ref().to_vec();
+        Self::Halted(Box::new(Halted { reason, entry, time, state, entries: S::STATE, dependence, trajectory }))
+    }
 }
 
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::Setting { what, value }) }
 }
 
-/// A solution that left every bound, and where it was before.
-#[cfg(feature = "std")]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "the solution blew up at t = {time:?}: {symptom}{}. The last good state, at t = {last_time:?}, was {}",
-    Suspected(.dependence),
-    Assigned(.names, .last_state)
-)]
-#[non_exhaustive]
-pub struct BlowUp {
-    /// The time after the step that failed.
-    pub time: f64,
-    /// What was wrong then.
-    pub symptom: Symptom,
-    /// The time of the last good state.
-    pub last_time: f64,
-    /// The last state in which everything was finite and within its bound, flat.
-    pub last_state: Vec<f64>,
-    /// The names of its entries.
-    pub names: &'static [&'static str],
-    /// The constraints that are nearly dependent there, or were on the way, if there are such.
-    pub dependence: Option<Dependence>,
-    /// The time and the flat state of every sample until then, and of the last good state.
-    pub trajectory: Vec<(f64, Vec<f64>)>,
-}
-
-/// A projection that moved the state by far more than the step before it erred, and where the run was before.
-#[cfg(feature = "std")]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "the projection onto the integrals after the step to t = {time:?} moves `{entry}` by {distance:.1e}, {per_error:.1e} times \
-     the error of the step{}: the step has passed a collision or another singularity, or is too long to follow the motion; \
-     take shorter steps or error control, or end before. The last good state, at t = {last_time:?}, was {}",
-    Suspected(.dependence),
-    Assigned(.names, .last_state)
-)]
-#[non_exhaustive]
-pub struct OutOfProportion {
-    /// The time after the step.
-    pub time: f64,
-    /// The entry of the state that was moved furthest in units of its error.
-    pub entry: &'static str,
-    /// By how much it was moved.
-    pub distance: f64,
-    /// That distance in units of the error that the method estimates for this entry.
-    pub per_error: f64,
-    /// The time of the last good state.
-    pub last_time: f64,
-    /// The last state that a projection in proportion led to, flat.
-    pub last_state: Vec<f64>,
-    /// The names of its entries.
-    pub names: &'static [&'static str],
-    /// The constraints that are nearly dependent there, or were on the way, if there are such.
-    pub dependence: Option<Dependence>,
-    /// The time and the flat state of every sample until then, and of the last good state.
-    pub trajectory: Vec<(f64, Vec<f64>)>,
-}
-
-/// What is wrong with the state after a step.
-#[cfg(feature = "std")]
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Symptom {
-    /// The field was not finite before the step.
-    #[error("the rate of `{name}` is {value:?} in the state before; the field is not defined there")]
-    Rate {
-        /// The entry of the state.
-        name: &'static str,
-        /// Its rate.
-        value: f64,
-    },
-    /// An entry of the state is not finite.
-    #[error(
-        "`{name}` is {value:?}; take a smaller step or smaller gains, or end before the solution leaves the field's domain"
-    )]
-    Entry {
-        /// The entry, the first of several.
-        name: &'static str,
-        /// Its value.
-        value: f64,
-    },
-    /// An integral is not finite, though the state is.
-    #[error("the integral `{name}` is {value:?}; take a smaller step or smaller gains, or end where it is defined")]
-    Integral {
-        /// The integral, the first of several.
-        name: &'static str,
-        /// Its change.
-        value: f64,
-    },
-    /// An integral is far from its target.
-    #[error("of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step or smaller gains")]
-    Growth {
-        /// The integral whose change is largest against its bound.
-        integral: &'static str,
-        /// That change, F - F_target.
-        change: f64,
-    },
-}
-
 /// Names in a row: `a`, `b`, `c`.
-struct Listed<'a>(&'a [&'static str]);
+struct Listed<'a>(&'a [StateEntry]);
 
 impl core::fmt::Display for Listed<'_> {
     fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        for (index, name) in self.0.iter().enumerate() {
-            write!(out, "{}`{name}`", if index == 0 { "" } else { ", " })?;
+        for (index, entry) in self.0.iter().enumerate() {
+            write!(out, "{}`{}`", if index == 0 { "" } else { ", " }, entry.name)?;
         }
         Ok(())
-    }
-}
-
-/// Names with values: a = 1.0, b = 2.0.
-#[cfg(feature = "std")]
-struct Assigned<'a>(&'a [&'static str], &'a [f64]);
-
-#[cfg(feature = "std")]
-impl core::fmt::Display for Assigned<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        for (index, (name, value)) in self.0.iter().zip(self.1).enumerate() {
-            write!(out, "{}{name} = {value:?}", if index == 0 { "" } else { ", " })?;
-        }
-        Ok(())
-    }
-}
-
-/// Why no step can be made, with the name of an entry that is not finite.
-#[cfg(feature = "std")]
-struct Reason<'a>(&'a StepFailure, &'a Option<&'static str>);
-
-#[cfg(feature = "std")]
-impl core::fmt::Display for Reason<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self.1 {
-            Some(name) => write!(
-                out,
-                "`{name}` or its rate is not finite however short the step: the solution has reached the edge of the field's \
-                 domain; end before it"
-            ),
-            None => self.0.fmt(out),
-        }
-    }
-}
-
-/// A likely cause.
-#[cfg(feature = "std")]
-struct Suspected<'a>(&'a Option<Dependence>);
-
-#[cfg(feature = "std")]
-impl core::fmt::Display for Suspected<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self.0 {
-            Some(dependence) => write!(
-                out,
-                "; at t = {:?} {dependence}: the field is singular where they are, and a run that passes near needs error \
-                 control or shorter steps",
-                dependence.time(),
-            ),
-            None => Ok(()),
-        }
     }
 }

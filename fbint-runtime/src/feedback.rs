@@ -1,230 +1,118 @@
-//! The feedback field x' = X(x) - L DF^T K (F - F_target), CPV22 eq. (6), of a system that starts somewhere.
+//! The feedback field x' = X(x) - DF^T K (F - F_target), CPV22 eq. (6) with L = 1, of a system that starts somewhere.
 //!
 //! The start fixes F_target: 0 for constraints, the value at the start for the energy and the invariants. Everything that
 //! can be wrong is refused when a [`Feedback`] is made; from then on nothing allocates and nothing panics.
 
-use core::{array, fmt};
+use derive_where::derive_where;
 
-use nalgebra::{ArrayStorage, SVector};
-
-#[cfg(feature = "ensemble")]
-use crate::Constant;
 use crate::consistent_start::check_start;
-use crate::policy::{Target, constant_law};
-use crate::{
-    Error, FeedbackLaw, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Multiply, PreparedSystem, Scalar,
-};
+use crate::error::Error;
+use crate::field::Field;
+use crate::gains::Gains;
+use crate::policy::{ConstantGain, GainPolicy, Targets};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::tableau::{EULER, RK4};
 
-/// The feedback field of a system, ready to be integrated.
-pub struct Feedback<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L, const N: usize, const M: usize> {
-    prepared: S::Prepared,
-    gain: K::Weighted<f64>,
-    target: Target<L, M>,
+/// The feedback field of the system `S` with gains of the kind `K`, in numbers of type `T`, ready to be integrated.
+#[derive_where(Clone, Copy, Debug)]
+pub struct Feedback<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar = f64> {
+    system: S::Prepared<T>,
+    gain: K::Weighted<T>,
+    targets: Targets<S, T>,
 }
 
-impl<S, K, L, const N: usize, const M: usize> Feedback<S, K, L, N, M>
-where
-    S: FeedbackSystem<N, M>,
-    K: GainPolicy<M>,
-    L: GainMatrix<N>,
-{
+impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
     /// The feedback field of `system` for solutions that start at `start`.
     ///
     /// # Errors
     ///
-    /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, or if a gain matrix is
-    /// not symmetric and positive definite, or a time or rate in its place not positive. A constraint g counts as satisfied
-    /// where |g| <= 1e-8 (1 + sum_j |dg/dx_j| |x_j|), which is what a start given to eight digits achieves.
-    pub fn new(system: &S, start: &SVector<f64, N>, gains: Gains<K, L>) -> Result<Self, Error> {
+    /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, or if a gain, or the time
+    /// or rate in its place, is not positive. A constraint g counts as satisfied where |g| <= 1e-8 (1 + sum_j |dg/dx_j| |x_j|),
+    /// which is what a start given to eight digits achieves.
+    pub fn new(system: &S, start: &Vector<S>, gains: Gains<K>) -> Result<Self, Error> {
         let integrals = check_start(system, start)?;
-        gains.integrals.check(&S::INTEGRAL_NAMES)?;
-        gains.metric.check("L", &S::STATE_NAMES)?;
-        let prepared = system.prepare();
-        let normalisation = prepared.normalisation();
-        let gain = gains.integrals.weighted(&S::INTEGRAL_WEIGHTS, &normalisation);
-        let normalised = array::from_fn(|i| {
-            let [_, scale, offset] = normalisation[i];
-            integrals[i] / scale - offset
-        });
-        Ok(Self { prepared, gain, target: Target { integrals, normalised, metric: gains.metric } })
+        gains.0.check()?;
+        let system = system.prepare();
+        let normalisation = system.normalisation();
+        let gain = gains.0.weighted(&normalisation);
+        Ok(Self { system, gain, targets: Targets::new(integrals, &normalisation) })
+    }
+
+    /// The feedback field in numbers of another type, for example in single precision or in dual numbers.
+    pub fn cast<T: Scalar>(&self) -> Feedback<S, K, T> {
+        Feedback::gather(|_| self)
+    }
+}
+
+impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
+    /// The feedback fields of `member(i)` in lane `i`.
+    pub(crate) fn gather<'a>(member: impl Fn(usize) -> &'a Feedback<S, K>) -> Self {
+        Self {
+            system: S::gather(|lane| &member(lane).system),
+            gain: K::gather(|lane| &member(lane).gain),
+            targets: Targets::gather(|lane| &member(lane).targets),
+        }
     }
 
     /// F_target.
-    pub fn targets(&self) -> &SVector<f64, M> {
-        &self.target.integrals
+    pub fn targets(&self) -> &Integrals<S, T> {
+        &self.targets.declared
     }
 
-    /// The field, X(x) - L DF^T K dF.
+    /// The field, X(x) - DF^T K dF.
     #[inline(always)]
-    pub fn field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
-        K::field(&self.gain, &self.prepared, &self.target, x)
+    pub fn field(&self, x: &Vector<S, T>) -> Vector<S, T> {
+        K::field(&self.gain, &self.system, &self.targets, x)
     }
 
-    /// By how much every integral is off its target, dF = F(x) - F_target.
+    /// How far every integral is from its target, dF = F(x) - F_target.
     #[inline]
-    pub fn violations<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M> {
-        SVector::from_array_storage(ArrayStorage([self.target.changes(self.prepared.integrals(x).data.0[0])]))
-    }
-
-    /// The largest eigenvalue of L DF^T K DF at x: the rate, per unit of time, at which the violation that decays fastest does.
-    ///
-    /// An explicit method with a fixed step h is stable if h times this rate is within its real stability interval, which ends
-    /// at 2 for methods of order 1 and 2 with as many stages and at 2.785 for the classical one of order 4.
-    pub fn decay_rate(&self, x: &SVector<f64, N>) -> f64 {
-        K::decay_rate(&self.gain, &self.prepared, &self.target.metric, x)
+    pub fn violations(&self, x: &Vector<S, T>) -> Integrals<S, T> {
+        self.targets.changes(&self.system.integrals(x))
     }
 
     /// One step of the explicit Euler method.
     #[inline]
-    pub fn euler_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
-        K::euler_step(&self.gain, &self.prepared, &self.target, x, h);
+    pub fn euler_step(&self, x: &mut Vector<S, T>, h: T) {
+        EULER.step(|x| self.field(x), x, h);
     }
 
     /// One step of the classical Runge-Kutta method of order 4.
     #[inline]
-    pub fn rk4_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
-        K::rk4_step(&self.gain, &self.prepared, &self.target, x, h);
+    pub fn rk4_step(&self, x: &mut Vector<S, T>, h: T) {
+        RK4.step(|x| self.field(x), x, h);
     }
 }
 
-impl<S, K, L, const N: usize, const M: usize> Feedback<S, K, L, N, M>
+impl<S, K, T> Feedback<S, K, T>
 where
-    S: FeedbackSystem<N, M>,
-    K: GainMatrix<M>,
-{
-    /// The feedback potential V(x) = 1/2 dF^T K dF.
-    pub fn potential<T: Scalar>(&self, x: &SVector<T, N>) -> T {
-        let changes = self.target.changes(self.prepared.integrals(x).data.0[0]);
-        let weighed = self.gain.declared.multiply(changes);
-        (0..M).fold(T::from_f64(0.0), |sum, i| (T::from_f64(0.5) * changes[i]).mul_add(weighed[i], sum))
-    }
-}
-
-impl<S, K, L, T, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Feedback<S, K, L, N, M>
-where
-    S: FeedbackSystem<N, M>,
-    K: GainMatrix<M>,
-    L: GainMatrix<N>,
+    S: FeedbackSystem,
+    K: GainPolicy<S, Weighted<T> = ConstantGain<S, T>>,
     T: Scalar,
 {
-    const HAS_METRIC: bool = !L::IS_IDENTITY;
-
-    #[inline]
-    fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        self.gain.declared.multiply(self.target.changes(integrals))
-    }
-
-    #[inline]
-    fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], system: &P) -> [T; M] {
-        constant_law(&self.gain, &self.target).weigh_normalised(forms, system)
-    }
-
-    #[inline]
-    fn precondition(&self, gradient: [T; N]) -> [T; N] {
-        self.target.metric.multiply(gradient)
+    /// The feedback potential V(x) = 1/2 dF^T K dF, for gains that do not depend on the state.
+    pub fn potential(&self, x: &Vector<S, T>) -> T {
+        let changes = self.violations(x);
+        let terms = changes.as_ref().iter().zip(self.gain.declared.as_ref());
+        let half = T::from_f64(0.5);
+        terms.fold(T::from_f64(0.0), |sum, (&change, &gain)| (half * change).mul_add(gain * change, sum))
     }
 }
 
-impl<S, K, L, const N: usize, const M: usize> Field<N> for Feedback<S, K, L, N, M>
-where
-    S: FeedbackSystem<N, M>,
-    K: GainPolicy<M>,
-    L: GainMatrix<N>,
-{
+impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K, T> {
+    type Vector = Vector<S, T>;
+
     #[inline(always)]
-    fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
+    fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         self.field(x)
     }
 
-    #[inline]
-    fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        Self::euler_step(self, x, h);
-    }
-
-    #[inline]
-    fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        Self::rk4_step(self, x, h);
-    }
-
-    fn decay_rate(&self, x: &SVector<f64, N>) -> f64 {
-        Self::decay_rate(self, x)
-    }
-}
-
-/// Feedback fields side by side, with constants of type `C`.
-#[cfg(feature = "ensemble")]
-pub struct Gathered<S, K, L, C, const N: usize, const M: usize>
-where
-    S: FeedbackSystem<N, M>,
-    K: GainPolicy<M>,
-    C: Constant,
-{
-    prepared: S::Gathered<C>,
-    gain: K::Weighted<C>,
-    target: Target<L, M, C>,
-}
-
-#[cfg(feature = "ensemble")]
-impl<S, K, L, C, const N: usize, const M: usize> Gathered<S, K, L, C, N, M>
-where
-    S: FeedbackSystem<N, M>,
-    K: GainPolicy<M>,
-    L: GainMatrix<N>,
-    C: Constant,
-{
-    /// The fields that `member` gives for each lane, all with the same L.
-    pub(crate) fn new<'a>(member: impl Fn(usize) -> &'a Feedback<S, K, L, N, M>) -> Self
-    where
-        S: 'a,
-        K: 'a,
-        L: 'a,
-    {
-        let target = |lane: usize| &member(lane).target;
-        Self {
-            prepared: S::gather(|lane| &member(lane).prepared),
-            gain: K::gather(|lane| member(lane).gain),
-            target: Target {
-                integrals: vector(|i| C::gather(|lane| target(lane).integrals[i])),
-                normalised: array::from_fn(|i| C::gather(|lane| target(lane).normalised[i])),
-                metric: target(0).metric,
-            },
-        }
-    }
-
-    #[inline]
-    pub(crate) fn field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
-        K::field(&self.gain, &self.prepared, &self.target, x)
-    }
-
-    #[inline]
-    pub(crate) fn euler_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
-        K::euler_step(&self.gain, &self.prepared, &self.target, x, h);
-    }
-
-    #[inline]
-    pub(crate) fn rk4_step<T: Scalar>(&self, x: &mut SVector<T, N>, h: T) {
-        K::rk4_step(&self.gain, &self.prepared, &self.target, x, h);
-    }
-}
-
-#[cfg(feature = "ensemble")]
-fn vector<T, const D: usize>(entry: impl Fn(usize) -> T) -> SVector<T, D> {
-    SVector::from_array_storage(ArrayStorage([array::from_fn(entry)]))
-}
-
-// By hand, because a derived one would ask that the system implement it too.
-impl<S, K, L, const N: usize, const M: usize> fmt::Debug for Feedback<S, K, L, N, M>
-where
-    S: FeedbackSystem<N, M>,
-    K: GainPolicy<M>,
-    L: GainMatrix<N>,
-{
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Feedback")
-            .field("system", &S::NAME)
-            .field("targets", &self.target.integrals)
-            .field("gain", &self.gain)
-            .field("metric", &self.target.metric)
-            .finish()
+    /// The largest eigenvalue of DF^T K DF at x: the rate, per unit of time, at which the violation that decays fastest does.
+    ///
+    /// An explicit method with a fixed step h is stable if h times this rate is within its real stability interval, which ends
+    /// at 2 for methods of order 1 and 2 with as many stages and at 2.785 for the classical one of order 4.
+    fn decay_rate(&self, x: &Vector<S, T>) -> T {
+        K::decay_rate(&self.gain, &self.system, x)
     }
 }

@@ -1,79 +1,67 @@
-//! A right-hand side x' = f(x) and the explicit steps on it.
+//! A right-hand side x' = f(x).
 //!
-//! [`PlainField`] is X alone, CPV22 eq. (4), for comparison and for drift that is nobody's doing but the method's; with
-//! feedback it is [`Feedback`](crate::Feedback), which replaces the steps by generated, fused ones.
+//! [`PlainField`] is X alone, CPV22 eq. (4), for comparison and for drift that is the method's own; with feedback it is
+//! [`Feedback`](crate::Feedback).
 
-use nalgebra::SVector;
+use derive_where::derive_where;
 
-use crate::tableau::{EULER, RK4};
-use crate::{FeedbackSystem, PreparedSystem};
+use crate::entries::Entries;
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
-/// An autonomous ordinary differential equation x' = f(x) on R^N.
-pub trait Field<const N: usize> {
+/// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
+pub trait Field<T: Scalar = f64> {
+    /// A state: `[T; N]`.
+    type Vector: Entries<T>;
+
     /// f(x).
-    fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N>;
-
-    /// One step of the explicit Euler method.
-    #[inline]
-    fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        EULER.step(|x| self.value(x), x, h);
-    }
-
-    /// One step of the classical Runge-Kutta method of order 4.
-    #[inline]
-    fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        RK4.step(|x| self.value(x), x, h);
-    }
+    fn value(&self, x: &Self::Vector) -> Self::Vector;
 
     /// The largest rate at which a feedback in the field damps anything, per unit of time: what makes the field stiff. 0 where
     /// there is no feedback.
-    fn decay_rate(&self, _x: &SVector<f64, N>) -> f64 {
-        0.0
+    fn decay_rate(&self, _x: &Self::Vector) -> T {
+        T::from_f64(0.0)
     }
 }
 
 #[cfg(feature = "std")]
-impl<F: Field<N> + ?Sized, const N: usize> Field<N> for std::boxed::Box<F> {
+impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
+    type Vector = F::Vector;
+
     #[inline]
-    fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
+    fn value(&self, x: &F::Vector) -> F::Vector {
         (**self).value(x)
     }
 
-    fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        (**self).euler_step(x, h);
-    }
-
-    fn rk4_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        (**self).rk4_step(x, h);
-    }
-
-    fn decay_rate(&self, x: &SVector<f64, N>) -> f64 {
+    fn decay_rate(&self, x: &F::Vector) -> T {
         (**self).decay_rate(x)
     }
 }
 
-/// The vector field X of a system, without feedback. The system, as it is prepared, is of type `P` and has `M` integrals.
-#[derive(Clone, Copy, Debug)]
-pub struct PlainField<P, const M: usize>(P);
+/// The vector field X of the system `S`, without feedback.
+#[derive_where(Clone, Copy, Debug)]
+pub struct PlainField<S: FeedbackSystem, T: Scalar = f64>(S::Prepared<T>);
 
-impl<P, const M: usize> PlainField<P, M> {
+impl<S: FeedbackSystem> PlainField<S> {
     /// X of `system`.
-    pub fn new<S, const N: usize>(system: &S) -> Self
-    where
-        S: FeedbackSystem<N, M, Prepared = P>,
-    {
+    pub fn new(system: &S) -> Self {
         Self(system.prepare())
-    }
-
-    #[cfg(feature = "ensemble")]
-    pub(crate) fn prepared(&self) -> &P {
-        &self.0
     }
 }
 
-impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> Field<N> for PlainField<P, M> {
+#[cfg(feature = "ensemble")]
+impl<S: FeedbackSystem, T: Scalar> PlainField<S, T> {
+    /// The fields that `member` gives for each lane.
+    pub(crate) fn gather<'a>(member: impl Fn(usize) -> &'a PlainField<S>) -> Self {
+        Self(S::gather(|lane| &member(lane).0))
+    }
+}
+
+impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
+    type Vector = Vector<S, T>;
+
     #[inline(always)]
-    fn value(&self, x: &SVector<f64, N>) -> SVector<f64, N> {
+    fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         self.0.vector_field(x)
     }
 }

@@ -1,18 +1,21 @@
-//! Geometric integrators, the rivals of feedback: maps that keep some of the structure by construction.
+//! Geometric integrators, for comparison with feedback: maps that keep some of the structure by construction.
 //!
 //! [`Rattle`] keeps every holonomic constraint and is symplectic on the constraint manifold (HLW06 VII.1.4);
-//! [`StormerVerlet`] is the same without constraints (HLW06 I.1.4); [`Composition`] raises a symmetric method of order 2 to
-//! order 4 (HLW06 II.4.2). All are general: they take the generated Jacobian DF and know the model by nothing else. Steps
+//! [`StormerVerlet`] is RATTLE without constraints (HLW06 I.1.4); [`Composition`] raises a symmetric method of order 2 to
+//! order 4 (HLW06 II.4.2). All are general: of the model they know the generated Jacobian DF and what its rows and columns are. Steps
 //! allocate nothing.
 
-use nalgebra::{ArrayStorage, SMatrix, SVector};
+use derive_where::derive_where;
 
-use crate::{Error, FeedbackSystem, IntegralKind, KineticEnergy, PreparedSystem};
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::linear::{Cholesky, filled};
+use crate::system::{FeedbackSystem, IntegralKind, Integrals, KineticEnergy, PreparedSystem, StateRole, Vector};
 
-/// A map x -> Phi_h(x) that approximates the flow of a system.
-pub trait OneStep<const N: usize> {
+/// A map x -> Phi_h(x) that approximates the flow of a system whose state is of the type `V`.
+pub trait OneStep<V> {
     /// Replaces `x` by Phi_h(x).
-    fn step(&self, x: &mut SVector<f64, N>, h: f64);
+    fn step(&self, x: &mut V, h: f64);
     /// How many times a step evaluates the field, or as much of the system.
     fn evaluations_per_step(&self) -> u64;
 }
@@ -20,75 +23,67 @@ pub trait OneStep<const N: usize> {
 /// How often RATTLE's Newton iteration for the position is repeated: it gains some six digits each time at sensible steps.
 const NEWTON_ITERATIONS: usize = 5;
 
-/// RATTLE (Andersen 1983) for holonomic constraints and H = p^T M^-1 p / 2 + U(q) with a constant mass matrix M. The system,
-/// as it is prepared, is of type `P` and has `M` integrals.
-#[derive(Clone, Copy, Debug)]
-pub struct Rattle<P, const M: usize> {
-    system: P,
-    constraints: usize,
+/// RATTLE (Andersen 1983) for a system `S` with holonomic constraints and H = p^T M^-1 p / 2 + U(q) with a constant mass matrix M.
+#[derive_where(Clone, Copy, Debug)]
+pub struct Rattle<S: FeedbackSystem> {
+    mechanics: Mechanics<S>,
 }
 
-impl<P, const M: usize> Rattle<P, M> {
+impl<S: FeedbackSystem> Rattle<S> {
     /// RATTLE for `system`.
     ///
     /// # Errors
     ///
     /// [`Error::NotApplicable`] if the system is not canonical, its kinetic energy is not quadratic with a constant mass matrix,
     /// or it has phase constraints.
-    pub fn new<S, const N: usize>(system: &S) -> Result<Self, Error>
-    where
-        S: FeedbackSystem<N, M, Prepared = P>,
-    {
+    pub fn new(system: &S) -> Result<Self, Error> {
         let refusal = |reason| Err(Error::NotApplicable { method: "RATTLE", system: S::NAME, reason });
         if S::KINETIC_ENERGY != KineticEnergy::Quadratic {
             return refusal("its Hamiltonian is not p^T M^-1 p / 2 + U(q) with a constant mass matrix M");
         }
-        if number_of_constraints::<S, N, M>() != 2 * S::HOLONOMIC_CONSTRAINTS {
+        if S::INTEGRALS.iter().any(|integral| integral.kind == IntegralKind::Constraint) {
             return refusal("it has phase constraints, and only holonomic ones can be kept");
         }
-        Ok(Self { system: system.prepare(), constraints: S::HOLONOMIC_CONSTRAINTS })
+        Ok(Self { mechanics: Mechanics::new(system) })
     }
 }
 
-fn number_of_constraints<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() -> usize {
-    S::INTEGRAL_KINDS.iter().filter(|&&kind| kind == IntegralKind::Constraint).count()
-}
-
-impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for Rattle<P, M> {
+impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
     /// With w_i = M^-1 dg_i/dq, which is dg'_i/dp:
     ///
     ///   p_1/2 = p - h/2 (U_q(q) + G(q)^T lambda),  q_1 = q + h M^-1 p_1/2,  g(q_1) = 0
     ///   p_1   = p_1/2 - h/2 (U_q(q_1) + G(q_1)^T mu),  G(q_1) M^-1 p_1 = 0
-    fn step(&self, x: &mut SVector<f64, N>, h: f64) {
-        let k = in_range::<M>(self.constraints);
+    fn step(&self, x: &mut Vector<S>, h: f64) {
+        let mechanics = &self.mechanics;
         let start = *x;
-        let before = self.system.integrals_jacobian(x);
-        kick(x, &before, k, 0.5 * h);
+        let before = mechanics.gradients(x);
+        mechanics.kick(x, &before, 0.5 * h);
         let kicked = *x;
-        let velocity = self.system.integrals_jacobian(x);
-        let gram = Gram::new(&before, k);
-        let mut lambda = SVector::<f64, M>::zeros();
+        let velocity = mechanics.gradients(x).energy;
+        let gram = mechanics.gram(&before);
+        let mut lambda: Integrals<S> = filled(0.0);
         // Position and momentum are made from the same sums, so that rounding does not separate them.
-        let mut advance = |lambda: &SVector<f64, M>| {
-            let energy = 2 * in_range::<M>(k);
-            for (i, j) in (0..N / 2).map(|i| (i, N / 2 + i)) {
-                x[j] = kicked[j] - pull(&before, 0, i, lambda, k);
-                x[i] = start[i] + h * (velocity[(energy, j)] - pull(&before, k, j, lambda, k));
+        let mut advance = |lambda: &Integrals<S>| {
+            for [q, p] in mechanics.conjugates() {
+                set(x, p, entry(&kicked, p) - mechanics.pull(&before.constraints, q, lambda));
+                let rate = entry(&velocity, p) - mechanics.pull(&before.rates, p, lambda);
+                set(x, q, entry(&start, q) + h * rate);
             }
-            self.system.integrals(x)
+            mechanics.system.integrals(x)
         };
         for _ in 0..NEWTON_ITERATIONS {
             // A simplified Newton step: the matrix is that of the step's beginning.
-            let violation = advance(&lambda);
-            lambda += gram.solve(&(violation / h));
+            let integrals = advance(&lambda);
+            let step = gram.solve(&mechanics.holonomic(|[constraint, _]| entry(&integrals, constraint) / h));
+            lambda = Entries::from_fn(|i| lambda[i] + step[i]);
         }
         advance(&lambda);
-        let after = self.system.integrals_jacobian(x);
-        kick(x, &after, k, 0.5 * h);
-        let rates = self.system.integrals(x);
-        let mu = Gram::new(&after, k).solve(&SVector::from_fn(|r, _| rates.get(k + r).copied().unwrap_or_default()));
-        for i in 0..N / 2 {
-            x[N / 2 + i] -= pull(&after, 0, i, &mu, k);
+        let after = mechanics.gradients(x);
+        mechanics.kick(x, &after, 0.5 * h);
+        let integrals = mechanics.system.integrals(x);
+        let mu = mechanics.gram(&after).solve(&mechanics.holonomic(|[_, rate]| entry(&integrals, rate)));
+        for [q, p] in mechanics.conjugates() {
+            set(x, p, entry(x, p) - mechanics.pull(&after.constraints, q, &mu));
         }
     }
 
@@ -98,72 +93,36 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for Rat
     }
 }
 
-/// The number k of constraints, or the index of one of them, unchanged: among M integrals there is room for their rates and
-/// the energy. Where the compiler sees that, it proves that no index is out of range (tests/no_panic).
-fn in_range<const M: usize>(k: usize) -> usize {
-    k.min(M.saturating_sub(1) / 2)
+/// The Stormer-Verlet method, kick, drift, kick, for a system `S` with H = T(p) + U(q) and without constraints.
+#[derive_where(Clone, Copy, Debug)]
+pub struct StormerVerlet<S: FeedbackSystem> {
+    mechanics: Mechanics<S>,
 }
 
-/// The sum of the k entries of a column of the Jacobian that begin in a row, each times its multiplier.
-fn pull<const N: usize, const M: usize>(
-    jacobian: &SMatrix<f64, M, N>,
-    row: usize,
-    column: usize,
-    multipliers: &SVector<f64, M>,
-    k: usize,
-) -> f64 {
-    let entries = jacobian.data.0[column].iter().skip(row);
-    entries.zip(&multipliers.data.0[0]).take(k).map(|(entry, multiplier)| entry * multiplier).sum()
-}
-
-/// p -= h U_q, from the Jacobian's row of the energy, which comes after k constraints and their rates.
-fn kick<const N: usize, const M: usize>(x: &mut SVector<f64, N>, jacobian: &SMatrix<f64, M, N>, k: usize, h: f64) {
-    let energy = 2 * in_range::<M>(k);
-    for i in 0..N / 2 {
-        x[N / 2 + i] -= h * jacobian[(energy, i)];
-    }
-}
-
-/// q += h T_p, likewise.
-fn drift<const N: usize, const M: usize>(x: &mut SVector<f64, N>, jacobian: &SMatrix<f64, M, N>, k: usize, h: f64) {
-    let energy = 2 * in_range::<M>(k);
-    for i in 0..N / 2 {
-        x[i] += h * jacobian[(energy, N / 2 + i)];
-    }
-}
-
-/// The Stormer-Verlet method, kick, drift, kick, for H = T(p) + U(q) without constraints.
-#[derive(Clone, Copy, Debug)]
-pub struct StormerVerlet<P, const M: usize> {
-    system: P,
-}
-
-impl<P, const M: usize> StormerVerlet<P, M> {
+impl<S: FeedbackSystem> StormerVerlet<S> {
     /// The method for `system`.
     ///
     /// # Errors
     ///
     /// [`Error::NotApplicable`] if the system is not canonical, its Hamiltonian is not separable, or it has constraints.
-    pub fn new<S, const N: usize>(system: &S) -> Result<Self, Error>
-    where
-        S: FeedbackSystem<N, M, Prepared = P>,
-    {
+    pub fn new(system: &S) -> Result<Self, Error> {
         let refusal = |reason| Err(Error::NotApplicable { method: "Stormer-Verlet", system: S::NAME, reason });
         if S::KINETIC_ENERGY == KineticEnergy::General {
             return refusal("its Hamiltonian is not T(p) + U(q)");
         }
-        if number_of_constraints::<S, N, M>() > 0 {
+        if S::INTEGRALS.iter().any(|integral| integral.kind.is_constraint()) {
             return refusal("it has constraints: take RATTLE");
         }
-        Ok(Self { system: system.prepare() })
+        Ok(Self { mechanics: Mechanics::new(system) })
     }
 }
 
-impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for StormerVerlet<P, M> {
-    fn step(&self, x: &mut SVector<f64, N>, h: f64) {
-        kick(x, &self.system.integrals_jacobian(x), 0, 0.5 * h);
-        drift(x, &self.system.integrals_jacobian(x), 0, h);
-        kick(x, &self.system.integrals_jacobian(x), 0, 0.5 * h);
+impl<S: FeedbackSystem> OneStep<Vector<S>> for StormerVerlet<S> {
+    fn step(&self, x: &mut Vector<S>, h: f64) {
+        let mechanics = &self.mechanics;
+        mechanics.kick(x, &mechanics.gradients(x), 0.5 * h);
+        mechanics.drift(x, &mechanics.gradients(x), h);
+        mechanics.kick(x, &mechanics.gradients(x), 0.5 * h);
     }
 
     fn evaluations_per_step(&self) -> u64 {
@@ -176,8 +135,8 @@ impl<P: PreparedSystem<N, M>, const N: usize, const M: usize> OneStep<N> for Sto
 #[derive(Clone, Copy, Debug)]
 pub struct Composition<O>(pub O);
 
-impl<O: OneStep<N>, const N: usize> OneStep<N> for Composition<O> {
-    fn step(&self, x: &mut SVector<f64, N>, h: f64) {
+impl<O: OneStep<V>, V> OneStep<V> for Composition<O> {
+    fn step(&self, x: &mut V, h: f64) {
         const GAMMA: f64 = 1.351_207_191_959_657_7;
         self.0.step(x, GAMMA * h);
         self.0.step(x, (1.0 - 2.0 * GAMMA) * h);
@@ -189,45 +148,114 @@ impl<O: OneStep<N>, const N: usize> OneStep<N> for Composition<O> {
     }
 }
 
-/// The Cholesky factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T, k x k in the corner of an M x M matrix, by rows.
-struct Gram<const M: usize> {
-    rows: [[f64; M]; M],
-    k: usize,
+/// A canonical system, with the indices of its holonomic constraints, its energy and its conjugate variables.
+#[derive_where(Clone, Copy, Debug)]
+struct Mechanics<S: FeedbackSystem> {
+    system: S::Prepared<f64>,
+    /// The index of each holonomic constraint and of its rate, as many as there are.
+    holonomic: Integrals<S, [usize; 2]>,
+    holonomic_count: usize,
+    energy: usize,
+    /// The index of each coordinate and of its momentum, as many as there are.
+    conjugates: Vector<S, [usize; 2]>,
+    conjugate_count: usize,
 }
 
-impl<const M: usize> Gram<M> {
-    fn new<const N: usize>(jacobian: &SMatrix<f64, M, N>, k: usize) -> Self {
-        let (n, k) = (N / 2, in_range::<M>(k));
-        let mut rows = [[0.0; M]; M];
-        for i in 0..k {
-            for j in 0..i + 1 {
-                let product: f64 = (0..n).map(|l| jacobian[(i, l)] * jacobian[(k + j, n + l)]).sum();
-                let rest = product - dot(&rows[i], &rows[j], j);
-                rows[i][j] = if i == j { nalgebra::ComplexField::sqrt(rest) } else { rest / rows[j][j] };
-            }
-        }
-        Self { rows, k }
+/// The rows of DF in one state.
+struct Gradients<S: FeedbackSystem> {
+    /// dg of each holonomic constraint.
+    constraints: Integrals<S, Vector<S>>,
+    /// dg' of each.
+    rates: Integrals<S, Vector<S>>,
+    energy: Vector<S>,
+}
+
+impl<S: FeedbackSystem> Mechanics<S> {
+    fn new(system: &S) -> Self {
+        let mut holonomic = Integrals::<S, [usize; 2]>::from_fn(|_| [0, 0]);
+        let pairs = S::INTEGRALS.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
+            IntegralKind::HolonomicConstraint { rate } => Some([i, rate]),
+            _ => None,
+        });
+        let holonomic_count = fill(&mut holonomic, pairs);
+        let mut conjugates = Vector::<S, [usize; 2]>::from_fn(|_| [0, 0]);
+        let pairs = S::STATE.iter().enumerate().filter_map(|(i, entry)| match entry.role {
+            StateRole::Coordinate { momentum } => Some([i, momentum]),
+            StateRole::Momentum { .. } | StateRole::Variable => None,
+        });
+        let conjugate_count = fill(&mut conjugates, pairs);
+        let energy = S::INTEGRALS.iter().position(|integral| integral.kind == IntegralKind::Energy).unwrap_or_default();
+        Self { system: system.prepare(), holonomic, holonomic_count, energy, conjugates, conjugate_count }
     }
 
-    /// A x = b for the first k entries; the others stand for nothing.
-    fn solve(&self, b: &SVector<f64, M>) -> SVector<f64, M> {
-        let (rows, k) = (&self.rows, in_range::<M>(self.k));
-        let [mut x] = b.data.0;
-        for i in 0..k {
-            x[i] = (x[i] - dot(&rows[i], &x, i)) / rows[i][i];
+    fn gradients(&self, x: &Vector<S>) -> Gradients<S> {
+        let jacobian = self.system.integrals_jacobian(x);
+        let row = |i: usize| jacobian.as_ref().get(i).copied().unwrap_or(filled(0.0));
+        Gradients {
+            constraints: Entries::from_fn(|i| row(self.holonomic[i][0])),
+            rates: Entries::from_fn(|i| row(self.holonomic[i][1])),
+            energy: row(self.energy),
         }
-        for i in (0..k).rev().map(in_range::<M>) {
-            x[i] /= rows[i][i];
-            let solved = x[i];
-            for (x, entry) in x.iter_mut().zip(&rows[i]).take(i) {
-                *x -= entry * solved;
-            }
+    }
+
+    /// A number for each holonomic constraint and its rate, given their indices.
+    fn holonomic(&self, number: impl Fn([usize; 2]) -> f64) -> Integrals<S> {
+        Entries::from_fn(|i| number(self.holonomic[i]))
+    }
+
+    fn conjugates(&self) -> impl Iterator<Item = [usize; 2]> + '_ {
+        self.conjugates.as_ref().iter().copied().take(self.conjugate_count)
+    }
+
+    /// p -= h U_q.
+    fn kick(&self, x: &mut Vector<S>, gradients: &Gradients<S>, h: f64) {
+        for [q, p] in self.conjugates() {
+            set(x, p, entry(x, p) - h * entry(&gradients.energy, q));
         }
-        SVector::from_array_storage(ArrayStorage([x]))
+    }
+
+    /// q += h T_p.
+    fn drift(&self, x: &mut Vector<S>, gradients: &Gradients<S>, h: f64) {
+        for [q, p] in self.conjugates() {
+            set(x, q, entry(x, q) + h * entry(&gradients.energy, p));
+        }
+    }
+
+    /// The factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T.
+    fn gram(&self, gradients: &Gradients<S>) -> Cholesky<Integrals<S, Integrals<S>>> {
+        Cholesky::new(self.holonomic_count, |i, j| {
+            let (constraint, rate) = (&gradients.constraints[i], &gradients.rates[j]);
+            self.conjugates().map(|[q, p]| entry(constraint, q) * entry(rate, p)).sum()
+        })
+    }
+
+    /// The sum over the holonomic constraints of the entry of a gradient times the multiplier.
+    fn pull(&self, gradients: &Integrals<S, Vector<S>>, column: usize, multipliers: &Integrals<S>) -> f64 {
+        let terms = gradients.as_ref().iter().zip(multipliers.as_ref()).take(self.holonomic_count);
+        terms.map(|(gradient, multiplier)| entry(gradient, column) * multiplier).sum()
     }
 }
 
-/// The product of the first `count` entries.
-fn dot<const M: usize>(a: &[f64; M], b: &[f64; M], count: usize) -> f64 {
-    a.iter().zip(b).take(count).map(|(a, b)| a * b).sum()
+/// Writes the items into the first entries; returns how many there were.
+fn fill<V: Entries<[usize; 2]>>(entries: &mut V, items: impl Iterator<Item = [usize; 2]>) -> usize {
+    let mut count = 0;
+    for (entry, item) in entries.as_mut().iter_mut().zip(items) {
+        *entry = item;
+        count += 1;
+    }
+    count
+}
+
+/// An entry, whose index the compiler need not know to be in range.
+#[inline(always)]
+fn entry<V: Entries<f64>>(v: &V, index: usize) -> f64 {
+    v.as_ref().get(index).copied().unwrap_or_default()
+}
+
+/// Writes an entry, whose index the compiler need not know to be in range.
+#[inline(always)]
+fn set<V: Entries<f64>>(v: &mut V, index: usize, value: f64) {
+    if let Some(entry) = v.as_mut().get_mut(index) {
+        *entry = value;
+    }
 }

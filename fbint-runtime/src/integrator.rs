@@ -9,64 +9,38 @@
 //! Nothing allocates; bad tolerances are refused when an integrator is made, and a step that fails leaves the integrator
 //! where it was.
 
-use core::fmt;
+use derive_where::derive_where;
 
-use nalgebra::SVector;
+use crate::dense_output::DenseOutput;
+use crate::entries::Entries;
+use crate::error::{Error, positive};
+use crate::failure::{StepError, StepFailure};
+use crate::field::Field;
+use crate::linear::{difference, filled, is_finite, not_finite, sum};
+use crate::projection::{Move, Projected, Projector};
+use crate::scalar::Scalar;
+use crate::step_size::LEAST_LOG_ERROR;
+use crate::system::{FeedbackSystem, Vector};
+use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
+use crate::tolerance::{Tolerance, mean_square, norm};
 
-use crate::correction::Move;
-use crate::error::positive;
-use crate::tableau::{Control, ErrorEstimate, Pair, Response, advanced, extended};
-use crate::{Error, Field, PreparedSystem, Projected, Projector, Scalar};
-
-/// How many steps are tried unless told otherwise, at most.
+/// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
-/// How much shorter a step is than what just meets the tolerance.
-const SAFETY: f64 = 0.9;
-/// The natural logarithm of the least error that the stabilised control remembers, which is 1e-4.
-const LEAST_LOG_ERROR: f64 = -4.0 * core::f64::consts::LN_10;
-
-/// The largest error of a step, rtol |x_i| + atol for entry i of the state.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tolerance {
-    rtol: f64,
-    atol: f64,
-}
-
-impl Tolerance {
-    /// A relative and an absolute tolerance.
-    ///
-    /// # Errors
-    ///
-    /// If one of them is not positive or not finite.
-    pub fn new(rtol: f64, atol: f64) -> Result<Self, Error> {
-        let rtol = positive("the relative tolerance rtol", rtol)?;
-        let atol = positive("the absolute tolerance atol", atol)?;
-        Ok(Self { rtol, atol })
-    }
-
-    /// What an entry of an error is to be multiplied with: 1 / (atol + rtol max(|x_i|, |y_i|)).
-    #[inline]
-    fn weights<const N: usize>(&self, x: &SVector<f64, N>, y: &SVector<f64, N>) -> SVector<f64, N> {
-        // Not `max`, which takes four instructions to pass over NaN.
-        let larger = |x: f64, y: f64| if x > y { x } else { y };
-        SVector::from_fn(|i, _| (self.atol + self.rtol * larger(x[i].abs(), y[i].abs())).recip())
-    }
-}
-
-/// An integration of x' = f(x) from t = 0, by a method with S stages.
+/// An integration of x' = f(x), by a method with `STAGES` stages.
 ///
 /// ```
-/// use fbint_runtime::nalgebra::{Vector2, vector};
 /// use fbint_runtime::{Field, Integrator, Tolerance};
 ///
 /// struct Oscillator;
-/// impl Field<2> for Oscillator {
-///     fn value(&self, x: &Vector2<f64>) -> Vector2<f64> {
-///         vector![x[1], -x[0]]
+/// impl Field for Oscillator {
+///     type Vector = [f64; 2];
+///
+///     fn value(&self, x: &[f64; 2]) -> [f64; 2] {
+///         [x[1], -x[0]]
 ///     }
 /// }
 ///
-/// let mut integrator = Integrator::dop853(&Oscillator, vector![1.0, 0.0], Tolerance::new(1e-10, 1e-10)?);
+/// let mut integrator = Integrator::dop853(&Oscillator, [1.0, 0.0], Tolerance::new(1e-10, 1e-10)?);
 /// while integrator.time() < 10.0 {
 ///     integrator.step(10.0)?;
 ///     let middle = 0.5 * (integrator.previous_time() + integrator.time());
@@ -75,19 +49,24 @@ impl Tolerance {
 /// assert_eq!(integrator.time(), 10.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Integrator<'f, F, const N: usize, const S: usize> {
+#[derive_where(Debug)]
+pub struct Integrator<'f, F: Field, const STAGES: usize> {
+    #[derive_where(skip)]
     field: &'f F,
     tolerance: Tolerance,
+    /// The absolute tolerance of each entry.
+    atol: F::Vector,
     max_steps: u64,
     time: f64,
-    state: SVector<f64, N>,
+    state: F::Vector,
     previous_time: f64,
-    previous_state: SVector<f64, N>,
+    previous_state: F::Vector,
     /// The stages of the last step. Stage `last` is f(state) where `knows_derivative`.
-    stages: [SVector<f64, N>; S],
+    #[derive_where(skip)]
+    stages: [F::Vector; STAGES],
     knows_derivative: bool,
     /// The error of the last step, as the method estimates it.
-    error: SVector<f64, N>,
+    error: F::Vector,
     /// The size of the next step, unless none was made yet.
     size: Option<f64>,
     /// The natural logarithm of the last step's error, where the next step depends on it.
@@ -97,41 +76,62 @@ pub struct Integrator<'f, F, const N: usize, const S: usize> {
     evaluations: u64,
 }
 
-impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 7> {
+impl<'f, F: Field> Integrator<'f, F, 7> {
     /// An integration by Dormand and Prince's pair of order 5(4), with dense output of order 4.
-    pub fn dormand_prince(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
+    pub fn dormand_prince(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         Self::new(field, start, tolerance)
     }
 }
 
-impl<'f, F: Field<N>, const N: usize> Integrator<'f, F, N, 16> {
+impl<'f, F: Field> Integrator<'f, F, 16> {
     /// An integration by Dormand and Prince's method of order 8(5, 3), with dense output of order 7.
-    pub fn dop853(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
+    pub fn dop853(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         Self::new(field, start, tolerance)
     }
 }
 
-impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
-    const PAIR: &'static Pair<S> = &Pair::OF_STAGES;
+impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
+    const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
 
-    fn new(field: &'f F, start: SVector<f64, N>, tolerance: Tolerance) -> Self {
+    fn new(field: &'f F, start: F::Vector, tolerance: Tolerance) -> Self {
         Self {
             field,
             tolerance,
+            atol: filled(tolerance.absolute(1.0)),
             max_steps: MAX_STEPS,
             time: 0.0,
             state: start,
             previous_time: 0.0,
             previous_state: start,
-            stages: [SVector::zeros(); S],
+            stages: [filled(0.0); STAGES],
             knows_derivative: false,
-            error: SVector::zeros(),
+            error: filled(0.0),
             size: None,
             last_log_error: LEAST_LOG_ERROR,
             steps: 0,
             rejected: 0,
             evaluations: 0,
         }
+    }
+
+    /// This integration from another time than 0.
+    pub fn from_time(mut self, time: f64) -> Self {
+        (self.time, self.previous_time) = (time, time);
+        self
+    }
+
+    /// This integration with the absolute tolerance atol times `scales`, entry by entry, where each scale is the typical size of an
+    /// entry, such as 30 for positions and 1e-6 for momenta.
+    ///
+    /// # Errors
+    ///
+    /// If a scale is not positive or not finite.
+    pub fn with_scales(mut self, scales: &F::Vector) -> Result<Self, Error> {
+        for &scale in scales.as_ref() {
+            positive("the scale of an entry", scale)?;
+        }
+        self.atol = F::Vector::from_fn(|i| self.tolerance.absolute(scales[i]));
+        Ok(self)
     }
 
     /// This integration with another limit to the number of steps, accepted and rejected, which is ten million by default.
@@ -146,7 +146,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     }
 
     /// The state at that time.
-    pub fn state(&self) -> &SVector<f64, N> {
+    pub fn state(&self) -> &F::Vector {
         &self.state
     }
 
@@ -173,7 +173,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// Replaces the state, for example by one nearer to the constraints.
     ///
     /// This costs no evaluation with DOP853, and one with Dormand and Prince 5(4).
-    pub fn set_state(&mut self, state: SVector<f64, N>) {
+    pub fn set_state(&mut self, state: F::Vector) {
         self.state = state;
         self.knows_derivative = false;
     }
@@ -183,7 +183,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// # Errors
     ///
     /// Those of [`step`](Self::step). The integrator is then at the end of the last step that succeeded.
-    pub fn advance_to(&mut self, until: f64) -> Result<(), StepError<N>> {
+    pub fn advance_to(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
         while self.time != until {
             self.step(until)?;
         }
@@ -198,7 +198,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     ///
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
-    pub fn step(&mut self, until: f64) -> Result<(), StepError<N>> {
+    pub fn step(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
         self.step_unless(until, |_, _| false)
     }
 
@@ -211,37 +211,42 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// # Errors
     ///
     /// Those of [`step`](Self::step).
-    pub fn projected_step<P: PreparedSystem<N, M>, const M: usize>(
+    pub fn projected_step<S: FeedbackSystem>(
         &mut self,
         until: f64,
-        projector: &mut Projector<P, f64, N, M>,
-    ) -> Result<Projected<f64, N, M>, StepError<N>> {
+        projector: &mut Projector<S>,
+    ) -> Result<Projected<S>, StepError<F::Vector>>
+    where
+        F: Field<Vector = Vector<S>>,
+    {
         self.measured_step(until, projector).map(|(projected, _)| projected)
     }
 
-    /// Makes one step as [`projected_step`](Self::projected_step) does, and says how far the projection moved the state.
-    pub(crate) fn measured_step<P: PreparedSystem<N, M>, const M: usize>(
+    /// Makes one step as [`projected_step`](Self::projected_step) does, and returns how far the projection moved the state.
+    pub(crate) fn measured_step<S: FeedbackSystem>(
         &mut self,
         until: f64,
-        projector: &mut Projector<P, f64, N, M>,
-    ) -> Result<(Projected<f64, N, M>, Move), StepError<N>> {
+        projector: &mut Projector<S>,
+    ) -> Result<(Projected<S>, Move), StepError<F::Vector>>
+    where
+        F: Field<Vector = Vector<S>>,
+    {
         // What a step of no length moves, because `until` is reached already.
-        let mut projected = Projected { violation: SVector::zeros(), correction: SVector::zeros() };
-        let mut furthest = Move { entry: 0, distance: 0.0, per_error: 0.0 };
+        let mut moved = (Projected::nothing(), Move::NONE);
         self.step_unless(until, |x, error| match projector.project_in_proportion(error, x) {
             Some(measured) => {
-                (projected, furthest) = measured;
+                moved = measured;
                 false
             }
             None => true,
         })?;
-        Ok((projected, furthest))
+        Ok(moved)
     }
 
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
     #[cfg(feature = "std")]
     pub(crate) fn tolerance(&self, i: usize) -> f64 {
-        self.tolerance.atol + self.tolerance.rtol * self.state[i].abs()
+        self.tolerance.of(self.state[i], self.atol[i])
     }
 
     /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
@@ -249,8 +254,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     fn step_unless(
         &mut self,
         until: f64,
-        mut is_refused: impl FnMut(&mut SVector<f64, N>, &SVector<f64, N>) -> bool,
-    ) -> Result<(), StepError<N>> {
+        mut is_refused: impl FnMut(&mut F::Vector, &F::Vector) -> bool,
+    ) -> Result<(), StepError<F::Vector>> {
         if until.is_nan() {
             return Err(self.failed(StepFailure::End));
         }
@@ -281,7 +286,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             let is_refused = meets_tolerance && is_refused(&mut next, &self.error);
             if meets_tolerance && !is_refused {
                 let time = if is_shortened { until } else { self.time + direction * size };
-                let grown = size * self.growth(error);
+                let grown = size * Self::PAIR.control.growth(error, &mut self.last_log_error);
                 self.size = Some(match shrinking {
                     Some(_) => grown.min(size),
                     None if is_shortened => grown.max(proposed),
@@ -296,7 +301,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
             let error = if is_finite(&next) && !is_refused { error } else { f64::INFINITY };
             self.rejected += 1;
             shrinking = Some(if is_refused { StepFailure::Projection } else { self.rejection(&next, error) });
-            proposed = size * self.shrinkage(error);
+            proposed = size * Self::PAIR.control.shrinkage(error);
             first = 1;
         }
     }
@@ -305,28 +310,28 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     ///
     /// This costs three evaluations with DOP853, and for both methods the one at the end of the step, which the next step need
     /// not repeat. Before the first step, and after one that failed, it is a constant.
-    pub fn dense_output(&mut self) -> DenseOutput<N> {
+    pub fn dense_output(&mut self) -> DenseOutput<F::Vector> {
         let (time, h, start) = (self.previous_time, self.time - self.previous_time, self.previous_state);
         if h == 0.0 {
-            return DenseOutput { time, h, start, coefficients: [SVector::zeros(); 7] };
+            return DenseOutput::constant(time, start);
         }
         let last = Self::PAIR.last();
         self.stages[last] = self.derivative();
         self.knows_derivative = true;
-        for i in last + 1..S {
+        for i in last + 1..STAGES {
             self.stages[i] = self.evaluate(&advanced(&start, h, &self.stages[..i], &Self::PAIR.a[i]));
         }
         DenseOutput::new(Self::PAIR, time, h, start, &self.state, &self.stages)
     }
 
     /// f at the state.
-    fn derivative(&mut self) -> SVector<f64, N> {
+    fn derivative(&mut self) -> F::Vector {
         if self.knows_derivative { self.stages[Self::PAIR.last()] } else { self.evaluate(&self.state.clone()) }
     }
 
     /// One evaluation between steps. Those in steps are inlined, these are not worth another copy of the field.
     #[inline(never)]
-    fn evaluate(&mut self, x: &SVector<f64, N>) -> SVector<f64, N> {
+    fn evaluate(&mut self, x: &F::Vector) -> F::Vector {
         self.evaluations += 1;
         self.field.value(x)
     }
@@ -335,11 +340,11 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// derivatives (HNW II.4).
     fn first_size(&mut self, direction: f64, remaining: f64) -> f64 {
         let (x, f) = (self.state, self.stages[0]);
-        let weights = self.tolerance.weights(&x, &x);
+        let weights = self.tolerance.weights(&self.atol, &x, &x);
         let (size_of_x, size_of_f) = (norm(&x, &weights), norm(&f, &weights));
         let guess = if size_of_x <= 1e-5 || size_of_f <= 1e-5 { 1e-6 } else { 0.01 * size_of_x / size_of_f };
         let guess = guess.min(remaining);
-        let change = self.evaluate(&(x + f * (direction * guess))) - f;
+        let change = difference(&self.evaluate(&sum(&x, direction * guess, &f)), &f);
         let largest = size_of_f.max(norm(&change, &weights) / guess);
         let size = if largest <= 1e-15 {
             (guess * 1e-3).max(1e-6)
@@ -350,7 +355,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     }
 
     /// Refuses another attempt after too many or when it would be too short, which has a reason when others were rejected.
-    fn check(&mut self, size: f64, shrinking: Option<StepFailure>) -> Result<(), StepError<N>> {
+    fn check(&mut self, size: f64, shrinking: Option<StepFailure>) -> Result<(), StepError<F::Vector>> {
         if self.steps + self.rejected >= self.max_steps {
             return Err(self.failed(StepFailure::TooManySteps { limit: self.max_steps }));
         }
@@ -363,7 +368,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
     /// The state after a step of size h and the error of that step, which is no number where a stage is not. The stages before
     /// the `first` are known.
     #[inline(never)]
-    fn attempt(&mut self, h: f64, first: usize) -> (SVector<f64, N>, f64) {
+    fn attempt(&mut self, h: f64, first: usize) -> (F::Vector, f64) {
         let pair = Self::PAIR;
         let (last, mut next, mut latest) = (pair.last(), self.state, self.stages[0]);
         let rows = last + 1;
@@ -383,8 +388,8 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         }
         stage!(0 1 2 3 4 5 6 7 8 9 10 11 12);
         self.evaluations += (end - first) as u64;
-        let zero = SVector::zeros();
-        let weights = self.tolerance.weights(&self.state, &next);
+        let zero: F::Vector = filled(0.0);
+        let weights = self.tolerance.weights(&self.atol, &self.state, &next);
         let error = match &pair.error {
             ErrorEstimate::Embedded(difference) => {
                 self.error = advanced(&zero, h, &self.stages, difference);
@@ -404,7 +409,7 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
     /// Why an attempt failed, which becomes the reason of a failure if all shorter ones fail, too.
     #[cold]
-    fn rejection(&self, next: &SVector<f64, N>, error: f64) -> StepFailure {
+    fn rejection(&self, next: &F::Vector, error: f64) -> StepFailure {
         let stages = self.stages[..Self::PAIR.last()].iter().chain([next]);
         match stages.filter(|_| !error.is_finite()).find_map(not_finite) {
             Some(entry) => StepFailure::NotFinite { entry },
@@ -412,43 +417,16 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         }
     }
 
-    fn accept(&mut self, time: f64, state: SVector<f64, N>) {
+    fn accept(&mut self, time: f64, state: F::Vector) {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         (self.time, self.state) = (time, state);
         self.knows_derivative = matches!(Self::PAIR.error, ErrorEstimate::Embedded(_));
         self.steps += 1;
     }
 
-    /// How much longer the step after one of this error can be.
-    #[inline]
-    fn growth(&mut self, error: f64) -> f64 {
-        let Control { response, range: (least, most), .. } = Self::PAIR.control;
-        let factor = match response {
-            Response::EighthRoot => eighth_root(error.recip()),
-            Response::Stabilised { exponent, beta } => {
-                let log_error = Scalar::ln(error);
-                let factor = Scalar::exp(beta * self.last_log_error - exponent * log_error);
-                self.last_log_error = log_error.max(LEAST_LOG_ERROR);
-                factor
-            }
-        };
-        // Not `clamp`, which panics for limits in the wrong order, for all that the compiler knows.
-        (SAFETY * factor).max(least).min(most)
-    }
-
-    /// How much shorter a step must be than one that had this error, which may be infinite or NaN.
-    fn shrinkage(&self, error: f64) -> f64 {
-        let Control { response, range: (least, _), .. } = Self::PAIR.control;
-        let factor = match response {
-            Response::EighthRoot => eighth_root(error.recip()),
-            Response::Stabilised { exponent, .. } => Scalar::exp(-exponent * Scalar::ln(error)),
-        };
-        (SAFETY * factor).max(least)
-    }
-
     /// All that the next steps depend on.
     #[cfg(feature = "std")]
-    pub(crate) fn resumption(&self) -> Resumption<N> {
+    pub(crate) fn resumption(&self) -> Resumption<F::Vector> {
         Resumption {
             time: self.time,
             state: self.state,
@@ -461,18 +439,18 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
         }
     }
 
-    /// Goes on from where another integrator of this field, method and tolerance was.
+    /// Resumes from where another integrator of this field, method and tolerance was.
     #[cfg(feature = "std")]
-    pub(crate) fn resume(&mut self, from: Resumption<N>) {
+    pub(crate) fn resume(&mut self, from: Resumption<F::Vector>) {
         (self.time, self.state) = (from.time, from.state);
         (self.previous_time, self.previous_state) = (from.time, from.state);
         self.knows_derivative = from.derivative.is_some();
-        self.stages[Self::PAIR.last()] = from.derivative.unwrap_or_else(SVector::zeros);
+        self.stages[Self::PAIR.last()] = from.derivative.unwrap_or(filled(0.0));
         (self.size, self.last_log_error) = (from.size, from.last_log_error);
         (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
     }
 
-    fn failed(&mut self, reason: StepFailure) -> StepError<N> {
+    fn failed(&mut self, reason: StepFailure) -> StepError<F::Vector> {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         StepError { reason, time: self.time, state: self.state }
     }
@@ -480,146 +458,14 @@ impl<'f, F: Field<N>, const N: usize, const S: usize> Integrator<'f, F, N, S> {
 
 /// All that the next steps of an integrator depend on.
 #[cfg(feature = "std")]
-pub(crate) struct Resumption<const N: usize> {
+pub(crate) struct Resumption<V> {
     pub(crate) time: f64,
-    pub(crate) state: SVector<f64, N>,
+    pub(crate) state: V,
     /// The field at the state, where it is known.
-    pub(crate) derivative: Option<SVector<f64, N>>,
+    pub(crate) derivative: Option<V>,
     pub(crate) size: Option<f64>,
     pub(crate) last_log_error: f64,
     pub(crate) steps: u64,
     pub(crate) rejected: u64,
     pub(crate) evaluations: u64,
-}
-
-// By hand, because a derived one would ask that the field implement it too.
-impl<F, const N: usize, const S: usize> fmt::Debug for Integrator<'_, F, N, S> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Integrator")
-            .field("tolerance", &self.tolerance)
-            .field("time", &self.time)
-            .field("state", &self.state)
-            .field("steps", &self.steps)
-            .field("rejected", &self.rejected)
-            .field("evaluations", &self.evaluations)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A step as a polynomial in time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DenseOutput<const N: usize> {
-    time: f64,
-    h: f64,
-    start: SVector<f64, N>,
-    /// With s = (t - time) / h: start + s (c_0 + (1 - s) (c_1 + s (c_2 + (1 - s) (c_3 + ..)))).
-    coefficients: [SVector<f64, N>; 7],
-}
-
-impl<const N: usize> DenseOutput<N> {
-    pub(crate) fn new<const S: usize>(
-        pair: &Pair<S>,
-        time: f64,
-        h: f64,
-        start: SVector<f64, N>,
-        end: &SVector<f64, N>,
-        stages: &[SVector<f64, N>; S],
-    ) -> Self {
-        let rise = end - start;
-        let bend = stages[0] * h - rise;
-        let zero = SVector::zeros();
-        let [c3, c4, c5, c6] = pair.dense.map(|weights| advanced(&zero, h, stages, &weights));
-        let coefficients = [rise, bend, rise - stages[pair.last()] * h - bend, c3, c4, c5, c6];
-        Self { time, h, start, coefficients }
-    }
-
-    /// The state at a time in the step; beyond its ends the polynomial soon leaves the solution.
-    pub fn at(&self, time: f64) -> SVector<f64, N> {
-        let s = if self.h == 0.0 { 0.0 } else { (time - self.time) / self.h };
-        let mut sum = SVector::zeros();
-        for (i, coefficient) in self.coefficients.iter().enumerate().rev() {
-            sum = (sum + coefficient) * if i.is_multiple_of(2) { s } else { 1.0 - s };
-        }
-        self.start + sum
-    }
-}
-
-/// A step that failed, and where.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepError<const N: usize> {
-    /// What failed.
-    pub reason: StepFailure,
-    /// The end of the last step that succeeded.
-    pub time: f64,
-    /// The state there.
-    pub state: SVector<f64, N>,
-}
-
-/// Why no further step can be made.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum StepFailure {
-    /// The time to step to is NaN.
-    #[error("the time to step to is NaN: it must be a number")]
-    End,
-    /// The tolerance is not met however short the step.
-    #[error(
-        "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
-    )]
-    Underflow,
-    /// The projection after the step moves the state by more than a thousand times the step's error, however short the step.
-    #[error(
-        "the projection onto the integrals moves the state by far more than a step errs, however short the step: the \
-         solution may be near a collision or another singularity of the field, or an integral is not conserved"
-    )]
-    Projection,
-    /// The limit to the number of steps is reached.
-    #[error("{limit} steps were tried: allow more, or a larger tolerance; a field this slow to integrate may be stiff")]
-    TooManySteps {
-        /// The limit.
-        limit: u64,
-    },
-    /// The field or the state is not finite, however short the step.
-    #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
-    NotFinite {
-        /// The first entry of the field, or of the state, that is not.
-        entry: usize,
-    },
-}
-
-impl<const N: usize> fmt::Display for StepError<N> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "at t = {:?}, x = {:?}: {}", self.time, self.state.as_slice(), self.reason)
-    }
-}
-
-impl<const N: usize> core::error::Error for StepError<N> {}
-
-/// The root mean square of the weighed entries.
-#[inline]
-fn norm<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
-    Scalar::sqrt(mean_square(v, weights))
-}
-
-#[inline]
-fn mean_square<const N: usize>(v: &SVector<f64, N>, weights: &SVector<f64, N>) -> f64 {
-    // Four sums, because the next step's size waits for this one.
-    let mut sums = [0.0; 4];
-    for i in 0..N {
-        sums[i % 4] += (v[i] * weights[i]) * (v[i] * weights[i]);
-    }
-    ((sums[0] + sums[1]) + (sums[2] + sums[3])) / N as f64
-}
-
-fn eighth_root(x: f64) -> f64 {
-    Scalar::sqrt(Scalar::sqrt(Scalar::sqrt(x)))
-}
-
-fn is_finite<const N: usize>(x: &SVector<f64, N>) -> bool {
-    not_finite(x).is_none()
-}
-
-/// The first entry that is not finite.
-fn not_finite<const N: usize>(x: &SVector<f64, N>) -> Option<usize> {
-    x.iter().position(|entry| !entry.is_finite())
 }

@@ -9,11 +9,10 @@
 //! correctly by the vector instructions, products are fused where those of `f64` are, and every other function is that of
 //! `f64`, lane by lane. What is not finite stays in its lane.
 
-use core::any::Any;
 use core::array;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
-use crate::{Constant, Scalar};
+use crate::scalar::Scalar;
 
 /// One register where registers are that wide, else two or four.
 #[cfg(target_feature = "avx512f")]
@@ -79,21 +78,6 @@ impl<const V: usize> Lanes<V> {
     }
 }
 
-impl<const V: usize> Constant for Lanes<V> {
-    /// The same lanes, or NaN as a number of another type, which cannot hold them.
-    #[inline(always)]
-    fn lift<T: Scalar>(self) -> T {
-        match (&self as &dyn Any).downcast_ref::<T>() {
-            Some(lanes) => *lanes,
-            None => T::from_f64(f64::NAN),
-        }
-    }
-
-    fn gather(number: impl Fn(usize) -> f64) -> Self {
-        Self::from_fn(number)
-    }
-}
-
 macro_rules! operators {
     ($($name:ident::$function:ident)*) => {
         $(impl<const V: usize> $name for Lanes<V> {
@@ -130,6 +114,11 @@ impl<const V: usize> Scalar for Lanes<V> {
     #[inline(always)]
     fn from_f64(value: f64) -> Self {
         Self([Vector::splat(value); V])
+    }
+
+    #[inline(always)]
+    fn from_lanes(number: impl Fn(usize) -> f64) -> Self {
+        Self::from_fn(number)
     }
 
     #[inline(always)]

@@ -1,11 +1,11 @@
 //! Feedback integrators for mechanical systems: the runtime that drives what `#[feedback_system]` generates.
 //!
 //! A declared system becomes a [`FeedbackSystem`]: straight-line code for the vector field X, the integrals F (constraints,
-//! energy, invariants) and the field with feedback, x' = X(x) - L DF^T K (F - F_target), whose solutions are drawn back to
-//! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K and L, [`Feedback`] is
+//! energy, invariants) and the field with feedback, x' = X(x) - DF^T K (F - F_target), whose solutions are drawn back to
+//! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K, [`Feedback`] is
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
 //! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Projector`] makes steps that are projected onto the level
-//! set, which is what a simulation does by default, and [`Correction`] says how. Steps are those of [`tableau`], of a fixed size, or of
+//! set, which is what a simulation does by default, and [`Projection`] says how. Steps are those of [`tableau`], of a fixed size, or of
 //! [`Integrator`], with error control; both work on any [`Field`].
 //!
 //! ```
@@ -27,9 +27,7 @@
 //!
 //! let run = Simulation::new(&pendulum, start)?
 //!     .gains(Gains::uniform(5.0))
-//!     .method(Method::Rk4 { h: 1e-3 })
-//!     .until(10.0)
-//!     .run()?;
+//!     .run(Method::Rk4 { h: 1e-3 }, 10.0)?;
 //! println!("{}", run.drift());
 //!
 //! // The innermost loop, where nothing is allocated and nothing panics.
@@ -65,19 +63,21 @@
 //!
 //! With the feature `differential-equations` every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, which
 //! brings implicit and other methods. With the feature `serde` a [`Snapshot`] and a [`Method`] can be written to files.
-//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and asks for no allocator; the feature `libm`
+//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and needs no allocator; the feature `libm`
 //! then supplies the elementary functions.
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod consistent_start;
-mod correction;
+mod dense_output;
 mod dependence;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
 mod drift;
 #[cfg(feature = "ensemble")]
 mod ensemble;
+mod entries;
 mod error;
+mod failure;
 mod feedback;
 mod field;
 mod gains;
@@ -85,38 +85,51 @@ mod geometric;
 mod integrator;
 #[cfg(feature = "lanes")]
 mod lanes;
+mod linear;
+#[cfg(feature = "std")]
+mod method;
 mod policy;
+mod projection;
 mod scalar;
 #[cfg(feature = "std")]
 mod simulation;
+mod step_size;
 mod system;
 pub mod tableau;
+mod tolerance;
 
 pub use consistent_start::ConsistentStart;
-pub use correction::{Correction, Projected, Projector};
+pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "ensemble")]
-pub use ensemble::{Alike, Each, Ensemble, EnsembleGains, EnsembleRun, NoFeedback, Statistics, Summary};
+pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, NoFeedback, Statistics, Summary};
+pub use entries::{Entries, Entry};
 pub use error::Error;
 #[cfg(feature = "std")]
-pub use error::{BlowUp, Halted, OutOfProportion, Symptom};
+pub use failure::{BlowUp, Halted, OutOfProportion, Symptom};
+pub use failure::{StepError, StepFailure};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;
 pub use field::{Field, PlainField};
-pub use gains::{Diagonal, Full, GainMatrix, Gains, Identity, Multiply, Uniform};
+pub use gains::Gains;
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
-pub use integrator::{DenseOutput, Integrator, StepError, StepFailure, Tolerance};
+pub use integrator::Integrator;
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;
-pub use nalgebra;
-pub use policy::{BaeChang, ConstantGain, DiagonalScaled, GainPolicy, Relaxation, Target};
-pub use scalar::{Constant, Scalar};
 #[cfg(feature = "std")]
-pub use simulation::{LargestProjection, Method, Moment, Run, Sample, Simulation, Snapshot};
+pub use method::{Method, Settings};
+pub use nalgebra;
+pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
+pub use projection::{Projected, Projection, Projector};
+pub use scalar::Scalar;
+#[cfg(feature = "std")]
+pub use simulation::{LargestProjection, Moment, Run, Sample, Simulation, Snapshot};
 pub use system::{
-    Conservation, Evidence, FeedbackLaw, FeedbackSystem, IntegralKind, KineticEnergy, Operations, Pass, PreparedSystem,
+    Conservation, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,
+    PreparedSystem, StateEntry, StateRole, Vector,
 };
+pub use tolerance::Tolerance;
 
 /// Every Rust block of the README, compiled and run as a crate of its own.
 #[cfg(all(doctest, feature = "std"))]

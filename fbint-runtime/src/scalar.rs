@@ -1,17 +1,18 @@
-//! The one trait that generated code asks of its numbers.
+//! The one trait that generated code requires of its numbers.
 //!
 //! Emitted functions are generic over [`Scalar`], so that one derivation serves `f64`, `f32`, SIMD lanes and dual
 //! numbers. The blanket implementation covers everything that is nalgebra's [`SimdRealField`] and `Copy`; a type of lanes
 //! that is not can implement the trait itself.
 
-use core::fmt;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use nalgebra::SimdRealField;
 
+use crate::entries::Entry;
+
 /// A real number, or several side by side, that generated code can compute with.
 ///
-/// A type that is no `SimdRealField` implements it like this:
+/// A type that is not a `SimdRealField` implements it like this:
 ///
 /// ```
 /// use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -19,7 +20,7 @@ use nalgebra::SimdRealField;
 /// use fbint_runtime::Scalar;
 ///
 /// /// Four numbers side by side.
-/// #[derive(Clone, Copy)]
+/// #[derive(Clone, Copy, Debug, PartialEq)]
 /// struct Lanes([f64; 4]);
 ///
 /// impl Lanes {
@@ -57,14 +58,15 @@ use nalgebra::SimdRealField;
 /// assert_eq!(Scalar::sqrt(Lanes([0.0, 1.0, 4.0, 9.0])).0, [0.0, 1.0, 2.0, 3.0]);
 /// ```
 pub trait Scalar:
-    Copy + 'static + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
+    Entry + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
     /// The number nearest to `value`, in every lane.
     fn from_f64(value: f64) -> Self;
-    /// A constant, in every lane the same or in each its own.
+    /// The number that has `number(lane)` in each lane. A type that is not made for lanes of different constants has
+    /// `number(0)` in all.
     #[inline(always)]
-    fn lift(constant: impl Constant) -> Self {
-        constant.lift()
+    fn from_lanes(number: impl Fn(usize) -> f64) -> Self {
+        Self::from_f64(number(0))
     }
     /// `1 / self`.
     fn recip(self) -> Self;
@@ -104,25 +106,6 @@ pub trait Scalar:
     fn exp(self) -> Self;
     /// The natural logarithm.
     fn ln(self) -> Self;
-}
-
-/// A number that does not change while a system is integrated: one for all lanes, or one for each.
-pub trait Constant: Copy + fmt::Debug + Send + Sync + 'static {
-    /// The number, as one that generated code computes with.
-    fn lift<T: Scalar>(self) -> T;
-    /// The numbers that `number` gives for each lane.
-    fn gather(number: impl Fn(usize) -> f64) -> Self;
-}
-
-impl Constant for f64 {
-    #[inline(always)]
-    fn lift<T: Scalar>(self) -> T {
-        T::from_f64(self)
-    }
-
-    fn gather(number: impl Fn(usize) -> f64) -> Self {
-        number(0)
-    }
 }
 
 /// Forwards each function of [`Scalar`] to nalgebra's lane-wise one.

@@ -1,49 +1,52 @@
 //! What `#[feedback_system]` generates: the trait that every model implements.
 //!
-//! A system has a flat state x in R^N (coordinates, then momenta, each in declaration order, matrices column by column) and
-//! M integrals F = (constraints and their rates, energy, invariants). The functions are the ones of CPV22 eq. (4) and (6).
+//! A system has a flat state x in R^N and M integrals F(x): constraints, energy, invariants. What each entry of the state and
+//! each integral is stands in [`FeedbackSystem::STATE`] and [`FeedbackSystem::INTEGRALS`]. The functions are those of CPV22
+//! eq. (4) and (6). N and M are lengths of arrays and not part of the name of any other type.
 
-use core::{array, fmt};
+use core::fmt;
 
-use nalgebra::{SMatrix, SVector};
+use crate::entries::{Entries, Entry};
+use crate::scalar::Scalar;
 
-use crate::{Constant, Scalar};
+/// A flat state of the system `S`: an array with an entry for each of [`FeedbackSystem::STATE`].
+pub type Vector<S, T = f64> = <S as FeedbackSystem>::Vector<T>;
+
+/// An array with an entry for each of [`FeedbackSystem::INTEGRALS`] of the system `S`.
+pub type Integrals<S, T = f64> = <S as FeedbackSystem>::Integrals<T>;
 
 /// A mechanical system whose equations were derived at compile time.
 ///
-/// Implemented by `#[feedback_system]`, not by hand. `N` is the dimension of the state, `M` the number of integrals.
-pub trait FeedbackSystem<const N: usize, const M: usize> {
+/// Implemented by `#[feedback_system]`, not by hand.
+pub trait FeedbackSystem: Sized + 'static {
+    /// An array with an entry for each of [`STATE`](Self::STATE): coordinates, then momenta, each in declaration order,
+    /// matrices column by column.
+    type Vector<T: Entry>: Entries<T>;
+    /// An array with an entry for each of [`INTEGRALS`](Self::INTEGRALS).
+    type Integrals<T: Entry>: Entries<T>;
+    /// An array with an entry for each of [`OUTPUT_NAMES`](Self::OUTPUT_NAMES).
+    type Outputs<T: Entry>: Entries<T>;
     /// The state with its declared names and shapes, e.g. `SphericalPendulumState { q, p }`.
-    type State: Clone + fmt::Debug + From<SVector<f64, N>> + Into<SVector<f64, N>>;
-    /// The system with its parameters fixed, e.g. `SphericalPendulumPrepared`.
-    type Prepared: PreparedSystem<N, M>;
+    type State: Clone + fmt::Debug + From<Self::Vector<f64>> + Into<Self::Vector<f64>>;
+    /// The system with its parameters fixed, as numbers of type `T`, e.g. `SphericalPendulumPrepared<T>`.
+    type Prepared<T: Scalar>: PreparedSystem<T, System = Self>;
 
     /// The name of the declared struct.
     const NAME: &'static str;
-    /// A name for each entry of the state: `angle`, `q[0]`, `q[(0, 1)]`.
-    const STATE_NAMES: [&'static str; N];
-    /// A name for each integral: `length`, `length_rate`, `link[3]`, `energy`.
-    const INTEGRAL_NAMES: [&'static str; M];
-    /// What each integral is, which decides its target.
-    const INTEGRAL_KINDS: [IntegralKind; M];
-    /// How often each integral occurs in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
-    const INTEGRAL_WEIGHTS: [f64; M];
-    /// Where the field without feedback conserves each integral, and how that was decided while the model was compiled.
-    const CONSERVATION: [Conservation; M];
+    /// What each entry of the state is.
+    const STATE: &'static [StateEntry];
+    /// What each integral is.
+    const INTEGRALS: &'static [Integral];
     /// A name for each parameter: `m`, `inertia[0]`.
     const PARAMETER_NAMES: &'static [&'static str];
     /// A name for each declared output.
     const OUTPUT_NAMES: &'static [&'static str];
-    /// k: the first k integrals are holonomic constraints g(q), the next k their rates {g, H}. 0 where there are none.
-    const HOLONOMIC_CONSTRAINTS: usize;
     /// How the Hamiltonian depends on the momenta.
     const KINETIC_ENERGY: KineticEnergy;
     /// Operations of [`PreparedSystem::vector_field`].
     const VECTOR_FIELD_OPERATIONS: Operations;
-    /// Operations of [`PreparedSystem::feedback_field`], less those of the [`FeedbackLaw`].
+    /// Operations of [`PreparedSystem::feedback_field`], without those of the [`FeedbackLaw`].
     const FEEDBACK_FIELD_OPERATIONS: Operations;
-    /// What each pass of the compiler made of [`PreparedSystem::feedback_field`], in the passes' order.
-    const PASSES: &'static [Pass];
     /// The generated Rust, pretty-printed.
     const SOURCE: &'static str;
     /// The derivation as LaTeX: H, f, brackets, C, X, V and its gradient.
@@ -56,99 +59,132 @@ pub trait FeedbackSystem<const N: usize, const M: usize> {
     /// The parameter named `PARAMETER_NAMES[index]`, to be changed, or `None` past the end.
     fn parameter_mut(&mut self, index: usize) -> Option<&mut f64>;
 
-    /// The system with all that depends on its parameters alone computed, for use step after step.
-    fn prepare(&self) -> Self::Prepared;
-
-    /// Like [`Prepared`](Self::Prepared), with constants of type `C`.
-    type Gathered<C: Constant>: PreparedSystem<N, M>;
-    /// Prepared systems side by side, which `member` gives for each lane.
-    fn gather<'a, C: Constant>(member: impl Fn(usize) -> &'a Self::Prepared) -> Self::Gathered<C>
-    where
-        Self::Prepared: 'a;
-
-    /// X(x), prepared for this one call: see [`PreparedSystem::vector_field`].
-    fn vector_field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N> {
-        self.prepare().vector_field(x)
-    }
-    /// F(x), prepared for this one call: see [`PreparedSystem::integrals`].
-    fn integrals<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M> {
-        self.prepare().integrals(x)
-    }
-    /// DF(x), prepared for this one call: see [`PreparedSystem::integrals_jacobian`].
-    fn integrals_jacobian<T: Scalar>(&self, x: &SVector<T, N>) -> SMatrix<T, M, N> {
-        self.prepare().integrals_jacobian(x)
-    }
+    /// The system with everything computed that depends on its parameters alone, for use step after step.
+    fn prepare(&self) -> Self::Prepared<f64>;
+    /// One system in numbers of another type, or several in the lanes of one: lane `i` has the numbers of `member(i)`.
+    fn gather<'a, T: Scalar>(member: impl Fn(usize) -> &'a Self::Prepared<f64>) -> Self::Prepared<T>;
 }
 
 /// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.
-pub trait PreparedSystem<const N: usize, const M: usize>: Copy + fmt::Debug + Send + Sync + 'static {
+pub trait PreparedSystem<T: Scalar>: Entry {
+    /// The system that was prepared.
+    type System: FeedbackSystem<Prepared<T> = Self>;
+
     /// The Dirac-extended vector field X(x) = J (grad H - Df^T c), CPV22 eq. (4).
-    fn vector_field<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, N>;
+    fn vector_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
     /// The integrals F(x).
-    fn integrals<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
-    /// The Jacobian DF(x): row i is the gradient of integral i.
-    fn integrals_jacobian<T: Scalar>(&self, x: &SVector<T, N>) -> SMatrix<T, M, N>;
-    /// c of CPV22 eq. (4) in the order of the integrals, 0 for those that are no constraint. The reaction force of a
+    fn integrals(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
+    /// The Jacobian DF(x), row by row: row i is the gradient of integral i.
+    fn integrals_jacobian(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, Vector<Self::System, T>>;
+    /// c of CPV22 eq. (4) in the order of the integrals, 0 for every integral that is not a constraint. The reaction force of a
     /// holonomic constraint g is its entry times dg/dq.
-    fn multipliers<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
-    /// An array with an entry for each of [`FeedbackSystem::OUTPUT_NAMES`].
-    type Outputs<T: Scalar>: AsRef<[T]>;
+    fn multipliers(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
     /// The declared outputs.
-    fn outputs<T: Scalar>(&self, x: &SVector<T, N>) -> Self::Outputs<T>;
-    /// Which constraints are proportional to their normalised form, see [`normalisation`](Self::normalisation): its target is
+    fn outputs(&self, x: &Vector<Self::System, T>) -> <Self::System as FeedbackSystem>::Outputs<T>;
+    /// Which constraints are proportional to their normalised form, see [`normalisation`](Self::normalisation): their target is
     /// 0, and nothing is subtracted.
-    const ZERO_TARGETS: [bool; M];
+    const ZERO_TARGETS: Integrals<Self::System, bool>;
     /// `[factor, scale, offset]` for each integral. The generated feedback computes a normalised form f of F with fewer
-    /// operations, F = scale (f + offset), and divides each gradient by a constant, dF = factor row. What is left out here
-    /// a law has in its gains and targets: see [`FeedbackLaw::weigh_normalised`].
-    fn normalisation<T: Scalar>(&self) -> [[T; 3]; M];
+    /// operations, F = scale (f + offset), and divides each gradient by a constant, dF = factor row. A law has these numbers
+    /// in its gains and targets: see [`FeedbackLaw::weigh_normalised`].
+    fn normalisation(&self) -> Integrals<Self::System, [T; 3]>;
     /// The gradient of the feedback potential, grad V = DF^T K (F - F_target).
-    fn potential_gradient<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
-    /// The field to integrate, X(x) - L DF^T K (F - F_target), CPV22 eq. (6).
-    fn feedback_field<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &SVector<T, N>, law: &G) -> SVector<T, N>;
+    fn potential_gradient<L: FeedbackLaw<Self::System, T>>(
+        &self,
+        x: &Vector<Self::System, T>,
+        law: &L,
+    ) -> Vector<Self::System, T>;
+    /// The field to integrate, X(x) - DF^T K (F - F_target), CPV22 eq. (6) with L = 1.
+    fn feedback_field<L: FeedbackLaw<Self::System, T>>(
+        &self,
+        x: &Vector<Self::System, T>,
+        law: &L,
+    ) -> Vector<Self::System, T>;
     /// S DF^T (DF S DF^T + e D + R)^-1 y, the damped Gauss-Newton step back from F = F_target + y (HLW06 IV.4), where the law's
     /// [`weigh`](FeedbackLaw::weigh) gives y from F. S = diag(`variances`), R = diag(`noise`), which must be positive, D is the
     /// diagonal of DF S DF^T, and e = 1e-10.
-    fn correction<T: Scalar, G: FeedbackLaw<T, N, M>>(
+    fn projection<L: FeedbackLaw<Self::System, T>>(
         &self,
-        x: &SVector<T, N>,
-        variances: &SVector<T, N>,
-        noise: &SVector<T, M>,
-        law: &G,
-    ) -> SVector<T, N>;
+        x: &Vector<Self::System, T>,
+        variances: &Vector<Self::System, T>,
+        noise: &Integrals<Self::System, T>,
+        law: &L,
+    ) -> Vector<Self::System, T>;
     /// |dF_i|^2 of each integral, the diagonal of DF DF^T.
-    fn squared_gradients<T: Scalar>(&self, x: &SVector<T, N>) -> SVector<T, M>;
-    /// One step of the explicit Euler method on [`feedback_field`](Self::feedback_field).
-    fn euler_step<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &mut SVector<T, N>, h: T, law: &G);
-    /// One step of the classical Runge-Kutta method of order 4 on [`feedback_field`](Self::feedback_field).
-    fn rk4_step<T: Scalar, G: FeedbackLaw<T, N, M>>(&self, x: &mut SVector<T, N>, h: T, law: &G);
+    fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
 }
 
-/// What the feedback adds to a system: F_target, K and L of CPV22 eq. (6), as the generated code calls them.
-pub trait FeedbackLaw<T: Scalar, const N: usize, const M: usize> {
-    /// Whether L is anything but the identity. Where it is not, field and gradient are computed as one sum.
-    const HAS_METRIC: bool;
+/// What the feedback adds to a system: F_target and K of CPV22 eq. (6), as the generated code calls them.
+pub trait FeedbackLaw<S: FeedbackSystem, T: Scalar> {
     /// y = K (F - F_target), from the integrals F.
-    fn weigh(&self, integrals: [T; M]) -> [T; M];
+    fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T>;
     /// The products of y and the gradients' factors, from the normalised forms of the integrals: see
-    /// [`PreparedSystem::normalisation`]. A law that is used step after step has computed all that is constant in it before.
+    /// [`PreparedSystem::normalisation`]. A law that is used step after step computes its constants in advance.
     #[inline]
-    fn weigh_normalised<P: PreparedSystem<N, M>>(&self, forms: [T; M], system: &P) -> [T; M] {
-        let normalisation = system.normalisation::<T>();
-        let y = self.weigh(array::from_fn(|i| {
+    fn weigh_normalised(&self, forms: Integrals<S, T>, system: &S::Prepared<T>) -> Integrals<S, T> {
+        let normalisation = system.normalisation();
+        let y = self.weigh(Entries::from_fn(|i| {
             let [_, scale, offset] = normalisation[i];
             scale * (forms[i] + offset)
         }));
-        array::from_fn(|i| normalisation[i][0] * y[i])
+        Entries::from_fn(|i| normalisation[i][0] * y[i])
     }
-    /// L v, from v = grad V.
-    fn precondition(&self, gradient: [T; N]) -> [T; N];
+}
+
+/// An entry of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateEntry {
+    /// The name: `angle`, `q[0]`, `q[(0, 1)]`.
+    pub name: &'static str,
+    /// What the entry is.
+    pub role: StateRole,
+}
+
+/// What an entry of the state is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateRole {
+    /// A coordinate of a canonical system.
+    Coordinate {
+        /// The index of the momentum that is conjugate to it.
+        momentum: usize,
+    },
+    /// A momentum of a canonical system.
+    Momentum {
+        /// The index of the coordinate that it is conjugate to.
+        coordinate: usize,
+    },
+    /// An entry of a state that is not canonical.
+    Variable,
+}
+
+/// An integral of a system.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Integral {
+    /// The name: `length`, `length_rate`, `link[3]`, `energy`.
+    pub name: &'static str,
+    /// What the integral is, which decides its target.
+    pub kind: IntegralKind,
+    /// How often the integral occurs in the declaration: 2 for an off-diagonal entry of a symmetric matrix, else 1.
+    pub weight: f64,
+    /// Where the field without feedback conserves the integral, and how that was decided while the model was compiled.
+    pub conservation: Conservation,
 }
 
 /// What an integral is, which decides its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegralKind {
-    /// Vanishes on the constraint set: a declared constraint or its derived rate. Its target is 0.
+    /// A holonomic constraint g(q) = 0. Its target is 0.
+    HolonomicConstraint {
+        /// The index of its rate {g, H}.
+        rate: usize,
+    },
+    /// The rate {g, H} of a holonomic constraint g. Its target is 0.
+    ConstraintRate {
+        /// The index of the constraint g.
+        constraint: usize,
+    },
+    /// A constraint that is taken as it was declared: a phase constraint f(q, p) = 0 of a canonical system, an invariant set
+    /// g(x) = 0 of any other field. Its target is 0.
     Constraint,
     /// The Hamiltonian. Its target is its value at the start.
     Energy,
@@ -156,12 +192,20 @@ pub enum IntegralKind {
     Invariant,
 }
 
-/// Where the field without feedback conserves an integral I: where dI.X = 0. What is conserved nowhere does not compile.
+impl IntegralKind {
+    /// Whether the integral vanishes on the constraint set.
+    pub const fn is_constraint(self) -> bool {
+        matches!(self, Self::HolonomicConstraint { .. } | Self::ConstraintRate { .. } | Self::Constraint)
+    }
+}
+
+/// Where the field without feedback conserves an integral I, that is, where dI.X = 0. An integral that is conserved nowhere does
+/// not compile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conservation {
     /// In every state.
     Everywhere(Evidence),
-    /// In every state that satisfies the constraints, but not beside it.
+    /// In every state that satisfies the constraints, but not in every other.
     OnConstraints(Evidence),
     /// No state was found in which this could be tested, because the model is defined, or its constraints hold, almost
     /// nowhere.
@@ -182,7 +226,7 @@ pub enum Evidence {
 /// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KineticEnergy {
-    /// In any way; or the system is not canonical.
+    /// H depends on the momenta in any other way, or the system is not canonical.
     General,
     /// H = T(p) + U(q).
     Separable,
@@ -225,21 +269,4 @@ impl fmt::Display for Operations {
             self.functions,
         )
     }
-}
-
-/// What a generated function costs after a pass of the compiler, less what the [`FeedbackLaw`] costs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
-    /// The pass, a verb.
-    pub name: &'static str,
-    /// Operations of each kind, where square roots and elementary functions count as functions.
-    pub operations: Operations,
-    /// Square roots.
-    pub square_roots: u32,
-    /// Elementary functions.
-    pub calls: u32,
-    /// Operations, a fused multiply-add counted as one.
-    pub instructions: u32,
-    /// The most values that are computed and still to be read at one time.
-    pub live_values: u32,
 }

@@ -8,20 +8,19 @@
 //! DOP853.
 //!
 //! ```
-//! use fbint_runtime::nalgebra::{Vector2, vector};
 //! use fbint_runtime::tableau::HEUN;
 //!
-//! let oscillator = |x: &Vector2<f64>| vector![x[1], -x[0]];
-//! let mut x = vector![1.0, 0.0];
+//! let oscillator = |x: &[f64; 2]| [x[1], -x[0]];
+//! let mut x = [1.0, 0.0];
 //! for _ in 0..1000 {
 //!     HEUN.step(oscillator, &mut x, 1e-3);
 //! }
 //! assert!((x[0] - 1.0_f64.cos()).abs() < 1e-6);
 //! ```
 
-use nalgebra::{ArrayStorage, SVector};
-
-use crate::Scalar;
+use crate::entries::Entries;
+use crate::linear::filled;
+use crate::scalar::Scalar;
 
 /// The coefficients of an explicit Runge-Kutta method with S stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,12 +78,7 @@ pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step(8);
 impl<const S: usize> Tableau<S> {
     /// One step of size `h` along x' = `field`(x).
     #[inline]
-    pub fn step<T: Scalar, const N: usize>(
-        &self,
-        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
-        x: &mut SVector<T, N>,
-        h: T,
-    ) {
+    pub fn step<V: Entries<T>, T: Scalar>(&self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
         let mut k = [*x; S];
         // Of no account in the first stage, whose row is 0.
         let mut latest = *x;
@@ -95,15 +89,15 @@ impl<const S: usize> Tableau<S> {
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
     }
 
-    /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns an estimate of its error, and f where it ends.
+    /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns its stages.
     #[inline]
-    pub(crate) fn step_with_error<T: Scalar, const N: usize>(
+    pub(crate) fn stages<V: Entries<T>, T: Scalar>(
         &self,
-        field: impl Fn(&SVector<T, N>) -> SVector<T, N>,
-        x: &mut SVector<T, N>,
+        field: impl Fn(&V) -> V,
+        x: &mut V,
         h: T,
-        first: SVector<T, N>,
-    ) -> (SVector<T, N>, SVector<T, N>) {
+        first: V,
+    ) -> [V; S] {
         let mut latest = first;
         let mut k = [latest; S];
         for i in 1..S {
@@ -111,14 +105,19 @@ impl<const S: usize> Tableau<S> {
             k[i] = latest;
         }
         *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
-        let end = field(x);
-        let mut difference = [T::from_f64(0.0); N];
-        for (k, &weight) in k.iter().zip(&self.error.stages) {
+        k
+    }
+
+    /// An estimate of the error of a step of size `h`, from its stages and f where it ends.
+    #[inline]
+    pub(crate) fn error<V: Entries<T>, T: Scalar>(&self, stages: &[V; S], end: &V, h: T) -> V {
+        let mut difference: V = filled(T::from_f64(0.0));
+        for (k, &weight) in stages.iter().zip(&self.error.stages) {
             add(&mut difference, T::from_f64(1.0), weight, k);
         }
-        add(&mut difference, T::from_f64(1.0), self.error.end, &end);
+        add(&mut difference, T::from_f64(1.0), self.error.end, end);
         // The step is multiplied last: differences of equal stages are exactly 0.
-        (SVector::from_array_storage(ArrayStorage([difference.map(|difference| h * difference)])), end)
+        V::from_fn(|i| h * difference[i])
     }
 
     /// The order of the method.
@@ -129,12 +128,7 @@ impl<const S: usize> Tableau<S> {
 
 /// x + h sum_j a_j k_j.
 #[inline]
-pub(crate) fn advanced<T: Scalar, const N: usize>(
-    x: &SVector<T, N>,
-    h: T,
-    k: &[SVector<T, N>],
-    a: &[f64],
-) -> SVector<T, N> {
+pub(crate) fn advanced<V: Entries<T>, T: Scalar>(x: &V, h: T, k: &[V], a: &[f64]) -> V {
     match k.split_last() {
         Some((latest, earlier)) => extended(x, h, earlier, latest, a),
         None => *x,
@@ -143,30 +137,24 @@ pub(crate) fn advanced<T: Scalar, const N: usize>(
 
 /// As [`advanced`] by the `earlier` stages and the `latest`, which need not wait for its way through memory.
 #[inline]
-pub(crate) fn extended<T: Scalar, const N: usize>(
-    x: &SVector<T, N>,
-    h: T,
-    earlier: &[SVector<T, N>],
-    latest: &SVector<T, N>,
-    a: &[f64],
-) -> SVector<T, N> {
+pub(crate) fn extended<V: Entries<T>, T: Scalar>(x: &V, h: T, earlier: &[V], latest: &V, a: &[f64]) -> V {
     // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
-    let mut sum = [T::from_f64(-0.0); N];
+    let mut sum: V = filled(T::from_f64(-0.0));
     for (k, &a) in earlier.iter().zip(a) {
         add(&mut sum, h, a, k);
     }
     if let Some(&a) = a.get(earlier.len()) {
         add(&mut sum, h, a, latest);
     }
-    SVector::from_array_storage(ArrayStorage([core::array::from_fn(|i| x[i] + sum[i])]))
+    V::from_fn(|i| x[i] + sum[i])
 }
 
 /// Adds h a k to a sum.
 #[inline(always)]
-fn add<T: Scalar, const N: usize>(sum: &mut [T; N], h: T, a: f64, k: &SVector<T, N>) {
+fn add<V: Entries<T>, T: Scalar>(sum: &mut V, h: T, a: f64, k: &V) {
     if a != 0.0 {
         let factor = h * T::from_f64(a);
-        for (sum, &k) in sum.iter_mut().zip(&k.data.0[0]) {
+        for (sum, &k) in sum.as_mut().iter_mut().zip(k.as_ref()) {
             *sum = factor.mul_add(k, *sum);
         }
     }
@@ -542,6 +530,8 @@ const fn difference<const S: usize>(mut a: [f64; S], b: [f64; S]) -> [f64; S] {
 
 #[cfg(test)]
 mod tests {
+    use core::array;
+
     use super::*;
     use crate::DenseOutput;
 
@@ -662,11 +652,11 @@ mod tests {
 
     /// Interpolates with unit vectors as stages, which gives the weights of the stages.
     fn assert_dense_order<const S: usize>(pair: &Pair<S>, theta: f64, order: usize) {
-        let stages = core::array::from_fn(|i| SVector::from_fn(|j, _| if i == j { 1.0 } else { 0.0 }));
-        let start = SVector::<f64, S>::zeros();
+        let stages = array::from_fn(|i| array::from_fn(|j| if i == j { 1.0 } else { 0.0 }));
+        let start = [0.0; S];
         let end = advanced(&start, 1.0, &stages, &pair.a[pair.last]);
         let weights = DenseOutput::new(pair, 0.0, 1.0, start, &end, &stages).at(theta);
-        let defects = defects(&pair.a, weights.as_slice(), theta, order + 1);
+        let defects = defects(&pair.a, &weights, theta, order + 1);
         assert!(defects[..order].iter().all(|&defect| defect < 1e-13), "order {order} at {theta}: {defects:?}");
         assert!(defects[order] > 1e-9, "more than order {order} at {theta}: {defects:?}");
     }

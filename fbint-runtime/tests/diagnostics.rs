@@ -3,15 +3,15 @@
 
 mod common;
 mod models;
+mod vectors;
 
 use common::{PENDULUM, Pendulum};
-use fbint_runtime::nalgebra::{SVector, Vector3, Vector6};
 use fbint_runtime::{
-    Correction, Error, Feedback, Field, Gains, Integrator, Method, OneStep, PlainField, Rattle, Run, Simulation,
-    StepFailure, Symptom, Tolerance, feedback_system,
+    Error, Feedback, Field, Gains, Integrator, Method, OneStep, PlainField, Projection, Rattle, Run, Settings,
+    Simulation, StepFailure, Symptom, Tolerance, feedback_system,
 };
-
-use models::{PARALLELOGRAM, Parallelogram, ParallelogramState};
+use models::{PARALLELOGRAM, Parallelogram};
+use vectors::bits;
 
 /// A power of two, so that times and the clock are exact.
 const H: f64 = 1.0 / 1024.0;
@@ -20,7 +20,7 @@ const FIXED: [Method; 4] =
 const ADAPTIVE: [Method; 2] =
     [Method::DormandPrince { rtol: 1e-8, atol: 1e-8 }, Method::Dop853 { rtol: 1e-8, atol: 1e-8 }];
 
-/// The rate of `height` is no number once `clock` is past 1; nothing else depends on it.
+/// The rate of `height` is not a number once `clock` is past 1; nothing else depends on it.
 #[feedback_system(
     state(level, clock, height),
     dynamics(level = 0 * level, clock = rate + 0 * clock, height = (1 - clock).sqrt()),
@@ -32,16 +32,15 @@ struct Edge {
 
 const EDGE: Edge = Edge { rate: 1.0 };
 
-fn edge_start() -> Vector3<f64> {
-    Vector3::new(1.0, 0.0, 0.0)
-}
+const EDGE_START: [f64; 3] = [1.0, 0.0, 0.0];
 
 #[test]
-fn a_step_into_no_number_is_reported_with_the_entry_and_the_state_before() {
-    for correction in [Correction::times(0), Correction::once()] {
+fn a_step_to_what_is_not_a_number_is_reported_with_the_entry_and_the_state_before() {
+    for projection in [None, Some(Projection::once())] {
         for method in FIXED {
-            let simulation = Simulation::new(&EDGE, edge_start()).unwrap().method(method).corrected(correction);
-            let Err(Error::BlowUp(blow_up)) = simulation.until(2.0).run() else { panic!("{method:?}: no blow-up") };
+            let settings = Settings { projection, ..Settings::new(method, 2.0) };
+            let run = Simulation::new(&EDGE, EDGE_START).unwrap().run_with(&settings);
+            let Err(Error::BlowUp(blow_up)) = run else { panic!("{method:?}: no blow-up") };
             // Euler's step from t = 1 is still defined.
             let name = match blow_up.symptom {
                 Symptom::Entry { name, value } | Symptom::Rate { name, value } if value.is_nan() => name,
@@ -50,34 +49,30 @@ fn a_step_into_no_number_is_reported_with_the_entry_and_the_state_before() {
             assert_eq!(name, "height", "{blow_up}");
             assert_eq!(blow_up.time, blow_up.last_time + H);
             assert!((1.0..=1.0 + H).contains(&blow_up.last_time), "{method:?}: {blow_up}");
-            let mut before = edge_start();
+            let mut before = EDGE_START;
             for _ in 0..(blow_up.last_time / H) as u32 {
                 step(&PlainField::new(&EDGE), method, &mut before);
             }
-            assert_eq!(bits(&blow_up.last_state), bits(before.as_slice()), "{method:?}: {blow_up}");
+            assert_eq!(bits(&blow_up.last_state), bits(&before), "{method:?}: {blow_up}");
             assert!(blow_up.last_state.iter().all(|entry| entry.is_finite()));
         }
     }
 }
 
-fn step(field: &impl Field<3>, method: Method, x: &mut Vector3<f64>) {
-    use fbint_runtime::tableau::{HEUN, MIDPOINT};
+fn step(field: &impl Field<Vector = [f64; 3]>, method: Method, x: &mut [f64; 3]) {
+    use fbint_runtime::tableau::{EULER, HEUN, MIDPOINT, RK4};
     match method {
-        Method::Euler { h } => field.euler_step(x, h),
+        Method::Euler { h } => EULER.step(|x| field.value(x), x, h),
         Method::Midpoint { h } => MIDPOINT.step(|x| field.value(x), x, h),
         Method::Heun { h } => HEUN.step(|x| field.value(x), x, h),
-        Method::Rk4 { h } => field.rk4_step(x, h),
+        Method::Rk4 { h } => RK4.step(|x| field.value(x), x, h),
         other => panic!("{other:?} has no step of its own"),
     }
 }
 
-fn bits(entries: &[f64]) -> Vec<u64> {
-    entries.iter().map(|entry| entry.to_bits()).collect()
-}
-
 #[test]
-fn what_is_no_number_is_said_in_one_sentence() {
-    let message = |method| Simulation::new(&EDGE, edge_start()).unwrap().method(method).until(2.0).run().unwrap_err();
+fn what_is_not_a_number_is_said_in_one_sentence() {
+    let message = |method| Simulation::new(&EDGE, EDGE_START).unwrap().run(method, 2.0).unwrap_err();
     let euler = message(FIXED[0]).to_string();
     assert!(
         euler.starts_with(
@@ -99,8 +94,8 @@ fn what_is_no_number_is_said_in_one_sentence() {
 #[test]
 fn error_control_stops_at_the_edge_and_names_the_entry() {
     for method in ADAPTIVE {
-        let simulation = Simulation::new(&EDGE, edge_start()).unwrap().method(method);
-        let Err(Error::Halted(halted)) = simulation.until(2.0).run() else { panic!("{method:?}: not halted") };
+        let run = Simulation::new(&EDGE, EDGE_START).unwrap().run(method, 2.0);
+        let Err(Error::Halted(halted)) = run else { panic!("{method:?}: not halted") };
         assert_eq!((halted.reason, halted.entry), (StepFailure::NotFinite { entry: 2 }, Some("height")));
         assert!((halted.time - 1.0).abs() < 1e-12 && halted.state.iter().all(|entry| entry.is_finite()), "{halted}");
         assert_eq!(bits(&halted.state), bits(&where_it_stops(method)), "{halted}");
@@ -117,17 +112,17 @@ fn where_it_stops(method: Method) -> Vec<f64> {
     let field = PlainField::new(&EDGE);
     let tolerance = Tolerance::new(1e-8, 1e-8).unwrap();
     let error = match method {
-        Method::Dop853 { .. } => Integrator::dop853(&field, edge_start(), tolerance).advance_to(2.0),
-        _ => Integrator::dormand_prince(&field, edge_start(), tolerance).advance_to(2.0),
+        Method::Dop853 { .. } => Integrator::dop853(&field, EDGE_START, tolerance).advance_to(2.0),
+        _ => Integrator::dormand_prince(&field, EDGE_START, tolerance).advance_to(2.0),
     };
-    error.unwrap_err().state.as_slice().to_vec()
+    error.unwrap_err().state.to_vec()
 }
 
 /// Adds h, and loses the second entry at a known time.
 struct Faulty;
 
-impl OneStep<6> for Faulty {
-    fn step(&self, x: &mut Vector6<f64>, h: f64) {
+impl OneStep<[f64; 6]> for Faulty {
+    fn step(&self, x: &mut [f64; 6], h: f64) {
         // The start's third entry is the height 0, which no rest of the pendulum changes here.
         x[2] += h;
         if x[2] > 0.25 {
@@ -142,8 +137,8 @@ impl OneStep<6> for Faulty {
 
 #[test]
 fn a_geometric_method_that_loses_an_entry_is_reported_likewise() {
-    let simulation = Simulation::new(&PENDULUM, common::start()).unwrap().until(1.0);
-    let Err(Error::BlowUp(blow_up)) = simulation.run_by(&Faulty, H) else { panic!("no blow-up") };
+    let simulation = Simulation::new(&PENDULUM, common::start()).unwrap();
+    let Err(Error::BlowUp(blow_up)) = simulation.run_geometric(&Faulty, H, 1.0) else { panic!("no blow-up") };
     assert_eq!(blow_up.symptom, Symptom::Entry { name: "q[1]", value: f64::INFINITY });
     assert_eq!((blow_up.last_time, blow_up.time), (0.25, 0.25 + H));
     assert_eq!(blow_up.last_state, [0.0, 1.0, 0.25, 1.0, 0.0, 1.0]);
@@ -160,11 +155,10 @@ struct Undefined {
 }
 
 #[test]
-fn an_integral_that_is_no_number_is_named() {
+fn an_integral_that_is_not_a_number_is_named() {
     let system = Undefined { rate: 1.0 };
-    let simulation =
-        Simulation::new(&system, SVector::from([0.0, 1.0])).unwrap().without_feedback().method(FIXED[0]).until(2.0);
-    let Err(Error::BlowUp(blow_up)) = simulation.run() else { panic!("no blow-up") };
+    let simulation = Simulation::new(&system, [0.0, 1.0]).unwrap().without_feedback();
+    let Err(Error::BlowUp(blow_up)) = simulation.run(FIXED[0], 2.0) else { panic!("no blow-up") };
     assert!(matches!(blow_up.symptom, Symptom::Integral { name: "mixed", .. }), "{blow_up}");
     assert_eq!((blow_up.last_time, blow_up.time), (1.0, 1.0 + H));
     assert!(blow_up.to_string().contains("the integral `mixed` is NaN"), "{blow_up}");
@@ -191,20 +185,13 @@ fn a_start_at_a_dead_centre_is_refused_with_the_constraints() {
     assert!(Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1e-4)).is_ok());
 }
 
-type BarsRun = Run<ParallelogramState, 8, 7>;
-
-fn bars(angle: f64, method: Method) -> Result<BarsRun, Error> {
-    Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(angle))
-        .unwrap()
-        .without_feedback()
-        .method(method)
-        .until(10.0)
-        .run()
+fn bars(angle: f64, method: Method, until: f64) -> Result<Run<Parallelogram>, Error> {
+    Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(angle)).unwrap().without_feedback().run(method, until)
 }
 
 #[test]
 fn a_run_that_fails_after_a_dead_centre_names_its_constraints() {
-    let Err(Error::BlowUp(blow_up)) = bars(0.1234567, FIXED[3]) else { panic!("no blow-up") };
+    let Err(Error::BlowUp(blow_up)) = bars(0.1234567, FIXED[3], 10.0) else { panic!("no blow-up") };
     let dependence = blow_up.dependence.unwrap();
     assert_eq!(dependence.constraints(), ["crank", "coupler", "rocker"]);
     assert!(dependence.pivot_ratio() < 1e-9 && dependence.time() <= blow_up.time, "{dependence:?}");
@@ -217,33 +204,28 @@ fn a_run_that_fails_after_a_dead_centre_names_its_constraints() {
 }
 
 #[test]
-fn a_run_that_survives_a_dead_centre_tells_where_it_was() {
-    let assert_tells = |run: &BarsRun| {
+fn a_run_that_survives_a_dead_centre_reports_where_it_was() {
+    let assert_reported = |run: &Run<Parallelogram>| {
         let dependence = run.dependence().unwrap();
         assert!(dependence.pivot_ratio() < 1e-6 && dependence.time() > 0.5, "{dependence:?}");
         assert!(run.drift().get("energy").unwrap().max > 1e-2);
     };
-    assert_tells(&bars(1.0, FIXED[3]).unwrap());
+    assert_reported(&bars(1.0, FIXED[3], 10.0).unwrap());
     // Rounding decides which runs survive.
     let rattle = Rattle::new(&PARALLELOGRAM).unwrap();
     let survivor = (0..20).find_map(|step| {
         let start = Parallelogram::at_rest(1.0 + 0.01 * f64::from(step));
-        Simulation::new(&PARALLELOGRAM, start).unwrap().until(10.0).run_by(&rattle, 1e-3).ok()
+        Simulation::new(&PARALLELOGRAM, start).unwrap().run_geometric(&rattle, 1e-3, 10.0).ok()
     });
-    assert_tells(&survivor.unwrap());
-    // Before it comes there, nothing is told.
-    let simulation = Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0))
-        .unwrap()
-        .without_feedback()
-        .method(FIXED[3])
-        .until(0.25);
-    assert_eq!(simulation.run().unwrap().dependence(), None);
+    assert_reported(&survivor.unwrap());
+    // Before it comes there, nothing is reported.
+    assert_eq!(bars(1.0, FIXED[3], 0.25).unwrap().dependence(), None);
 }
 
 #[test]
 fn constraints_that_have_nothing_to_do_with_a_dependence_are_not_named() {
-    let start = SVector::<f64, 12>::from([1.0, 0.0, 3.0, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
-    let error = Simulation::new(&BarsBesideAPendulum { g: 9.81 }, start).map(drop).unwrap_err();
+    let start = [1.0, 0.0, 3.0, 0.0, 0.6, 0.8, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let error = Simulation::new(&BarsAndPendulum { g: 9.81 }, start).map(drop).unwrap_err();
     assert!(error.to_string().contains("the constraints `crank`, `coupler` and `rocker` are"), "{error}");
 }
 
@@ -259,14 +241,14 @@ fn constraints_that_have_nothing_to_do_with_a_dependence_are_not_named() {
         rocker = 1e-3 * ((b - vector![2, 0]).norm_squared() - 1),
     ),
 )]
-struct BarsBesideAPendulum {
+struct BarsAndPendulum {
     g: f64,
 }
 
 #[test]
 fn phase_constraints_are_looked_at_by_their_brackets() {
     // q = 0, where {|q|^2, q . p} = 2 |q|^2 vanishes.
-    let pivot = Vector6::new(0.0, 0.0, 0.0, 1.0, 0.0, 1.0);
+    let pivot = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0];
     let Err(Error::DependentConstraints { dependence }) =
         Simulation::new(&Pendulum::<false> { l: 0.0, ..PENDULUM }, pivot)
     else {
@@ -288,10 +270,6 @@ struct Turning {
 
 #[test]
 fn a_system_without_multipliers_has_nothing_to_be_singular() {
-    let run = Simulation::new(&Turning { speed: 1.0, radius: 0.0 }, SVector::from([0.0, 0.0]))
-        .unwrap()
-        .method(FIXED[3])
-        .until(1.0)
-        .run();
+    let run = Simulation::new(&Turning { speed: 1.0, radius: 0.0 }, [0.0, 0.0]).unwrap().run(FIXED[3], 1.0);
     assert_eq!(run.unwrap().dependence(), None);
 }

@@ -2,13 +2,16 @@
 #![allow(missing_docs)]
 
 mod models;
+mod vectors;
 
-use fbint_runtime::nalgebra::{SVector, Vector6};
+use std::array;
+
 use fbint_runtime::{
-    ConsistentStart, Correction, Ensemble, EnsembleRun, Error, FeedbackSystem, Gains, Lanes, Method, Run, Simulation,
-    feedback_system,
+    ConsistentStart, Diagonal, Ensemble, EnsembleRun, Entries, Error, FeedbackSystem, Gains, Integrals, Lanes, Method,
+    Projection, Run, Settings, Simulation, Vector, feedback_system,
 };
 use models::{Angle, FourBar, KEPLER, Kepler, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM, SphericalPendulum};
+use vectors::bits;
 
 /// Four unit masses on a chain of links of length `l`.
 #[feedback_system(
@@ -39,85 +42,65 @@ const INTERVAL: f64 = 0.02;
 /// Two full blocks at least and a part of one, whatever the target.
 const MEMBERS: usize = 53;
 
-fn bits<const D: usize>(vector: &SVector<f64, D>) -> [u64; D] {
-    vector.data.0[0].map(f64::to_bits)
-}
-
 /// A start that differs from member to member, on the constraint set.
-fn start<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    centre: SVector<f64, N>,
-    member: usize,
-) -> SVector<f64, N> {
-    let guess = SVector::from_fn(|i, _| centre[i] + 0.02 * ((7 * member + 3 * i + 1) as f64).sin());
+fn start<S: FeedbackSystem>(system: &S, centre: Vector<S>, member: usize) -> Vector<S> {
+    let guess = Vector::<S>::from_fn(|i| centre[i] + 0.02 * ((7 * member + 3 * i + 1) as f64).sin());
     ConsistentStart::new(system).solve(guess).unwrap().into()
 }
 
-/// Every member against its simulation, by every method, without feedback, with it, and with correction.
-fn assert_members_are_simulations<S, const N: usize, const M: usize>(
-    system_of: impl Fn(usize) -> S,
-    centre: SVector<f64, N>,
-) where
-    S: FeedbackSystem<N, M> + Sync,
-    S::State: Clone,
-{
+/// Every member against its simulation, by every method, without feedback, with it, and with projections.
+fn assert_members_are_simulations<S: FeedbackSystem + Sync>(system_of: impl Fn(usize) -> S, centre: Vector<S>) {
     let systems: Vec<S> = (0..MEMBERS).map(&system_of).collect();
     let starts: Vec<_> = systems.iter().enumerate().map(|(member, system)| start(system, centre, member)).collect();
-    let gains: Vec<[f64; M]> = (0..MEMBERS).map(|member| [0.1 + 0.01 * member as f64; M]).collect();
+    let diagonal = |gain: &dyn Fn(usize) -> f64| Gains::<Diagonal<S>>::diagonal(Integrals::<S>::from_fn(gain));
+    let gains: Vec<_> = (0..MEMBERS).map(|member| diagonal(&|_| 0.1 + 0.01 * member as f64)).collect();
     for method in METHODS {
-        for correction in [Correction::times(0), Correction::once()] {
+        for projection in [None, Some(Projection::once())] {
+            // Gains, or none, take the place of the default projection.
             let ensemble = || {
-                Ensemble::over_systems(&systems, starts.clone())
-                    .method(method)
-                    .until(UNTIL)
-                    .record_every(INTERVAL)
-                    .corrected(correction)
-                    .keep_trajectories()
+                let ensemble = Ensemble::over_systems(&systems, starts.clone());
+                let ensemble = ensemble.record_every(INTERVAL).keep_trajectories();
+                if let Some(projection) = projection { ensemble.projected(projection) } else { ensemble }
             };
             let simulation = |member: usize| {
-                Simulation::new(&systems[member], starts[member])
-                    .unwrap()
-                    .method(method)
-                    .until(UNTIL)
-                    .record_every(INTERVAL)
-                    .corrected(correction)
+                let simulation = Simulation::new(&systems[member], starts[member]).unwrap().record_every(INTERVAL);
+                if let Some(projection) = projection { simulation.projected(projection) } else { simulation }
             };
-            assert_same(&ensemble().without_feedback().run().unwrap(), |member| {
-                simulation(member).without_feedback().run()
+            assert_same(&ensemble().without_feedback().run(method, UNTIL).unwrap(), |member| {
+                simulation(member).without_feedback().run(method, UNTIL)
             });
             let uniform = Gains::uniform(0.3);
-            assert_same(&ensemble().gains(uniform).run().unwrap(), |member| simulation(member).gains(uniform).run());
-            let full = Gains::full(almost_uniform::<M>()).with_diagonal_metric([0.5; N]);
-            assert_same(&ensemble().gains(full).run().unwrap(), |member| simulation(member).gains(full).run());
-            let relaxation = Gains::relaxation(0.1);
-            assert_same(&ensemble().gains(relaxation).run().unwrap(), |member| {
-                simulation(member).gains(relaxation).run()
+            assert_same(&ensemble().gains(uniform).run(method, UNTIL).unwrap(), |member| {
+                simulation(member).gains(uniform).run(method, UNTIL)
             });
-            assert_same(&ensemble().gains_of_each(gains.clone()).run().unwrap(), |member| {
-                simulation(member).gains(Gains::diagonal(gains[member])).run()
+            let uneven = diagonal(&|i| 0.3 + 0.1 * i as f64);
+            assert_same(&ensemble().gains(uneven).run(method, UNTIL).unwrap(), |member| {
+                simulation(member).gains(uneven).run(method, UNTIL)
+            });
+            let relaxation = Gains::relaxation(0.1);
+            assert_same(&ensemble().gains(relaxation).run(method, UNTIL).unwrap(), |member| {
+                simulation(member).gains(relaxation).run(method, UNTIL)
+            });
+            assert_same(&ensemble().gains_of_each(gains.clone()).run(method, UNTIL).unwrap(), |member| {
+                simulation(member).gains(gains[member]).run(method, UNTIL)
             });
         }
     }
 }
 
-fn almost_uniform<const M: usize>() -> fbint_runtime::nalgebra::SMatrix<f64, M, M> {
-    fbint_runtime::nalgebra::SMatrix::from_fn(|i, j| if i == j { 0.3 } else { 0.1 / M as f64 })
-}
-
-fn assert_same<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(
-    run: &EnsembleRun<N, M>,
-    simulate: impl Fn(usize) -> Result<Run<X, N, M>, Error>,
-) {
+fn assert_same<S: FeedbackSystem>(run: &EnsembleRun<S>, simulate: impl Fn(usize) -> Result<Run<S>, Error>) {
     for member in 0..MEMBERS {
         let alone = simulate(member).unwrap();
         let end = run.ends()[member].as_ref().unwrap();
-        assert_eq!(bits(&end.state), bits(&alone.state().into()), "member {member}");
+        let alone_at_end: Vector<S> = alone.state().into();
+        assert_eq!(bits(end.state.as_ref()), bits(alone_at_end.as_ref()), "member {member}");
         let trajectory = run.trajectory(member).unwrap();
         assert_eq!(trajectory.len(), alone.trajectory().len());
         for (sample, expected) in trajectory.iter().zip(alone.trajectory()) {
+            let at = format!("member {member} at {}", sample.time);
             assert_eq!(sample.time, expected.time);
-            assert_eq!(bits(&sample.state), bits(&expected.state), "member {member} at {}", sample.time);
-            assert_eq!(bits(&sample.change), bits(&expected.change), "member {member} at {}", sample.time);
+            assert_eq!(bits(sample.state.as_ref()), bits(expected.state.as_ref()), "{at}");
+            assert_eq!(bits(sample.change.as_ref()), bits(expected.change.as_ref()), "{at}");
         }
         let times: Vec<f64> = run.statistics().iter().map(|at| at.time).collect();
         assert_eq!(times, alone.trajectory().iter().map(|sample| sample.time).collect::<Vec<_>>());
@@ -149,7 +132,7 @@ fn members_of_kepler_orbits_are_simulations() {
 
 #[test]
 fn members_of_chains_are_simulations() {
-    let hanging = SVector::from_fn(|i, _| match i {
+    let hanging = array::from_fn(|i| match i {
         0..12 if i % 3 == 2 => -(0.9 * (i / 3 + 1) as f64),
         0..12 if i % 3 == 0 => 0.4 * (i / 3 + 1) as f64,
         _ => 0.0,
@@ -157,38 +140,45 @@ fn members_of_chains_are_simulations() {
     assert_members_are_simulations(|member| Chain { g: 1.0, l: 0.9 + 0.01 * member as f64 }, hanging);
 }
 
-/// Sines and cosines are those of `f64` in every lane, so that even these members are bit for bit their simulations.
+/// Every lane takes the sines and cosines of `f64`, so that even these members are bit for bit their simulations.
 #[test]
 fn members_with_elementary_functions_are_simulations() {
-    assert_members_are_simulations(|member| Angle { g: 1.0 + 0.1 * member as f64 }, SVector::from([1.0, 0.0]));
+    assert_members_are_simulations(|member| Angle { g: 1.0 + 0.1 * member as f64 }, [1.0, 0.0]);
 }
 
-/// Both correct the states unless told otherwise, and the other policies of gains need no test for every model.
+/// Both project the states by default, and the other policies of gains need no test for every model.
 #[test]
 fn defaults_and_policies_are_those_of_simulations() {
     let starts = spherical_starts(MEMBERS);
     let method = Method::Heun { h: 0.01 };
     let ensemble = || {
-        let ensemble = Ensemble::new(&SPHERICAL_PENDULUM, starts.clone()).method(method).until(UNTIL);
+        let ensemble = Ensemble::new(&SPHERICAL_PENDULUM, starts.clone());
         ensemble.record_every(INTERVAL).keep_trajectories()
     };
     let simulation = |member: usize| {
-        let simulation = Simulation::new(&SPHERICAL_PENDULUM, starts[member]).unwrap().method(method);
-        simulation.until(UNTIL).record_every(INTERVAL)
+        let simulation = Simulation::new(&SPHERICAL_PENDULUM, starts[member]).unwrap();
+        simulation.record_every(INTERVAL)
     };
-    assert_same(&ensemble().run().unwrap(), |member| simulation(member).run());
-    assert_eq!(everything(&ensemble().run_one_by_one(|_| ()).unwrap()), everything(&ensemble().run().unwrap()));
+    let by_default = ensemble().run(method, UNTIL).unwrap();
+    assert_same(&by_default, |member| simulation(member).run(method, UNTIL));
+    let projection = Projection::by_default::<SphericalPendulum>();
+    let settings = Settings { every: Some(INTERVAL), projection, ..Settings::new(method, UNTIL) };
+    assert_eq!(everything(&ensemble().run_one_by_one(&settings).unwrap()), everything(&by_default));
     let (scaled, bae_chang) = (Gains::diagonal_scaled(2.0), Gains::bae_chang(0.01));
-    assert_same(&ensemble().gains(scaled).run().unwrap(), |member| simulation(member).gains(scaled).run());
-    assert_same(&ensemble().gains(bae_chang).run().unwrap(), |member| simulation(member).gains(bae_chang).run());
+    assert_same(&ensemble().gains(scaled).run(method, UNTIL).unwrap(), |member| {
+        simulation(member).gains(scaled).run(method, UNTIL)
+    });
+    assert_same(&ensemble().gains(bae_chang).run(method, UNTIL).unwrap(), |member| {
+        simulation(member).gains(bae_chang).run(method, UNTIL)
+    });
 }
 
-fn spherical_starts(members: usize) -> Vec<Vector6<f64>> {
+fn spherical_starts(members: usize) -> Vec<[f64; 6]> {
     (0..members).map(|member| start(&SPHERICAL_PENDULUM, SphericalPendulum::start(), member)).collect()
 }
 
 /// Everything that a run gives, as text that tells all numbers apart.
-fn everything<const N: usize, const M: usize>(run: &EnsembleRun<N, M>) -> String {
+fn everything<S: FeedbackSystem>(run: &EnsembleRun<S>) -> String {
     format!("{run:?}")
 }
 
@@ -199,8 +189,7 @@ fn the_number_of_threads_does_not_matter() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let ensemble = Ensemble::new(&SPHERICAL_PENDULUM, starts.clone()).gains(Gains::uniform(1.0));
-            let ensemble = ensemble.method(Method::Rk4 { h: 0.01 }).until(1.0).keep_trajectories();
-            everything(&ensemble.run().unwrap())
+            everything(&ensemble.keep_trajectories().run(Method::Rk4 { h: 0.01 }, 1.0).unwrap())
         })
     };
     let alone = run(1);
@@ -214,11 +203,9 @@ fn statistics_are_those_of_the_trajectories() {
     let members = 137;
     let run = Ensemble::new(&SPHERICAL_PENDULUM, spherical_starts(members))
         .gains(Gains::uniform(1.0))
-        .method(Method::Rk4 { h: 0.01 })
-        .until(1.0)
         .record_every(0.25)
         .keep_trajectories()
-        .run()
+        .run(Method::Rk4 { h: 0.01 }, 1.0)
         .unwrap();
     assert_eq!(run.statistics().iter().map(|at| at.time).collect::<Vec<_>>(), [0.0, 0.25, 0.5, 0.75, 1.0]);
     let mut largest = 0.0_f64;
@@ -243,27 +230,25 @@ fn statistics_are_those_of_the_trajectories() {
 #[test]
 fn members_that_fail_are_reported_and_do_not_disturb_the_others() {
     let mut starts = spherical_starts(40);
-    let ensemble = |starts: &[Vector6<f64>]| {
+    let ensemble = |starts: &[[f64; 6]]| {
         Ensemble::new(&SPHERICAL_PENDULUM, starts.to_vec())
             .gains(Gains::uniform(50.0))
-            .method(Method::Euler { h: 1e-3 })
-            .until(0.5)
             .keep_trajectories()
-            .run()
+            .run(Method::Euler { h: 1e-3 }, 0.5)
             .unwrap()
     };
     let undisturbed = ensemble(&starts);
     // Off the constraint, not a number, and so fast that the feedback on the energy is too stiff for the step.
     starts[3][0] += 0.5;
     starts[17][4] = f64::NAN;
-    starts[5] = Vector6::new(0.0, 1.0, 0.0, 300.0, 0.0, 1.0);
+    starts[5] = [0.0, 1.0, 0.0, 300.0, 0.0, 1.0];
     let run = ensemble(&starts);
     let failed: Vec<usize> = run.failures().map(|(member, _)| member).collect();
     assert_eq!(failed, [3, 5, 17]);
     assert!(matches!(run.ends()[3], Err(Error::OffConstraint { name: "length", .. })));
     assert!(matches!(run.ends()[17], Err(Error::Start { name: "p[1]", .. })));
     let alone = Simulation::new(&SPHERICAL_PENDULUM, starts[5]).unwrap().gains(Gains::uniform(50.0));
-    let alone = alone.method(Method::Euler { h: 1e-3 }).until(0.5).run().unwrap_err();
+    let alone = alone.run(Method::Euler { h: 1e-3 }, 0.5).unwrap_err();
     assert!(matches!(alone, Error::UnstableGains { .. }));
     assert_eq!(run.ends()[5].as_ref().unwrap_err(), &alone);
     for member in (0..40).filter(|member| !failed.contains(member)) {
@@ -276,19 +261,19 @@ fn members_that_fail_are_reported_and_do_not_disturb_the_others() {
 #[test]
 fn members_that_blow_up_do_so_as_they_do_alone() {
     let mut starts = spherical_starts(40);
-    let ensemble = |starts: &[Vector6<f64>]| {
+    let ensemble = |starts: &[[f64; 6]]| {
         let ensemble = Ensemble::new(&SPHERICAL_PENDULUM, starts.to_vec()).without_feedback();
-        ensemble.method(Method::Heun { h: 0.01 }).until(0.5).keep_trajectories().run().unwrap()
+        ensemble.keep_trajectories().run(Method::Heun { h: 0.01 }, 0.5).unwrap()
     };
     let undisturbed = ensemble(&starts);
     // The energy overflows in the first step, or integrals leave their bounds later.
-    starts[20] = Vector6::new(0.0, 1.0, 0.0, 1e150, 0.0, 1.0);
-    starts[33] = Vector6::new(0.0, 1.0, 0.0, 1e3, 0.0, 1.0);
+    starts[20] = [0.0, 1.0, 0.0, 1e150, 0.0, 1.0];
+    starts[33] = [0.0, 1.0, 0.0, 1e3, 0.0, 1.0];
     let run = ensemble(&starts);
     assert_eq!(run.failures().map(|(member, _)| member).collect::<Vec<_>>(), [20, 33]);
     for (member, error) in run.failures() {
         let alone = Simulation::new(&SPHERICAL_PENDULUM, starts[member]).unwrap().without_feedback();
-        let alone = alone.method(Method::Heun { h: 0.01 }).until(0.5).run().unwrap_err();
+        let alone = alone.run(Method::Heun { h: 0.01 }, 0.5).unwrap_err();
         assert!(matches!(alone, Error::BlowUp(_)));
         assert_eq!(error, &alone);
     }
@@ -300,8 +285,8 @@ fn members_that_blow_up_do_so_as_they_do_alone() {
 #[test]
 fn a_block_in_which_everyone_fails_is_no_matter() {
     let mut starts = spherical_starts(3 * Lanes::<4>::COUNT);
-    starts.iter_mut().take(2 * Lanes::<4>::COUNT).for_each(|start| *start *= 2.0);
-    let run = Ensemble::new(&SPHERICAL_PENDULUM, starts).method(Method::Rk4 { h: 0.01 }).until(0.1).run().unwrap();
+    starts.iter_mut().take(2 * Lanes::<4>::COUNT).for_each(|start| *start = start.map(|entry| 2.0 * entry));
+    let run = Ensemble::new(&SPHERICAL_PENDULUM, starts).run(Method::Rk4 { h: 0.01 }, 0.1).unwrap();
     assert_eq!(run.failures().count(), 2 * Lanes::<4>::COUNT);
     assert_eq!(run.statistics()[0].members as usize, Lanes::<4>::COUNT);
 }
@@ -309,10 +294,9 @@ fn a_block_in_which_everyone_fails_is_no_matter() {
 #[test]
 fn an_ensemble_may_be_empty_or_of_one() {
     for method in METHODS {
-        let ensemble =
-            |starts: Vec<Vector6<f64>>| Ensemble::new(&SPHERICAL_PENDULUM, starts).method(method).until(UNTIL);
-        let nobody = ensemble(Vec::new()).run().unwrap();
-        let one = ensemble(vec![SphericalPendulum::start()]).run().unwrap();
+        let run = |starts: Vec<[f64; 6]>| Ensemble::new(&SPHERICAL_PENDULUM, starts).run(method, UNTIL).unwrap();
+        let nobody = run(Vec::new());
+        let one = run(vec![SphericalPendulum::start()]);
         assert!(nobody.ends().is_empty() && one.ends().len() == 1);
         assert_eq!(nobody.statistics().len(), one.statistics().len());
         let (nobody, one) = (nobody.statistics().last().unwrap(), one.statistics().last().unwrap());
@@ -327,9 +311,8 @@ fn an_ensemble_may_be_empty_or_of_one() {
 fn progress_ends_at_one_and_never_falls() {
     let mut reports = Vec::new();
     Ensemble::new(&PLANAR_PENDULUM, vec![PlanarPendulum::start(); 1000])
-        .method(Method::Euler { h: 0.01 })
-        .until(0.1)
-        .run_with(|fraction| reports.push(fraction))
+        .watched(|fraction| reports.push(fraction))
+        .run(Method::Euler { h: 0.01 }, 0.1)
         .unwrap();
     assert!(reports.is_sorted() && reports.len() <= 200 && reports.len() > 10, "{reports:?}");
     assert_eq!(reports.last(), Some(&1.0));
@@ -337,35 +320,34 @@ fn progress_ends_at_one_and_never_falls() {
 
 #[test]
 fn an_ensemble_shows_what_it_is_of() {
-    let ensemble = Ensemble::new(&KEPLER, vec![Kepler::start(0.3); 3]).method(Method::Rk4 { h: 0.01 });
+    let ensemble = Ensemble::new(&KEPLER, vec![Kepler::start(0.3); 3]);
     let text = format!("{ensemble:?}");
-    for part in ["Kepler", "members: 3", "Rk4", "until"] {
+    for part in ["Ensemble", "Kepler", "members: 3"] {
         assert!(text.contains(part), "{part} is missing in: {text}");
     }
 }
 
 #[test]
 fn bad_input_is_refused() {
-    let ensemble = || Ensemble::new(&KEPLER, vec![Kepler::start(0.3); 3]).method(Method::Rk4 { h: 0.01 }).until(1.0);
-    let refusal = |error: Result<EnsembleRun<6, 7>, Error>| error.unwrap_err().to_string();
+    let ensemble = || Ensemble::new(&KEPLER, vec![Kepler::start(0.3); 3]);
+    let (method, until) = (Method::Rk4 { h: 0.01 }, 1.0);
+    let refusal = |run: Result<EnsembleRun<Kepler>, Error>| run.unwrap_err().to_string();
     assert_eq!(
-        refusal(ensemble().gains_of_each(vec![[1.0; 7]; 2]).run()),
+        refusal(ensemble().gains_of_each(vec![Gains::diagonal([1.0; 7]); 2]).run(method, until)),
         "there are 2 gains for 3 starts: give one for each start, or one for all"
     );
     assert_eq!(
-        refusal(Ensemble::over_systems(&[KEPLER; 2], vec![Kepler::start(0.3); 3]).run()),
+        refusal(Ensemble::over_systems(&[KEPLER; 2], vec![Kepler::start(0.3); 3]).run(method, until)),
         "there are 2 systems for 3 starts: give one for each start, or one for all"
     );
-    assert!(refusal(ensemble().gains(Gains::uniform(-1.0)).run()).contains("the uniform gain is -1.0"));
-    assert!(refusal(ensemble().until(-1.0).run()).contains("the end of the simulation is -1.0"));
-    assert!(refusal(ensemble().record_every(0.0).run()).contains("the interval between samples is 0.0"));
-    assert!(refusal(ensemble().method(Method::Rk4 { h: f64::NAN }).run()).contains("the step h is NaN"));
-    assert!(refusal(Ensemble::new(&KEPLER, vec![Kepler::start(0.3)]).until(1.0).run()).contains("no method"));
-    assert!(refusal(Ensemble::new(&KEPLER, vec![Kepler::start(0.3)]).method(METHODS[0]).run()).contains("no end"));
+    assert!(refusal(ensemble().gains(Gains::uniform(-1.0)).run(method, until)).contains("the uniform gain is -1.0"));
+    assert!(refusal(ensemble().run(method, -1.0)).contains("the end of the simulation is -1.0"));
+    assert!(refusal(ensemble().record_every(0.0).run(method, until)).contains("the interval between samples is 0.0"));
+    assert!(refusal(ensemble().run(Method::Rk4 { h: f64::NAN }, until)).contains("the step h is NaN"));
+    let intolerant = Method::Dop853 { rtol: -1.0, atol: 1e-6 };
+    assert!(refusal(ensemble().run(intolerant, until)).contains("the relative tolerance rtol is -1.0"));
     // Gains of one member are its own affair.
-    let run = ensemble().gains_of_each(vec![[1.0; 7], [-1.0; 7], [1.0; 7]]).run().unwrap();
+    let gains = [1.0, -1.0, 1.0].map(|gain| Gains::diagonal([gain; 7]));
+    let run = ensemble().gains_of_each(gains.to_vec()).run(method, until).unwrap();
     assert_eq!(run.failures().map(|(member, _)| member).collect::<Vec<_>>(), [1]);
-    // As are tolerances that no member can meet.
-    let run = ensemble().method(Method::Dop853 { rtol: -1.0, atol: 1e-6 }).run().unwrap();
-    assert_eq!(run.failures().count(), 3);
 }

@@ -1,7 +1,7 @@
 //! Lanes are numbers side by side: each is what `f64` gives, bit for bit, and knows nothing of its neighbours.
 #![allow(missing_docs)]
 
-use fbint_runtime::{Constant, Lanes, Scalar};
+use fbint_runtime::{Lanes, Scalar};
 use proptest::prelude::*;
 
 type Unary<T> = fn(T) -> T;
@@ -58,10 +58,8 @@ proptest! {
 }
 
 #[test]
-fn constants_of_lanes_are_numbers_of_lanes_and_of_nothing_else() {
-    let lanes = Lanes::<2>::gather(|lane| lane as f64);
-    assert_eq!(lanes.lift::<Lanes<2>>(), lanes);
-    assert!(lanes.lift::<f64>().is_nan() && lanes.lift::<Lanes<1>>().lane(0).is_nan());
-    assert_eq!(1.5_f64.lift::<Lanes<1>>(), Lanes::from_f64(1.5));
-    assert_eq!(f64::gather(|lane| lane as f64 + 0.5), 0.5);
+fn lanes_take_a_number_for_each_and_other_numbers_the_first() {
+    let number = |lane: usize| lane as f64 + 0.5;
+    assert_eq!(<Lanes<2> as Scalar>::from_lanes(number), Lanes::from_fn(number));
+    assert_eq!(<f64 as Scalar>::from_lanes(number), 0.5);
 }

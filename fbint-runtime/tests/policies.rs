@@ -3,80 +3,75 @@
 mod common;
 mod models;
 
+use std::array;
+
 use common::{PENDULUM, Pendulum, start};
-use fbint_runtime::nalgebra::{Matrix4, Matrix6, SymmetricEigen, Vector4, Vector6};
-use fbint_runtime::{Correction, Error, Feedback, FeedbackSystem, GainMatrix, GainPolicy, Gains, Method, Simulation};
+use fbint_runtime::nalgebra::{Matrix4, Matrix4x6, SymmetricEigen, Vector4, Vector6};
+use fbint_runtime::{
+    Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Method, PreparedSystem, Projection, Settings, Simulation,
+};
 use models::{Angle, AngleState};
 
 const WEIGHTED: Pendulum<true> = Pendulum { m: 1.3, g: 0.7, l: 1.0 };
-
 /// A point well off the constraint set.
-fn elsewhere() -> Vector6<f64> {
-    Vector6::new(0.3, 1.1, -0.4, 0.9, 0.2, 0.8)
-}
+const ELSEWHERE: [f64; 6] = [0.3, 1.1, -0.4, 0.9, 0.2, 0.8];
 
-fn metric() -> Matrix6<f64> {
-    Matrix6::from_diagonal(&Vector6::new(0.5, 1.0, 1.5, 2.0, 2.5, 3.0))
+fn jacobian() -> Matrix4x6<f64> {
+    let rows = WEIGHTED.prepare().integrals_jacobian(&ELSEWHERE);
+    Matrix4x6::from_fn(|i, j| rows[i][j])
 }
 
 /// F - F_target and DF DF^T there.
 fn change_and_gram() -> (Vector4<f64>, Matrix4<f64>) {
-    let x = elsewhere();
-    let at_start = WEIGHTED.integrals(&start().into());
-    let jacobian = WEIGHTED.integrals_jacobian(&x);
-    (WEIGHTED.integrals(&x) - Vector4::new(0.0, 0.0, at_start[2], at_start[3]), jacobian * jacobian.transpose())
+    let system = WEIGHTED.prepare();
+    let at_start = system.integrals(&start().into());
+    let targets = Vector4::new(0.0, 0.0, at_start[2], at_start[3]);
+    (Vector4::from(system.integrals(&ELSEWHERE)) - targets, jacobian() * jacobian().transpose())
 }
 
-/// Checks field and decay rate against K as a matrix, with L = I and another L.
-fn assert_policy<K: GainPolicy<4>>(gains: Gains<K>, k: Matrix4<f64>, tolerance: f64) {
-    let entries = metric().diagonal().data.0[0];
-    assert_field(gains.with_diagonal_metric(entries), k, metric(), tolerance);
-    assert_field(gains, k, Matrix6::identity(), tolerance);
-    let x = elsewhere();
-    let jacobian = WEIGHTED.integrals_jacobian(&x);
+/// Checks field and decay rate against K as a matrix.
+fn assert_policy<K: GainPolicy<Pendulum<true>>>(gains: Gains<K>, k: Matrix4<f64>, tolerance: f64) {
+    assert_field(gains, k, tolerance);
     let root = k.symmetric_eigen();
     let root =
         root.eigenvectors * Matrix4::from_diagonal(&root.eigenvalues.map(f64::sqrt)) * root.eigenvectors.transpose();
-    let expected = SymmetricEigen::new(root * jacobian * jacobian.transpose() * root).eigenvalues.max();
-    let rate = Feedback::new(&WEIGHTED, &start().into(), gains).unwrap().decay_rate(&x);
+    let expected = SymmetricEigen::new(root * jacobian() * jacobian().transpose() * root).eigenvalues.max();
+    let rate = Feedback::new(&WEIGHTED, &start().into(), gains).unwrap().decay_rate(&ELSEWHERE);
     assert!((rate / expected - 1.0).abs() < 0.02, "the decay rate is {rate} instead of {expected}");
 }
 
-fn assert_field<K: GainPolicy<4>, L: GainMatrix<6>>(
-    gains: Gains<K, L>,
-    k: Matrix4<f64>,
-    l: Matrix6<f64>,
-    tolerance: f64,
-) {
-    let x = elsewhere();
+fn assert_field<K: GainPolicy<Pendulum<true>>>(gains: Gains<K>, k: Matrix4<f64>, tolerance: f64) {
     let feedback = Feedback::new(&WEIGHTED, &start().into(), gains).unwrap();
-    let gradient = WEIGHTED.integrals_jacobian(&x).transpose() * k * change_and_gram().0;
-    let expected = WEIGHTED.vector_field(&x) - l * gradient;
-    let error = (feedback.field(&x) - expected).norm() / expected.norm();
+    let field = |x: &Vector6<f64>| Vector6::from(feedback.field(&(*x).into()));
+    let gradient = jacobian().transpose() * k * change_and_gram().0;
+    let expected = Vector6::from(WEIGHTED.prepare().vector_field(&ELSEWHERE)) - gradient;
+    let error = (field(&ELSEWHERE.into()) - expected).norm() / expected.norm();
     assert!(error < tolerance, "{gains:?}: the field is off by {error}");
-    assert_step(|x, h| feedback.euler_step(x, h), |x, h| x + feedback.field(x) * h);
+    assert_step(|x, h| feedback.euler_step(x, h), |x, h| x + field(x) * h);
     assert_step(
         |x, h| feedback.rk4_step(x, h),
         |x, h| {
-            let k1 = feedback.field(x);
-            let k2 = feedback.field(&(x + k1 * (h / 2.0)));
-            let k3 = feedback.field(&(x + k2 * (h / 2.0)));
-            let k4 = feedback.field(&(x + k3 * h));
+            let k1 = field(x);
+            let k2 = field(&(x + k1 * (h / 2.0)));
+            let k3 = field(&(x + k2 * (h / 2.0)));
+            let k4 = field(&(x + k3 * h));
             x + (k1 + (k2 + k3) * 2.0 + k4) * (h / 6.0)
         },
     );
 }
 
-fn assert_step(step: impl Fn(&mut Vector6<f64>, f64), expected: impl Fn(&Vector6<f64>, f64) -> Vector6<f64>) {
-    let (mut x, h) = (elsewhere(), 0.01);
+fn assert_step(step: impl Fn(&mut [f64; 6], f64), expected: impl Fn(&Vector6<f64>, f64) -> Vector6<f64>) {
+    let (mut x, h) = (ELSEWHERE, 0.01);
     step(&mut x, h);
-    assert!((x - expected(&elsewhere(), h)).norm() < 1e-14);
+    assert!((Vector6::from(x) - expected(&ELSEWHERE.into(), h)).norm() < 1e-14);
 }
 
 #[test]
 fn constant_gains_are_their_matrices() {
     let weights = Matrix4::from_diagonal(&Vector4::new(3.0, 1.0, 1.0, 2.0));
     assert_policy(Gains::uniform(7.0), weights * 7.0, 1e-14);
+    let k = [1.0, 2.0, 3.0, 4.0];
+    assert_policy(Gains::diagonal(k), weights * Matrix4::from_diagonal(&k.into()), 1e-14);
 }
 
 #[test]
@@ -106,7 +101,8 @@ fn the_rule_of_bae_and_chang_divides_by_the_largest_eigenvalue() {
 fn relaxation_lets_every_violation_decay_at_one_rate() {
     let tau = 0.2;
     let feedback = Feedback::new(&PENDULUM, &start().into(), Gains::relaxation(tau)).unwrap();
-    let mut x = Vector6::from(start()) + Vector6::new(1e-7, 2e-7, -1e-7, 3e-7, 1e-7, 2e-7);
+    let (start, off): ([f64; 6], _) = (start().into(), [1e-7, 2e-7, -1e-7, 3e-7, 1e-7, 2e-7]);
+    let mut x = array::from_fn(|i| start[i] + off[i]);
     let before = feedback.violations(&x);
     for _ in 0..400 {
         feedback.rk4_step(&mut x, 1e-3);
@@ -136,8 +132,8 @@ fn times_and_rates_that_are_not_positive_are_refused() {
 mod audit {
     use super::*;
 
-    fn run(gains: Gains<impl GainPolicy<4>>, method: Method) -> Result<(), Error> {
-        Simulation::new(&PENDULUM, start()).unwrap().gains(gains).method(method).until(10.0).run().map(|_| ())
+    fn run(gains: Gains<impl GainPolicy<Pendulum>>, method: Method) -> Result<(), Error> {
+        Simulation::new(&PENDULUM, start()).unwrap().gains(gains).run(method, 10.0).map(|_| ())
     }
 
     #[test]
@@ -178,11 +174,11 @@ mod audit {
     #[test]
     fn a_rate_that_grows_on_the_way_ends_the_run() {
         // The pendulum starts at its height, so that |p|^2 and with it |dH|^2 grow.
-        let high = Vector6::new(0.0, 0.0, 1.0, 0.3, 0.0, 0.0);
+        let high = [0.0, 0.0, 1.0, 0.3, 0.0, 0.0];
         let feedback = Feedback::new(&PENDULUM, &high, Gains::uniform(1.0)).unwrap();
         let h = 2.0 / feedback.decay_rate(&high);
         let simulation = Simulation::new(&PENDULUM, high).unwrap().gains(Gains::uniform(0.98));
-        let run = simulation.method(Method::Midpoint { h }).until(100.0).run();
+        let run = simulation.run(Method::Midpoint { h }, 100.0);
         let Err(Error::UnstableGains { time, .. }) = run else { panic!("not noticed") };
         assert!(time > 0.0);
     }
@@ -200,24 +196,28 @@ mod default {
     ];
 
     #[test]
-    fn it_is_one_correction_after_each_step_of_the_plain_field() {
+    fn it_is_one_projection_after_each_step_of_the_plain_field() {
         for method in METHODS {
-            let simulation = || Simulation::new(&PENDULUM, start()).unwrap().method(method).until(5.0);
-            let run = simulation().run().unwrap();
-            let stated = simulation().without_feedback().corrected(Correction::once()).run().unwrap();
+            let simulation = || Simulation::new(&PENDULUM, start()).unwrap();
+            let run = simulation().run(method, 5.0).unwrap();
+            let stated = simulation().without_feedback().projected(Projection::once()).run(method, 5.0).unwrap();
             assert_eq!(run.state(), stated.state());
-            assert!(run.drift().integrals().iter().all(|integral| integral.max < 1e-6), "{method:?}: {}", run.drift());
+            assert!(run.drift().integrals().all(|integral| integral.max < 1e-6), "{method:?}: {}", run.drift());
         }
     }
 
     #[test]
     fn gains_take_its_place() {
-        let simulation = || Simulation::new(&PENDULUM, start()).unwrap().method(METHODS[1]).until(1.0);
-        let uncorrected = simulation().gains(Gains::uniform(1.0)).run().unwrap();
-        let stated = simulation().corrected(Correction::times(0)).gains(Gains::uniform(1.0)).run().unwrap();
-        assert_eq!(uncorrected.state(), stated.state());
-        let both = simulation().gains(Gains::uniform(1.0)).corrected(Correction::once()).run().unwrap();
-        assert_ne!(uncorrected.state(), both.state());
+        let default = || Simulation::new(&PENDULUM, start()).unwrap();
+        let simulation = || default().gains(Gains::uniform(1.0));
+        let (method, until) = (METHODS[1], 1.0);
+        let unprojected = simulation().run(method, until).unwrap();
+        let stated = Settings::new(method, until);
+        assert_eq!(unprojected.state(), simulation().run_with(&stated).unwrap().state());
+        let both = simulation().projected(Projection::once()).run(method, until).unwrap();
+        assert_ne!(unprojected.state(), both.state());
+        let chosen_before = default().projected(Projection::once()).gains(Gains::uniform(1.0));
+        assert_eq!(chosen_before.run(method, until).unwrap().state(), both.state());
     }
 }
 

@@ -1,19 +1,20 @@
-//! Runs that are broken off and gone on with: bit by bit what they would have been.
+//! Runs that are interrupted and resumed: bit by bit what they would have been.
 
 mod common;
 mod models;
+mod vectors;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use common::{PENDULUM, start};
-use fbint_runtime::nalgebra::SVector;
 use fbint_runtime::{
-    Composition, Correction, Error, FeedbackSystem, Field, Gains, Method, OneStep, Rattle, Run, Sample, Simulation,
-    Snapshot, StormerVerlet,
+    Composition, Error, FeedbackSystem, Field, Gains, Method, OneStep, Projection, Rattle, Run, Sample, Simulation,
+    Snapshot, StormerVerlet, Vector,
 };
 use models::{FOUR_BAR, FourBar, KEPLER, Kepler, PARALLELOGRAM, Parallelogram, SPHERICAL_PENDULUM, SphericalPendulum};
+use vectors::bits;
 
 const METHODS: [Method; 6] = [
     Method::Euler { h: 1e-3 },
@@ -25,25 +26,30 @@ const METHODS: [Method; 6] = [
 ];
 
 /// Everything that a run gives, as bits.
-fn bits<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run: &Run<X, N, M>) -> Vec<u64> {
-    let drift = run.drift().integrals().map(|integral| [integral.max, integral.last, integral.slope]);
-    let row = |sample: &Sample<N, M>| [&[sample.time], sample.state.as_slice(), sample.change.as_slice()].concat();
-    let numbers = run.trajectory().iter().flat_map(row).chain(drift.concat());
-    let numbers = numbers.chain([run.time()]).chain(run.state().into().iter().copied().collect::<Vec<_>>());
+fn everything<S: FeedbackSystem>(run: &Run<S>) -> Vec<u64> {
+    let drift = run.drift().integrals().flat_map(|integral| [integral.max, integral.last, integral.slope]);
+    let row = |sample: &Sample<S>| [&[sample.time], sample.state.as_ref(), sample.change.as_ref()].concat();
+    let numbers = run.trajectory().iter().flat_map(row).chain(drift);
+    let numbers = numbers.chain([run.time()]).chain(end(run).as_ref().to_vec());
     let dependence = run.dependence().map(|dependence| [dependence.time(), dependence.pivot_ratio()]);
     let numbers = numbers.chain(dependence.into_iter().flatten());
     let projection = run.largest_projection().map(|largest| [largest.time, largest.distance, largest.per_error]);
-    let numbers = numbers.chain(projection.into_iter().flatten());
-    numbers.map(f64::to_bits).chain([run.steps(), run.evaluations()]).collect()
+    let numbers: Vec<f64> = numbers.chain(projection.into_iter().flatten()).collect();
+    [bits(&numbers), vec![run.steps(), run.evaluations()]].concat()
 }
 
-/// That `make`'s simulation gives the same in one go as broken off wherever it is watched, several times in a row, and is left
-/// in the same condition.
-fn assert_resumes<'a, S, F, const N: usize, const M: usize>(
-    make: impl Fn() -> Simulation<'a, S, F, N, M>,
-    run: impl Fn(Simulation<'a, S, F, N, M>) -> Result<Run<S::State, N, M>, Error>,
+/// The state at the end, flat.
+fn end<S: FeedbackSystem>(run: &Run<S>) -> Vector<S> {
+    run.state().into()
+}
+
+/// Asserts that `make`'s simulation, interrupted several times in a row wherever it is watched, gives what it gives in one go, and
+/// is left in the same condition.
+fn assert_resumes<'a, S, F>(
+    make: impl Fn() -> Simulation<'a, S, F>,
+    run: impl Fn(Simulation<'a, S, F>) -> Result<Run<S>, Error>,
 ) where
-    S: FeedbackSystem<N, M> + 'a,
+    S: FeedbackSystem,
     F: 'a,
 {
     let last = Rc::new(Cell::new(None));
@@ -54,7 +60,7 @@ fn assert_resumes<'a, S, F, const N: usize, const M: usize>(
         }
         ControlFlow::Continue(())
     });
-    let whole = (bits(&run(whole).unwrap()), last.take());
+    let whole = (everything(&run(whole).unwrap()), last.take());
     let mut snapshot: Option<Snapshot> = None;
     let mut pieces = 0;
     loop {
@@ -76,15 +82,15 @@ fn assert_resumes<'a, S, F, const N: usize, const M: usize>(
             Some(snapshot) => piece.from_snapshot(snapshot),
             None => piece,
         };
-        let end = run(piece).unwrap();
+        let piece = run(piece).unwrap();
         match kept.take() {
             None => {
                 assert!(pieces > 2, "{pieces} pieces");
-                assert_eq!((bits(&end), last.take()), whole);
+                assert_eq!((everything(&piece), last.take()), whole);
                 return;
             }
             Some(taken) => {
-                assert_eq!((taken.time(), taken.state()), (end.time(), end.state().into().as_slice()));
+                assert_eq!((taken.time(), taken.state()), (piece.time(), end(&piece).as_ref()));
                 snapshot = Some(taken);
             }
         }
@@ -92,59 +98,62 @@ fn assert_resumes<'a, S, F, const N: usize, const M: usize>(
     }
 }
 
-/// The methods on a system, sampled by default and at times, corrected and not.
-fn assert_methods_resume<S, F, const N: usize, const M: usize>(make: impl Fn() -> Simulation<'static, S, F, N, M>)
+/// The methods on a system, sampled by default and at times, projected and not.
+fn assert_methods_resume<S, F>(make: impl Fn() -> Simulation<'static, S, F>, until: f64)
 where
-    S: FeedbackSystem<N, M> + 'static,
-    F: Field<N> + 'static,
+    S: FeedbackSystem,
+    F: Field<Vector = Vector<S>> + 'static,
 {
     for method in METHODS {
-        let make = || make().method(method);
-        assert_resumes(make, Simulation::run);
-        assert_resumes(|| make().corrected(Correction::once()), Simulation::run);
-        assert_resumes(|| make().record_every(0.017), Simulation::run);
-        assert_resumes(|| make().record_every(0.017).corrected(Correction::once()), Simulation::run);
+        let run = |simulation: Simulation<'static, S, F>| simulation.run(method, until);
+        assert_resumes(&make, run);
+        assert_resumes(|| make().projected(Projection::once()), run);
+        assert_resumes(|| make().record_every(0.017), run);
+        assert_resumes(|| make().record_every(0.017).projected(Projection::once()), run);
     }
 }
 
 #[test]
-fn every_method_goes_on_without_feedback() {
-    assert_methods_resume(|| Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().until(3.0005));
+fn every_method_resumes_without_feedback() {
+    assert_methods_resume(|| Simulation::new(&FOUR_BAR, FourBar::start()).unwrap(), 3.0005);
 }
 
 #[test]
-fn every_method_goes_on_with_feedback() {
-    assert_methods_resume(|| {
+fn every_method_resumes_with_feedback() {
+    let make = || {
         let simulation = Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap();
-        simulation.gains(Gains::uniform(2.0)).until(5.0)
-    });
+        simulation.gains(Gains::uniform(2.0))
+    };
+    assert_methods_resume(make, 5.0);
 }
 
 #[test]
-fn a_run_that_thins_out_its_samples_goes_on() {
+fn a_run_that_thins_out_its_samples_resumes() {
     let method = Method::DormandPrince { rtol: 1e-9, atol: 1e-9 };
-    assert_resumes(|| Simulation::new(&PENDULUM, start()).unwrap().method(method).until(150.0), Simulation::run);
+    let make = || Simulation::new(&PENDULUM, start()).unwrap();
+    assert_resumes(make, |simulation| simulation.run(method, 150.0));
 }
 
 #[test]
-fn a_run_past_a_singular_point_goes_on_and_remembers_it() {
-    let make = || Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0)).unwrap().method(METHODS[3]).until(3.0);
-    assert!(make().run().unwrap().dependence().is_some_and(|dependence| dependence.time() < 2.5));
-    assert_resumes(make, Simulation::run);
+fn a_run_past_a_singular_point_resumes_and_remembers_it() {
+    let make = || Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0)).unwrap();
+    let run = |simulation: Simulation<'static, Parallelogram>| simulation.run(METHODS[3], 3.0);
+    assert!(run(make()).unwrap().dependence().is_some_and(|dependence| dependence.time() < 2.5));
+    assert_resumes(make, run);
 }
 
 #[test]
-fn geometric_methods_go_on() {
+fn geometric_methods_resume() {
     let rattle = Rattle::new(&FOUR_BAR).unwrap();
     assert_resumes(
-        || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().until(3.0),
-        |simulation| simulation.run_by(&rattle, 1e-3),
+        || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap(),
+        |simulation| simulation.run_geometric(&rattle, 1e-3, 3.0),
     );
     let verlet = StormerVerlet::new(&KEPLER).unwrap();
-    fn by<O: OneStep<6>>(method: &O) {
+    fn by<O: OneStep<[f64; 6]>>(method: &O) {
         assert_resumes(
-            || Simulation::new(&KEPLER, Kepler::start(0.3)).unwrap().until(3.0),
-            |simulation| simulation.run_by(method, 1e-3),
+            || Simulation::new(&KEPLER, Kepler::start(0.3)).unwrap(),
+            |simulation| simulation.run_geometric(method, 1e-3, 3.0),
         );
     }
     by(&verlet);
@@ -154,62 +163,60 @@ fn geometric_methods_go_on() {
 #[test]
 fn a_run_by_a_geometric_method_can_be_watched() {
     let mut reports = vec![];
-    let simulation = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().until(1.0).watched(|moment| {
+    let simulation = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().watched(|moment| {
         reports.push(moment.fraction());
         ControlFlow::Continue(())
     });
-    simulation.run_by(&Rattle::new(&FOUR_BAR).unwrap(), 1e-3).unwrap();
+    simulation.run_geometric(&Rattle::new(&FOUR_BAR).unwrap(), 1e-3, 1.0).unwrap();
     assert!(reports.len() == 201 && reports.is_sorted() && reports[200] == 1.0, "{reports:?}");
 }
 
 #[test]
-fn a_run_that_is_broken_off_keeps_what_it_has() {
-    let simulation = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().method(METHODS[3]).until(4.0);
+fn a_run_that_is_interrupted_keeps_what_it_has() {
+    let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
     let stop = |moment: &fbint_runtime::Moment<'_>| {
         if moment.time() < 1.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    let run = simulation.watched(stop).run().unwrap();
+    let run = simulation().watched(stop).run(METHODS[3], 4.0).unwrap();
     assert_eq!((run.time(), run.steps()), (1.0, 1000));
-    let whole = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().method(METHODS[3]).until(1.0).run().unwrap();
-    assert_eq!(SVector::from(run.state()), SVector::from(whole.state()));
+    let whole = simulation().run(METHODS[3], 1.0).unwrap();
+    assert_eq!(end(&run), end(&whole));
     assert_eq!(run.drift(), whole.drift());
     assert_eq!(run.trajectory().last().map(|sample| sample.time), Some(1.0));
 }
 
 #[test]
 fn a_snapshot_of_another_run_is_refused() {
+    let four_bar = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
     let snapshot = |method| {
         let mut snapshot = None;
-        let simulation = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().method(method).until(1.0);
         let taken = |moment: &fbint_runtime::Moment<'_>| {
             snapshot = Some(moment.snapshot());
             if moment.time() < 0.5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         };
-        simulation.watched(taken).run().unwrap();
+        four_bar().watched(taken).run(method, 1.0).unwrap();
         snapshot.unwrap()
     };
-    let fixed = || snapshot(METHODS[3]);
-    let on = |method, until| Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().method(method).until(until);
+    let (fixed, controlled) = (|| snapshot(METHODS[3]), || snapshot(METHODS[5]));
     let refusal = |run: Result<_, Error>| match run.map(drop) {
         Err(Error::ForeignSnapshot { reason }) => reason,
         other => panic!("{other:?}"),
     };
-    assert_eq!(refusal(on(METHODS[5], 1.0).from_snapshot(fixed()).run()), "its method takes steps of one size");
-    assert_eq!(refusal(on(METHODS[3], 1.0).from_snapshot(snapshot(METHODS[5])).run()), "its method chooses its steps");
-    assert_eq!(
-        refusal(on(Method::Rk4 { h: 2e-3 }, 1.0).from_snapshot(fixed()).run()),
-        "its step or its end is another one"
-    );
-    assert_eq!(refusal(on(METHODS[3], 0.25).from_snapshot(fixed()).run()), "its step or its end is another one");
-    assert_eq!(refusal(on(METHODS[5], 0.25).from_snapshot(snapshot(METHODS[5])).run()), "its time is not in this run");
-    let moved = FourBar::start() + SVector::<f64, 8>::from([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e-12]);
-    let elsewhere = Simulation::new(&FOUR_BAR, moved).unwrap().method(METHODS[3]).until(1.0);
-    assert_eq!(refusal(elsewhere.from_snapshot(fixed()).run()), "its start is another one");
-    let pendulum = Simulation::new(&PENDULUM, start()).unwrap().method(METHODS[3]).until(1.0);
-    let error = pendulum.from_snapshot(fixed()).run().unwrap_err();
+    let resumed = |snapshot, method, until| refusal(four_bar().from_snapshot(snapshot).run(method, until));
+    assert_eq!(resumed(fixed(), METHODS[5], 1.0), "its method takes steps of one size");
+    assert_eq!(resumed(controlled(), METHODS[3], 1.0), "its method chooses its steps");
+    assert_eq!(resumed(fixed(), Method::Rk4 { h: 2e-3 }, 1.0), "its step or its end is another one");
+    assert_eq!(resumed(fixed(), METHODS[3], 0.25), "its step or its end is another one");
+    assert_eq!(resumed(controlled(), METHODS[5], 0.25), "its time is not in this run");
+    let mut moved = FourBar::start();
+    moved[7] += 1e-12;
+    let elsewhere = Simulation::new(&FOUR_BAR, moved).unwrap();
+    assert_eq!(refusal(elsewhere.from_snapshot(fixed()).run(METHODS[3], 1.0)), "its start is another one");
+    let pendulum = Simulation::new(&PENDULUM, start()).unwrap();
+    let error = pendulum.from_snapshot(fixed()).run(METHODS[3], 1.0).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the run cannot go on from this snapshot: its state has another number of entries; build the simulation as it was \
+        "the run cannot resume from this snapshot: its state has another number of entries; build the simulation as it was \
          when the snapshot was taken"
     );
 }

@@ -2,34 +2,36 @@
 
 mod common;
 mod models;
+mod vectors;
 
 use std::ops::ControlFlow;
 
 use common::{PENDULUM, Pendulum, State, start};
-use fbint_runtime::nalgebra::{SVector, Vector2, Vector6};
 use fbint_runtime::{
-    Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Run, Simulation,
-    StepFailure, Symptom, Tolerance,
+    Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Projection,
+    Rattle, Run, Settings, Simulation, StepFailure, Symptom, Tolerance, Vector, feedback_system,
 };
-use models::{FOUR_BAR, FourBar, FourBarState};
+use models::{FOUR_BAR, FourBar};
+use vectors::{bits, distance};
 
 const EULER: Method = Method::Euler { h: 1e-3 };
 const RK4: Method = Method::Rk4 { h: 1e-3 };
 
-fn with_feedback(method: Method, until: f64) -> Run<State, 6, 4> {
+fn with_feedback(method: Method, until: f64) -> Run<Pendulum> {
     let simulation = Simulation::new(&PENDULUM, start()).unwrap().gains(Gains::uniform(50.0));
-    simulation.method(method).until(until).run().unwrap()
+    simulation.run(method, until).unwrap()
 }
 
-fn plain(method: Method, until: f64) -> Run<State, 6, 4> {
-    Simulation::new(&PENDULUM, start()).unwrap().without_feedback().method(method).until(until).run().unwrap()
+fn plain(method: Method, until: f64) -> Run<Pendulum> {
+    Simulation::new(&PENDULUM, start()).unwrap().without_feedback().run(method, until).unwrap()
 }
 
-fn maxima(run: &Run<State, 6, 4>) -> [f64; 4] {
-    run.drift().integrals().map(|integral| integral.max)
+fn maxima(run: &Run<Pendulum>) -> Vec<f64> {
+    run.drift().integrals().map(|integral| integral.max).collect()
 }
 
-fn assert_maxima(run: &Run<State, 6, 4>, expected: [f64; 4], relative: f64) {
+fn assert_maxima(run: &Run<Pendulum>, expected: [f64; 4], relative: f64) {
+    assert_eq!(maxima(run).len(), expected.len());
     for (max, expected) in maxima(run).into_iter().zip(expected) {
         assert!((max - expected).abs() <= relative * expected, "{:?} against {expected:?}", maxima(run));
     }
@@ -52,14 +54,14 @@ fn rk4_is_better_without_than_with_a_stiff_gain() {
 }
 
 /// log2 of the ratio by which halving the step lowers the error of the final state.
-fn order(run: impl Fn(f64) -> Run<State, 6, 4>, h: f64) -> f64 {
-    let [coarse, middle, fine] = [h, h / 2.0, h / 4.0].map(|h| Vector6::from(run(h).state()));
-    ((coarse - middle).norm() / (middle - fine).norm()).log2()
+fn order(run: impl Fn(f64) -> Run<Pendulum>, h: f64) -> f64 {
+    let [coarse, middle, fine] = [h, h / 2.0, h / 4.0].map(|h| <[f64; 6]>::from(run(h).state()));
+    (distance(&coarse, &middle) / distance(&middle, &fine)).log2()
 }
 
 #[test]
 fn euler_has_order_1_and_rk4_order_4() {
-    type Runner = fn(Method, f64) -> Run<State, 6, 4>;
+    type Runner = fn(Method, f64) -> Run<Pendulum>;
     for run in [plain as Runner, with_feedback as Runner] {
         let euler = order(|h| run(Method::Euler { h }, 1.0), 2e-3);
         assert!((euler - 1.0).abs() < 0.05, "Euler: {euler}");
@@ -78,6 +80,39 @@ fn a_run_is_its_steps_one_after_the_other() {
     let run = with_feedback(RK4, 1.0);
     assert_eq!(run.state(), State::from(x));
     assert_eq!((run.steps(), run.evaluations()), (1000, 4000));
+}
+
+/// Asserts that the final state alone is the state at the end of the run.
+fn assert_final_state<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+    simulation: impl Fn() -> Simulation<'a, S, F>,
+    settings: &Settings,
+) {
+    let run: Vector<S> = simulation().run_with(settings).unwrap().state().into();
+    let alone: Vector<S> = simulation().final_state(settings).unwrap().into();
+    assert_eq!(bits(alone.as_ref()), bits(run.as_ref()), "{settings:?}");
+}
+
+#[test]
+fn a_final_state_is_that_at_the_end_of_the_run() {
+    let (midpoint, heun) = (Method::Midpoint { h: 1e-2 }, Method::Heun { h: 1e-2 });
+    for method in [EULER, midpoint, heun, RK4, Method::DormandPrince { rtol: 1e-6, atol: 1e-6 }, DOP853] {
+        for projection in [None, Some(Projection::once())] {
+            // Not a whole number of steps.
+            let settings = Settings { projection, ..Settings::new(method, 3.0005) };
+            let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
+            assert_final_state(simulation, &settings);
+            assert_final_state(|| simulation().gains(Gains::uniform(0.1)), &settings);
+        }
+    }
+}
+
+#[test]
+fn a_final_state_of_a_geometric_method_is_that_at_the_end_of_the_run() {
+    let (rattle, h, until) = (Rattle::new(&FOUR_BAR).unwrap(), 1e-2, 3.005);
+    let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
+    let run: [f64; 8] = simulation().run_geometric(&rattle, h, until).unwrap().state().into();
+    let alone: [f64; 8] = simulation().final_geometric_state(&rattle, h, until).unwrap().into();
+    assert_eq!(bits(&alone), bits(&run));
 }
 
 #[test]
@@ -106,25 +141,23 @@ fn the_trajectory_is_sampled_as_asked_and_bounded_otherwise() {
     assert_eq!(State::from(last.state), run.state());
     assert_eq!(last.change[2], run.drift().get("energy").unwrap().last);
 
-    let run = Simulation::new(&PENDULUM, start())
-        .unwrap()
-        .without_feedback()
-        .method(EULER)
-        .until(1.0)
-        .record_every(0.3)
-        .run()
-        .unwrap();
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().without_feedback();
+    let run = simulation.record_every(0.3).run(EULER, 1.0).unwrap();
     assert!(run.trajectory().iter().map(|sample| sample.time).eq([0.0, 0.3, 0.6, 0.9, 1.0]));
 }
 
 /// The fractions that a run reports, which rise from 0 to 1.
-fn progress(simulation: Simulation<'_, Pendulum, impl Field<6>, 6, 4>) -> Vec<f64> {
+fn progress(
+    simulation: Simulation<'_, Pendulum, impl Field<Vector = [f64; 6]>>,
+    method: Method,
+    until: f64,
+) -> Vec<f64> {
     let mut reports = vec![];
     let watched = simulation.watched(|moment| {
         reports.push(moment.fraction());
         ControlFlow::Continue(())
     });
-    watched.run().unwrap();
+    watched.run(method, until).unwrap();
     assert!(reports.is_sorted());
     assert_eq!((reports[0], reports[reports.len() - 1]), (0.0, 1.0));
     reports
@@ -132,23 +165,33 @@ fn progress(simulation: Simulation<'_, Pendulum, impl Field<6>, 6, 4>) -> Vec<f6
 
 #[test]
 fn progress_rises_to_one() {
-    let reports = progress(Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(10.0));
+    let reports = progress(Simulation::new(&PENDULUM, start()).unwrap(), EULER, 10.0);
     assert_eq!(reports.len(), 201);
     // Two looks are never more than 256 steps apart.
-    let reports = progress(Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(100.0));
+    let reports = progress(Simulation::new(&PENDULUM, start()).unwrap(), EULER, 100.0);
     assert!(reports.windows(2).all(|pair| (pair[1] - pair[0]) * 100_000.0 < 256.5));
 }
 
+/// A system at rest, whose integrals have names.
+#[feedback_system(
+    state(x, y),
+    dynamics(x = 0 * x, y = 0 * y),
+    invariant(sway = x, constant = y),
+)]
+struct Still {}
+
 #[test]
 fn drift_finds_the_slope_under_an_oscillation() {
-    let mut drift = Drift::new(["sway", "constant"], Vector2::new(5.0, -1.0));
+    let mut drift = Drift::<Still>::new([5.0, -1.0]);
     // Whole periods from a crest, which leave the slope as it is.
     for step in 0..=100_000 {
         let t = 0.002 * f64::from(step);
         let sway = (std::f64::consts::PI * t).cos();
-        drift.record(t, &Vector2::new(5.0 + 1e-3 * t + sway, -1.0));
+        drift.record(t, &[5.0 + 1e-3 * t + sway, -1.0]);
     }
-    let [sway, constant] = drift.integrals();
+    let integrals: Vec<_> = drift.integrals().collect();
+    let [sway, constant] = integrals[..] else { panic!("{integrals:?}") };
+    assert_eq!((sway.name, constant.name), ("sway", "constant"));
     assert!((sway.slope - 1e-3).abs() < 1e-8, "{}", sway.slope);
     assert!((sway.last - 1.2).abs() < 1e-9 && (sway.max - 1.2).abs() < 1e-3);
     assert_eq!((constant.max, constant.last, constant.slope), (0.0, 0.0, 0.0));
@@ -163,13 +206,13 @@ fn drift_finds_the_slope_under_an_oscillation() {
 
 #[test]
 fn everything_shows_what_it_is_of() {
-    let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(7.0);
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap();
     let feedback = Feedback::new(&PENDULUM, &start().into(), Gains::uniform(5.0)).unwrap();
     let field = PlainField::new(&PENDULUM);
     let integrator = Integrator::dop853(&field, start().into(), Tolerance::new(1e-6, 1e-7).unwrap());
     let shown = [
-        (format!("{simulation:?}"), ["Simulation", Pendulum::<false>::NAME, "Euler", "7.0"]),
-        (format!("{feedback:?}"), ["Feedback", Pendulum::<false>::NAME, "targets", "5.0"]),
+        (format!("{simulation:?}"), ["Simulation", Pendulum::<false>::NAME, "start", "[0.0, 1.0, 0.0, 1.0, 0.0, 1.0]"]),
+        (format!("{feedback:?}"), ["Feedback", "Prepared", "targets", "5.0"]),
         (format!("{integrator:?}"), ["Integrator", "1e-7", "time: 0.0", "steps: 0"]),
     ];
     for (text, parts) in shown {
@@ -182,16 +225,16 @@ fn everything_shows_what_it_is_of() {
 
 #[test]
 fn drift_shows_no_negative_zero() {
-    let mut drift = Drift::new(["nothing"], SVector::from([-0.0]));
-    drift.record(0.0, &SVector::from([-0.0]));
+    let mut drift = Drift::<Still>::new([-0.0; 2]);
+    drift.record(0.0, &[-0.0; 2]);
     assert!(!drift.to_string().contains("-0.0"), "{drift}");
 }
 
 #[test]
 fn a_blow_up_is_an_error_that_keeps_the_last_good_state() {
-    // A step of 0.5 is no way to follow an oscillation of period 5.
+    // A step of 0.5 is too long to follow an oscillation of period 5.
     let simulation = Simulation::new(&PENDULUM, start()).unwrap().without_feedback();
-    let Err(Error::BlowUp(blow_up)) = simulation.method(Method::Euler { h: 0.5 }).until(100.0).run() else {
+    let Err(Error::BlowUp(blow_up)) = simulation.run(Method::Euler { h: 0.5 }, 100.0) else {
         panic!("no blow-up");
     };
     assert!(blow_up.time > 0.5 && blow_up.time < 50.0, "{blow_up}");
@@ -207,39 +250,31 @@ fn a_blow_up_is_an_error_that_keeps_the_last_good_state() {
 
 #[test]
 fn a_blow_up_within_one_step_keeps_the_start() {
-    let simulation = Simulation::new(&PENDULUM, start()).unwrap().without_feedback().method(Method::Rk4 { h: 1e200 });
-    let Err(Error::BlowUp(blow_up)) = simulation.until(1e201).run() else { panic!("no blow-up") };
+    let simulation = Simulation::new(&PENDULUM, start()).unwrap().without_feedback();
+    let Err(Error::BlowUp(blow_up)) = simulation.run(Method::Rk4 { h: 1e200 }, 1e201) else { panic!("no blow-up") };
     assert_eq!((blow_up.time, blow_up.last_time), (1e200, 0.0));
-    assert_eq!(blow_up.last_state, Vector6::from(start()).as_slice());
+    assert_eq!(blow_up.last_state, <[f64; 6]>::from(start()));
 }
 
 #[test]
-fn what_is_missing_or_out_of_range_is_refused() {
-    let ready = || Simulation::new(&PENDULUM, start()).unwrap().method(EULER).until(1.0);
-    let message = |run: Result<Run<State, 6, 4>, Error>| run.unwrap_err().to_string();
-    assert_eq!(
-        message(Simulation::new(&PENDULUM, start()).unwrap().until(1.0).run()),
-        "the simulation has no method: call `.method(Method::Rk4 { h: 1e-3 })` before `.run()`",
-    );
-    assert_eq!(
-        message(Simulation::new(&PENDULUM, start()).unwrap().method(EULER).run()),
-        "the simulation has no end: call `.until(100.0)` before `.run()`",
-    );
+fn what_is_out_of_range_is_refused() {
+    let ready = || Simulation::new(&PENDULUM, start()).unwrap();
+    let message = |run: Result<Run<Pendulum>, Error>| run.unwrap_err().to_string();
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let expected = |what: &str| format!("{what} is {bad:?}: it must be positive and finite");
-        assert_eq!(message(ready().method(Method::Rk4 { h: bad }).run()), expected("the step h"));
-        assert_eq!(message(ready().until(bad).run()), expected("the end of the simulation"));
-        assert_eq!(message(ready().record_every(bad).run()), expected("the interval between samples"));
+        assert_eq!(message(ready().run(Method::Rk4 { h: bad }, 1.0)), expected("the step h"));
+        assert_eq!(message(ready().run(EULER, bad)), expected("the end of the simulation"));
+        assert_eq!(message(ready().record_every(bad).run(EULER, 1.0)), expected("the interval between samples"));
     }
     assert_eq!(
-        message(ready().method(Method::Euler { h: 1e-300 }).run()),
+        message(ready().run(Method::Euler { h: 1e-300 }, 1.0)),
         "the step h = 1e-300 is too small to reach t = 1.0: take at most 1e15 steps",
     );
     assert_eq!(
-        message(ready().gains(Gains::uniform(-1.0)).run()),
+        message(ready().gains(Gains::uniform(-1.0)).run(EULER, 1.0)),
         "the uniform gain is -1.0: it must be positive and finite"
     );
-    assert!(ready().gains(Gains::uniform(-1.0)).without_feedback().run().is_ok());
+    assert!(ready().gains(Gains::uniform(-1.0)).without_feedback().run(EULER, 1.0).is_ok());
 
     let off = State { q: [0.0, 1.5, 0.0], ..start() };
     let error = Simulation::new(&PENDULUM, off).unwrap_err();
@@ -250,14 +285,13 @@ const DOP853: Method = Method::Dop853 { rtol: 1e-10, atol: 1e-10 };
 
 #[test]
 fn error_control_keeps_the_lengths_of_a_linkage_with_and_without_feedback() {
-    let simulation =
-        || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().without_feedback().method(DOP853).until(30.0);
-    assert_lengths(&simulation().run().unwrap());
-    assert_lengths(&simulation().gains(Gains::uniform(1.0)).run().unwrap());
+    let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().without_feedback();
+    assert_lengths(&simulation().run(DOP853, 30.0).unwrap());
+    assert_lengths(&simulation().gains(Gains::uniform(1.0)).run(DOP853, 30.0).unwrap());
 }
 
 /// That no rod is off its length by more than 5e-10 at any step.
-fn assert_lengths(run: &Run<FourBarState, 8, 7>) {
+fn assert_lengths(run: &Run<FourBar>) {
     assert_eq!(run.time(), 30.0);
     for (name, length) in [("crank", 0.8), ("coupler", 2.0), ("rocker", 1.0)] {
         // g = |r|^2 - l^2.
@@ -282,15 +316,16 @@ fn a_run_with_error_control_is_its_steps_one_after_the_other() {
 #[test]
 fn samples_between_steps_are_dense_output() {
     let sampled = |interval| {
-        let simulation = Simulation::new(&PENDULUM, start()).unwrap().without_feedback().method(DOP853).until(1.0);
-        simulation.record_every(interval).run().unwrap()
+        let simulation = Simulation::new(&PENDULUM, start()).unwrap().without_feedback();
+        simulation.record_every(interval).run(DOP853, 1.0).unwrap()
     };
     let run = sampled(0.3);
     assert!(run.trajectory().iter().map(|sample| sample.time).eq([0.0, 0.3, 0.6, 3.0 * 0.3, 1.0]));
     assert_eq!(run.state(), plain(DOP853, 1.0).state());
     for sample in &run.trajectory()[1..4] {
-        let exact = Vector6::from(plain(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, sample.time).state());
-        assert!((sample.state - exact).norm() < 1e-9, "at {}: {}", sample.time, sample.state - exact);
+        let error =
+            distance(&sample.state, &plain(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, sample.time).state().into());
+        assert!(error < 1e-9, "at {}: {error}", sample.time);
     }
     // An interval that divides the end, up to rounding, and one beyond it.
     assert_eq!(sampled(0.1).trajectory().len(), 11);
@@ -308,14 +343,15 @@ fn a_long_run_with_error_control_keeps_few_samples() {
 
 #[test]
 fn progress_of_error_control_rises_to_one() {
-    let simulation = || Simulation::new(&PENDULUM, start()).unwrap().without_feedback().method(DOP853).until(100.0);
-    assert_eq!(progress(simulation()).len() as u64, 1 + simulation().run().unwrap().steps());
+    let simulation = || Simulation::new(&PENDULUM, start()).unwrap().without_feedback();
+    let steps = simulation().run(DOP853, 100.0).unwrap().steps();
+    assert_eq!(progress(simulation(), DOP853, 100.0).len() as u64, 1 + steps);
 }
 
 #[test]
-fn a_run_that_cannot_go_on_says_why_and_where() {
-    let simulation = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(100.0).max_steps(50);
-    let Err(Error::Halted(halted)) = simulation.run() else { panic!("not halted") };
+fn a_run_that_cannot_continue_says_why_and_where() {
+    let simulation = || Simulation::new(&PENDULUM, start()).unwrap();
+    let Err(Error::Halted(halted)) = simulation().max_steps(50).run(DOP853, 100.0) else { panic!("not halted") };
     assert_eq!(halted.reason, StepFailure::TooManySteps { limit: 50 });
     assert!(halted.time > 1.0 && halted.state.iter().all(|entry| entry.is_finite()));
     let message = halted.to_string();
@@ -323,15 +359,14 @@ fn a_run_that_cannot_go_on_says_why_and_where() {
         assert!(message.contains(part), "{part} is missing in: {message}");
     }
     for method in [Method::Dop853 { rtol: 0.0, atol: 1e-6 }, Method::DormandPrince { rtol: 1e-6, atol: f64::NAN }] {
-        let error = Simulation::new(&PENDULUM, start()).unwrap().method(method).until(1.0).run().unwrap_err();
+        let error = simulation().run(method, 1.0).unwrap_err();
         assert!(matches!(error, Error::Setting { what, .. } if what.contains("tolerance")), "{error}");
     }
-    let sampled = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(1.0).record_every(1e-300);
     assert_eq!(
-        sampled.run().unwrap_err().to_string(),
+        simulation().record_every(1e-300).run(DOP853, 1.0).unwrap_err().to_string(),
         "the interval 1e-300 is too small to sample until t = 1.0: ask for at most 1e8 samples",
     );
-    let error = Simulation::new(&PENDULUM, start()).unwrap().method(DOP853).until(f64::NAN).run().unwrap_err();
+    let error = simulation().run(DOP853, f64::NAN).unwrap_err();
     assert!(matches!(error, Error::Setting { what: "the end of the simulation", .. }), "{error}");
 }
 

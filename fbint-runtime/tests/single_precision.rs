@@ -5,14 +5,15 @@
 //! products and fused multiply-adds of f32 are correctly rounded everywhere, so these figures do not vary.
 
 mod models;
+mod vectors;
 
-use fbint_runtime::nalgebra::SVector;
 use fbint_runtime::tableau::RK4;
-use fbint_runtime::{Feedback, FeedbackSystem, Gains, PreparedSystem, Scalar};
+use fbint_runtime::{Entries, Feedback, FeedbackSystem, Gains, PreparedSystem, Scalar, Uniform, Vector};
 use models::{FOUR_BAR, FourBar, SPHERICAL_PENDULUM, SphericalPendulum};
+use vectors::largest;
 
-type Pendulum = Floor<'static, SphericalPendulum, 6, 4>;
-type Linkage = Floor<'static, FourBar, 8, 7>;
+type Pendulum = Floor<'static, SphericalPendulum>;
+type Linkage = Floor<'static, FourBar>;
 
 const PENDULUM: fn(f64) -> Pendulum = |k| Floor::new(&SPHERICAL_PENDULUM, SphericalPendulum::start(), k);
 const LINKAGE: fn(f64) -> Linkage = |k| Floor::new(&FOUR_BAR, FourBar::start(), k);
@@ -62,39 +63,42 @@ impl Precision for f32 {}
 impl Precision for f64 {}
 
 /// A system with its start and the field with feedback.
-struct Floor<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
+struct Floor<'a, S: FeedbackSystem> {
     system: &'a S,
-    start: SVector<f64, N>,
-    feedback: Feedback<S, fbint_runtime::Uniform, fbint_runtime::Identity, N, M>,
+    start: Vector<S>,
+    feedback: Feedback<S, Uniform>,
 }
 
-impl<'a, S: FeedbackSystem<N, M>, const N: usize, const M: usize> Floor<'a, S, N, M> {
-    fn new(system: &'a S, start: SVector<f64, N>, k: f64) -> Self {
+impl<'a, S: FeedbackSystem> Floor<'a, S> {
+    fn new(system: &'a S, start: Vector<S>, k: f64) -> Self {
         Self { system, start, feedback: Feedback::new(system, &start, Gains::uniform(k)).unwrap() }
     }
 
     fn euler<T: Precision>(&self, h: f64, until: f64) -> f64 {
-        self.drift::<T>(h, until, |x, h| self.feedback.euler_step(x, h))
+        let feedback = self.feedback.cast::<T>();
+        self.drift::<T>(h, until, |x, h| feedback.euler_step(x, h))
     }
 
     fn rk4<T: Precision>(&self, h: f64, until: f64) -> f64 {
-        self.drift::<T>(h, until, |x, h| self.feedback.rk4_step(x, h))
+        let feedback = self.feedback.cast::<T>();
+        self.drift::<T>(h, until, |x, h| feedback.rk4_step(x, h))
     }
 
     fn plain_rk4<T: Precision>(&self, h: f64, until: f64) -> f64 {
         let prepared = self.system.prepare();
+        let prepared = S::gather::<T>(|_| &prepared);
         self.drift::<T>(h, until, |x, h| RK4.step(|x| prepared.vector_field(x), x, h))
     }
 
     /// The largest change of any integral over a run in the precision of `T`, in f32's epsilon.
-    fn drift<T: Precision>(&self, h: f64, until: f64, step: impl Fn(&mut SVector<T, N>, T)) -> f64 {
-        let mut x = self.start.map(T::from_f64);
-        let mut largest: f64 = 0.0;
+    fn drift<T: Precision>(&self, h: f64, until: f64, step: impl Fn(&mut Vector<S, T>, T)) -> f64 {
+        let mut x = Vector::<S, T>::from_fn(|i| T::from_f64(self.start[i]));
+        let mut drift: f64 = 0.0;
         for _ in 0..(until / h).round() as u64 {
             step(&mut x, T::from_f64(h));
-            let x: SVector<f64, N> = x.map(Into::into);
-            largest = largest.max(self.feedback.violations(&x).amax());
+            let x = Vector::<S>::from_fn(|i| x[i].into());
+            drift = drift.max(largest(self.feedback.violations(&x).as_ref()));
         }
-        largest / f64::from(f32::EPSILON)
+        drift / f64::from(f32::EPSILON)
     }
 }

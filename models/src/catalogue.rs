@@ -2,16 +2,13 @@
 //!
 //! A new model takes one line in [`MODELS`].
 
-mod bare;
-
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    ConsistentStart, Correction, Dependence, Ensemble, EnsembleGains, Error, FeedbackSystem, Field, Gains,
-    IntegralDrift, LargestProjection, Method, Moment, OneStep, Pass, PreparedSystem, Rattle, Simulation, Snapshot,
-    StormerVerlet,
+    ConsistentStart, Dependence, Diagonal, Ensemble, EnsembleGains, Entries, Error, FeedbackSystem, Field, Gains,
+    IntegralDrift, LargestProjection, Moment, OneStep, PreparedSystem, Projection, Rattle, Settings, Simulation,
+    Snapshot, StormerVerlet, Vector,
 };
-use nalgebra::SVector;
 use serde::{Deserialize, Serialize};
 
 use crate::splitting::{LieTrotter, RigidBody, Sphere, Strang};
@@ -85,20 +82,22 @@ impl Entry {
 /// A system with its parameters and its start, its dimensions known only at run time.
 pub trait Model {
     /// A name for each entry of the state.
-    fn state_names(&self) -> &'static [&'static str];
+    fn state_names(&self) -> Vec<&'static str>;
     /// A name for each integral.
-    fn integral_names(&self) -> &'static [&'static str];
+    fn integral_names(&self) -> Vec<&'static str>;
     /// A name for each declared output.
     fn output_names(&self) -> &'static [&'static str];
     /// The parameters with their values.
     fn parameters(&self) -> Vec<(&'static str, f64)>;
     /// Sets the parameter at `index` of [`parameters`](Self::parameters); there must be one.
     fn set_parameter(&mut self, index: usize, value: f64);
+    /// The projection of a run for which neither gains nor a projection are chosen.
+    fn default_projection(&self) -> Option<Projection>;
     /// The model's own start, for these parameters.
     fn start(&self) -> Result<Vec<f64>, Error>;
     /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
-    /// Integrates from `start`, or goes on from a snapshot of such a run; `watch` sees it from time to time and may break it off.
+    /// Integrates from `start`, or resumes from a snapshot of such a run; `watch` sees it from time to time and may interrupt it.
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// The steps of a run and nothing else; gives the state at the end. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
@@ -123,26 +122,18 @@ pub trait Model {
     fn derivation(&self) -> &'static str;
     /// The generated Rust.
     fn source(&self) -> &'static str;
-    /// What each pass of the compiler made of the feedback field.
-    fn passes(&self) -> &'static [Pass];
 }
 
-/// Whoever watches a run; see [`Simulation::watched`].
+/// A function that watches a run; see [`Simulation::watched`].
 pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
 
 /// What to do in a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// The integrator and its step or tolerances.
-    pub method: Method,
-    /// The correction onto all integrals after each step.
-    pub correction: Correction,
-    /// The time at the end.
-    pub until: f64,
+    /// The method, the end, the samples and the projection.
+    pub settings: Settings,
     /// The gains of the feedback, if any.
     pub feedback: Feedback,
-    /// The time between two samples; unless given, such that there are about 1000, or with error control every step.
-    pub every: Option<f64>,
 }
 
 /// Which gains to integrate with.
@@ -259,44 +250,61 @@ pub struct Summary {
 }
 
 /// A system, how it starts, and the splittings that are its own.
-struct Loaded<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
+struct Loaded<S: FeedbackSystem> {
     system: S,
     start: fn(&S) -> Result<S::State, Error>,
-    splittings: fn(&S) -> Geometric<N>,
+    splittings: fn(&S) -> Geometric<Vector<S>>,
 }
 
-/// Geometric integrators of a system, by name.
-type Geometric<const N: usize> = Vec<(Rival, Box<dyn OneStep<N>>)>;
+/// A simulation of the system `S` whose gains are known only at run time.
+type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
+
+/// Geometric integrators of a system whose states are of the type `V`, by name.
+type Geometric<V> = Vec<(Rival, Box<dyn OneStep<V>>)>;
 
 /// The model of a system with its default parameters.
-fn model<S, const N: usize, const M: usize>(start: fn(&S) -> Result<S::State, Error>) -> Box<dyn Model>
+fn model<S>(start: fn(&S) -> Result<S::State, Error>) -> Box<dyn Model>
 where
-    S: FeedbackSystem<N, M> + Clone + Default + Sync + 'static,
+    S: FeedbackSystem + Clone + Default + Sync,
 {
     with_splittings(start, |_| Vec::new())
 }
 
-/// Likewise, of a system for which there are splittings.
-fn with_splittings<S, const N: usize, const M: usize>(
+/// The model of a system for which there are splittings, with its default parameters.
+fn with_splittings<S>(
     start: fn(&S) -> Result<S::State, Error>,
-    splittings: fn(&S) -> Geometric<N>,
+    splittings: fn(&S) -> Geometric<Vector<S>>,
 ) -> Box<dyn Model>
 where
-    S: FeedbackSystem<N, M> + Clone + Default + Sync + 'static,
+    S: FeedbackSystem + Clone + Default + Sync,
 {
     Box::new(Loaded { system: S::default(), start, splittings })
 }
 
-fn on_sphere(sphere: Sphere) -> Geometric<6> {
+fn on_sphere(sphere: Sphere) -> Geometric<[f64; 6]> {
     vec![(Rival::LieTrotter, Box::new(LieTrotter(sphere))), (Rival::Strang, Box::new(Strang(sphere)))]
 }
 
-impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Loaded<S, N, M> {
+impl<S: FeedbackSystem> Loaded<S> {
+    /// The simulation with these gains, called through a pointer once an evaluation: that costs a nanosecond or two and saves
+    /// compiling every method for every kind of gains.
+    fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, S>, Error> {
+        let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
+        Ok(match feedback {
+            Feedback::None => simulation.boxed(),
+            Feedback::Uniform(k) => simulation.gains(Gains::uniform(*k)).boxed(),
+            Feedback::Diagonal(gains) => simulation.gains(Gains::diagonal(vector(gains))).boxed(),
+            Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
+            Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
+            Feedback::BaeChang(h) => simulation.gains(Gains::bae_chang(*h)).boxed(),
+        })
+    }
+
     /// Every geometric integrator that applies: Störmer-Verlet, or RATTLE where there are constraints, and the splittings.
-    fn geometric(&self) -> Geometric<N> {
+    fn geometric(&self) -> Geometric<Vector<S>> {
         let mut all = Geometric::new();
         if let Ok(method) = StormerVerlet::new(&self.system) {
-            all.push((Rival::StormerVerlet, Box::new(method)));
+            all.push((Rival::StormerVerlet, Box::new(method) as Box<dyn OneStep<_>>));
         } else if let Ok(method) = Rattle::new(&self.system) {
             all.push((Rival::Rattle, Box::new(method)));
         }
@@ -304,27 +312,14 @@ impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Loaded<S
         all
     }
 
-    fn geometric_by_name(&self, rival: Rival) -> Result<AnyStep<N>, Error> {
+    fn geometric_by_name(&self, rival: Rival) -> Result<Box<dyn OneStep<Vector<S>>>, Error> {
         let found = self.geometric().into_iter().find(|(name, _)| *name == rival);
         let refusal = || Error::NotApplicable {
             method: rival.name(),
             system: S::NAME,
-            reason: "it is none of those that the catalogue has for it",
+            reason: "the catalogue does not have it for this model",
         };
-        found.map(|(_, method)| AnyStep(method)).ok_or_else(refusal)
-    }
-}
-
-/// A geometric integrator whose kind is known only at run time.
-struct AnyStep<const N: usize>(Box<dyn OneStep<N>>);
-
-impl<const N: usize> OneStep<N> for AnyStep<N> {
-    fn step(&self, x: &mut SVector<f64, N>, h: f64) {
-        self.0.step(x, h);
-    }
-
-    fn evaluations_per_step(&self) -> u64 {
-        self.0.evaluations_per_step()
+        found.map(|(_, method)| method).ok_or_else(refusal)
     }
 }
 
@@ -340,16 +335,13 @@ impl Rival {
     }
 }
 
-impl<S, const N: usize, const M: usize> Model for Loaded<S, N, M>
-where
-    S: FeedbackSystem<N, M> + Clone + Sync + 'static,
-{
-    fn state_names(&self) -> &'static [&'static str] {
-        const { &S::STATE_NAMES }
+impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
+    fn state_names(&self) -> Vec<&'static str> {
+        S::STATE.iter().map(|entry| entry.name).collect()
     }
 
-    fn integral_names(&self) -> &'static [&'static str] {
-        const { &S::INTEGRAL_NAMES }
+    fn integral_names(&self) -> Vec<&'static str> {
+        S::INTEGRALS.iter().map(|integral| integral.name).collect()
     }
 
     fn output_names(&self) -> &'static [&'static str] {
@@ -367,36 +359,29 @@ where
         }
     }
 
+    fn default_projection(&self) -> Option<Projection> {
+        Projection::by_default::<S>()
+    }
+
     fn start(&self) -> Result<Vec<f64>, Error> {
-        (self.start)(&self.system).map(flat)
+        (self.start)(&self.system).map(flat::<S>)
     }
 
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error> {
-        ConsistentStart::new(&self.system).hold(held)?.solve(SVector::from_column_slice(guess)).map(flat)
+        ConsistentStart::new(&self.system).hold(held)?.solve(vector::<Vector<S>>(guess)).map(flat::<S>)
     }
 
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error> {
-        let simulation = Simulation::new(&self.system, SVector::<f64, N>::from_column_slice(start))?.watched(watch);
+        let simulation = self.simulation(start, &plan.feedback)?.watched(watch);
         let simulation = match from {
             Some(snapshot) => simulation.from_snapshot(snapshot),
             None => simulation,
         };
-        let simulation = match &plan.feedback {
-            Feedback::None => simulation.boxed(),
-            Feedback::Uniform(k) => simulation.gains(Gains::uniform(*k)).boxed(),
-            Feedback::Diagonal(gains) => {
-                let gains = SVector::<f64, M>::from_column_slice(gains).into();
-                simulation.gains(Gains::diagonal(gains)).boxed()
-            }
-            Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
-            Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
-            Feedback::BaeChang(h) => simulation.gains(Gains::bae_chang(*h)).boxed(),
-        };
-        finish(simulation, plan)
+        simulation.run_with(&plan.settings).map(|run| erased(&run))
     }
 
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
-        bare::run(&self.system, SVector::from_column_slice(start), plan).map(flat)
+        self.simulation(start, &plan.feedback)?.final_state(&plan.settings).map(flat::<S>)
     }
 
     fn rivals(&self) -> Vec<Rival> {
@@ -405,14 +390,14 @@ where
 
     fn run_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Run, Error> {
         let method = self.geometric_by_name(rival)?;
-        let start = SVector::<f64, N>::from_column_slice(start);
-        let simulation = Simulation::new(&self.system, start)?.without_feedback().until(until);
-        Ok(erased(&simulation.run_by(&method, h)?))
+        let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
+        Ok(erased(&simulation.run_geometric(&*method, h, until)?))
     }
 
     fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error> {
         let method = self.geometric_by_name(rival)?;
-        Ok(flat(bare::run_by(&*method.0, SVector::from_column_slice(start), h, until)))
+        let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
+        simulation.final_geometric_state(&*method, h, until).map(flat::<S>)
     }
 
     fn run_ensemble(
@@ -431,23 +416,23 @@ where
             system
         };
         let systems: Vec<S> = members.iter().map(system).collect();
-        let starts = members.iter().map(|member| SVector::<f64, N>::from_column_slice(&member.start));
-        let ensemble = Ensemble::over_systems(&systems, starts);
+        let starts = members.iter().map(|member| vector::<Vector<S>>(&member.start));
+        let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
         let gains = |member: &Member| match (member.gain, &plan.feedback) {
-            (Some(gain), _) => Some([gain; M]),
-            (None, Feedback::Uniform(gain)) => Some([*gain; M]),
-            (None, Feedback::Diagonal(gains)) => Some(SVector::<f64, M>::from_column_slice(gains).into()),
+            (Some(gain), _) => Some(Gains::diagonal(Entries::from_fn(|_| gain))),
+            (None, Feedback::Uniform(gain)) => Some(Gains::diagonal(Entries::from_fn(|_| *gain))),
+            (None, Feedback::Diagonal(gains)) => Some(Gains::diagonal(vector(gains))),
             _ => None,
         };
         match (&plan.feedback, members.iter().map(gains).collect()) {
-            (_, Some(gains)) => finish_ensemble(ensemble.gains_of_each(gains), plan, progress),
-            (Feedback::Relaxation(tau), _) => finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan, progress),
-            _ => finish_ensemble(ensemble.without_feedback(), plan, progress),
+            (_, Some(gains)) => finish_ensemble(ensemble.gains_of_each::<Diagonal<S>>(gains), plan),
+            (Feedback::Relaxation(tau), _) => finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan),
+            _ => finish_ensemble(ensemble.without_feedback(), plan),
         }
     }
 
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
-        self.system.prepare().outputs(&SVector::<f64, N>::from_column_slice(state)).as_ref().to_vec()
+        self.system.prepare().outputs(&vector(state)).as_ref().to_vec()
     }
 
     fn equations(&self) -> &'static str {
@@ -461,35 +446,15 @@ where
     fn source(&self) -> &'static str {
         S::SOURCE
     }
-
-    fn passes(&self) -> &'static [Pass] {
-        S::PASSES
-    }
 }
 
-fn finish<S, F, const N: usize, const M: usize>(
-    simulation: Simulation<'_, S, F, N, M>,
-    plan: &Plan,
-) -> Result<Run, Error>
-where
-    S: FeedbackSystem<N, M>,
-    F: Field<N>,
-{
-    let simulation = simulation.method(plan.method).corrected(plan.correction).until(plan.until);
-    let simulation = match plan.every {
-        Some(interval) => simulation.record_every(interval),
-        None => simulation,
-    };
-    simulation.run().map(|run| erased(&run))
-}
-
-fn erased<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run: &fbint_runtime::Run<X, N, M>) -> Run {
+fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
     Run {
-        drift: run.drift().integrals().to_vec(),
+        drift: run.drift().integrals().collect(),
         report: run.drift().to_string(),
-        trajectory: run.trajectory().iter().map(sample).collect(),
+        trajectory: run.trajectory().iter().map(Sample::from).collect(),
         time: run.time(),
-        state: flat(run.state()),
+        state: flat::<S>(run.state()),
         dependence: run.dependence().copied(),
         largest_projection: run.largest_projection().copied(),
         steps: run.steps(),
@@ -497,46 +462,45 @@ fn erased<X: Clone + Into<SVector<f64, N>>, const N: usize, const M: usize>(run:
     }
 }
 
-fn finish_ensemble<S, G, const N: usize, const M: usize>(
-    ensemble: Ensemble<'_, S, G, N, M>,
-    plan: &Plan,
-    progress: &mut (dyn FnMut(f64) + Send),
-) -> Result<EnsembleRun, Error>
+fn finish_ensemble<S, G>(ensemble: Ensemble<'_, S, G>, plan: &Plan) -> Result<EnsembleRun, Error>
 where
-    S: FeedbackSystem<N, M> + Sync,
-    G: EnsembleGains<N, M>,
+    S: FeedbackSystem + Sync,
+    G: EnsembleGains<S>,
 {
-    let ensemble = ensemble.method(plan.method).corrected(plan.correction).until(plan.until);
-    let ensemble = match plan.every {
-        Some(interval) => ensemble.record_every(interval),
-        None => ensemble,
-    };
     // Code for lanes that would never be called is not even made.
     let run = if const { S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
-        ensemble.run_one_by_one(progress)?
+        ensemble.run_one_by_one(&plan.settings)?
     } else {
-        ensemble.run_with(progress)?
+        ensemble.run_with(&plan.settings)?
     };
-    let statistics = |at: &fbint_runtime::Statistics<N, M>| Statistics {
+    let statistics = |at: &fbint_runtime::Statistics<S>| Statistics {
         time: at.time,
         members: at.members,
         quantities: summaries(&at.state).chain(summaries(&at.change)).collect(),
     };
     Ok(EnsembleRun {
         statistics: run.statistics().iter().map(statistics).collect(),
-        largest_changes: run.largest_changes().as_slice().to_vec(),
-        ends: run.ends().iter().map(|end| end.as_ref().map(sample).map_err(Error::clone)).collect(),
+        largest_changes: run.largest_changes().as_ref().to_vec(),
+        ends: run.ends().iter().map(|end| end.as_ref().map(Sample::from).map_err(Error::clone)).collect(),
     })
 }
 
-fn summaries<const D: usize>(of: &fbint_runtime::Summary<D>) -> impl Iterator<Item = Summary> + '_ {
-    (0..D).map(|i| Summary { mean: of.mean[i], variance: of.variance[i], min: of.min[i], max: of.max[i] })
+fn summaries<V: Entries<f64>>(of: &fbint_runtime::Summary<V>) -> impl Iterator<Item = Summary> + '_ {
+    (0..V::LEN).map(|i| Summary { mean: of.mean[i], variance: of.variance[i], min: of.min[i], max: of.max[i] })
 }
 
-fn sample<const N: usize, const M: usize>(sample: &fbint_runtime::Sample<N, M>) -> Sample {
-    Sample { time: sample.time, state: sample.state.as_slice().to_vec(), change: sample.change.as_slice().to_vec() }
+impl<S: FeedbackSystem> From<&fbint_runtime::Sample<S>> for Sample {
+    fn from(sample: &fbint_runtime::Sample<S>) -> Self {
+        Self { time: sample.time, state: sample.state.as_ref().to_vec(), change: sample.change.as_ref().to_vec() }
+    }
 }
 
-fn flat<X: Into<SVector<f64, N>>, const N: usize>(state: X) -> Vec<f64> {
-    state.into().as_slice().to_vec()
+/// The vector with these entries; those that are missing are not numbers.
+fn vector<V: Entries<f64>>(entries: &[f64]) -> V {
+    V::from_fn(|i| entries.get(i).copied().unwrap_or(f64::NAN))
+}
+
+fn flat<S: FeedbackSystem>(state: S::State) -> Vec<f64> {
+    let state: Vector<S> = state.into();
+    state.as_ref().to_vec()
 }

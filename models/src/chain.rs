@@ -66,7 +66,6 @@ chain!(Chain32, Chain32State, 32, "Thirty-two masses on a chain.");
 #[cfg(test)]
 mod tests {
     use fbint_runtime::{Error, FeedbackSystem, Gains, Method, PreparedSystem, Simulation};
-    use nalgebra::SVector;
 
     use super::*;
 
@@ -81,10 +80,10 @@ mod tests {
         }
     }
 
-    fn carries<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(chain: &S, start: S::State, load: f64) {
+    fn carries<S: FeedbackSystem>(chain: &S, start: S::State, load: f64) {
         let tensions = chain.prepare().outputs(&start.into());
-        let masses = N / 6;
-        assert_eq!(tensions.as_ref().len(), masses);
+        let masses = tensions.as_ref().len();
+        assert_eq!(masses, S::STATE.len() / 6);
         for (mass, tension) in tensions.as_ref().iter().enumerate() {
             let expected = (masses - mass) as f64 * load;
             assert!((tension / expected - 1.0).abs() < 1e-12, "link {mass} carries {tension}, not {expected}");
@@ -94,18 +93,15 @@ mod tests {
     #[test]
     fn hangs_at_rest() {
         let chain = Chain8 { m: 0.7, g: 9.81, l: 0.3 };
-        let field = chain.vector_field(&SVector::from(chain.start_at(0.0)));
-        assert!(field.amax() < 1e-13, "{field}");
+        let field = chain.prepare().vector_field(&chain.start_at(0.0).into());
+        assert!(field.iter().all(|rate| rate.abs() < 1e-13), "{field:?}");
     }
 
     #[test]
     fn lengths_and_energy_stay_while_it_falls() -> Result<(), Error> {
         let chain = Chain4::default();
-        let run = Simulation::new(&chain, chain.start())?
-            .gains(Gains::uniform(1.0))
-            .method(Method::Rk4 { h: 1e-3 })
-            .until(2.0)
-            .run()?;
+        let run =
+            Simulation::new(&chain, chain.start())?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, 2.0)?;
         let end = run.state();
         assert!((end.q - chain.start().q).norm() > 0.5, "it did not move: {}", end.q);
         for integral in run.drift().integrals() {

@@ -35,11 +35,10 @@ impl EulerTop {
 
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::{Error, FeedbackSystem, Gains, Method, Simulation};
-    use nalgebra::SVector;
+    use fbint_runtime::{Error, FeedbackSystem, Gains, Method, PreparedSystem, Simulation};
 
     use super::*;
-    use crate::FreeRigidBody;
+    use crate::{FreeRigidBody, FreeRigidBodyState};
 
     /// From pi = (3, 2, 1) with the default moments.
     const PERIOD: f64 = 6.422_703_084_225_693;
@@ -47,11 +46,8 @@ mod tests {
     #[test]
     fn comes_back_after_its_period() -> Result<(), Error> {
         let top = EulerTop::default();
-        let run = Simulation::new(&top, top.start())?
-            .gains(Gains::uniform(1.0))
-            .method(Method::Rk4 { h: 1e-3 })
-            .until(PERIOD)
-            .run()?;
+        let run =
+            Simulation::new(&top, top.start())?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, PERIOD)?;
         assert!((run.state().pi - top.start().pi).norm() < 1e-10, "pi = {}", run.state().pi);
         for integral in run.drift().integrals() {
             assert!(integral.max < 1e-9, "{integral:?}");
@@ -64,10 +60,10 @@ mod tests {
         let inertia = vector![1.7, 0.6, 2.3];
         let omega = vector![0.4, -1.1, 0.8];
         let body = FreeRigidBody { inertia };
-        let mut state = SVector::<f64, 12>::from(body.start());
-        state.fixed_rows_mut::<3>(9).copy_from(&omega);
-        let acceleration: Vector3<f64> = body.vector_field(&state).fixed_rows::<3>(9).into();
-        let change = EulerTop { inertia }.vector_field(&inertia.component_mul(&omega));
+        let state = FreeRigidBodyState { omega, ..body.start() };
+        let acceleration = FreeRigidBodyState::from(body.prepare().vector_field(&state.into())).omega;
+        let momentum = EulerTopState { pi: inertia.component_mul(&omega) };
+        let change = EulerTopState::from(EulerTop { inertia }.prepare().vector_field(&momentum.into())).pi;
         assert!((change - inertia.component_mul(&acceleration)).amax() < 1e-15, "{change}");
     }
 }

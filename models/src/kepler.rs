@@ -69,11 +69,7 @@ mod tests {
         Ok(())
     }
 
-    fn run(kepler: &Kepler, until: f64) -> Result<Run<KeplerState, 6, 6>, Error> {
-        Simulation::new(kepler, kepler.start())?
-            .gains(Gains::uniform(1.0))
-            .method(Method::Rk4 { h: 1e-3 })
-            .until(until)
-            .run()
+    fn run(kepler: &Kepler, until: f64) -> Result<Run<Kepler>, Error> {
+        Simulation::new(kepler, kepler.start())?.gains(Gains::uniform(1.0)).run(Method::Rk4 { h: 1e-3 }, until)
     }
 }

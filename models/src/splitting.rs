@@ -5,7 +5,7 @@
 //! rounding.
 
 use fbint_runtime::OneStep;
-use nalgebra::{Matrix3, Rotation3, SVector, Vector3};
+use nalgebra::{Matrix3, Rotation3, Vector3};
 
 /// A point mass on a sphere around the origin, in the flat state (q, p), with gravity along `-q[2]`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Sphere {
 impl Sphere {
     /// The motion without gravity, exactly: along the great circle through q in the direction of p. Rounding leaves p a
     /// little off the tangent plane, which would add up in |q| and is taken out.
-    fn rotate(x: &mut SVector<f64, 6>, m: f64, h: f64) {
+    fn rotate(x: &mut [f64; 6], m: f64, h: f64) {
         let (q, p) = split(x);
         let p = p - q * (q.dot(&p) / q.norm_squared());
         let (radius, momentum) = (q.norm(), p.norm());
@@ -34,28 +34,27 @@ impl Sphere {
     }
 
     /// The motion under gravity alone, which changes p within the tangent plane.
-    fn kick(&self, x: &mut SVector<f64, 6>, h: f64) {
+    fn kick(&self, x: &mut [f64; 6], h: f64) {
         let (q, p) = split(x);
         let tangential = Vector3::z() - q * (q.z / q.norm_squared());
         join(x, q, p - tangential * (h * self.m * self.g));
     }
 }
 
-fn split(x: &SVector<f64, 6>) -> (Vector3<f64>, Vector3<f64>) {
-    (x.fixed_rows::<3>(0).into(), x.fixed_rows::<3>(3).into())
+fn split(&[q0, q1, q2, p0, p1, p2]: &[f64; 6]) -> (Vector3<f64>, Vector3<f64>) {
+    (Vector3::new(q0, q1, q2), Vector3::new(p0, p1, p2))
 }
 
-fn join(x: &mut SVector<f64, 6>, q: Vector3<f64>, p: Vector3<f64>) {
-    x.fixed_rows_mut::<3>(0).copy_from(&q);
-    x.fixed_rows_mut::<3>(3).copy_from(&p);
+fn join(x: &mut [f64; 6], q: Vector3<f64>, p: Vector3<f64>) {
+    *x = [q.x, q.y, q.z, p.x, p.y, p.z];
 }
 
 /// Rotation, then kick: of order 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LieTrotter(pub Sphere);
 
-impl OneStep<6> for LieTrotter {
-    fn step(&self, x: &mut SVector<f64, 6>, h: f64) {
+impl OneStep<[f64; 6]> for LieTrotter {
+    fn step(&self, x: &mut [f64; 6], h: f64) {
         Sphere::rotate(x, self.0.m, h);
         self.0.kick(x, h);
     }
@@ -69,8 +68,8 @@ impl OneStep<6> for LieTrotter {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strang(pub Sphere);
 
-impl OneStep<6> for Strang {
-    fn step(&self, x: &mut SVector<f64, 6>, h: f64) {
+impl OneStep<[f64; 6]> for Strang {
+    fn step(&self, x: &mut [f64; 6], h: f64) {
         self.0.kick(x, 0.5 * h);
         Sphere::rotate(x, self.0.m, h);
         self.0.kick(x, 0.5 * h);
@@ -91,19 +90,18 @@ pub struct RigidBody {
 
 impl RigidBody {
     /// The flow of pi_i^2 / (2 I_i): a turn by h omega_i about body axis i, exactly.
-    fn turn(&self, x: &mut SVector<f64, 12>, axis: usize, h: f64) {
-        let r = Matrix3::from_iterator(x.iter().take(9).copied());
-        let omega: Vector3<f64> = x.fixed_rows::<3>(9).into();
+    fn turn(&self, x: &mut [f64; 12], axis: usize, h: f64) {
+        let (r, omega) = (Matrix3::from_column_slice(&x[..9]), Vector3::from_column_slice(&x[9..]));
         let turn = Rotation3::from_axis_angle(&Vector3::ith_axis(axis), h * omega[axis]);
         let momentum = turn.inverse_transform_vector(&self.inertia.component_mul(&omega));
         let r = r * turn.matrix();
-        x.fixed_rows_mut::<9>(0).copy_from_slice(r.as_slice());
-        x.fixed_rows_mut::<3>(9).copy_from(&momentum.component_div(&self.inertia));
+        x[..9].copy_from_slice(r.as_slice());
+        x[9..].copy_from_slice(momentum.component_div(&self.inertia).as_slice());
     }
 }
 
-impl OneStep<12> for RigidBody {
-    fn step(&self, x: &mut SVector<f64, 12>, h: f64) {
+impl OneStep<[f64; 12]> for RigidBody {
+    fn step(&self, x: &mut [f64; 12], h: f64) {
         for (axis, part) in [(0, 0.5), (1, 0.5), (2, 1.0), (1, 0.5), (0, 0.5)] {
             self.turn(x, axis, part * h);
         }

@@ -59,7 +59,7 @@ fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
         for integral in (entry.load)().integral_names() {
             assert!(run.contains(integral), "{integral} is not reported:\n{run}");
         }
-        for form in ["--equations", "--latex", "--rust", "--passes"] {
+        for form in ["--equations", "--latex", "--rust"] {
             assert!(!succeeded(&fbint(folder.path(), &["show", entry.name, form])?).trim().is_empty());
         }
         fs::remove_file(folder.path().join(format!("{}.run.json", entry.name)))?;
@@ -155,7 +155,7 @@ fn every_method_runs_and_tells_what_it_cost() -> Outcome {
 }
 
 #[test]
-fn a_correction_after_each_step_holds_every_integral() -> Outcome {
+fn a_projection_after_each_step_holds_every_integral() -> Outcome {
     let folder = tempdir()?;
     let largest = |options: &[&str]| -> Result<f64, Box<dyn Error>> {
         let run = ["run", MODEL, "--until", "20", "--step", "0.05", "--gains", "none"];
@@ -164,7 +164,7 @@ fn a_correction_after_each_step_holds_every_integral() -> Outcome {
         Ok(rows.iter().map(|row| row[1]).fold(0.0, f64::max))
     };
     assert!(largest(&[])? > 1e-6);
-    assert!(largest(&["--correct"])? < 1e-12);
+    assert!(largest(&["--project"])? < 1e-12);
     Ok(())
 }
 
@@ -214,7 +214,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--every", "1e-3", "--until", "1e9"], &["--every", "samples"]),
         (&["--gains", "0"], &["gain", "0.0", "positive"]),
         (&["--gains", "-5"], &["gain", "-5.0", "positive"]),
-        (&["--gains", "1,1,-1,1"], &["K[energy, energy]", "-1.0"]),
+        (&["--gains", "1,1,-1,1"], &["the gain of `energy`", "-1.0"]),
         (&["--gains", "1,2"], &["2 values", "4 integrals", "f1, f2, energy"]),
         (&["--gains", "strong"], &["--gains", "`strong` is not a number"]),
         (&["-p", "m=nan"], &["`m`", "NaN"]),
@@ -305,7 +305,7 @@ fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     let folder = tempdir()?;
     let options =
         ["-p", "l=0.3", "--repair", "--method", "dop853", "--rtol", "1e-7", "--until", "0.7", "--gains", "1,2,3,4"];
-    let run = [&["run", MODEL, "--correct", "--every", "0.1"], &options[..]].concat();
+    let run = [&["run", MODEL, "--project", "--every", "0.1"], &options[..]].concat();
     succeeded(&fbint(folder.path(), &[&run[..], &["--out", "b.csv"]].concat())?);
     let record = record(&folder, "b.run.json")?;
     assert_eq!(
@@ -315,7 +315,7 @@ fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     assert_eq!(record["parameters"], json!({"m": 1.0, "g": 1.0, "l": 0.3}));
     assert_eq!(record["method"], json!({"dop853": {"rtol": 1e-7, "atol": 1e-7}}));
     assert_eq!(record["gains"], json!({"diagonal": [1.0, 2.0, 3.0, 4.0]}));
-    assert_eq!((&record["corrections"], &record["until"], &record["every"]), (&json!(1), &json!(0.7), &json!(0.1)));
+    assert_eq!((&record["projection"], &record["until"], &record["every"]), (&json!(1), &json!(0.7), &json!(0.1)));
     assert_eq!(record["versions"]["fbint"], json!(env!("CARGO_PKG_VERSION")));
     assert!(record["versions"]["rustc"].as_str().is_some_and(|version| version.starts_with("rustc 1.")), "{record}");
     assert!(record["wall_seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0));

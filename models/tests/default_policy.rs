@@ -4,12 +4,14 @@
 //! at a tolerance of 1e-13, and the error of a trajectory is its largest distance from it at t = 1, 2, 3 and so on. The drift is
 //! the largest change of any integral at any step. `--nocapture` prints the figures; some of them are in BENCHMARKS.md.
 
-use fbint_runtime::{Error, FeedbackSystem, Field, Gains, Integrator, Method, PlainField, Simulation, Tolerance};
+use fbint_runtime::{
+    Entries, Error, FeedbackSystem, Field, Gains, Integrator, Method, PlainField, Run, Simulation, Tolerance, Vector,
+};
 use models::{
     Chain4, Chain8, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum, SphericalPendulum,
     SphericalPendulumCpv22, SphericalPendulumState,
 };
-use nalgebra::{SVector, Vector6, vector};
+use nalgebra::vector;
 
 type Outcome = Result<(), Error>;
 
@@ -21,17 +23,22 @@ struct Figures {
     evaluations: u64,
 }
 
-fn figures<S, F, const N: usize, const M: usize>(
-    simulation: Simulation<'_, S, F, N, M>,
-    error: impl Fn(&fbint_runtime::Run<S::State, N, M>) -> f64,
+fn figures<S, F>(
+    simulation: Simulation<'_, S, F>,
+    (method, until): (Method, f64),
+    error: impl Fn(&Run<S>) -> f64,
 ) -> Result<Figures, Error>
 where
-    S: FeedbackSystem<N, M>,
-    F: Field<N>,
+    S: FeedbackSystem,
+    F: Field<Vector = Vector<S>>,
 {
-    let run = simulation.run()?;
-    let drift = run.drift().integrals().iter().map(|integral| integral.max).fold(0.0, f64::max);
+    let run = simulation.run(method, until)?;
+    let drift = run.drift().integrals().map(|integral| integral.max).fold(0.0, f64::max);
     Ok(Figures { error: error(&run), drift, evaluations: run.evaluations() })
+}
+
+fn distance<V: Entries<f64>>(a: &V, b: &V) -> f64 {
+    a.as_ref().iter().zip(b.as_ref()).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
 /// Euler and RK4: no integral drifts further, RK4's trajectory is as good, and nothing fails that did not fail before.
@@ -39,7 +46,7 @@ mod fixed_steps {
     use super::*;
 
     const STEPS: [f64; 3] = [1e-3, 1e-2, 5e-2];
-    /// An error may be so many times that without feedback.
+    /// The most by which an error may exceed the error without feedback, as a ratio.
     const ALLOWED: f64 = 1.2;
     /// What RK4 loses by more nonetheless: where errors of two orders in h cancel in the plain run, and where its error of 9e-12 is
     /// not far from rounding.
@@ -127,23 +134,22 @@ mod fixed_steps {
         default: Option<Figures>,
     }
 
-    fn compare<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    fn compare<S: FeedbackSystem>(
         model: &S,
-        start: impl Into<SVector<f64, N>>,
+        start: impl Into<Vector<S>>,
         until: f64,
     ) -> Result<Vec<Comparison>, Error> {
         let start = start.into();
         let truth = reference(model, start, until)?;
-        let error = |run: &fbint_runtime::Run<S::State, N, M>| {
+        let error = |run: &Run<S>| {
             let states = run.trajectory()[1..].iter().map(|sample| sample.state);
-            states.zip(&truth).map(|(state, truth)| (state - truth).norm()).fold(0.0, f64::max)
+            states.zip(&truth).map(|(state, truth)| distance(&state, truth)).fold(0.0, f64::max)
         };
         let mut comparisons = Vec::new();
         for method in STEPS.into_iter().flat_map(|h| [Method::Euler { h }, Method::Rk4 { h }]) {
-            let simulation =
-                || Simulation::new(model, start).map(|run| run.method(method).until(until).record_every(1.0));
-            let plain = figures(simulation()?.without_feedback(), error).ok();
-            let default = figures(simulation()?, error).ok();
+            let simulation = || Simulation::new(model, start).map(|simulation| simulation.record_every(1.0));
+            let plain = figures(simulation()?.without_feedback(), (method, until), error).ok();
+            let default = figures(simulation()?, (method, until), error).ok();
             println!("{} {method:?}: {plain:?}, {default:?}", S::NAME);
             comparisons.push(Comparison { model: S::NAME, method, plain, default });
         }
@@ -151,11 +157,7 @@ mod fixed_steps {
     }
 
     /// The states at t = 1, 2, 3 and so on.
-    fn reference<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-        model: &S,
-        start: SVector<f64, N>,
-        until: f64,
-    ) -> Result<Vec<SVector<f64, N>>, Error> {
+    fn reference<S: FeedbackSystem>(model: &S, start: Vector<S>, until: f64) -> Result<Vec<Vector<S>>, Error> {
         let field = PlainField::new(model);
         let mut integrator = Integrator::dop853(&field, start, Tolerance::new(1e-13, 1e-13)?);
         let states = (1..=until as u32).map(|second| {
@@ -195,21 +197,20 @@ mod error_control {
     use super::*;
 
     /// Without feedback and as it comes. The error is that of the state at the end.
-    fn compare<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    fn compare<S: FeedbackSystem>(
         model: &S,
-        start: impl Into<SVector<f64, N>>,
+        start: impl Into<Vector<S>>,
         tolerance: f64,
         until: f64,
     ) -> Result<[Figures; 2], Error> {
         let start = start.into();
-        let simulation = |tolerance: f64| {
-            let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
-            Simulation::new(model, start).map(|run| run.method(method).until(until))
-        };
-        let truth: SVector<f64, N> = simulation(1e-14)?.without_feedback().run()?.state().into();
-        let error = |run: &fbint_runtime::Run<S::State, N, M>| (run.state().into() - truth).norm();
-        let plain = figures(simulation(tolerance)?.without_feedback(), error)?;
-        let default = figures(simulation(tolerance)?, error)?;
+        let simulation = || Simulation::new(model, start);
+        let method = |tolerance: f64| (Method::Dop853 { rtol: tolerance, atol: tolerance }, until);
+        let end = |run: &Run<S>| -> Vector<S> { run.state().into() };
+        let truth = end(&simulation()?.without_feedback().run(method(1e-14).0, until)?);
+        let error = |run: &Run<S>| distance(&end(run), &truth);
+        let plain = figures(simulation()?.without_feedback(), method(tolerance), error)?;
+        let default = figures(simulation()?, method(tolerance), error)?;
         println!("{} {tolerance:e} to t = {until}: {plain:?}, {default:?}", S::NAME);
         Ok([plain, default])
     }
@@ -247,12 +248,12 @@ mod error_control {
 mod relative_equilibria {
     use super::*;
 
-    fn assert_steady<S: FeedbackSystem<6, M>, const M: usize>(model: &S, start: Vector6<f64>) -> Outcome {
+    fn assert_steady<S: FeedbackSystem>(model: &S, start: Vector<S>) -> Outcome {
         for tolerance in [1e-6, 1e-9, 1e-12] {
             let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
-            let simulation = || Simulation::new(model, start).map(|run| run.method(method).until(1000.0));
-            let plain = simulation()?.without_feedback().run()?;
-            let relaxed = simulation()?.gains(Gains::relaxation(1.0)).run()?;
+            let simulation = || Simulation::new(model, start);
+            let plain = simulation()?.without_feedback().run(method, 1000.0)?;
+            let relaxed = simulation()?.gains(Gains::relaxation(1.0)).run(method, 1000.0)?;
             println!("{} {tolerance:e}: {} and {}", S::NAME, plain.evaluations(), relaxed.evaluations());
             assert_eq!(relaxed.time(), 1000.0);
             assert!(relaxed.evaluations() as f64 <= LIMIT * plain.evaluations() as f64, "{}", relaxed.evaluations());
@@ -274,6 +275,6 @@ mod relative_equilibria {
 
     #[test]
     fn circular_orbit() -> Outcome {
-        assert_steady(&Kepler::default(), Vector6::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+        assert_steady(&Kepler::default(), [1.0, 0.0, 0.0, 0.0, 1.0, 0.0])
     }
 }

@@ -90,11 +90,11 @@ fn a_killed_run_resumes_to_the_same_bits() -> Outcome {
     let cases: [&[&str]; 7] = [
         &["four-bar", "--until", "5"],
         &["spherical-pendulum", "--method", "euler", "--gains", "50", "--until", "5.0003", "--every", "0.1"],
-        &["planar-pendulum", "--method", "midpoint", "--until", "5", "--every", "0.05", "--correct"],
+        &["planar-pendulum", "--method", "midpoint", "--until", "5", "--every", "0.05", "--project"],
         &["kepler", "--method", "heun", "--gains", "none", "--until", "5", "--every", "0.1"],
         &["four-bar", "--method", "dop853", "--until", "3"],
         &["free-rigid-body", "--method", "dop853", "--rtol", "1e-11", "--until", "10", "--every", "0.31"],
-        &["chain-4", "--method", "dormand-prince", "--until", "4", "--every", "0.05", "--correct"],
+        &["chain-4", "--method", "dormand-prince", "--until", "4", "--every", "0.05", "--project"],
     ];
     for (case, arguments) in cases.iter().enumerate() {
         let (whole, killed) = (tempdir()?, tempdir()?);

@@ -45,7 +45,6 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
     let fault = |fault| messages::fault(declaration, &fault);
     let programs = program::assemble(&derivation).map_err(fault)?;
     let unverified = program::verify(&derivation, &programs).map_err(fault)?;
-    let passes = program::passes(&derivation).map_err(fault)?;
     if !unverified.is_empty() {
         findings.doubts.push(Doubt::Unverified(unverified));
     }
@@ -54,7 +53,6 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
         places: &model.places,
         derivation: &derivation,
         programs: &programs,
-        passes: &passes,
         conservation: &findings.conservation,
         latex: &notation::latex(&derivation, &findings),
         equations: &notation::plain(&derivation, &findings),

@@ -3,42 +3,28 @@
 //! Steps are those of a [`Simulation`](crate::Simulation), with lanes for numbers; nothing is looked at between samples.
 
 use std::hint::black_box;
+use std::vec::Vec;
 
-use nalgebra::SVector;
+use crate::entries::Entries;
+use crate::field::Field;
+use crate::lanes::Lanes;
+use crate::linear::difference;
+use crate::method::FixedStep;
+use crate::projection::Projector;
+use crate::scalar::Scalar;
+use crate::simulation::{Sample, Schedule};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
-use crate::simulation::Schedule;
-use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
-use crate::{Lanes, Method, PreparedSystem, Projector, Sample, Scalar};
-
-/// A right-hand side of lanes.
-pub trait LanesField<const V: usize, const N: usize> {
-    /// f(x).
-    fn value(&self, x: &SVector<Lanes<V>, N>) -> SVector<Lanes<V>, N>;
-
-    /// One step of the explicit Euler method.
-    #[inline]
-    fn euler_step(&self, x: &mut SVector<Lanes<V>, N>, h: Lanes<V>) {
-        EULER.step(|x| self.value(x), x, h);
-    }
-
-    /// One step of the classical Runge-Kutta method of order 4.
-    #[inline]
-    fn rk4_step(&self, x: &mut SVector<Lanes<V>, N>, h: Lanes<V>) {
-        RK4.step(|x| self.value(x), x, h);
-    }
-}
-
-/// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each; a method
-/// with error control makes no step.
-pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
-    course: &Course<'_, P, V, N, M>,
+/// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each.
+pub(super) fn integrate<S, F, const V: usize>(
+    course: &Course<'_, S, V>,
     field: &F,
-    start: SVector<Lanes<V>, N>,
-    method: Method,
-    tracks: &mut [Vec<Sample<N, M>>],
+    start: Vector<S, Lanes<V>>,
+    method: FixedStep,
+    tracks: &mut [Vec<Sample<S>>],
 ) where
-    P: PreparedSystem<N, M>,
-    F: LanesField<V, N>,
+    S: FeedbackSystem,
+    F: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>>,
 {
     let value = |x: &_| field.value(x);
     if let Some(projector) = course.projector {
@@ -46,31 +32,26 @@ pub(super) fn integrate<P, F, const V: usize, const N: usize, const M: usize>(
             method.projected_step(projector, value, x, h);
         });
     }
-    let mut follow = |advance: Advance<'_, V, N>| course.follow(start, tracks, advance);
+    let mut follow = |advance: Advance<'_, S, V>| course.follow(start, tracks, advance);
+    // One loop for each method, so that none is chosen anew in every step.
     match method {
-        Method::Euler { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.euler_step(x, h))),
-        Method::Midpoint { .. } => follow(&|x, h, steps| repeat(steps, x, |x| MIDPOINT.step(value, x, h))),
-        Method::Heun { .. } => follow(&|x, h, steps| repeat(steps, x, |x| HEUN.step(value, x, h))),
-        Method::Rk4 { .. } => follow(&|x, h, steps| repeat(steps, x, |x| field.rk4_step(x, h))),
-        Method::DormandPrince { .. } | Method::Dop853 { .. } => {}
+        FixedStep::Euler => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Euler.step(value, x, h))),
+        FixedStep::Midpoint => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Midpoint.step(value, x, h))),
+        FixedStep::Heun => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Heun.step(value, x, h))),
+        FixedStep::Rk4 => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h))),
     }
 }
 
 /// One step and its projection; see [`Projector::step`].
-type ProjectedStep<'a, P, const V: usize, const N: usize, const M: usize> =
-    &'a dyn Fn(&mut Projector<P, Lanes<V>, N, M>, &mut SVector<Lanes<V>, N>, Lanes<V>);
+type ProjectedStep<'a, S, const V: usize> = &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>);
 
 /// Many steps of one size.
-type Advance<'a, const V: usize, const N: usize> = &'a dyn Fn(&mut SVector<Lanes<V>, N>, Lanes<V>, u64);
+type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Vector<S, Lanes<V>>, Lanes<V>, u64);
 
 /// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
 /// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
 #[inline(always)]
-fn repeat<const V: usize, const N: usize>(
-    steps: u64,
-    x: &mut SVector<Lanes<V>, N>,
-    mut step: impl FnMut(&mut SVector<Lanes<V>, N>),
-) {
+fn repeat<X: Copy>(steps: u64, x: &mut X, mut step: impl FnMut(&mut X)) {
     *x = black_box(*x);
     for _ in 0..steps {
         step(x);
@@ -78,22 +59,19 @@ fn repeat<const V: usize, const N: usize>(
 }
 
 /// What comes after each step, and when.
-pub(super) struct Course<'a, P, const V: usize, const N: usize, const M: usize> {
-    pub(super) system: &'a P,
-    pub(super) targets: &'a SVector<Lanes<V>, M>,
+pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
+    pub(super) system: &'a S::Prepared<Lanes<V>>,
+    pub(super) targets: &'a Integrals<S, Lanes<V>>,
     /// If states are projected after every step.
-    pub(super) projector: Option<Projector<P, Lanes<V>, N, M>>,
+    pub(super) projector: Option<Projector<S, Lanes<V>>>,
     pub(super) schedule: &'a Schedule,
 }
 
-impl<P, const V: usize, const N: usize, const M: usize> Course<'_, P, V, N, M> {
+impl<S: FeedbackSystem, const V: usize> Course<'_, S, V> {
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
-    fn follow(&self, mut x: SVector<Lanes<V>, N>, tracks: &mut [Vec<Sample<N, M>>], advance: Advance<'_, V, N>)
-    where
-        P: PreparedSystem<N, M>,
-    {
-        self.sample(0.0, &x, tracks);
+    fn follow(&self, mut x: Vector<S, Lanes<V>>, tracks: &mut [Vec<Sample<S>>], advance: Advance<'_, S, V>) {
+        self.sample(self.schedule.time(0), &x, tracks);
         let mut number = 0;
         while number < self.schedule.steps {
             let steps = self.schedule.alike_from(number);
@@ -108,14 +86,12 @@ impl<P, const V: usize, const N: usize, const M: usize> Course<'_, P, V, N, M> {
     /// Projects the states after every step.
     fn follow_projected(
         &self,
-        mut projector: Projector<P, Lanes<V>, N, M>,
-        mut x: SVector<Lanes<V>, N>,
-        tracks: &mut [Vec<Sample<N, M>>],
-        step: ProjectedStep<'_, P, V, N, M>,
-    ) where
-        P: PreparedSystem<N, M>,
-    {
-        self.sample(0.0, &x, tracks);
+        mut projector: Projector<S, Lanes<V>>,
+        mut x: Vector<S, Lanes<V>>,
+        tracks: &mut [Vec<Sample<S>>],
+        step: ProjectedStep<'_, S, V>,
+    ) {
+        self.sample(self.schedule.time(0), &x, tracks);
         for number in 1..=self.schedule.steps {
             step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
             if self.schedule.is_sampled(number) || number == self.schedule.steps {
@@ -124,13 +100,11 @@ impl<P, const V: usize, const N: usize, const M: usize> Course<'_, P, V, N, M> {
         }
     }
 
-    fn sample(&self, time: f64, x: &SVector<Lanes<V>, N>, tracks: &mut [Vec<Sample<N, M>>])
-    where
-        P: PreparedSystem<N, M>,
-    {
-        let changes = self.system.integrals(x).zip_map(self.targets, |value, target| value - target);
+    fn sample(&self, time: f64, x: &Vector<S, Lanes<V>>, tracks: &mut [Vec<Sample<S>>]) {
+        let changes = difference(&self.system.integrals(x), self.targets);
         for (lane, track) in tracks.iter_mut().enumerate() {
-            let (state, change) = (x.map(|entry| entry.lane(lane)), changes.map(|entry| entry.lane(lane)));
+            let state = Entries::from_fn(|i| x[i].lane(lane));
+            let change = Entries::from_fn(|i| changes[i].lane(lane));
             track.push(Sample { time, state, change });
         }
     }

@@ -10,47 +10,50 @@
 
 mod block;
 mod gains;
+mod run;
 mod statistics;
 
 use core::fmt;
 use core::mem::size_of;
 use std::sync::Mutex;
 
-use nalgebra::SVector;
 use rayon::prelude::*;
 
 use crate::consistent_start::check_start;
-use crate::correction::noise;
-use crate::error::positive;
-use crate::simulation::{Audit, Sampling, Schedule, bounds};
-use crate::{
-    Correction, Error, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains, Lanes, Method, Projector, Sample,
-    Simulation,
-};
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::field::Field;
+use crate::gains::Gains;
+use crate::lanes::Lanes;
+use crate::method::{FixedStep, Method, Settings, Stepping};
+use crate::policy::GainPolicy;
+use crate::projection::{Projection, Projector, noise};
+use crate::simulation::{Audit, Sample, Sampling, Schedule, Simulation, Span, bounds};
+use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
-pub use gains::{Alike, Each, EnsembleGains, NoFeedback};
+pub use gains::{EnsembleGains, NoFeedback};
+pub use run::EnsembleRun;
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
-/// Up to how many entries a state has room in registers, nearly, when its numbers are of [`WIDE`] vectors.
+/// Maximum number of entries for which a state nearly has room in registers when its numbers are of [`WIDE`] vectors.
 const SMALL: usize = 8;
 /// How many vectors of numbers make the fastest [`Lanes`] of a small system, by the example `ensemble`: 24 lanes with AVX-512, 12
 /// with AVX, 4 with SSE2.
 const WIDE: usize = if cfg!(target_feature = "avx") { 3 } else { 1 };
-/// The same where there is no room anyway.
+/// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
 
-/// How many intervals are sampled unless told otherwise.
+/// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
 /// How much of the samples is held until it is summed up, in bytes.
 const MEMORY: usize = 1 << 26;
 /// How many times progress is reported.
 const PROGRESS_REPORTS: usize = 200;
 
-/// Runs to be made: of one system or of as many as there are starts.
+/// Builder for many runs of a system `S`: with one set of parameters, or with as many as there are starts.
 ///
 /// ```
-/// use fbint_runtime::nalgebra::Vector4;
 /// use fbint_runtime::{Ensemble, Method, feedback_system};
 ///
 /// /// A point mass on a circle under gravity.
@@ -65,184 +68,173 @@ const PROGRESS_REPORTS: usize = 200;
 /// // A thousand pendulums that start at rest, at angles between 0 and 1.
 /// let starts = (0..1000).map(|i| {
 ///     let (x, y) = (i as f64 / 1000.0).sin_cos();
-///     Vector4::new(x, -y, 0.0, 0.0)
+///     [x, -y, 0.0, 0.0]
 /// });
-/// let run = Ensemble::new(&Pendulum { g: 9.81 }, starts)
-///     .method(Method::Rk4 { h: 1e-2 })
-///     .until(1.0)
-///     .run()?;
+/// let run = Ensemble::new(&Pendulum { g: 9.81 }, starts).run(Method::Rk4 { h: 1e-2 }, 1.0)?;
 /// let end = run.statistics().last().unwrap();
 /// assert_eq!((end.time, end.members), (1.0, 1000));
 /// assert!(end.state.max[0] < 1.0 && end.change.max[0] < 1e-12);
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
-pub struct Ensemble<'a, S, G, const N: usize, const M: usize> {
+pub struct Ensemble<'a, S: FeedbackSystem, G = NoFeedback> {
     systems: Systems<'a, S>,
-    starts: Vec<SVector<f64, N>>,
+    starts: Vec<Vector<S>>,
     gains: G,
-    method: Option<Method>,
-    until: Option<f64>,
     interval: Option<f64>,
-    correction: Option<Correction>,
+    projection: Option<Projection>,
+    /// Whether the projection was chosen, and does not depend on the gains.
+    is_projection_chosen: bool,
     keeps_trajectories: bool,
+    watch: Mutex<Watch<'a>>,
 }
+
+/// A function that is told the fraction that is done.
+type Watch<'a> = Box<dyn FnMut(f64) + Send + 'a>;
 
 enum Systems<'a, S> {
     One(&'a S),
     Each(&'a [S]),
 }
 
-impl<'a, S, const N: usize, const M: usize> Ensemble<'a, S, NoFeedback, N, M>
-where
-    S: FeedbackSystem<N, M>,
-{
+impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
     /// A run of `system` from each of `starts`, which are of its state type or flat vectors. There may be no start at all.
     ///
-    /// Unless told otherwise by gains, [`without_feedback`](Self::without_feedback) or [`corrected`](Self::corrected), it
-    /// integrates X and corrects the states once after each step, as a [`Simulation`] does.
-    pub fn new<X: Into<SVector<f64, N>>>(system: &'a S, starts: impl IntoIterator<Item = X>) -> Self {
+    /// By default it integrates X and projects the states once after each step, as a [`Simulation`] does.
+    pub fn new<X: Into<Vector<S>>>(system: &'a S, starts: impl IntoIterator<Item = X>) -> Self {
         Self::with_systems(Systems::One(system), starts)
     }
 
     /// A run of each of `systems`, which differ in their parameters, from the start at the same place.
-    pub fn over_systems<X: Into<SVector<f64, N>>>(systems: &'a [S], starts: impl IntoIterator<Item = X>) -> Self {
+    pub fn over_systems<X: Into<Vector<S>>>(systems: &'a [S], starts: impl IntoIterator<Item = X>) -> Self {
         Self::with_systems(Systems::Each(systems), starts)
     }
 
-    fn with_systems<X: Into<SVector<f64, N>>>(systems: Systems<'a, S>, starts: impl IntoIterator<Item = X>) -> Self {
+    fn with_systems<X: Into<Vector<S>>>(systems: Systems<'a, S>, starts: impl IntoIterator<Item = X>) -> Self {
         Self {
             systems,
             starts: starts.into_iter().map(Into::into).collect(),
             gains: NoFeedback,
-            method: None,
-            until: None,
             interval: None,
-            correction: None,
+            projection: Projection::by_default::<S>(),
+            is_projection_chosen: false,
             keeps_trajectories: false,
+            watch: Mutex::new(Box::new(|_| ())),
         }
     }
 }
 
-impl<'a, S, G, const N: usize, const M: usize> Ensemble<'a, S, G, N, M>
-where
-    S: FeedbackSystem<N, M>,
-{
-    /// Integrates the Dirac-extended field X, and does not correct the states unless asked to.
-    pub fn without_feedback(self) -> Ensemble<'a, S, NoFeedback, N, M> {
+impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
+    /// Integrates the Dirac-extended field X, without a projection unless one was chosen.
+    pub fn without_feedback(self) -> Ensemble<'a, S> {
         self.with_gains(NoFeedback)
     }
 
-    /// Integrates the feedback field, with the same gains for all members.
-    pub fn gains<K: GainPolicy<M>, L: GainMatrix<N>>(self, gains: Gains<K, L>) -> Ensemble<'a, S, Alike<K, L>, N, M> {
-        self.with_gains(Alike(gains))
+    /// Integrates the feedback field, with one set of gains for all members, without a projection unless one was chosen.
+    pub fn gains<K: GainPolicy<S>>(self, gains: Gains<K>) -> Ensemble<'a, S, Gains<K>> {
+        self.with_gains(gains)
     }
 
-    /// Integrates the feedback field, with K = diag(k) of its own for each member, k in the order of `INTEGRAL_NAMES`.
-    pub fn gains_of_each(self, gains: Vec<[f64; M]>) -> Ensemble<'a, S, Each<M>, N, M> {
-        self.with_gains(Each(gains))
+    /// Integrates the feedback field, with gains for each member, without a projection unless one was chosen.
+    pub fn gains_of_each<K: GainPolicy<S>>(self, gains: Vec<Gains<K>>) -> Ensemble<'a, S, Vec<Gains<K>>> {
+        self.with_gains(gains)
     }
 
-    /// Corrects every state after each step onto all integrals, with feedback or without.
-    pub fn corrected(mut self, correction: Correction) -> Self {
-        self.correction = Some(correction);
-        self
+    /// Projects every state onto all integrals after each step, with feedback or without.
+    pub fn projected(self, projection: Projection) -> Self {
+        Self { projection: Some(projection), is_projection_chosen: true, ..self }
     }
 
-    /// The method and its step or tolerances. There is no default. One with error control chooses steps for each member alone,
-    /// which lanes cannot do together: then members run in parallel, but one by one.
-    pub fn method(mut self, method: Method) -> Self {
-        self.method = Some(method);
-        self
-    }
-
-    /// The time at which the runs end; they start at 0. There is no default.
-    pub fn until(mut self, time: f64) -> Self {
-        self.until = Some(time);
-        self
-    }
-
-    /// The time between two samples, for statistics and trajectories; a hundredth of the run unless given. With a fixed step it
+    /// The time between two samples, for statistics and trajectories. The default is a hundredth of the run. With a fixed step it
     /// is rounded to whole steps. The start and the end are always sampled.
     pub fn record_every(mut self, interval: f64) -> Self {
         self.interval = Some(interval);
         self
     }
 
-    /// Keeps the samples of every member, which is N + M numbers for each.
+    /// Keeps the samples of every member: its state and the changes of its integrals at every time that is sampled.
     pub fn keep_trajectories(mut self) -> Self {
         self.keeps_trajectories = true;
         self
     }
 
-    fn with_gains<H>(self, gains: H) -> Ensemble<'a, S, H, N, M> {
-        let Self { systems, starts, method, until, interval, keeps_trajectories, .. } = self;
-        let correction = self.correction.or(Some(Correction::times(0)));
-        Ensemble { systems, starts, gains, method, until, interval, correction, keeps_trajectories }
+    /// Tells `watch` the fraction that is done from time to time, at most some 200 times in all, from the threads that make the
+    /// runs.
+    pub fn watched(mut self, watch: impl FnMut(f64) + Send + 'a) -> Self {
+        self.watch = Mutex::new(Box::new(watch));
+        self
+    }
+
+    fn with_gains<H>(self, gains: H) -> Ensemble<'a, S, H> {
+        let Self { systems, starts, interval, is_projection_chosen, keeps_trajectories, watch, .. } = self;
+        let projection = self.projection.filter(|_| is_projection_chosen);
+        Ensemble { systems, starts, gains, interval, projection, is_projection_chosen, keeps_trajectories, watch }
     }
 }
 
-impl<S, G, const N: usize, const M: usize> Ensemble<'_, S, G, N, M>
-where
-    S: FeedbackSystem<N, M> + Sync,
-    G: EnsembleGains<N, M>,
-{
-    /// Makes the runs.
+impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
+    /// Runs every member with a method from t = 0 until a time. A method with error control chooses steps for each member alone,
+    /// which lanes cannot do together: then members run in parallel, but one by one.
     ///
     /// # Errors
     ///
     /// If there are not as many systems or gains as starts, or if the method, the end, the interval or gains that hold for all
-    /// will not do. What goes wrong with one member is its [end](EnsembleRun::ends), an error: it is that of its simulation,
-    /// which looks for trouble after every step, where an ensemble does so at the samples, and audits gains at all of them, where an
-    /// ensemble does so at the start.
-    pub fn run(self) -> Result<EnsembleRun<N, M>, Error> {
-        self.run_with(|_| ())
+    /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation,
+    /// which looks for trouble after every step, where an ensemble does so at the samples, and audits gains at all of them, where
+    /// an ensemble does so at the start.
+    pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
+        let every = self.interval;
+        let settings = Settings { every, projection: self.projection, ..Settings::new(method, until) };
+        self.run_with(&settings)
     }
 
-    /// Makes the runs and reports the fraction that is done from time to time, at most some 200 times in all, from the threads
-    /// that make them.
+    /// Runs every member with these settings instead of those of the builder.
     ///
     /// # Errors
     ///
     /// Those of [`run`](Self::run).
-    pub fn run_with(self, progress: impl FnMut(f64) + Send) -> Result<EnsembleRun<N, M>, Error> {
-        if const { N <= SMALL } { self.run_in_lanes::<WIDE>(progress) } else { self.run_in_lanes::<NARROW>(progress) }
+    pub fn run_with(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
+        if const { <Vector<S> as Entries<f64>>::LEN <= SMALL } {
+            self.run_in_lanes::<WIDE>(settings)
+        } else {
+            self.run_in_lanes::<NARROW>(settings)
+        }
     }
 
     /// Does what [`run_with`](Self::run_with) does, with the same result, but members run one by one: in parallel, but not in
-    /// lanes. Of a system with thousands of operations, code for lanes takes minutes to compile; this needs none.
+    /// lanes. Code in lanes for a system with thousands of operations takes minutes to compile; this needs none.
     ///
     /// # Errors
     ///
     /// Those of [`run`](Self::run).
-    pub fn run_one_by_one(self, progress: impl FnMut(f64) + Send) -> Result<EnsembleRun<N, M>, Error> {
-        self.sum_up(Lanes::<NARROW>::COUNT, progress, |plan, members| self.simulate_each(plan, members))
+    pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
+        self.sum_up(settings, Lanes::<NARROW>::COUNT, |plan, members| self.simulate_each(plan, members))
     }
 
-    fn run_in_lanes<const V: usize>(&self, progress: impl FnMut(f64) + Send) -> Result<EnsembleRun<N, M>, Error> {
-        self.sum_up(Lanes::<V>::COUNT, progress, |plan, members| match &plan.schedule {
-            Some(schedule) => self.integrate::<V>(plan, schedule, members),
+    fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
+        self.sum_up(settings, Lanes::<V>::COUNT, |plan, members| match &plan.steps {
+            Some((method, schedule)) => self.integrate::<V>(plan, *method, schedule, members),
             None => self.simulate_each(plan, members),
         })
     }
 
-    /// Makes the runs by `tracks`, which says what becomes of the members of a block, so many at most.
+    /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
     fn sum_up(
         &self,
+        settings: &Settings,
         block_size: usize,
-        progress: impl FnMut(f64) + Send,
-        tracks: impl Fn(&Plan, &[usize]) -> Vec<Track<N, M>> + Sync,
-    ) -> Result<EnsembleRun<N, M>, Error> {
+        tracks: impl Fn(&Plan, &[usize]) -> Vec<Track<S>> + Sync,
+    ) -> Result<EnsembleRun<S>, Error> {
         self.check_counts()?;
-        self.gains.check::<S>()?;
-        let plan = Plan::new(self)?;
+        self.gains.check()?;
+        let plan = Plan::new(*settings)?;
         let members: Vec<usize> = (0..self.starts.len()).collect();
-        let progress = Mutex::new(Progress { report: progress, done: 0, reports: 0, members: members.len() });
-        let mut moments = vec![(Moments::<N>::default(), Moments::<M>::default()); plan.times.len()];
+        let progress = Mutex::new(Progress { done: 0, reports: 0, members: members.len() });
+        let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
         let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
-        for members in members.chunks(plan.members_at_once::<N, M>(block_size)) {
+        for members in members.chunks(plan.members_at_once::<S>(block_size)) {
             let blocks = members.par_chunks(block_size).flat_map_iter(|block| {
                 let tracks = tracks(&plan, block);
-                advance(&progress, block.len());
+                self.advance(&progress, block.len());
                 tracks
             });
             let tracks: Vec<_> = blocks.collect();
@@ -284,11 +276,17 @@ where
     }
 
     /// Integrates the members of a block, side by side.
-    fn integrate<const V: usize>(&self, plan: &Plan, schedule: &Schedule, members: &[usize]) -> Vec<Track<N, M>> {
-        let seats: Vec<_> = members.iter().map(|&member| self.seat(plan, member)).collect();
-        let taken: Vec<&Seat<S, G, N, M>> = seats.iter().flatten().collect();
-        let mut tracks = self.integrate_lanes::<V>(plan, schedule, &taken).into_iter();
-        let track = |seat: Result<Seat<S, G, N, M>, Error>| {
+    fn integrate<const V: usize>(
+        &self,
+        plan: &Plan,
+        method: FixedStep,
+        schedule: &Schedule,
+        members: &[usize],
+    ) -> Vec<Track<S>> {
+        let seats: Vec<_> = members.iter().map(|&member| self.seat(method, schedule, member)).collect();
+        let taken: Vec<&Seat<S, G>> = seats.iter().flatten().collect();
+        let mut tracks = self.integrate_lanes::<V>(plan, method, schedule, &taken).into_iter();
+        let track = |seat: Result<Seat<S, G>, Error>| {
             let (seat, track) = (seat?, tracks.next().unwrap_or_default());
             let is_good = track.iter().all(|sample| sample.is_good(&seat.bounds));
             // The run of this member alone knows when and why.
@@ -300,45 +298,63 @@ where
     fn integrate_lanes<const V: usize>(
         &self,
         plan: &Plan,
+        method: FixedStep,
         schedule: &Schedule,
-        seats: &[&Seat<S, G, N, M>],
-    ) -> Vec<Vec<Sample<N, M>>> {
+        seats: &[&Seat<S, G>],
+    ) -> Vec<Vec<Sample<S>>> {
         let Some(&last) = seats.last() else { return Vec::new() };
         // Lanes that are left over repeat the last member.
         let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
         let system = S::gather::<Lanes<V>>(|lane| &seat(lane).system);
-        let start = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).start[i]));
-        let targets = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).targets[i]));
-        let field = G::block::<S, V>(|lane| &seat(lane).field);
-        let projector = (plan.correction != Correction::times(0)).then(|| {
-            let noise = SVector::from_fn(|i, _| Lanes::from_fn(|lane| seat(lane).noise[i]));
-            Projector::of(system, targets, noise, plan.correction)
+        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_fn(|lane| seat(lane).start[i]));
+        let targets = Integrals::<S, Lanes<V>>::from_fn(|i| Lanes::from_fn(|lane| seat(lane).targets[i]));
+        let field = G::block::<V>(|lane| &seat(lane).field);
+        let projector = plan.settings.projection.map(|projection| {
+            let noise = Entries::from_fn(|i| Lanes::from_fn(|lane| seat(lane).noise[i]));
+            Projector::of(system, targets, noise, projection)
         });
         let course = Course { system: &system, targets: &targets, projector, schedule };
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
-        block::integrate(&course, &field, start, plan.method, &mut tracks);
+        block::integrate(&course, &field, start, method, &mut tracks);
         tracks
     }
 
     /// A member that can start.
-    fn seat(&self, plan: &Plan, member: usize) -> Result<Seat<S, G, N, M>, Error> {
+    fn seat(&self, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
         let (system, start) = (self.system(member), self.starts[member]);
         let targets = check_start(system, &start)?;
         let field = self.gains.alone(system, &start, member)?;
-        plan.audit(&field, &start)?;
-        let (bounds, noise) = (bounds(system, &start, &targets), noise(system, &start, &targets));
-        Ok(Seat { member, system: system.prepare(), field, start, targets, bounds, noise })
+        let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
+        audit.check(schedule, 0.0, &start)?;
+        let system = system.prepare();
+        let (bounds, noise) = (bounds::<S>(&system, &start, &targets), noise::<S>(&system, &start, &targets));
+        Ok(Seat { member, system, field, start, targets, bounds, noise })
     }
 
-    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<N, M>> {
+    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<S>> {
         members.iter().map(|&member| self.simulate(plan, member)).collect()
     }
 
     /// Runs one member alone.
-    fn simulate(&self, plan: &Plan, member: usize) -> Track<N, M> {
+    fn simulate(&self, plan: &Plan, member: usize) -> Track<S> {
         let simulation = Simulation::new(self.system(member), self.starts[member])?;
-        let run = self.gains.simulation(simulation, member).method(plan.method).corrected(plan.correction);
-        Ok(run.until(plan.until).record_every(plan.interval).run()?.trajectory().to_vec())
+        let run = self.gains.simulation(simulation, member).run_with(&plan.settings)?;
+        Ok(run.trajectory().to_vec())
+    }
+
+    /// Adds to the members that are done, and tells the watch.
+    fn advance(&self, progress: &Mutex<Progress>, members: usize) {
+        // Only a watch that panicked poisons a lock, and then the run ends anyway.
+        let Ok(mut progress) = progress.lock() else { return };
+        progress.done += members;
+        let reports = progress.done * PROGRESS_REPORTS / progress.members;
+        if reports > progress.reports {
+            progress.reports = reports;
+            let fraction = progress.done as f64 / progress.members as f64;
+            if let Ok(mut watch) = self.watch.lock() {
+                watch(fraction);
+            }
+        }
     }
 
     fn system(&self, member: usize) -> &S {
@@ -350,137 +366,64 @@ where
 }
 
 /// The samples of a member, the start and the end among them, or why there are none.
-type Track<const N: usize, const M: usize> = Result<Vec<Sample<N, M>>, Error>;
+type Track<S> = Result<Vec<Sample<S>>, Error>;
 
 /// A member that takes a lane.
-struct Seat<S: FeedbackSystem<N, M>, G: EnsembleGains<N, M>, const N: usize, const M: usize> {
+struct Seat<S: FeedbackSystem, G: EnsembleGains<S>> {
     member: usize,
-    system: S::Prepared,
-    field: G::Alone<S>,
-    start: SVector<f64, N>,
-    targets: SVector<f64, M>,
-    bounds: SVector<f64, M>,
+    system: S::Prepared<f64>,
+    field: G::Alone,
+    start: Vector<S>,
+    targets: Integrals<S>,
+    bounds: Integrals<S>,
     /// The variances of rounding in the integrals.
-    noise: SVector<f64, M>,
+    noise: Integrals<S>,
 }
 
 /// What holds for all members.
 struct Plan {
-    method: Method,
-    correction: Correction,
-    until: f64,
-    interval: f64,
+    settings: Settings,
     /// The times of the samples.
     times: Vec<f64>,
-    /// When steps end, unless that is for each member to say.
-    schedule: Option<Schedule>,
+    /// The method and when its steps end, unless each member chooses its own.
+    steps: Option<(FixedStep, Schedule)>,
 }
 
 impl Plan {
-    fn new<S, G, const N: usize, const M: usize>(ensemble: &Ensemble<'_, S, G, N, M>) -> Result<Self, Error> {
-        let method =
-            ensemble.method.ok_or(Error::NotSet { what: "method", call: "method(Method::Rk4 { h: 1e-3 })" })?;
-        let until = ensemble.until.ok_or(Error::NotSet { what: "end", call: "until(100.0)" })?;
-        let until = positive("the end of the simulation", until)?;
-        let interval = ensemble.interval.unwrap_or(until / DEFAULT_INTERVALS);
-        let (schedule, times) = match method {
-            Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => {
-                let schedule = Schedule::new(h, until, Some(interval))?;
+    fn new(settings: Settings) -> Result<Self, Error> {
+        let span = Span::new(settings.from, settings.until)?;
+        let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
+        let (steps, times) = match settings.method.stepping()? {
+            Stepping::Fixed { method, h } => {
+                let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
-                (Some(schedule), times)
+                (Some((method, schedule)), times)
             }
-            Method::DormandPrince { .. } | Method::Dop853 { .. } => {
-                (None, Sampling::new(until, Some(interval), 1, 1)?.times(until))
-            }
+            Stepping::Controlled { .. } => (None, Sampling::new(span, every, 1, 1)?.times(span)),
         };
-        let correction = ensemble.correction.unwrap_or(Correction::by_default::<N, M>());
-        Ok(Self { method, correction, until, interval, times, schedule })
+        Ok(Self { settings: Settings { every, ..settings }, times, steps })
     }
 
-    /// Refuses gains that decay too fast for the step, at the start.
-    fn audit<F: Field<N>, const N: usize>(&self, field: &F, start: &SVector<f64, N>) -> Result<(), Error> {
-        let audit = Audit { interval: self.method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
-        self.schedule.as_ref().map_or(Ok(()), |schedule| audit.check(schedule, 0.0, start))
-    }
-
-    /// So many that their samples fit into the memory set aside, but enough to keep all threads at work.
-    fn members_at_once<const N: usize, const M: usize>(&self, block_size: usize) -> usize {
-        let fitting = MEMORY / (self.times.len() * size_of::<Sample<N, M>>());
+    /// A number of members whose samples fit into the memory set aside, but enough to keep all threads at work.
+    fn members_at_once<S: FeedbackSystem>(&self, block_size: usize) -> usize {
+        let fitting = MEMORY / (self.times.len() * size_of::<Sample<S>>());
         let blocks = (fitting / block_size).max(4 * rayon::current_num_threads());
         blocks * block_size
     }
 }
 
-struct Progress<R> {
-    report: R,
+struct Progress {
     done: usize,
     reports: usize,
     members: usize,
 }
 
-fn advance(progress: &Mutex<Progress<impl FnMut(f64)>>, members: usize) {
-    // Only a report that panicked poisons the lock, and then the run ends anyway.
-    let Ok(mut progress) = progress.lock() else { return };
-    progress.done += members;
-    let reports = progress.done * PROGRESS_REPORTS / progress.members;
-    if reports > progress.reports {
-        progress.reports = reports;
-        let fraction = progress.done as f64 / progress.members as f64;
-        (progress.report)(fraction);
-    }
-}
-
-// By hand, because a derived one would ask that the system implement it too.
-impl<S, G, const N: usize, const M: usize> fmt::Debug for Ensemble<'_, S, G, N, M>
-where
-    S: FeedbackSystem<N, M>,
-{
+// By hand, because the watch cannot be printed.
+impl<S: FeedbackSystem, G> fmt::Debug for Ensemble<'_, S, G> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Ensemble")
             .field("system", &S::NAME)
             .field("members", &self.starts.len())
-            .field("method", &self.method)
-            .field("until", &self.until)
             .finish_non_exhaustive()
-    }
-}
-
-/// What the runs of an ensemble gave.
-#[derive(Clone, Debug)]
-pub struct EnsembleRun<const N: usize, const M: usize> {
-    statistics: Vec<Statistics<N, M>>,
-    ends: Vec<Result<Sample<N, M>, Error>>,
-    trajectories: Vec<Vec<Sample<N, M>>>,
-}
-
-impl<const N: usize, const M: usize> EnsembleRun<N, M> {
-    /// The members together, at each time that was sampled, from the start to the end.
-    pub fn statistics(&self) -> &[Statistics<N, M>] {
-        &self.statistics
-    }
-
-    /// Each member at the end, or why it did not get there.
-    pub fn ends(&self) -> &[Result<Sample<N, M>, Error>] {
-        &self.ends
-    }
-
-    /// The members that failed, by their indices.
-    pub fn failures(&self) -> impl Iterator<Item = (usize, &Error)> {
-        self.ends.iter().enumerate().filter_map(|(member, end)| Some((member, end.as_ref().err()?)))
-    }
-
-    /// The samples of a member, if trajectories were [kept](Ensemble::keep_trajectories) and it did not fail.
-    pub fn trajectory(&self, member: usize) -> Option<&[Sample<N, M>]> {
-        self.trajectories.get(member).filter(|samples| !samples.is_empty()).map(Vec::as_slice)
-    }
-
-    /// The largest |F - F_target| of any member at any time that was sampled, of each integral; NaN where there is no member.
-    pub fn largest_changes(&self) -> SVector<f64, M> {
-        let largest =
-            |sum: SVector<f64, M>, at: &Statistics<N, M>| sum.sup(&at.change.max.abs().sup(&at.change.min.abs()));
-        match self.statistics.first() {
-            Some(first) => self.statistics.iter().fold(first.change.max.abs(), largest),
-            None => SVector::repeat(f64::NAN),
-        }
     }
 }

@@ -1,72 +1,77 @@
 //! Means, variances and extremes over the members, one member at a time and in their order (Welford 1962).
 
-use nalgebra::SVector;
+use derive_where::derive_where;
 
-/// The members together, at one time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Statistics<const N: usize, const M: usize> {
+use crate::entries::Entries;
+use crate::linear::filled;
+use crate::system::{FeedbackSystem, Integrals, Vector};
+
+/// Statistics over the members of an ensemble of the system `S`, at one time.
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics<S: FeedbackSystem> {
     /// The time.
     pub time: f64,
-    /// How many members there are: all that did not fail, now or later.
+    /// The number of members that did not fail, then or later.
     pub members: u64,
-    /// Of the state, flat.
-    pub state: Summary<N>,
-    /// Of F - F_target.
-    pub change: Summary<M>,
+    /// Statistics of the state, flat.
+    pub state: Summary<Vector<S>>,
+    /// Statistics of F - F_target.
+    pub change: Summary<Integrals<S>>,
 }
 
-/// What D quantities are over all members, each by itself. Everything is NaN where there is no member.
+/// Statistics over all members of the entries of a vector, each entry by itself. Everything is NaN if there is no member.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary<const D: usize> {
+pub struct Summary<V> {
     /// The mean.
-    pub mean: SVector<f64, D>,
-    /// The sum of squared distances from the mean over the number of members less one; NaN where there is one member.
-    pub variance: SVector<f64, D>,
+    pub mean: V,
+    /// The sum of squared distances from the mean over the number of members less one; NaN if there is one member.
+    pub variance: V,
     /// The least.
-    pub min: SVector<f64, D>,
+    pub min: V,
     /// The largest.
-    pub max: SVector<f64, D>,
+    pub max: V,
 }
 
-/// What of the members so far a [`Summary`] needs.
+/// What a [`Summary`] needs of the members so far.
 #[derive(Clone, Copy)]
-pub(super) struct Moments<const D: usize> {
+pub(super) struct Moments<V> {
     count: u64,
-    mean: SVector<f64, D>,
-    squares: SVector<f64, D>,
-    min: SVector<f64, D>,
-    max: SVector<f64, D>,
+    mean: V,
+    squares: V,
+    min: V,
+    max: V,
 }
 
-impl<const D: usize> Default for Moments<D> {
+impl<V: Entries<f64>> Default for Moments<V> {
     fn default() -> Self {
-        let zero = SVector::zeros();
-        let infinity = SVector::repeat(f64::INFINITY);
-        Self { count: 0, mean: zero, squares: zero, min: infinity, max: -infinity }
+        let zero = filled(0.0);
+        Self { count: 0, mean: zero, squares: zero, min: filled(f64::INFINITY), max: filled(f64::NEG_INFINITY) }
     }
 }
 
-impl<const D: usize> Moments<D> {
-    pub(super) fn add(&mut self, quantities: &SVector<f64, D>) {
+impl<V: Entries<f64>> Moments<V> {
+    pub(super) fn add(&mut self, quantities: &V) {
         self.count += 1;
-        let ahead = quantities - self.mean;
-        self.mean += ahead * (1.0 / self.count as f64);
-        self.squares += ahead.component_mul(&(quantities - self.mean));
-        self.min = self.min.inf(quantities);
-        self.max = self.max.sup(quantities);
+        for i in 0..V::LEN {
+            let ahead = quantities[i] - self.mean[i];
+            self.mean[i] += ahead * (1.0 / self.count as f64);
+            self.squares[i] += ahead * (quantities[i] - self.mean[i]);
+            self.min[i] = self.min[i].min(quantities[i]);
+            self.max[i] = self.max[i].max(quantities[i]);
+        }
     }
 
     pub(super) fn count(&self) -> u64 {
         self.count
     }
 
-    pub(super) fn summary(&self) -> Summary<D> {
-        let nothing = SVector::repeat(f64::NAN);
+    pub(super) fn summary(&self) -> Summary<V> {
+        let nothing = filled(f64::NAN);
         if self.count == 0 {
             return Summary { mean: nothing, variance: nothing, min: nothing, max: nothing };
         }
         // 0 / 0 for one member.
-        let variance = self.squares / (self.count - 1) as f64;
+        let variance = V::from_fn(|i| self.squares[i] / (self.count - 1) as f64);
         Summary { mean: self.mean, variance, min: self.min, max: self.max }
     }
 }

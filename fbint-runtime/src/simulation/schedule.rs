@@ -1,9 +1,8 @@
 //! When steps end, and which states are sampled.
 
-use crate::Error;
-use crate::error::positive;
+use crate::error::{Error, positive};
 
-/// How many intervals the trajectory has unless told otherwise, at most; twice as many with error control.
+/// Maximum number of intervals of the trajectory by default; twice as many with error control.
 pub(super) const DEFAULT_INTERVALS: u64 = 1000;
 /// How many times a run is watched, at least, if it has as many steps.
 const LOOKS: u64 = 200;
@@ -12,10 +11,34 @@ const UNWATCHED: u64 = 256;
 /// A remainder of this fraction of a step is rounding, not a step; so is what `until / h` may be off by itself.
 const ROUNDING: f64 = 1e-9;
 
+/// The time from the start of a run to its end.
+#[derive(Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+}
+
+impl Span {
+    pub(crate) fn new(from: f64, until: f64) -> Result<Self, Error> {
+        if from == 0.0 {
+            positive("the end of the simulation", until)?;
+        }
+        if from.is_finite() && until.is_finite() && until > from {
+            Ok(Self { from, until })
+        } else {
+            Err(Error::EndBeforeStart { from, until })
+        }
+    }
+
+    pub(crate) fn length(self) -> f64 {
+        self.until - self.from
+    }
+}
+
 /// When steps of a fixed size end, and which are sampled and watched.
 pub(crate) struct Schedule {
     pub(crate) h: f64,
-    pub(super) until: f64,
+    pub(super) span: Span,
     pub(crate) steps: u64,
     /// The size of the last step where it is not h.
     last: Option<f64>,
@@ -24,30 +47,29 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    pub(crate) fn new(h: f64, until: f64, interval: Option<f64>) -> Result<Self, Error> {
+    pub(crate) fn new(h: f64, span: Span, interval: Option<f64>) -> Result<Self, Error> {
         let h = positive("the step h", h)?;
-        let until = positive("the end of the simulation", until)?;
-        let ratio = until / h;
+        let ratio = span.length() / h;
         if ratio > 1e15 {
-            return Err(Error::TooManySteps { h, until });
+            return Err(Error::TooManySteps { h, until: span.until });
         }
         let whole = ratio.round();
         let (steps, last) = if (ratio - whole).abs() <= ROUNDING + 2.0 * f64::EPSILON * ratio && whole > 0.0 {
             (whole as u64, None)
         } else {
-            (ratio.ceil() as u64, Some(until - ratio.floor() * h))
+            (ratio.ceil() as u64, Some(span.length() - ratio.floor() * h))
         };
         let sampled = match interval {
             Some(interval) => (positive("the interval between samples", interval)? / h).round() as u64,
             None => steps.div_ceil(DEFAULT_INTERVALS),
         };
         let watched = steps.div_ceil(LOOKS).min(UNWATCHED);
-        Ok(Self { h, until, steps, last, sampled: sampled.max(1), watched })
+        Ok(Self { h, span, steps, last, sampled: sampled.max(1), watched })
     }
 
     /// The time after a number of steps.
     pub(crate) fn time(&self, step: u64) -> f64 {
-        if step == self.steps { self.until } else { step as f64 * self.h }
+        if step == self.steps { self.span.until } else { self.span.from + step as f64 * self.h }
     }
 
     pub(crate) fn step_size(&self, step: u64) -> f64 {
@@ -79,32 +101,32 @@ impl Schedule {
 
 /// Which states of a run with error control are sampled, besides the start and the end.
 pub(crate) enum Sampling {
-    /// Every so many steps.
+    /// Every `stride`-th step.
     Steps { stride: u64 },
-    /// The multiples of an interval, from number `next` to number `last`.
+    /// The multiples of an interval after the start, from number `next` to number `last`.
     Times { interval: f64, next: u64, last: u64 },
 }
 
 impl Sampling {
-    /// How to go on sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
-    pub(crate) fn new(until: f64, interval: Option<f64>, stride: u64, samples: u64) -> Result<Self, Error> {
+    /// How to resume sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
+    pub(crate) fn new(span: Span, interval: Option<f64>, stride: u64, samples: u64) -> Result<Self, Error> {
         let Some(interval) = interval else { return Ok(Self::Steps { stride }) };
         let interval = positive("the interval between samples", interval)?;
-        if until / interval > 1e8 {
-            return Err(Error::TooManySamples { interval, until });
+        if span.length() / interval > 1e8 {
+            return Err(Error::TooManySamples { interval, until: span.until });
         }
-        let last = ((until / interval) * (1.0 - ROUNDING)).floor() as u64;
+        let last = ((span.length() / interval) * (1.0 - ROUNDING)).floor() as u64;
         Ok(Self::Times { interval, next: samples, last })
     }
 
     /// When samples are taken, the start and the end among them, unless that depends on the steps.
     #[cfg(feature = "ensemble")]
-    pub(crate) fn times(&self, until: f64) -> Vec<f64> {
+    pub(crate) fn times(&self, span: Span) -> Vec<f64> {
         let (interval, last) = match *self {
-            Self::Steps { .. } => (until, 0),
+            Self::Steps { .. } => (span.length(), 0),
             Self::Times { interval, last, .. } => (interval, last),
         };
-        (0..=last).map(|number| number as f64 * interval).chain([until]).collect()
+        (0..=last).map(|number| span.from + number as f64 * interval).chain([span.until]).collect()
     }
 
     pub(super) fn stride(&self) -> u64 {

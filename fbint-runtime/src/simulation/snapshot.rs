@@ -1,16 +1,18 @@
-//! A run under way, as whoever watches it sees it, and all that it takes to go on from there.
+//! A run under way, as its watcher sees it, and all that it takes to resume it.
 //!
-//! A run that goes on from a [`Snapshot`] makes the very steps, bit by bit, that the run made from which it was taken: the
+//! A run that resumes from a [`Snapshot`] makes the very steps that the run made from which it was taken, bit-identical: the
 //! snapshot holds the state, the control of the step size with the derivative that it would not evaluate again, the record of
 //! the drift and the samples so far. It does not hold what the simulation is made from: system, start, method, end.
 
-use crate::Error;
+use super::schedule::Span;
 use crate::drift::DriftRecord;
+use crate::error::Error;
+use crate::system::FeedbackSystem;
 
 /// A moment of a run, shown to [`Simulation::watched`](crate::Simulation::watched).
 pub struct Moment<'a> {
     pub(crate) time: f64,
-    pub(crate) until: f64,
+    pub(crate) span: Span,
     pub(crate) snapshot: &'a dyn Fn() -> Snapshot,
 }
 
@@ -22,16 +24,16 @@ impl Moment<'_> {
 
     /// The fraction of the run that is done.
     pub fn fraction(&self) -> f64 {
-        self.time / self.until
+        (self.time - self.span.from) / self.span.length()
     }
 
-    /// What it takes to go on from here; see [`Simulation::from_snapshot`](crate::Simulation::from_snapshot).
+    /// What it takes to resume the run from here; see [`Simulation::from_snapshot`](crate::Simulation::from_snapshot).
     pub fn snapshot(&self) -> Snapshot {
         (self.snapshot)()
     }
 }
 
-/// All that it takes to go on with a run from a moment of it. With the feature `serde` it can be written to a file.
+/// All that it takes to resume a run from a moment of it. With the feature `serde` it can be written to a file.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
@@ -75,7 +77,7 @@ pub(crate) struct Control {
     pub(crate) last_log_error: f64,
     pub(crate) rejected: u64,
     pub(crate) evaluations: u64,
-    /// Every so many steps are sampled.
+    /// The number of steps from one sample to the next.
     pub(crate) stride: u64,
 }
 
@@ -91,13 +93,14 @@ impl Snapshot {
     }
 
     /// Refuses a snapshot of a system with other dimensions, or with what no run has.
-    pub(crate) fn check<const N: usize, const M: usize>(&self) -> Result<(), Error> {
+    pub(crate) fn check<S: FeedbackSystem>(&self) -> Result<(), Error> {
+        let (entries, integrals) = (S::STATE.len(), S::INTEGRALS.len());
         let dependent = self.dependence.iter().map(|(_, state)| state);
         let mut states = self.derivative.iter().chain(&self.variances).chain(dependent).chain([&self.state]);
-        if !states.all(|state| state.len() == N) || !self.trajectory.iter().all(|row| row.len() == N + 1) {
+        if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }
-        if !self.drift.has_length(M) {
+        if !self.drift.has_length(integrals) {
             return Err(Error::ForeignSnapshot { reason: "it has another number of integrals" });
         }
         if self.trajectory.is_empty() {

@@ -3,7 +3,6 @@
 #![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 use fbint_runtime::feedback_system;
-use fbint_runtime::nalgebra::{SVector, Vector4, Vector6};
 
 pub(crate) const PLANAR_PENDULUM: PlanarPendulum = PlanarPendulum { g: 1.0 };
 pub(crate) const SPHERICAL_PENDULUM: SphericalPendulum = SphericalPendulum { g: 1.0 };
@@ -24,8 +23,8 @@ pub(crate) struct PlanarPendulum {
 
 impl PlanarPendulum {
     /// At rest at the height of the pivot.
-    pub(crate) fn start() -> Vector4<f64> {
-        Vector4::new(1.0, 0.0, 0.0, 0.0)
+    pub(crate) fn start() -> [f64; 4] {
+        [1.0, 0.0, 0.0, 0.0]
     }
 }
 
@@ -43,8 +42,8 @@ pub(crate) struct SphericalPendulum {
 
 impl SphericalPendulum {
     /// The start of CPV22.
-    pub(crate) fn start() -> Vector6<f64> {
-        Vector6::new(0.0, 1.0, 0.0, 1.0, 0.0, 1.0)
+    pub(crate) fn start() -> [f64; 6] {
+        [0.0, 1.0, 0.0, 1.0, 0.0, 1.0]
     }
 }
 
@@ -76,9 +75,9 @@ pub(crate) struct FourBar {
 
 impl FourBar {
     /// At rest with the crank at 10 degrees.
-    pub(crate) fn start() -> SVector<f64, 8> {
+    pub(crate) fn start() -> [f64; 8] {
         let [a, b] = [[0.7878462024097664, 0.1389185421335443], [2.7047378325572815, 0.709467819821636]];
-        SVector::from([a[0], a[1], b[0], b[1], 0.0, 0.0, 0.0, 0.0])
+        [a[0], a[1], b[0], b[1], 0.0, 0.0, 0.0, 0.0]
     }
 }
 
@@ -100,9 +99,9 @@ pub(crate) struct Parallelogram {
 
 impl Parallelogram {
     /// At rest with the crank at an angle.
-    pub(crate) fn at_rest(angle: f64) -> SVector<f64, 8> {
+    pub(crate) fn at_rest(angle: f64) -> [f64; 8] {
         let (sin, cos) = angle.sin_cos();
-        SVector::from([cos, sin, 2.0 + cos, sin, 0.0, 0.0, 0.0, 0.0])
+        [cos, sin, 2.0 + cos, sin, 0.0, 0.0, 0.0, 0.0]
     }
 }
 
@@ -119,8 +118,8 @@ pub(crate) struct Kepler {
 
 impl Kepler {
     /// At the pericentre of an orbit of this eccentricity and semi-major axis 1.
-    pub(crate) fn start(eccentricity: f64) -> Vector6<f64> {
+    pub(crate) fn start(eccentricity: f64) -> [f64; 6] {
         let speed = ((1.0 + eccentricity) / (1.0 - eccentricity)).sqrt();
-        Vector6::new(1.0 - eccentricity, 0.0, 0.0, 0.0, 0.6 * speed, 0.8 * speed)
+        [1.0 - eccentricity, 0.0, 0.0, 0.0, 0.6 * speed, 0.8 * speed]
     }
 }

@@ -62,7 +62,7 @@ Methods:
 
 Gains:
   Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
-  the method estimates for its own steps, which needs no number. With --gains it is not, unless --correct is given:
+  the method estimates for its own steps, which needs no number. With --gains it is not, unless --project is given:
   none              the derived field alone
   K                 every integral weighs K; K1,K2,.. gives one weight to each, in the order that `fbint list` shows
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
@@ -125,13 +125,13 @@ pub(crate) struct Integration {
     /// The absolute tolerance of a method that chooses its steps; that of --rtol unless given.
     #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
     pub(crate) atol: Option<f64>,
-    /// Correct the state after each step, onto all constraints and invariants, also with --gains.
+    /// Project the state after each step onto all constraints and invariants, also with --gains.
     #[arg(long)]
-    pub(crate) correct: bool,
+    pub(crate) project: bool,
     /// The time at the end; a run starts at 0.
     #[arg(long, value_name = "T", default_value_t = 10.0, allow_negative_numbers = true)]
     pub(crate) until: f64,
-    /// The gains of the feedback, instead of a correction after each step.
+    /// The gains of the feedback, instead of a projection after each step.
     #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
     pub(crate) gains: Option<GainsArgument>,
     /// Set a parameter; may be repeated.
@@ -284,9 +284,6 @@ pub(crate) struct Form {
     /// The generated Rust.
     #[arg(long)]
     pub(crate) rust: bool,
-    /// What each pass of the compiler made of the feedback field: operations and live values.
-    #[arg(long)]
-    pub(crate) passes: bool,
 }
 
 const REPRODUCE_EXAMPLES: &str = "\
@@ -317,7 +314,7 @@ Examples:
   fbint work-precision spherical-pendulum --until 100 --out out
   fbint work-precision kepler --until 50 --png
 
-Every Runge-Kutta method runs over a ladder of steps or tolerances, once for each policy of gains: none, one correction after
+Every Runge-Kutta method runs over a ladder of steps or tolerances, once for each policy of gains: none, one projection after
 each step (what a run does unless told otherwise), relaxation, gains scaled by the gradients, and k = 1 and k = 50 for every
 integral; so does every geometric method that applies to the model. Errors are those of the state at the end, against DOP853 at
 1e-14. Times are minima over repetitions of the steps alone. A fixed step is refused where the gains make it unstable.";

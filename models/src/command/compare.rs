@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::io::{Write, stdout};
 use std::path::Path;
 
-use fbint_runtime::{Correction, IntegralDrift, Method};
+use fbint_runtime::{IntegralDrift, Method, Settings};
 use models::catalogue::{Feedback, Model, Plan, Run};
 
 use super::figure::{self, Curve};
@@ -41,7 +41,7 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
 
     let svg = figure::drift(
         &format!("Spherical pendulum of CPV22, h = {STEP}, k = {GAIN}"),
-        model.integral_names(),
+        &model.integral_names(),
         &curves(&runs),
     );
     output.write(|file| file.write_all(svg.as_bytes()))?;
@@ -62,7 +62,8 @@ fn run(
     (contender, method): (Contender, Method),
 ) -> Result<Run, fbint_runtime::Error> {
     let feedback = if contender.aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
-    let plan = Plan { method, correction: Correction::times(0), until: UNTIL, feedback, every: Some(EVERY) };
+    let settings = Settings { every: Some(EVERY), ..Settings::new(method, UNTIL) };
+    let plan = Plan { settings, feedback };
     let mut progress = Progress::new(&contender.to_string());
     model.run(start, &plan, None, &mut progress.watch())
 }

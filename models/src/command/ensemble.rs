@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io::{self, Write, stdout};
 
+use fbint_runtime::Projection;
 use models::catalogue::{EnsembleRun, Feedback, Member, Model, Summary};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -58,7 +59,7 @@ enum Varied {
 fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn Error>> {
     let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let (p, n) = (parameters.len(), model.state_names().len());
-    let names: Vec<&str> = parameters.iter().chain(model.state_names()).copied().chain([GAINS]).collect();
+    let names: Vec<&str> = parameters.iter().copied().chain(model.state_names()).chain([GAINS]).collect();
     let mut found = Vec::new();
     for Variation { name, .. } in variations {
         let index = nearest::find("parameter, entry of the state or", name, &names)?;
@@ -75,7 +76,7 @@ fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Bo
     Ok(found.into_iter().map(kind).collect())
 }
 
-/// Gains that vary take the place of those of all, and of the correction unless it was asked for.
+/// Gains that vary take the place of those of all, and of the projection unless it was asked for.
 fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied]) -> Result<(), Box<dyn Error>> {
     let given = arguments.integration.gains.is_some();
     match job.gains {
@@ -85,7 +86,7 @@ fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied
         _ if !varied.iter().any(|varied| matches!(varied, Varied::Gain)) => Ok(()),
         _ if given => Err("--vary gains and --gains exclude one another: give one of them".into()),
         _ => {
-            job.corrections = arguments.integration.correct.into();
+            job.settings.projection = arguments.integration.project.then(Projection::once);
             Ok(())
         }
     }
@@ -196,7 +197,7 @@ impl Outputs {
 }
 
 fn quantities(model: &dyn Model) -> Vec<String> {
-    let state = model.state_names().iter().map(|&name| name.to_owned());
+    let state = model.state_names().into_iter().map(str::to_owned);
     state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
 }
 
@@ -251,13 +252,13 @@ fn report(
     outputs: &Outputs,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let method = method_name(job.method);
+    let method = method_name(job.settings.method);
     writeln!(
         out,
         "{}: {} members, {method}, t = 0 .. {}, seed {}\n",
         job.model,
         run.ends.len(),
-        job.until,
+        job.settings.until,
         arguments.seed
     )?;
     let names = quantities(model);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 
-use fbint_runtime::{Correction, Method};
+use fbint_runtime::Settings;
 use models::catalogue::{Feedback, Model, Plan};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -17,13 +17,9 @@ pub(crate) struct Job {
     pub(crate) model: String,
     pub(crate) parameters: BTreeMap<String, f64>,
     pub(crate) start: BTreeMap<String, f64>,
-    pub(crate) method: Method,
+    #[serde(flatten)]
+    pub(crate) settings: Settings,
     pub(crate) gains: Feedback,
-    /// Corrections onto all integrals after each step.
-    pub(crate) corrections: u32,
-    pub(crate) until: f64,
-    /// The time between two samples.
-    pub(crate) every: Option<f64>,
 }
 
 impl Job {
@@ -42,19 +38,13 @@ impl Job {
         let names = model.state_names();
         let mut start = vec![f64::NAN; names.len()];
         for (name, value) in &self.start {
-            start[nearest::find("entry of the state", name, names)?] = *value;
+            start[nearest::find("entry of the state", name, &names)?] = *value;
         }
         Ok(start)
     }
 
     pub(crate) fn plan(&self) -> Plan {
-        Plan {
-            method: self.method,
-            correction: Correction::times(self.corrections),
-            until: self.until,
-            feedback: self.gains.clone(),
-            every: self.every,
-        }
+        Plan { settings: self.settings, feedback: self.gains.clone() }
     }
 }
 

@@ -105,7 +105,7 @@ impl Outcome {
         });
         Self {
             time: run.time,
-            state: named(model.state_names(), &run.state),
+            state: named(&model.state_names(), &run.state),
             steps: run.steps,
             evaluations: run.evaluations,
             drift: drift.collect(),

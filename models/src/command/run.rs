@@ -1,10 +1,10 @@
-//! `fbint run`: one model by one method; and `fbint resume`, which goes on with such a run.
+//! `fbint run`: one model by one method; and `fbint resume`, which resumes such a run.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use fbint_runtime::Method;
+use fbint_runtime::{Method, Projection, Settings};
 use models::catalogue::{Feedback, Model};
 
 use super::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>
     Task { code_sha256: code_sha256(&*job.model()?), job, files, every, wall_before: 0.0 }.execute(&outputs, None)
 }
 
-/// Goes on from a checkpoint, to which it goes on writing.
+/// Resumes from a checkpoint, and keeps writing to it.
 pub(crate) fn resume(arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
     let path = &arguments.checkpoint;
     let Checkpoint { job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
@@ -56,13 +56,23 @@ pub(super) fn job(arguments: &Integration, every: Option<f64>) -> Result<Job, Bo
     Ok(Job {
         model: arguments.model.clone(),
         parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        start: named(model.state_names(), &start),
-        method,
+        start: named(&model.state_names(), &start),
+        settings: Settings {
+            every,
+            projection: projection(&*model, arguments),
+            ..Settings::new(method, arguments.until)
+        },
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
-        corrections: (arguments.correct || arguments.gains.is_none()).into(),
-        until: arguments.until,
-        every,
     })
+}
+
+/// The projection that was asked for, else the default where no gains are named.
+fn projection(model: &dyn Model, arguments: &Integration) -> Option<Projection> {
+    match &arguments.gains {
+        _ if arguments.project => Some(Projection::once()),
+        Some(_) => None,
+        None => model.default_projection(),
+    }
 }
 
 fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(), Box<dyn Error>> {
@@ -77,11 +87,12 @@ fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(
 /// The model's own start with the entries that were set, repaired around them if asked.
 fn start(model: &dyn Model, arguments: &Integration) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut start = model.start()?;
+    let names = model.state_names();
     let mut held = Vec::new();
     for Assignment { name, value } in &arguments.start {
-        let entry = nearest::find("entry of the state", name, model.state_names())?;
+        let entry = nearest::find("entry of the state", name, &names)?;
         start[entry] = *value;
-        held.push(model.state_names()[entry]);
+        held.push(names[entry]);
     }
     if arguments.repair { model.repair(&start, &held).map_err(in_terms_of_options) } else { Ok(start) }
 }

@@ -58,7 +58,7 @@ impl Task {
             let wall_seconds = self.wall_seconds(begun);
             record::write(&outputs.record, &self.job, &*model, &self.code_sha256, wall_seconds, ending)
         };
-        let is_complete = |run: &catalogue::Run| run.time == self.job.until;
+        let is_complete = |run: &catalogue::Run| run.time == self.job.settings.until;
         let outcome = outcome.and_then(|run| {
             if is_complete(&run) {
                 self.write(&*model, &run, outputs)?;
@@ -90,7 +90,7 @@ impl Task {
         }
         if let Some(plot) = &outputs.plot {
             let curve = Curve { contender: contender(&self.job), trajectory: &run.trajectory };
-            let svg = figure::drift(&title(&self.job), model.integral_names(), &[curve]);
+            let svg = figure::drift(&title(&self.job), &model.integral_names(), &[curve]);
             plot.write(|file| file.write_all(svg.as_bytes()))?;
         }
         Ok(())
@@ -101,7 +101,7 @@ impl Task {
     }
 
     fn interrupted(&self, time: f64, outputs: &Outputs) -> String {
-        let reached = format!("interrupted at t = {time:?} of {:?}", self.job.until);
+        let reached = format!("interrupted at t = {time:?} of {:?}", self.job.settings.until);
         match &outputs.checkpoint {
             Some(file) => format!("{reached}; `fbint resume {}` goes on from there", file.path().display()),
             None => format!("{reached}; with --checkpoint FILE such a run can be gone on with"),
@@ -216,28 +216,28 @@ fn report(
 }
 
 fn contender(job: &Job) -> Contender {
-    let scheme = job.method.into();
+    let scheme = job.settings.method.into();
     match job.gains {
-        Feedback::None if job.corrections > 0 => Contender::with_projection(scheme),
+        Feedback::None if job.settings.projection.is_some() => Contender::with_projection(scheme),
         Feedback::None => Contender::plain(scheme),
         _ => Contender::with_feedback(scheme),
     }
 }
 
 fn title(job: &Job) -> String {
-    let accuracy = match job.method {
+    let accuracy = match job.settings.method {
         Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
         Method::DormandPrince { rtol, atol } | Method::Dop853 { rtol, atol } => {
             format!("rtol = {rtol:?}, atol = {atol:?}")
         }
     };
-    format!("{}: {}, {accuracy}, t = 0 .. {}", job.model, method_label(job), job.until)
+    format!("{}: {}, {accuracy}, t = 0 .. {}", job.model, method_label(job), job.settings.until)
 }
 
 fn method_label(job: &Job) -> String {
-    let method = method_name(job.method);
+    let method = method_name(job.settings.method);
     let feedback = match &job.gains {
-        Feedback::None if job.corrections > 0 => return format!("{method}, corrected after each step"),
+        Feedback::None if job.settings.projection.is_some() => return format!("{method}, projected after each step"),
         Feedback::None => format!("{method} without feedback"),
         Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
         Feedback::Diagonal(_) => format!("{method} with feedback"),
@@ -245,5 +245,5 @@ fn method_label(job: &Job) -> String {
         Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
         Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
     };
-    if job.corrections > 0 { feedback + ", corrected" } else { feedback }
+    if job.settings.projection.is_some() { feedback + ", projected" } else { feedback }
 }

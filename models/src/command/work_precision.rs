@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use fbint_runtime::Error::{BlowUp, Halted, UnstableGains};
-use fbint_runtime::{Correction, Method};
+use fbint_runtime::{Method, Projection, Settings};
 use models::catalogue::{Feedback, Model, Plan};
 
 use self::series::{Measured, Outcome, Series, Stepper};
@@ -26,7 +26,7 @@ use super::load;
 use super::progress::Progress;
 use super::reproduce::{self, Table};
 
-/// Of the reference. What it is held against is ten times less accurate, and not corrected.
+/// The tolerance of the reference. What it is held against is ten times less accurate, and not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
 /// How often each run is timed.
 const ROUNDS: usize = 5;
@@ -56,8 +56,8 @@ struct Study {
 impl Study {
     fn new(model: &dyn Model, arguments: &WorkPrecision) -> Result<Self, Box<dyn Error>> {
         let track = Track { model, start: model.start()?, until: arguments.until };
-        let reference = track.reference(REFERENCE_TOLERANCE, Correction::once())?;
-        let other = track.reference(10.0 * REFERENCE_TOLERANCE, Correction::times(0))?;
+        let reference = track.reference(REFERENCE_TOLERANCE, Some(Projection::once()))?;
+        let other = track.reference(10.0 * REFERENCE_TOLERANCE, None)?;
         let mut series = Series::all(&model.rivals(), arguments.until);
         let mut progress = Progress::new(&arguments.model);
         let mut report = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
@@ -110,9 +110,10 @@ struct Track<'a> {
 
 impl Track<'_> {
     /// The state at the end by DOP853.
-    fn reference(&self, tolerance: f64, correction: Correction) -> Result<Vec<f64>, fbint_runtime::Error> {
+    fn reference(&self, tolerance: f64, projection: Option<Projection>) -> Result<Vec<f64>, fbint_runtime::Error> {
         let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
-        let plan = Plan { method, correction, until: self.until, feedback: Feedback::None, every: None };
+        let settings = Settings { projection, ..Settings::new(method, self.until) };
+        let plan = Plan { settings, feedback: Feedback::None };
         Ok(self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))?.state)
     }
 

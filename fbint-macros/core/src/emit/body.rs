@@ -4,12 +4,12 @@
 //! temporaries get names that neither clash with one another nor with the function's own arguments:
 //!
 //! ```text
-//! let q_0 = x.data.0[0][0];
-//! let q_1 = x.data.0[0][1];
+//! let q_0 = x[0];
+//! let q_1 = x[1];
 //! let t0 = q_0 * q_0;
 //! let t1 = q_1.mul_add(q_1, t0);
 //! let [y_0, y_1] = law.weigh_normalised([t1, t0], self);
-//! Matrix::from_array_storage(ArrayStorage([[..], ..]))
+//! [.., ..]
 //! ```
 
 use std::collections::BTreeSet;
@@ -36,7 +36,7 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(runtime: &'a syn::Path, places: &'a Table<Symbol, Place>, prepare: &Program) -> Self {
         let mut taken: BTreeSet<String> =
-            ["x", "h", "law", "columns", "variances", "noise"].into_iter().map(str::to_owned).collect();
+            ["x", "law", "rows", "variances", "noise"].into_iter().map(str::to_owned).collect();
         let names = places.map(|place| free_name(variable_name(place), &mut taken));
         let mut computed = 0..;
         let name = |value: &Value| match prepare.instructions[value.index()] {
@@ -70,14 +70,10 @@ impl<'a> Scope<'a> {
         (quote!(#(#parameters)* #(#statements)*), values)
     }
 
-    /// The statements and the final expression, a vector.
+    /// The statements and the final expression, an array.
     pub(super) fn vector(&self, program: &Program, form: Form) -> TokenStream {
         let (statements, entries) = self.evaluate(program, form);
-        let runtime = self.runtime;
-        quote! {
-            #statements
-            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([[#(#entries),*]]))
-        }
+        quote!(#statements [#(#entries),*])
     }
 
     /// The statements and the final expression of the function that returns factors, scales and offsets: an array of arrays.
@@ -87,13 +83,7 @@ impl<'a> Scope<'a> {
         quote!(#statements [#(#rows),*])
     }
 
-    /// The statements and the final expression, an array.
-    pub(super) fn array(&self, program: &Program) -> TokenStream {
-        let (statements, entries) = self.evaluate(program, Form::Declared);
-        quote!(#statements [#(#entries),*])
-    }
-
-    /// The statements and the final expression, a matrix whose outputs are listed row by row. Most entries of a Jacobian
+    /// The statements and the final expression, an array of rows, whose outputs are listed row by row. Most entries of a Jacobian
     /// vanish: only the others are written.
     pub(super) fn matrix(&self, program: &Program, columns: usize) -> TokenStream {
         let rows = program.outputs.len() / columns.max(1);
@@ -104,15 +94,14 @@ impl<'a> Scope<'a> {
         let assignments = written.map(|(position, (_, entry))| {
             let (row, column) = (position / columns, position % columns);
             let (row, column) = (Literal::usize_unsuffixed(row), Literal::usize_unsuffixed(column));
-            quote!(columns[#column][#row] = #entry;)
+            quote!(rows[#row][#column] = #entry;)
         });
         let (rows, columns) = (Literal::usize_unsuffixed(rows), Literal::usize_unsuffixed(columns));
-        let runtime = self.runtime;
         quote! {
             #statements
-            let mut columns = [[T::from_f64(0.0); #rows]; #columns];
+            let mut rows = [[T::from_f64(0.0); #columns]; #rows];
             #(#assignments)*
-            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage(columns))
+            rows
         }
     }
 
@@ -261,19 +250,19 @@ impl<'a> Body<'a> {
         let statement = match (instruction, self.numbers) {
             (Instruction::Input(Input::State(symbol)), Numbers::Scalars) => {
                 let (name, index) = (&self.scope.names[*symbol], Literal::usize_unsuffixed(symbol.place()));
-                quote!(let #name = x.data.0[0][#index];)
+                quote!(let #name = x[#index];)
             }
             (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
                 let name = &self.scope.prepared[*index];
-                quote!(let #name = T::lift(self.#name);)
+                quote!(let #name = self.#name;)
             }
             (Instruction::Input(Input::Variance(column)), Numbers::Scalars) => {
                 let (name, column) = (variance_name(*column), Literal::usize_unsuffixed(column.place()));
-                quote!(let #name = variances.data.0[0][#column];)
+                quote!(let #name = variances[#column];)
             }
             (Instruction::Input(Input::Noise(row)), Numbers::Scalars) => {
                 let (name, row) = (noise_name(*row), Literal::usize_unsuffixed(row.place()));
-                quote!(let #name = noise.data.0[0][#row];)
+                quote!(let #name = noise[#row];)
             }
             _ => return,
         };

@@ -1,15 +1,12 @@
 //! The struct: which items may carry the attribute, and which fields are parameters.
 //!
 //! A struct of the wrong kind, an enum and a union are mistakes that leave a type behind: code that uses it should find
-//! a model, so the declaration goes on without parameters. Other items cannot stand in for a model.
+//! a model, so that the declaration is read on without parameters. Other items cannot stand in for a model.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{
-    Data, DeriveInput, Expr, Field, Fields, FieldsNamed, GenericArgument, Generics, Ident, Item, Lit, PathArguments,
-    Type,
-};
+use syn::{Data, DeriveInput, Expr, Field, Fields, GenericArgument, Generics, Ident, Item, Lit, PathArguments, Type};
 
 use super::{MAX_ENTRIES, Shape, Variable, limits};
 use crate::diagnostics::Errors;
@@ -22,7 +19,7 @@ pub(super) struct Parameters {
     pub(super) hidden: bool,
 }
 
-/// The type and its parameters; `None` if the item is no type.
+/// The type and its parameters; `None` if the item is not a type.
 pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<(DeriveInput, Parameters)> {
     if !limits::fit(&tokens, errors) || !limits::hold_item(&tokens, errors) {
         return None;
@@ -59,7 +56,7 @@ fn describe(item: &Item) -> (Span, &'static str) {
 }
 
 /// The fields, if the type can be a model.
-fn fields<'a>(item: &'a DeriveInput, errors: &mut Errors) -> Option<&'a FieldsNamed> {
+fn fields<'a>(item: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<&'a Field>> {
     let fields = match &item.data {
         Data::Struct(data) => &data.fields,
         Data::Enum(data) => {
@@ -73,17 +70,13 @@ fn fields<'a>(item: &'a DeriveInput, errors: &mut Errors) -> Option<&'a FieldsNa
     };
     let plain = no_generics(&item.generics, errors);
     match fields {
-        Fields::Named(fields) => plain.then_some(fields),
+        Fields::Named(fields) => plain.then(|| fields.named.iter().collect()),
         Fields::Unnamed(fields) => {
             let message = "the fields of a model are its parameters and need names: `struct Model { m: f64 }`";
             errors.push(fields.paren_token.span.open(), message);
             None
         }
-        Fields::Unit => {
-            let message = format!("a model without parameters is written `struct {} {{}}`", item.ident);
-            errors.push(item.ident.span(), message);
-            None
-        }
+        Fields::Unit => plain.then(Vec::new),
     }
 }
 
@@ -99,9 +92,9 @@ fn no_generics(generics: &Generics, errors: &mut Errors) -> bool {
     false
 }
 
-fn parameters(fields: &FieldsNamed, errors: &mut Errors) -> Parameters {
+fn parameters(fields: Vec<&Field>, errors: &mut Errors) -> Parameters {
     let mut parameters = Parameters { variables: Vec::new(), broken: Vec::new(), hidden: false };
-    for field in &fields.named {
+    for field in fields {
         let Some(name) = field.ident.clone() else { continue };
         match parameter(field, &name, errors) {
             Some(shape) => parameters.variables.push(Variable { name, shape }),

@@ -163,8 +163,9 @@ type Quantity<'a> = &'a dyn Fn(&Sample) -> f64;
 
 /// The Frobenius norm of RᵀR - 1, whose entries below the diagonal the model keeps once.
 fn orthonormality(sample: &Sample) -> f64 {
-    let weights = <FreeRigidBody as fbint_runtime::FeedbackSystem<12, 10>>::INTEGRAL_WEIGHTS;
-    sample.change.iter().zip(weights).take(6).map(|(entry, weight)| weight * entry * entry).sum::<f64>().sqrt()
+    let integrals = <FreeRigidBody as fbint_runtime::FeedbackSystem>::INTEGRALS;
+    let constraints = sample.change.iter().zip(integrals).filter(|(_, integral)| integral.kind.is_constraint());
+    constraints.map(|(entry, integral)| integral.weight * entry * entry).sum::<f64>().sqrt()
 }
 
 fn norm(changes: &[f64]) -> f64 {

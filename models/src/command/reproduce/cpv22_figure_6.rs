@@ -9,7 +9,6 @@ use std::error::Error;
 
 use fbint_runtime::{Diagonal, Gains, Method, Rattle};
 use models::PlanarPendulum;
-use nalgebra::SVector;
 
 use super::super::figure::{self, Axis, Chart, Line};
 use super::super::scheme::{Aid, Contender, Scheme};
@@ -70,7 +69,7 @@ pub(super) fn figure() -> Result<Reproduction, Box<dyn Error>> {
 fn stepped(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> {
     let rattle = Rattle::new(pendulum)?;
     let steps = || (0..REFINEMENTS).map(|n| PERIOD / (FIRST * 2_f64.powf(0.5 * f64::from(n))).round());
-    let series = |run: &dyn Fn(&PeriodOf<'_>, f64) -> Result<Trial, fbint_runtime::Error>| {
+    let series = |run: &dyn Fn(&Setting<'_, PlanarPendulum>, f64) -> Result<Trial, fbint_runtime::Error>| {
         let mut trials = Vec::new();
         for h in steps() {
             match run(&setting(pendulum), h) {
@@ -107,14 +106,12 @@ fn controlled(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> 
 }
 
 /// CPV22's k = 1 on |q|^2 - 1, q . p and H. The rate that is derived from the first is 2 q . p.
-fn gains() -> Gains<Diagonal<3>> {
+fn gains() -> Gains<Diagonal<PlanarPendulum>> {
     Gains::diagonal([1.0, 0.25, 1.0])
 }
 
-type PeriodOf<'a> = Setting<'a, PlanarPendulum, 4, 3>;
-
-fn setting(pendulum: &PlanarPendulum) -> PeriodOf<'_> {
-    Setting { system: pendulum, start: SVector::from(pendulum.start()), until: PERIOD, every: PERIOD }
+fn setting(pendulum: &PlanarPendulum) -> Setting<'_, PlanarPendulum> {
+    Setting { system: pendulum, start: pendulum.start().into(), until: PERIOD, every: PERIOD }
 }
 
 impl Series {

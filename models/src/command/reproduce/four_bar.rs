@@ -6,10 +6,10 @@
 use std::error::Error;
 
 use fbint_runtime::{
-    Correction, Feedback, FeedbackSystem, Field, Gains, Integrator, PlainField, PreparedSystem, Projector, Tolerance,
+    Feedback, FeedbackSystem, Field, Gains, Integrals, Integrator, PlainField, PreparedSystem, Projection, Projector,
+    Tolerance, Vector,
 };
 use models::FourBar;
-use nalgebra::SVector;
 
 use super::super::figure::{self, Line, envelope};
 use super::super::progress::Progress;
@@ -31,8 +31,8 @@ const IDA: [f64; 2] = [4.5e-3, 6.0e-10];
 /// What DOP853 at 1e-10 must keep, in metres.
 const BOUND: f64 = 5e-10;
 
-type State = SVector<f64, 8>;
-type Targets = SVector<f64, 7>;
+type State = Vector<FourBar>;
+type Targets = Integrals<FourBar>;
 
 /// One run.
 struct Course {
@@ -77,7 +77,7 @@ fn courses(linkage: &FourBar, (rtol, atol): (f64, f64)) -> Result<Vec<Course>, B
 
 fn course(
     linkage: &FourBar,
-    field: &impl Field<8>,
+    field: &impl Field<Vector = State>,
     targets: &Targets,
     tolerance: Tolerance,
     contender: Contender,
@@ -92,14 +92,14 @@ fn course(
 }
 
 /// Steps to the end, corrects if that is the aid, and measures after every step.
-fn follow<F: Field<8>, const S: usize>(
+fn follow<F: Field<Vector = State>, const STAGES: usize>(
     linkage: &FourBar,
-    mut integrator: Integrator<'_, F, 8, S>,
+    mut integrator: Integrator<'_, F, STAGES>,
     targets: &Targets,
     contender: Contender,
 ) -> Result<Course, Box<dyn Error>> {
     let prepared = linkage.prepare();
-    let mut projector = Projector::new(linkage, integrator.state(), *targets, Correction::once());
+    let mut projector = Projector::new(linkage, integrator.state(), *targets, Projection::once());
     let mut progress = Progress::new(&format!("four-bar: {contender}"));
     let mut residuals = vec![(0.0, residual(linkage, &prepared.integrals(integrator.state())))];
     while integrator.time() < UNTIL {

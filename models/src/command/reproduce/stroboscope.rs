@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
-use fbint_runtime::{Correction, Method};
+use fbint_runtime::{Method, Settings};
 use models::FourBar;
 use models::catalogue::{Feedback, Plan, Sample};
 
@@ -237,13 +237,10 @@ fn picture(scene: &Scene) -> Result<Picture, Box<dyn Error>> {
 /// The states at equal time steps, [`POINTS_PER_FRAME`] for each frame.
 fn motion(scene: &Scene) -> Result<Vec<Sample>, Box<dyn Error>> {
     let model = load(scene.model)?;
-    let plan = Plan {
-        method: Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE },
-        correction: Correction::times(0),
-        until: scene.until,
-        feedback: Feedback::None,
-        every: Some(scene.until / (scene.frames * POINTS_PER_FRAME) as f64),
-    };
+    let method = Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE };
+    let every = Some(scene.until / (scene.frames * POINTS_PER_FRAME) as f64);
+    let settings = Settings { every, ..Settings::new(method, scene.until) };
+    let plan = Plan { settings, feedback: Feedback::None };
     let mut progress = Progress::new(scene.model);
     Ok(model.run(&model.start()?, &plan, None, &mut progress.watch())?.trajectory)
 }

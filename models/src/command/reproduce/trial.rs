@@ -1,11 +1,10 @@
 //! One system from one start by one method after the other.
 
 use fbint_runtime::{
-    Correction, Error, FeedbackSystem, Field, GainMatrix, Gains, IntegralDrift, Method, OneStep, PlainField, Run,
-    Simulation,
+    Error, FeedbackSystem, Field, GainPolicy, Gains, IntegralDrift, Method, OneStep, Projection, Run, Simulation,
+    Vector,
 };
 use models::catalogue::Sample;
-use nalgebra::SVector;
 
 use super::super::figure::Curve;
 use super::super::progress::Progress;
@@ -13,9 +12,9 @@ use super::super::scheme::{Contender, Scheme};
 use super::result::{Rule, Table, Verdict};
 
 /// What all trials have in common.
-pub(super) struct Setting<'a, S, const N: usize, const M: usize> {
+pub(super) struct Setting<'a, S: FeedbackSystem> {
     pub(super) system: &'a S,
-    pub(super) start: SVector<f64, N>,
+    pub(super) start: Vector<S>,
     pub(super) until: f64,
     /// The time between two samples.
     pub(super) every: f64,
@@ -30,61 +29,56 @@ pub(super) struct Trial {
     pub(super) evaluations: u64,
 }
 
-impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, M> {
+impl<S: FeedbackSystem> Setting<'_, S> {
     /// A Runge-Kutta method left to itself.
     pub(super) fn plain(&self, method: Method) -> Result<Trial, Error> {
         self.run(Contender::plain(method.into()), method, self.simulation()?)
     }
 
     /// A Runge-Kutta method on the field with feedback.
-    pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainMatrix<M>>) -> Result<Trial, Error> {
+    pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainPolicy<S>>) -> Result<Trial, Error> {
         self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains).unaudited())
     }
 
-    /// A Runge-Kutta method with one correction after each step.
+    /// A Runge-Kutta method with one projection after each step.
     pub(super) fn with_projection(&self, method: Method) -> Result<Trial, Error> {
-        let simulation = self.simulation()?.corrected(Correction::once());
+        let simulation = self.simulation()?.projected(Projection::once());
         self.run(Contender::with_projection(method.into()), method, simulation)
     }
 
     /// A geometric method.
-    pub(super) fn by(&self, scheme: Scheme, method: &impl OneStep<N>, h: f64) -> Result<Trial, Error> {
+    pub(super) fn by(&self, scheme: Scheme, method: &impl OneStep<Vector<S>>, h: f64) -> Result<Trial, Error> {
         let contender = Contender::plain(scheme);
-        let mut progress = progress::<S, N, M>(contender);
-        Ok(Trial::new(contender, &self.simulation()?.watched(progress.watch()).run_by(method, h)?))
+        let mut progress = progress::<S>(contender);
+        Ok(Trial::new(contender, &self.simulation()?.watched(progress.watch()).run_geometric(method, h, self.until)?))
     }
 
-    fn simulation(&self) -> Result<Simulation<'_, S, PlainField<S::Prepared, M>, N, M>, Error> {
-        Ok(Simulation::new(self.system, self.start)?.without_feedback().until(self.until).record_every(self.every))
+    fn simulation(&self) -> Result<Simulation<'_, S>, Error> {
+        Ok(Simulation::new(self.system, self.start)?.without_feedback().record_every(self.every))
     }
 
     fn run(
         &self,
         contender: Contender,
         method: Method,
-        simulation: Simulation<'_, S, impl Field<N>, N, M>,
+        simulation: Simulation<'_, S, impl Field<Vector = Vector<S>>>,
     ) -> Result<Trial, Error> {
-        let mut progress = progress::<S, N, M>(contender);
-        let run = simulation.method(method).watched(progress.watch()).run()?;
+        let mut progress = progress::<S>(contender);
+        let run = simulation.watched(progress.watch()).run(method, self.until)?;
         Ok(Trial::new(contender, &run))
     }
 }
 
-fn progress<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(contender: Contender) -> Progress {
+fn progress<S: FeedbackSystem>(contender: Contender) -> Progress {
     Progress::new(&format!("{}: {contender}", S::NAME))
 }
 
 impl Trial {
-    fn new<X: Clone, const N: usize, const M: usize>(contender: Contender, run: &Run<X, N, M>) -> Self {
-        let sample = |sample: &fbint_runtime::Sample<N, M>| Sample {
-            time: sample.time,
-            state: sample.state.as_slice().to_vec(),
-            change: sample.change.as_slice().to_vec(),
-        };
+    fn new<S: FeedbackSystem>(contender: Contender, run: &Run<S>) -> Self {
         Self {
             contender,
-            drift: run.drift().integrals().to_vec(),
-            trajectory: run.trajectory().iter().map(sample).collect(),
+            drift: run.drift().integrals().collect(),
+            trajectory: run.trajectory().iter().map(Sample::from).collect(),
             evaluations: run.evaluations(),
         }
     }

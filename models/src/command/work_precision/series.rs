@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use fbint_runtime::{Correction, Method};
+use fbint_runtime::{Method, Projection, Settings};
 use models::catalogue::{Feedback, Plan, Rival};
 
 use super::super::scheme::{Aid, Contender, Scheme};
@@ -38,8 +38,8 @@ pub(super) enum Stepper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
     Plain,
-    /// One correction after each step, as a run does unless told otherwise.
-    Corrected,
+    /// One projection after each step, which is the default of a run.
+    Projected,
     Relaxation,
     Scaled,
     /// k for every integral.
@@ -186,7 +186,7 @@ impl Stepper {
 impl Policy {
     const ALL: [Self; 7] = [
         Self::Plain,
-        Self::Corrected,
+        Self::Projected,
         Self::Relaxation,
         Self::Scaled,
         Self::Uniform(1),
@@ -202,7 +202,7 @@ impl Policy {
     pub(super) const fn aid(self) -> Aid {
         match self {
             Self::Plain => Aid::Nothing,
-            Self::Corrected => Aid::Projection,
+            Self::Projected => Aid::Projection,
             Self::Relaxation | Self::Scaled | Self::Uniform(_) | Self::BaeChang => Aid::Feedback,
         }
     }
@@ -218,14 +218,14 @@ impl Policy {
             _ => (Method::Rk4 { h: setting }, STEPS_TO_RELAX * setting),
         };
         let feedback = match self {
-            Self::Plain | Self::Corrected => Feedback::None,
+            Self::Plain | Self::Projected => Feedback::None,
             Self::Relaxation => Feedback::Relaxation(tau),
             Self::Scaled => Feedback::DiagonalScaled(1.0 / tau),
             Self::Uniform(k) => Feedback::Uniform(f64::from(k)),
             Self::BaeChang => Feedback::BaeChang(setting),
         };
-        let correction = Correction::times((self == Self::Corrected).into());
-        Plan { method, correction, until, feedback, every: None }
+        let projection = (self == Self::Projected).then(Projection::once);
+        Plan { settings: Settings { projection, ..Settings::new(method, until) }, feedback }
     }
 }
 
@@ -233,7 +233,7 @@ impl fmt::Display for Policy {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Plain => out.write_str("plain"),
-            Self::Corrected => out.write_str("corrected"),
+            Self::Projected => out.write_str("projected"),
             Self::Relaxation => out.write_str("relaxation"),
             Self::Scaled => out.write_str("scaled"),
             Self::Uniform(k) => write!(out, "k = {k}"),

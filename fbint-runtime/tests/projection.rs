@@ -1,10 +1,16 @@
-//! The correction after each step: what it holds, what it leaves of the trajectory, and where DF loses rank.
+//! The projection after each step: what it holds, what it leaves of the trajectory, and where DF loses rank.
 
 mod models;
+mod vectors;
 
-use fbint_runtime::nalgebra::{SVector, Vector6, vector};
-use fbint_runtime::{Correction, Error, FeedbackSystem, Gains, Method, Projector, Simulation, feedback_system};
+use std::num::NonZeroU32;
+
+use fbint_runtime::{
+    Error, FeedbackSystem, Gains, Method, PreparedSystem, Projection, Projector, Settings, Simulation, Vector,
+    feedback_system,
+};
 use models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
+use vectors::{distance, largest, shifted};
 
 const METHODS: [Method; 6] = [
     Method::Euler { h: 0.002 },
@@ -15,49 +21,53 @@ const METHODS: [Method; 6] = [
     Method::Dop853 { rtol: 1e-6, atol: 1e-6 },
 ];
 
+fn iterations(number: u32) -> Projection {
+    Projection::iterations(NonZeroU32::new(number).unwrap())
+}
+
 /// The end of a run and the largest change of any integral.
-fn corrected<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+fn end_and_drift<S: FeedbackSystem>(
     system: &S,
-    start: SVector<f64, N>,
+    start: Vector<S>,
     method: Method,
     until: f64,
-    correction: Correction,
-) -> (SVector<f64, N>, f64) {
-    let simulation = Simulation::new(system, start).unwrap().method(method).until(until).corrected(correction);
-    let run = simulation.run().unwrap();
-    let drift = run.drift().integrals().iter().fold(0.0, |largest: f64, integral| largest.max(integral.max));
+    projection: Option<Projection>,
+) -> (Vector<S>, f64) {
+    let settings = Settings { projection, ..Settings::new(method, until) };
+    let run = Simulation::new(system, start).unwrap().run_with(&settings).unwrap();
+    let drift = run.drift().integrals().fold(0.0, |largest: f64, integral| largest.max(integral.max));
     (run.state().into(), drift)
 }
 
 #[test]
-fn one_correction_after_each_rk4_step_holds_every_integral_and_helps_the_trajectory() {
-    let run = |correction| {
+fn one_projection_after_each_rk4_step_holds_every_integral_and_helps_the_trajectory() {
+    let run = |projection| {
         let start = SphericalPendulum::start();
-        corrected(&SPHERICAL_PENDULUM, start, Method::Rk4 { h: 0.05 }, 20.0, correction)
+        end_and_drift(&SPHERICAL_PENDULUM, start, Method::Rk4 { h: 0.05 }, 20.0, projection)
     };
     // At t = 20, by elliptic functions.
-    let exact = vector![
+    let exact = [
         -0.5474743744992153,
         -0.23406648393840399,
         -0.8034206185824495,
         -0.005268213544448879,
         1.8243171448756925,
-        -0.5279019208182054
+        -0.5279019208182054,
     ];
-    let ((plain, plain_drift), (projected, drift)) = (run(Correction::times(0)), run(Correction::once()));
+    let ((plain, plain_drift), (projected, drift)) = (run(None), run(Some(Projection::once())));
     assert!(drift <= 1e-12 && plain_drift > 1e-6, "{drift} against {plain_drift}");
-    let (plain, projected) = ((plain - exact).norm(), (projected - exact).norm());
-    assert!(projected < plain, "trajectory off by {projected}, without correction {plain}");
+    let (plain, projected) = (distance(&plain, &exact), distance(&projected, &exact));
+    assert!(projected < plain, "trajectory off by {projected}, without projection {plain}");
 }
 
 #[test]
-fn every_method_can_be_corrected_with_and_without_feedback() {
+fn every_method_projects_with_and_without_feedback() {
     for method in METHODS {
-        let (_, drift) = corrected(&FOUR_BAR, FourBar::start(), method, 3.0, Correction::times(2));
+        let (_, drift) = end_and_drift(&FOUR_BAR, FourBar::start(), method, 3.0, Some(iterations(2)));
         assert!(drift < 1e-11, "{method:?}: {drift}");
         let simulation = Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().gains(Gains::uniform(0.1));
-        let run = simulation.method(method).until(3.0).corrected(Correction::times(2)).run().unwrap();
-        assert!(run.drift().integrals().iter().all(|integral| integral.max < 1e-11), "{method:?}: {}", run.drift());
+        let run = simulation.projected(iterations(2)).run(method, 3.0).unwrap();
+        assert!(run.drift().integrals().all(|integral| integral.max < 1e-11), "{method:?}: {}", run.drift());
     }
 }
 
@@ -65,12 +75,12 @@ fn every_method_can_be_corrected_with_and_without_feedback() {
 fn a_conical_pendulum_stays_on_its_circle() {
     // The height is an extremum of the energy among states of its vertical momentum: DF has rank 3 of 4.
     let (sin, cos) = 0.7_f64.sin_cos();
-    let start = vector![sin, 0.0, -cos, 0.0, sin / cos.sqrt(), 0.0];
+    let start = [sin, 0.0, -cos, 0.0, sin / cos.sqrt(), 0.0];
     for method in METHODS {
-        let (end, _) = corrected(&SPHERICAL_PENDULUM, start, method, 50.0, Correction::once());
+        let (end, _) = end_and_drift(&SPHERICAL_PENDULUM, start, method, 50.0, Some(Projection::once()));
         let radius = end[0].hypot(end[1]);
-        assert!((radius - sin).abs() < 1e-4 && (end[2] + cos).abs() < 1e-4, "{method:?}: {end}");
-        assert!(end[5].abs() < 1e-4, "{method:?}: {end}");
+        assert!((radius - sin).abs() < 1e-4 && (end[2] + cos).abs() < 1e-4, "{method:?}: {end:?}");
+        assert!(end[5].abs() < 1e-4, "{method:?}: {end:?}");
     }
 }
 
@@ -79,27 +89,27 @@ fn dependent_integrals_do_no_harm() {
     // L.A = 0 everywhere, so that DF has rank 5 of 7, and 4 on a circular orbit, where A = 0.
     for eccentricity in [0.6, 0.0] {
         for method in METHODS {
-            let (end, drift) =
-                corrected(&KEPLER, Kepler::start(eccentricity), method, std::f64::consts::TAU, Correction::times(2));
+            let start = Kepler::start(eccentricity);
+            let (end, drift) = end_and_drift(&KEPLER, start, method, std::f64::consts::TAU, Some(iterations(2)));
             assert!(drift < 1e-9, "e = {eccentricity}, {method:?}: {drift}");
-            let distance = end.fixed_rows::<3>(0).norm();
-            assert!((distance - (1.0 - eccentricity)).abs() < 0.05, "e = {eccentricity}, {method:?}: {end}");
+            let radius = end[0].hypot(end[1]).hypot(end[2]);
+            assert!((radius - (1.0 - eccentricity)).abs() < 0.05, "e = {eccentricity}, {method:?}: {end:?}");
         }
     }
 }
 
 #[test]
-fn a_state_that_needs_no_correction_is_left_alone_and_vanishing_gradients_are_survived() {
+fn a_state_that_needs_no_projection_is_left_alone_and_vanishing_gradients_are_survived() {
     let start = SphericalPendulum::start();
-    let targets = vector![0.0, 0.0, 1.0, -1.0];
+    let targets = [0.0, 0.0, 1.0, -1.0];
     let mut x = start;
-    Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::once()).project(&SVector::repeat(1.0), &mut x);
+    Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::once()).project(&[1.0; 6], &mut x);
     assert_eq!(x, start);
 
     // At the origin of phase space every gradient but the energy's vanishes.
-    let mut x = Vector6::zeros();
-    Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::times(3)).project(&SVector::repeat(1.0), &mut x);
-    assert!(x.iter().all(|entry| entry.is_finite()), "{x}");
+    let mut x: [f64; 6] = [0.0; 6];
+    Projector::new(&SPHERICAL_PENDULUM, &start, targets, iterations(3)).project(&[1.0; 6], &mut x);
+    assert!(x.iter().all(|entry| entry.is_finite()), "{x:?}");
 }
 
 /// A pendulum whose gravity oscillates with a clock: the rate of `t` is 1, so that no step errs in it.
@@ -117,8 +127,9 @@ fn a_clock_stays_where_it_is() {
     let driven = Driven { a: 0.3 };
     let start = DrivenState { q: 1.0, t: 0.0, p: 0.0, e: 0.0 };
     for method in METHODS {
-        let simulation = || Simulation::new(&driven, start).unwrap().method(method).until(10.0);
-        let (projected, plain) = (simulation().run().unwrap(), simulation().without_feedback().run().unwrap());
+        let simulation = || Simulation::new(&driven, start).unwrap();
+        let projected = simulation().run(method, 10.0).unwrap();
+        let plain = simulation().without_feedback().run(method, 10.0).unwrap();
         let largest = projected.drift().get("energy").unwrap().max;
         assert!(largest <= 1e-10 && plain.drift().get("energy").unwrap().max > 1e3 * largest, "{method:?}: {largest}");
         match method {
@@ -143,9 +154,10 @@ fn constraints_are_at_rounding_after_every_step() {
         Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
     ];
     for method in methods {
-        let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().method(method).until(3.0);
-        let (projected, plain) = (simulation().run().unwrap(), simulation().without_feedback().run().unwrap());
-        for (projected, plain) in projected.drift().integrals().iter().zip(plain.drift().integrals()) {
+        let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
+        let projected = simulation().run(method, 3.0).unwrap();
+        let plain = simulation().without_feedback().run(method, 3.0).unwrap();
+        for (projected, plain) in projected.drift().integrals().zip(plain.drift().integrals()) {
             assert!(projected.max < 1e-13, "{method:?}: {projected:?}");
             assert!(plain.max > 1e3 * projected.max, "{method:?}: {plain:?}, {projected:?}");
         }
@@ -155,47 +167,48 @@ fn constraints_are_at_rounding_after_every_step() {
 #[test]
 fn entries_without_an_error_are_left_alone() {
     let start = SphericalPendulum::start();
-    let targets = vector![0.0, 0.0, 1.0, -1.0];
-    let off = start + Vector6::repeat(1e-3);
-    let project = |error: SVector<f64, 6>| {
+    let targets = [0.0, 0.0, 1.0, -1.0];
+    let off = shifted(&start, 1e-3);
+    let project = |error: [f64; 6]| {
         let mut x = off;
-        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::once()).project(&error, &mut x);
+        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::once()).project(&error, &mut x);
         x
     };
     // No error at all, and one whose square is 0 in doubles.
-    assert_eq!(project(Vector6::zeros()), off);
-    assert_eq!(project(Vector6::repeat(1e-170)), off);
+    assert_eq!(project([0.0; 6]), off);
+    assert_eq!(project([1e-170; 6]), off);
     // One that is smaller than the rounding of the integrals, and one whose fourth power is 0 in doubles.
     for error in [1e-40, 1e-100] {
-        let moved = (project(Vector6::repeat(error)) - off).norm();
+        let moved = distance(&project([error; 6]), &off);
         assert!(moved < 1e-2, "{moved}");
     }
-    // Where q has no error, what depends on q alone is not corrected, and q is not moved for what depends on p.
-    let x = project(vector![0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]);
-    assert_eq!(x.fixed_rows::<3>(0), off.fixed_rows::<3>(0));
-    let violation = SPHERICAL_PENDULUM.integrals(&x) - targets;
-    assert!(violation[0].abs() > 1e-4 && violation.rows(1, 3).amax() < 1e-5, "{violation}");
+    // Where q has no error, what depends on q alone is not projected, and q is not moved for what depends on p.
+    let x = project([0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]);
+    assert_eq!(x[..3], off[..3]);
+    let integrals = SPHERICAL_PENDULUM.prepare().integrals(&x);
+    let violation: [f64; 4] = std::array::from_fn(|i| integrals[i] - targets[i]);
+    assert!(violation[0].abs() > 1e-4 && largest(&violation[1..]) < 1e-5, "{violation:?}");
 }
 
 #[test]
 fn a_scale_of_the_errors_changes_nothing_and_a_unit_of_the_state_neither() {
     let start = SphericalPendulum::start();
-    let targets = vector![0.0, 0.0, 1.0, -1.0];
-    let error = vector![1e-3, 2e-3, 1e-4, 3e-3, 1e-3, 5e-4];
-    let project = |error: SVector<f64, 6>| {
-        let mut x = start + Vector6::repeat(1e-3);
-        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Correction::once()).project(&error, &mut x);
+    let targets = [0.0, 0.0, 1.0, -1.0];
+    let error = [1e-3, 2e-3, 1e-4, 3e-3, 1e-3, 5e-4];
+    let project = |error: [f64; 6]| {
+        let mut x = shifted(&start, 1e-3);
+        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::once()).project(&error, &mut x);
         x
     };
-    assert!((project(error) - project(error * 1e-6)).norm() < 1e-12);
+    assert!(distance(&project(error), &project(error.map(|error| error * 1e-6))) < 1e-12);
 }
 
 #[test]
 fn a_collision_ends_the_run_and_returns_the_way_there() {
     // At rest, the planet falls into the sun, where the field is singular.
-    let start = vector![1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let start = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
     for method in METHODS {
-        let error = Simulation::new(&KEPLER, start).unwrap().method(method).until(5.0).run().unwrap_err();
+        let error = Simulation::new(&KEPLER, start).unwrap().run(method, 5.0).unwrap_err();
         let trajectory = match &error {
             Error::Projection(error) => {
                 assert!(error.per_error > 1000.0 && error.last_time < error.time, "{error}");
@@ -205,7 +218,7 @@ fn a_collision_ends_the_run_and_returns_the_way_there() {
             Error::BlowUp(error) => &error.trajectory,
             other => panic!("{method:?}: {other}"),
         };
-        assert_eq!(trajectory[0], (0.0, start.as_slice().to_vec()));
+        assert_eq!(trajectory[0], (0.0, start.to_vec()));
         let (time, last) = trajectory.last().unwrap();
         // It takes pi / sqrt(8) to get there. A step of a fixed size may pass the singularity a few times before one comes too near.
         assert!((1.0..5.0).contains(time) && last[0].abs() < 1.0, "{method:?}: {last:?} at {time}");
@@ -218,25 +231,26 @@ fn a_collision_ends_the_run_and_returns_the_way_there() {
 #[test]
 fn a_run_reports_its_largest_projection() {
     for method in METHODS {
-        let simulation = || Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap().method(method);
-        let run = simulation().until(10.0).run().unwrap();
+        let simulation = || Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap();
+        let run = simulation().run(method, 10.0).unwrap();
         let largest = run.largest_projection().unwrap();
         assert!(largest.per_error < 100.0 && largest.distance > 0.0, "{method:?}: {largest:?}");
         let has_tolerance = matches!(method, Method::DormandPrince { .. } | Method::Dop853 { .. });
         assert_eq!(largest.per_tolerance.is_some(), has_tolerance);
-        assert!(simulation().until(10.0).without_feedback().run().unwrap().largest_projection().is_none());
+        assert!(simulation().without_feedback().run(method, 10.0).unwrap().largest_projection().is_none());
     }
 }
 
 #[test]
 fn one_integral_of_many_entries_is_left_alone() {
     let system = Fourteen { k: 1.0 };
-    let start = SVector::<f64, 14>::from_fn(|i, _| 0.1 * (i as f64 - 6.0));
-    let simulation = || Simulation::new(&system, start).unwrap().method(Method::Rk4 { h: 0.05 }).until(10.0);
-    let (default, plain) = (simulation().run().unwrap(), simulation().without_feedback().run().unwrap());
+    let start = std::array::from_fn(|i| 0.1 * (i as f64 - 6.0));
+    let (simulation, method) = (|| Simulation::new(&system, start).unwrap(), Method::Rk4 { h: 0.05 });
+    let default = simulation().run(method, 10.0).unwrap();
+    let plain = simulation().without_feedback().run(method, 10.0).unwrap();
     assert!(default.largest_projection().is_none());
     assert_eq!(default.state().q, plain.state().q);
-    let asked = simulation().corrected(Correction::once()).run().unwrap();
+    let asked = simulation().projected(Projection::once()).run(method, 10.0).unwrap();
     assert!(asked.drift().get("energy").unwrap().max < 1e-13);
 }
 

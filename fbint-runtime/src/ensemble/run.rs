@@ -1,0 +1,51 @@
+//! The result of an ensemble.
+
+use derive_where::derive_where;
+
+use super::statistics::Statistics;
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::linear::filled;
+use crate::simulation::Sample;
+use crate::system::{FeedbackSystem, Integrals};
+
+/// The result of the runs of an ensemble of the system `S`.
+#[derive_where(Clone, Debug)]
+pub struct EnsembleRun<S: FeedbackSystem> {
+    pub(super) statistics: Vec<Statistics<S>>,
+    pub(super) ends: Vec<Result<Sample<S>, Error>>,
+    pub(super) trajectories: Vec<Vec<Sample<S>>>,
+}
+
+impl<S: FeedbackSystem> EnsembleRun<S> {
+    /// Statistics over the members, at each time that was sampled, from the start to the end.
+    pub fn statistics(&self) -> &[Statistics<S>] {
+        &self.statistics
+    }
+
+    /// Each member at the end, or why it did not get there.
+    pub fn ends(&self) -> &[Result<Sample<S>, Error>] {
+        &self.ends
+    }
+
+    /// The members that failed, by their indices.
+    pub fn failures(&self) -> impl Iterator<Item = (usize, &Error)> {
+        self.ends.iter().enumerate().filter_map(|(member, end)| Some((member, end.as_ref().err()?)))
+    }
+
+    /// The samples of a member, if trajectories were [kept](Ensemble::keep_trajectories) and it did not fail.
+    pub fn trajectory(&self, member: usize) -> Option<&[Sample<S>]> {
+        self.trajectories.get(member).filter(|samples| !samples.is_empty()).map(Vec::as_slice)
+    }
+
+    /// The largest |F - F_target| of any member at any time that was sampled, of each integral; NaN if there is no member.
+    pub fn largest_changes(&self) -> Integrals<S> {
+        if self.statistics.is_empty() {
+            return filled(f64::NAN);
+        }
+        Entries::from_fn(|i| {
+            let extremes = self.statistics.iter().flat_map(|at| [at.change.min[i], at.change.max[i]]);
+            extremes.map(f64::abs).fold(f64::NAN, f64::max)
+        })
+    }
+}

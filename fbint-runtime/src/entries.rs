@@ -1,0 +1,39 @@
+//! Vectors of a fixed length, without that length in the name of any type that holds one.
+//!
+//! A state of N entries is an array `[T; N]` and nothing else. What is generic over systems names it by the system,
+//! `S::Vector<T>`, so that adding a coordinate or an invariant to a model changes no type that anybody has written down.
+
+use core::fmt::Debug;
+use core::ops::{Index, IndexMut};
+
+/// What a vector can hold: plain data that can be copied, compared, printed and sent to another thread.
+pub trait Entry: Copy + Debug + PartialEq + Send + Sync + 'static {}
+
+impl<T: Copy + Debug + PartialEq + Send + Sync + 'static> Entry for T {}
+
+/// A fixed number of entries: an array `[T; N]`, and no other type.
+pub trait Entries<T: Entry>:
+    Entry + AsRef<[T]> + AsMut<[T]> + Index<usize, Output = T> + IndexMut<usize> + IntoIterator<Item = T> + sealed::Array
+{
+    /// The number of entries.
+    const LEN: usize;
+
+    /// The vector whose entry i is `entry(i)`.
+    fn from_fn(entry: impl FnMut(usize) -> T) -> Self;
+}
+
+impl<T: Entry, const N: usize> Entries<T> for [T; N] {
+    const LEN: usize = N;
+
+    #[inline(always)]
+    fn from_fn(entry: impl FnMut(usize) -> T) -> Self {
+        core::array::from_fn(entry)
+    }
+}
+
+mod sealed {
+    /// Implemented by arrays alone.
+    pub trait Array {}
+
+    impl<T, const N: usize> Array for [T; N] {}
+}

@@ -1,0 +1,237 @@
+//! How a run fails before its end: a step that cannot be made, a solution that blows up, a projection out of proportion.
+
+use core::fmt;
+
+#[cfg(feature = "std")]
+use crate::dependence::Dependence;
+use crate::entries::Entries;
+#[cfg(feature = "std")]
+use crate::system::StateEntry;
+
+/// A run that could not be continued, and where.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the run stopped at t = {time:?}, where {}: {}{}",
+    Assigned(.entries, .state),
+    Reason(.reason, .entry),
+    Suspected(.dependence)
+)]
+#[non_exhaustive]
+pub struct Halted {
+    /// Why no further step can be made.
+    pub reason: StepFailure,
+    /// The entry of the state that is not finite beyond, or whose rate is not.
+    pub entry: Option<&'static str>,
+    /// The end of the last step that succeeded.
+    pub time: f64,
+    /// The state there, flat.
+    pub state: Vec<f64>,
+    /// What its entries are.
+    pub entries: &'static [StateEntry],
+    /// The constraints that are nearly dependent there, or were on the way, if there are such.
+    pub dependence: Option<Dependence>,
+    /// The time and the flat state of every sample until then, and of the last good state.
+    pub trajectory: Vec<(f64, Vec<f64>)>,
+}
+
+/// A solution that left every bound, and where it was before.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the solution blew up at t = {time:?}: {symptom}{}. The last good state, at t = {last_time:?}, was {}",
+    Suspected(.dependence),
+    Assigned(.entries, .last_state)
+)]
+#[non_exhaustive]
+pub struct BlowUp {
+    /// The time after the step that failed.
+    pub time: f64,
+    /// What was wrong then.
+    pub symptom: Symptom,
+    /// The time of the last good state.
+    pub last_time: f64,
+    /// The last state in which everything was finite and within its bound, flat.
+    pub last_state: Vec<f64>,
+    /// What its entries are.
+    pub entries: &'static [StateEntry],
+    /// The constraints that are nearly dependent there, or were on the way, if there are such.
+    pub dependence: Option<Dependence>,
+    /// The time and the flat state of every sample until then, and of the last good state.
+    pub trajectory: Vec<(f64, Vec<f64>)>,
+}
+
+/// A projection that moved the state by far more than the step before it erred, and where the run was before.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "the projection onto the integrals after the step to t = {time:?} moves `{entry}` by {distance:.1e}, {per_error:.1e} times \
+     the error of the step{}: the step has passed a collision or another singularity, or is too long to follow the motion; \
+     take shorter steps or error control, or end before. The last good state, at t = {last_time:?}, was {}",
+    Suspected(.dependence),
+    Assigned(.entries, .last_state)
+)]
+#[non_exhaustive]
+pub struct OutOfProportion {
+    /// The time after the step.
+    pub time: f64,
+    /// The entry of the state that was moved furthest in units of its error.
+    pub entry: &'static str,
+    /// By how much it was moved.
+    pub distance: f64,
+    /// That distance in units of the error that the method estimates for this entry.
+    pub per_error: f64,
+    /// The time of the last good state.
+    pub last_time: f64,
+    /// The last state that a projection in proportion led to, flat.
+    pub last_state: Vec<f64>,
+    /// What its entries are.
+    pub entries: &'static [StateEntry],
+    /// The constraints that are nearly dependent there, or were on the way, if there are such.
+    pub dependence: Option<Dependence>,
+    /// The time and the flat state of every sample until then, and of the last good state.
+    pub trajectory: Vec<(f64, Vec<f64>)>,
+}
+
+/// What is wrong with the state after a step.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Symptom {
+    /// The field was not finite before the step.
+    #[error("the rate of `{name}` is {value:?} in the state before; the field is not defined there")]
+    Rate {
+        /// The entry of the state.
+        name: &'static str,
+        /// Its rate.
+        value: f64,
+    },
+    /// An entry of the state is not finite.
+    #[error(
+        "`{name}` is {value:?}; take a smaller step or smaller gains, or end before the solution leaves the field's domain"
+    )]
+    Entry {
+        /// The entry, the first of several.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// An integral is not finite, though the state is.
+    #[error("the integral `{name}` is {value:?}; take a smaller step or smaller gains, or end where it is defined")]
+    Integral {
+        /// The integral, the first of several.
+        name: &'static str,
+        /// Its change.
+        value: f64,
+    },
+    /// An integral is far from its target.
+    #[error("of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step or smaller gains")]
+    Growth {
+        /// The integral whose change is largest against its bound.
+        integral: &'static str,
+        /// That change, F - F_target.
+        change: f64,
+    },
+}
+
+/// A step that failed, and where: at a state of the type `V`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepError<V> {
+    /// What failed.
+    pub reason: StepFailure,
+    /// The end of the last step that succeeded.
+    pub time: f64,
+    /// The state there.
+    pub state: V,
+}
+
+/// Why no further step can be made.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepFailure {
+    /// The time to step to is NaN.
+    #[error("the time to step to is NaN: it must be a number")]
+    End,
+    /// The tolerance is not met however short the step.
+    #[error(
+        "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
+    )]
+    Underflow,
+    /// The projection after the step moves the state by more than a thousand times the step's error, however short the step.
+    #[error(
+        "the projection onto the integrals moves the state by far more than a step errs, however short the step: the \
+         solution may be near a collision or another singularity of the field, or an integral is not conserved"
+    )]
+    Projection,
+    /// The limit to the number of steps is reached.
+    #[error("{limit} steps were tried: allow more, or a larger tolerance; a field this slow to integrate may be stiff")]
+    TooManySteps {
+        /// The limit.
+        limit: u64,
+    },
+    /// The field or the state is not finite, however short the step.
+    #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
+    NotFinite {
+        /// The first entry of the field, or of the state, that is not.
+        entry: usize,
+    },
+}
+
+impl<V: Entries<f64>> fmt::Display for StepError<V> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "at t = {:?}, x = {:?}: {}", self.time, self.state, self.reason)
+    }
+}
+
+impl<V: Entries<f64>> core::error::Error for StepError<V> {}
+
+/// Names with values: a = 1.0, b = 2.0.
+#[cfg(feature = "std")]
+struct Assigned<'a>(&'a [StateEntry], &'a [f64]);
+
+#[cfg(feature = "std")]
+impl core::fmt::Display for Assigned<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (index, (StateEntry { name, .. }, value)) in self.0.iter().zip(self.1).enumerate() {
+            write!(out, "{}{name} = {value:?}", if index == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why no step can be made, with the name of an entry that is not finite.
+#[cfg(feature = "std")]
+struct Reason<'a>(&'a StepFailure, &'a Option<&'static str>);
+
+#[cfg(feature = "std")]
+impl core::fmt::Display for Reason<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.1 {
+            Some(name) => write!(
+                out,
+                "`{name}` or its rate is not finite however short the step: the solution has reached the edge of the field's \
+                 domain; end before it"
+            ),
+            None => self.0.fmt(out),
+        }
+    }
+}
+
+/// A likely cause.
+#[cfg(feature = "std")]
+struct Suspected<'a>(&'a Option<Dependence>);
+
+#[cfg(feature = "std")]
+impl core::fmt::Display for Suspected<'_> {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.0 {
+            Some(dependence) => write!(
+                out,
+                "; at t = {:?} {dependence}: the field is singular where they are, and a run that passes near needs error \
+                 control or shorter steps",
+                dependence.time(),
+            ),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The little linear algebra that the runtime needs on vectors of a fixed length.
+
+use crate::entries::Entries;
+use crate::scalar::Scalar;
+
+/// The vector with `value` in every entry.
+#[inline(always)]
+pub(crate) fn filled<V: Entries<T>, T: Scalar>(value: T) -> V {
+    V::from_fn(|_| value)
+}
+
+/// The entries of `slice`, and 0 where it is too short.
+#[cfg(feature = "std")]
+pub(crate) fn from_slice<V: Entries<f64>>(slice: &[f64]) -> V {
+    V::from_fn(|i| slice.get(i).copied().unwrap_or_default())
+}
+
+/// a - b, entry by entry.
+#[inline(always)]
+pub(crate) fn difference<V: Entries<T>, T: Scalar>(a: &V, b: &V) -> V {
+    V::from_fn(|i| a[i] - b[i])
+}
+
+/// a + factor b, entry by entry, with two roundings.
+#[inline(always)]
+pub(crate) fn sum<V: Entries<f64>>(a: &V, factor: f64, b: &V) -> V {
+    V::from_fn(|i| a[i] + factor * b[i])
+}
+
+/// The largest absolute value, 0 for a vector without entries. What is not a number is passed over.
+pub(crate) fn largest<V: Entries<f64>>(v: &V) -> f64 {
+    v.as_ref().iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()))
+}
+
+/// Whether every entry is finite.
+pub(crate) fn is_finite<V: Entries<f64>>(v: &V) -> bool {
+    not_finite(v).is_none()
+}
+
+/// The index of the first entry that is not finite.
+pub(crate) fn not_finite<V: Entries<f64>>(v: &V) -> Option<usize> {
+    v.as_ref().iter().position(|entry| !entry.is_finite())
+}
+
+/// The sum of the products of the entries.
+#[inline]
+pub(crate) fn dot<V: Entries<T>, T: Scalar>(a: &V, b: &V) -> T {
+    a.as_ref().iter().zip(b.as_ref()).fold(T::from_f64(0.0), |sum, (&a, &b)| a.mul_add(b, sum))
+}
+
+/// A v, where `a` holds the rows of A.
+#[inline]
+pub(crate) fn times<R, V, W, T: Scalar>(a: &R, v: &V) -> W
+where
+    V: Entries<T>,
+    R: Entries<V>,
+    W: Entries<T>,
+{
+    W::from_fn(|i| dot(&a[i], v))
+}
+
+/// A^T v, where `a` holds the rows of A.
+#[inline]
+pub(crate) fn times_transposed<R, V, W, T: Scalar>(a: &R, v: &W) -> V
+where
+    V: Entries<T>,
+    R: Entries<V>,
+    W: Entries<T>,
+{
+    V::from_fn(|j| {
+        let rows = a.as_ref().iter().zip(v.as_ref());
+        rows.fold(T::from_f64(0.0), |sum, (row, &factor)| row[j].mul_add(factor, sum))
+    })
+}
+
+/// The Cholesky factor of a symmetric matrix that fills the first rows and columns of a larger one.
+pub(crate) struct Cholesky<R> {
+    rows: R,
+    size: usize,
+}
+
+impl<R> Cholesky<R> {
+    /// Factors the matrix of this size whose entry in row i and column j <= i is `entry(i, j)`. Where it is not positive definite,
+    /// the factor is not finite.
+    pub(crate) fn new<V: Entries<f64>>(size: usize, entry: impl Fn(usize, usize) -> f64) -> Self
+    where
+        R: Entries<V>,
+    {
+        let size = size.min(R::LEN).min(V::LEN);
+        let mut rows = R::from_fn(|_| filled(0.0));
+        for i in 0..size {
+            for j in 0..i + 1 {
+                let known: f64 = rows[i].as_ref().iter().zip(rows[j].as_ref()).take(j).map(|(a, b)| a * b).sum();
+                let rest = entry(i, j) - known;
+                rows[i][j] = if i == j { Scalar::sqrt(rest) } else { rest / rows[j][j] };
+            }
+        }
+        Self { rows, size }
+    }
+
+    /// The solution of A x = b, from the first entries of `b`; its other entries stand for nothing.
+    pub(crate) fn solve<V: Entries<f64>>(&self, b: &V) -> V
+    where
+        R: Entries<V>,
+    {
+        let size = self.size.min(R::LEN).min(V::LEN);
+        let mut x = *b;
+        for i in 0..size {
+            let known: f64 = self.rows[i].as_ref().iter().zip(x.as_ref()).take(i).map(|(a, b)| a * b).sum();
+            x[i] = (x[i] - known) / self.rows[i][i];
+        }
+        for i in (0..size).rev() {
+            x[i] /= self.rows[i][i];
+            let solved = x[i];
+            for (x, entry) in x.as_mut().iter_mut().zip(self.rows[i].as_ref()).take(i) {
+                *x -= entry * solved;
+            }
+        }
+        x
+    }
+}

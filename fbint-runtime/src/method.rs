@@ -1,0 +1,190 @@
+//! Methods by name, with their steps or tolerances, and the settings of a run.
+
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::projection::{Projected, Projection, Projector};
+use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, Vector};
+use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
+use crate::tolerance::Tolerance;
+
+/// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
+/// of order 1 and 2 end at 2.
+const RK4_INTERVAL: f64 = 2.785;
+
+/// An explicit Runge-Kutta method, with a fixed step `h` or with error control.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+pub enum Method {
+    /// The explicit Euler method, of order 1.
+    Euler {
+        /// The step.
+        h: f64,
+    },
+    /// The explicit midpoint rule, of order 2.
+    Midpoint {
+        /// The step.
+        h: f64,
+    },
+    /// The explicit trapezoidal rule, of order 2, known as Heun's method.
+    Heun {
+        /// The step.
+        h: f64,
+    },
+    /// The classical Runge-Kutta method, of order 4.
+    Rk4 {
+        /// The step.
+        h: f64,
+    },
+    /// Dormand and Prince's method of order 5(4) with error control; see [`Integrator`](crate::Integrator).
+    DormandPrince {
+        /// The relative tolerance of a step.
+        rtol: f64,
+        /// The absolute tolerance of a step.
+        atol: f64,
+    },
+    /// Dormand and Prince's method of order 8(5, 3) with error control; see [`Integrator`](crate::Integrator).
+    Dop853 {
+        /// The relative tolerance of a step.
+        rtol: f64,
+        /// The absolute tolerance of a step.
+        atol: f64,
+    },
+}
+
+/// How a run is made: the method, the end, the samples and the projection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Settings {
+    /// The method and its step or tolerances.
+    pub method: Method,
+    /// The time at the start.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub from: f64,
+    /// The time at the end.
+    pub until: f64,
+    /// The time between two samples of the trajectory; see [`Simulation::record_every`](crate::Simulation::record_every) for the
+    /// default.
+    pub every: Option<f64>,
+    /// The projection of the state after each step, if there is one.
+    pub projection: Option<Projection>,
+}
+
+impl Settings {
+    /// A run with a method from t = 0 until a time, with samples at their default times and without a projection.
+    pub const fn new(method: Method, until: f64) -> Self {
+        Self { method, from: 0.0, until, every: None, projection: None }
+    }
+}
+
+/// How a method takes its steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Stepping {
+    /// Steps of one size.
+    Fixed {
+        /// The method.
+        method: FixedStep,
+        /// The size of its steps.
+        h: f64,
+    },
+    /// Steps whose size is chosen by error control.
+    Controlled {
+        /// The method.
+        method: ErrorControl,
+        /// The largest error of a step.
+        tolerance: Tolerance,
+    },
+}
+
+/// A method with a fixed step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FixedStep {
+    /// The explicit Euler method.
+    Euler,
+    /// The explicit midpoint rule.
+    Midpoint,
+    /// Heun's method.
+    Heun,
+    /// The classical Runge-Kutta method of order 4.
+    Rk4,
+}
+
+/// A method with error control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorControl {
+    /// Dormand and Prince's method of order 5(4).
+    DormandPrince,
+    /// Dormand and Prince's method of order 8(5, 3).
+    Dop853,
+}
+
+impl Method {
+    /// How the method takes its steps.
+    ///
+    /// # Errors
+    ///
+    /// If a tolerance is not positive.
+    pub(crate) fn stepping(self) -> Result<Stepping, Error> {
+        let fixed = |method, h| Ok(Stepping::Fixed { method, h });
+        let controlled = |method, rtol, atol| {
+            let tolerance = Tolerance::new(rtol, atol)?;
+            Ok(Stepping::Controlled { method, tolerance })
+        };
+        match self {
+            Self::Euler { h } => fixed(FixedStep::Euler, h),
+            Self::Midpoint { h } => fixed(FixedStep::Midpoint, h),
+            Self::Heun { h } => fixed(FixedStep::Heun, h),
+            Self::Rk4 { h } => fixed(FixedStep::Rk4, h),
+            Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
+            Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
+        }
+    }
+}
+
+impl FixedStep {
+    /// One step of size `h` along x' = `field`(x).
+    #[inline(always)]
+    pub(crate) fn step<V: Entries<T>, T: Scalar>(self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
+        match self {
+            Self::Euler => EULER.step(field, x, h),
+            Self::Midpoint => MIDPOINT.step(field, x, h),
+            Self::Heun => HEUN.step(field, x, h),
+            Self::Rk4 => RK4.step(field, x, h),
+        }
+    }
+
+    /// One step of size `h` along x' = `field`(x), whose end is projected; see [`Projector::step`].
+    #[inline(always)]
+    pub(crate) fn projected_step<S: FeedbackSystem, T: Scalar>(
+        self,
+        projector: &mut Projector<S, T>,
+        field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
+        x: &mut Vector<S, T>,
+        h: T,
+    ) -> Projected<S, T> {
+        match self {
+            Self::Euler => projector.step(&EULER, field, x, h),
+            Self::Midpoint => projector.step(&MIDPOINT, field, x, h),
+            Self::Heun => projector.step(&HEUN, field, x, h),
+            Self::Rk4 => projector.step(&RK4, field, x, h),
+        }
+    }
+
+    /// The number of evaluations of the field in a step.
+    pub(crate) const fn evaluations(self) -> u64 {
+        match self {
+            Self::Euler => 1,
+            Self::Midpoint | Self::Heun => 2,
+            Self::Rk4 => 4,
+        }
+    }
+
+    /// The end of the method's real stability interval.
+    pub(crate) const fn stability_interval(self) -> f64 {
+        match self {
+            Self::Euler | Self::Midpoint | Self::Heun => 2.0,
+            Self::Rk4 => RK4_INTERVAL,
+        }
+    }
+}

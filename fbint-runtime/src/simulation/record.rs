@@ -1,0 +1,292 @@
+//! What a run records after each step, and what becomes of it at the end.
+
+use super::run::{LargestProjection, Run, Sample};
+use super::schedule::DEFAULT_INTERVALS;
+use super::snapshot::{Largest, Snapshot};
+use crate::consistent_start::scales;
+use crate::dependence::Dependence;
+use crate::drift::Drift;
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::failure::{BlowUp, OutOfProportion, StepError, Symptom};
+use crate::field::Field;
+use crate::integrator::Integrator;
+use crate::linear::{self, difference, from_slice};
+use crate::projection::Move;
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
+
+/// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
+/// of an integral over a long run, stays far below.
+const BLOW_UP: f64 = 1e6;
+/// Constraints whose pivot ratio is below this where a run fails, or where integrals jump, are mentioned as a likely cause: a
+/// step of a fixed size does not resolve what happens there.
+const SUSPICIOUS: f64 = 1e-4;
+
+/// What a run has seen so far.
+pub(super) struct Record<S: FeedbackSystem> {
+    system: S::Prepared<f64>,
+    targets: Integrals<S>,
+    bounds: Integrals<S>,
+    inverse_bounds: Integrals<S>,
+    drift: Drift<S>,
+    pub(super) trajectory: Vec<Sample<S>>,
+    /// The last good state.
+    pub(super) last: Sample<S>,
+    /// The largest change of an integral in one step so far, in units of the bounds.
+    jump: f64,
+    /// Where constraints were nearest to dependence, of the places where integrals jumped.
+    dependence: Option<(Vector<S>, Dependence)>,
+    largest_projection: Option<Largest>,
+}
+
+/// How far from its target each integral may be.
+pub(crate) fn bounds<S: FeedbackSystem>(
+    system: &S::Prepared<f64>,
+    start: &Vector<S>,
+    targets: &Integrals<S>,
+) -> Integrals<S> {
+    let scales = scales::<S>(system, start);
+    Entries::from_fn(|i| (scales[i] + targets[i].abs()) * BLOW_UP)
+}
+
+impl<S: FeedbackSystem> Record<S> {
+    pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>) -> Self {
+        let system = system.prepare();
+        let bounds = bounds::<S>(&system, &start, &targets);
+        let integrals = system.integrals(&start);
+        let mut drift = Drift::new(targets);
+        drift.record(time, &integrals);
+        let last = Sample { time, state: start, change: difference(&integrals, &targets) };
+        let inverse_bounds = Entries::from_fn(|i| bounds[i].recip());
+        Self {
+            system,
+            targets,
+            bounds,
+            inverse_bounds,
+            drift,
+            trajectory: vec![last],
+            last,
+            jump: 0.0,
+            dependence: None,
+            largest_projection: None,
+        }
+    }
+
+    pub(super) fn snapshot(&self, steps: u64) -> Snapshot {
+        let row = |sample: &Sample<S>| [&[sample.time], sample.state.as_ref()].concat();
+        Snapshot {
+            time: self.last.time,
+            state: self.last.state.as_ref().to_vec(),
+            steps,
+            derivative: None,
+            variances: None,
+            control: None,
+            drift: self.drift.to_record(),
+            trajectory: self.trajectory.iter().map(row).collect(),
+            jump: self.jump,
+            largest_projection: self.largest_projection,
+            dependence: self.dependence.map(|(state, dependence)| (dependence.time(), state.as_ref().to_vec())),
+        }
+    }
+
+    /// Resumes from a snapshot, which must be of a run from this start.
+    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
+        snapshot.check::<S>()?;
+        let start = self.last;
+        let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], from_slice(&row[1..])));
+        let trajectory: Vec<_> = trajectory.collect();
+        let is_start = |sample: &Sample<S>| sample.time == start.time && sample.state == start.state;
+        if !trajectory.first().is_some_and(is_start) {
+            return Err(Error::ForeignSnapshot { reason: "its start is another one" });
+        }
+        self.last = self.at(snapshot.time, from_slice(&snapshot.state));
+        self.trajectory = trajectory;
+        self.drift.restore(&snapshot.drift);
+        self.jump = snapshot.jump;
+        self.largest_projection = snapshot.largest_projection;
+        if let Some((time, state)) = &snapshot.dependence {
+            self.look_for_dependence(*time, &from_slice(state));
+        }
+        Ok(())
+    }
+
+    fn at(&self, time: f64, state: Vector<S>) -> Sample<S> {
+        Sample { time, state, change: difference(&self.system.integrals(&state), &self.targets) }
+    }
+
+    /// Records the state after a step, which becomes the last good one unless it is not good. `unprojected` is the change of the
+    /// integrals before the state was projected, if it was.
+    pub(super) fn add(&mut self, time: f64, state: Vector<S>, unprojected: Option<Integrals<S>>) -> Result<(), Error> {
+        let integrals = self.system.integrals(&state);
+        let sample = Sample { time, state, change: difference(&integrals, &self.targets) };
+        if !sample.is_good(&self.bounds) {
+            return Err(self.blow_up(&sample));
+        }
+        self.drift.record(time, &integrals);
+        self.look_where_integrals_jump(&sample, &unprojected.unwrap_or(sample.change));
+        self.last = sample;
+        Ok(())
+    }
+
+    /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
+    /// which happens a few dozen times in a run, however long.
+    fn look_where_integrals_jump(&mut self, next: &Sample<S>, change: &Integrals<S>) {
+        let jump = |i: usize| ((change[i] - self.last.change[i]) * self.inverse_bounds[i]).abs();
+        let jump = (0..S::INTEGRALS.len()).map(jump).fold(0.0, f64::max);
+        if jump > 2.0 * self.jump {
+            self.jump = jump;
+            self.look_for_dependence(self.last.time, &self.last.state.clone());
+            self.look_for_dependence(next.time, &next.state);
+        }
+    }
+
+    fn look_for_dependence(&mut self, time: f64, state: &Vector<S>) {
+        let limit = self.dependence.map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio());
+        if let Some(dependence) = Dependence::find::<S>(&self.system, time, state, limit) {
+            self.dependence = Some((*state, dependence));
+        }
+    }
+
+    /// Keeps a projection if it is the largest so far.
+    pub(super) fn measure(&mut self, time: f64, furthest: Move, tolerance: Option<f64>) {
+        let Move { entry, distance, per_error } = furthest;
+        if self.largest_projection.is_none_or(|largest| per_error > largest.per_error) {
+            let per_tolerance = tolerance.map(|tolerance| distance / tolerance);
+            self.largest_projection = Some(Largest { time, entry, distance, per_error, per_tolerance });
+        }
+    }
+
+    pub(super) fn sample(&mut self) {
+        self.trajectory.push(self.last);
+    }
+
+    /// Samples every `stride`-th step, and doubles the stride when there are too many samples.
+    pub(super) fn sample_step(&mut self, step: u64, stride: &mut u64) {
+        if step.is_multiple_of(*stride) {
+            self.sample();
+        }
+        if self.trajectory.len() as u64 > 2 * DEFAULT_INTERVALS {
+            let mut index = 0;
+            self.trajectory.retain(|_| {
+                index += 1;
+                index % 2 == 1
+            });
+            *stride *= 2;
+        }
+    }
+
+    /// Samples at the multiples of `interval` after `from` that lie in the last step, from number `next` on.
+    pub(super) fn sample_times<F: Field<Vector = Vector<S>>, const STAGES: usize>(
+        &mut self,
+        integrator: &mut Integrator<'_, F, STAGES>,
+        from: f64,
+        interval: f64,
+        next: &mut u64,
+        last: u64,
+    ) {
+        let mut dense_output = None;
+        while *next <= last && from + *next as f64 * interval <= integrator.time() {
+            let time = from + *next as f64 * interval;
+            let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
+            self.trajectory.push(self.at(time, state));
+            *next += 1;
+        }
+    }
+
+    /// The run up to the last good state, which is always sampled.
+    pub(super) fn end(mut self, steps: u64, evaluations: u64) -> Run<S> {
+        if self.trajectory.last().is_none_or(|sample| sample.time != self.last.time) {
+            self.sample();
+        }
+        let dependence = self.dependence.map(|(_, dependence)| dependence);
+        let Self { last, drift, trajectory, largest_projection, .. } = self;
+        let largest_projection =
+            largest_projection.map(|Largest { time, entry, distance, per_error, per_tolerance }| {
+                let entry = name(S::STATE, entry);
+                LargestProjection { time, entry, distance, per_error, per_tolerance }
+            });
+        let (time, state) = (last.time, last.state);
+        Run { time, state, drift, trajectory, steps, evaluations, dependence, largest_projection }
+    }
+
+    pub(super) fn halted(&mut self, error: StepError<Vector<S>>) -> Error {
+        self.look_for_dependence(error.time, &error.state);
+        Error::halted::<S>(error, self.dependence.map(|(_, dependence)| dependence), self.states())
+    }
+
+    /// The error of a run whose last projection was too large.
+    pub(super) fn out_of_proportion(&mut self, time: f64, furthest: Move) -> Error {
+        self.look_for_dependence(self.last.time, &self.last.state.clone());
+        let Move { entry, distance, per_error } = furthest;
+        let entry = name(S::STATE, entry);
+        Error::Projection(Box::new(OutOfProportion {
+            time,
+            entry,
+            distance,
+            per_error,
+            last_time: self.last.time,
+            last_state: self.last.state.as_ref().to_vec(),
+            entries: S::STATE,
+            dependence: self.dependence.map(|(_, dependence)| dependence),
+            trajectory: self.states(),
+        }))
+    }
+
+    /// The samples so far and the last good state, for an error that ends the run.
+    fn states(&self) -> Vec<(f64, Vec<f64>)> {
+        let last = self.trajectory.last().is_none_or(|sample| sample.time != self.last.time).then_some(&self.last);
+        let samples = self.trajectory.iter().chain(last);
+        samples.map(|sample| (sample.time, sample.state.as_ref().to_vec())).collect()
+    }
+
+    fn blow_up(&mut self, failed: &Sample<S>) -> Error {
+        self.look_for_dependence(self.last.time, &self.last.state.clone());
+        self.look_for_dependence(failed.time, &failed.state);
+        Error::BlowUp(Box::new(BlowUp {
+            time: failed.time,
+            symptom: self.symptom(failed),
+            last_time: self.last.time,
+            last_state: self.last.state.as_ref().to_vec(),
+            entries: S::STATE,
+            dependence: self.dependence.map(|(_, dependence)| dependence),
+            trajectory: self.states(),
+        }))
+    }
+
+    /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
+    /// entry of the state, an integral, or the growth of one.
+    fn symptom(&self, failed: &Sample<S>) -> Symptom {
+        let rates = self.system.vector_field(&self.last.state);
+        if let Some((name, value)) = not_finite(&rates, |i| S::STATE[i].name) {
+            return Symptom::Rate { name, value };
+        }
+        if let Some((name, value)) = not_finite(&failed.state, |i| S::STATE[i].name) {
+            return Symptom::Entry { name, value };
+        }
+        if let Some((name, value)) = not_finite(&failed.change, |i| S::INTEGRALS[i].name) {
+            return Symptom::Integral { name, value };
+        }
+        let against_bound = |i: usize| failed.change[i].abs() / self.bounds[i];
+        let index = (0..S::INTEGRALS.len()).max_by(|&i, &j| against_bound(i).total_cmp(&against_bound(j))).unwrap_or(0);
+        let integral = S::INTEGRALS.get(index).map_or("", |integral| integral.name);
+        Symptom::Growth { integral, change: failed.change.as_ref().get(index).copied().unwrap_or_default() }
+    }
+}
+
+impl<S: FeedbackSystem> Sample<S> {
+    pub(crate) fn is_good(&self, bounds: &Integrals<S>) -> bool {
+        let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
+        let changes = self.change.as_ref().iter().zip(bounds.as_ref());
+        self.state.as_ref().iter().all(|entry| entry.is_finite()) && changes.into_iter().all(is_bounded)
+    }
+}
+
+/// The name of an entry of the state.
+fn name(state: &'static [StateEntry], index: usize) -> &'static str {
+    state.get(index).map_or("", |entry| entry.name)
+}
+
+/// The first entry that is not finite, by name.
+fn not_finite<V: Entries<f64>>(entries: &V, name: impl Fn(usize) -> &'static str) -> Option<(&'static str, f64)> {
+    linear::not_finite(entries).map(|index| (name(index), entries[index]))
+}

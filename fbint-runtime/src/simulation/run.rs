@@ -1,0 +1,92 @@
+//! The result of a run.
+
+use derive_where::derive_where;
+
+use crate::dependence::Dependence;
+use crate::drift::Drift;
+use crate::system::{FeedbackSystem, Integrals, Vector};
+
+/// The result of a run of the system `S`.
+#[derive_where(Clone, Debug)]
+pub struct Run<S: FeedbackSystem> {
+    pub(super) time: f64,
+    pub(super) state: Vector<S>,
+    pub(super) drift: Drift<S>,
+    pub(super) trajectory: Vec<Sample<S>>,
+    pub(super) steps: u64,
+    pub(super) evaluations: u64,
+    pub(super) dependence: Option<Dependence>,
+    pub(super) largest_projection: Option<LargestProjection>,
+}
+
+/// The projection of a run that was largest in units of the error of its step.
+///
+/// Where it is of the order of 1 or below, projections have corrected errors of the method and nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct LargestProjection {
+    /// The time after the step.
+    pub time: f64,
+    /// The entry of the state that was moved furthest in these units.
+    pub entry: &'static str,
+    /// By how much it was moved.
+    pub distance: f64,
+    /// That distance in units of the error that the method estimates for this entry, as a running mean over about ten steps.
+    pub per_error: f64,
+    /// That distance in units of the tolerance, rtol |x| + atol, of a method with error control.
+    pub per_tolerance: Option<f64>,
+}
+
+/// A state of the system `S` at one time of a run.
+#[derive_where(Clone, Copy, Debug, PartialEq)]
+pub struct Sample<S: FeedbackSystem> {
+    /// The time.
+    pub time: f64,
+    /// The state, flat.
+    pub state: Vector<S>,
+    /// F - F_target there.
+    pub change: Integrals<S>,
+}
+
+impl<S: FeedbackSystem> Run<S> {
+    /// The time at the end, exactly the one that was asked for unless the run was interrupted.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// The state at the end.
+    pub fn state(&self) -> S::State {
+        self.state.into()
+    }
+
+    /// What the run did to every integral, recorded at every step.
+    pub fn drift(&self) -> &Drift<S> {
+        &self.drift
+    }
+
+    /// The samples, from the start to the end.
+    pub fn trajectory(&self) -> &[Sample<S>] {
+        &self.trajectory
+    }
+
+    /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
+    /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
+    pub fn dependence(&self) -> Option<&Dependence> {
+        self.dependence.as_ref()
+    }
+
+    /// The projection that was largest in units of the error of its step, if states were projected.
+    pub fn largest_projection(&self) -> Option<&LargestProjection> {
+        self.largest_projection.as_ref()
+    }
+
+    /// The number of steps.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The number of evaluations of the field.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+}

@@ -1,0 +1,90 @@
+//! Where a run starts in time, and tolerances of entries of different sizes.
+#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
+
+mod models;
+
+use std::ops::ControlFlow;
+
+use fbint_runtime::{Error, Integrator, Method, PlainField, Settings, Simulation, Tolerance, feedback_system};
+use models::{SPHERICAL_PENDULUM, SphericalPendulum};
+
+const METHODS: [Method; 3] = [
+    Method::Rk4 { h: 0.0078125 },
+    Method::DormandPrince { rtol: 1e-8, atol: 1e-8 },
+    Method::Dop853 { rtol: 1e-8, atol: 1e-8 },
+];
+
+fn simulation() -> Simulation<'static, SphericalPendulum> {
+    Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap()
+}
+
+#[test]
+fn a_run_may_start_at_any_time() {
+    for method in METHODS {
+        let (early, late) = (simulation().run(method, 2.0).unwrap(), simulation().from_time(-16.0));
+        let late = late.run(method, -14.0).unwrap();
+        assert_eq!((late.time(), late.trajectory()[0].time), (-14.0, -16.0), "{method:?}");
+        let (a, b): ([f64; 6], [f64; 6]) = (early.state().into(), late.state().into());
+        // Error control rounds times, which are larger.
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12), "{method:?}: {a:?}, {b:?}");
+        let settings = Settings { from: -16.0, ..Settings::new(method, -14.0) };
+        let plain = simulation().without_feedback().from_time(-16.0).run(method, -14.0).unwrap();
+        assert_eq!(simulation().final_state(&settings).unwrap(), plain.state());
+    }
+}
+
+#[test]
+fn a_run_from_another_time_is_sampled_watched_and_resumed() {
+    for method in METHODS {
+        let make = || simulation().from_time(100.0).record_every(0.25);
+        let whole = make().run(method, 101.0).unwrap();
+        let times: Vec<f64> = whole.trajectory().iter().map(|sample| sample.time).collect();
+        assert_eq!(times, [100.0, 100.25, 100.5, 100.75, 101.0], "{method:?}");
+        let mut snapshot = None;
+        let first = make().watched(|moment| {
+            snapshot = Some(moment.snapshot());
+            if moment.fraction() < 0.5 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let first = first.run(method, 101.0).unwrap();
+        assert!((100.5..101.0).contains(&first.time()), "{method:?}: {}", first.time());
+        let rest = make().from_snapshot(snapshot.clone().unwrap()).run(method, 101.0).unwrap();
+        assert_eq!(rest.state(), whole.state(), "{method:?}");
+        let elsewhere = simulation().record_every(0.25).from_snapshot(snapshot.unwrap()).run(method, 101.0);
+        assert!(matches!(elsewhere, Err(Error::ForeignSnapshot { .. })), "{method:?}");
+    }
+}
+
+#[test]
+fn a_run_ends_after_its_start() {
+    for (from, until) in [(2.0, 1.0), (2.0, 2.0), (f64::NAN, 1.0), (1.0, f64::INFINITY)] {
+        let error = simulation().from_time(from).run(METHODS[0], until).unwrap_err();
+        assert!(matches!(error, Error::EndBeforeStart { .. }), "{error}");
+    }
+    let message = simulation().from_time(2.0).run(METHODS[0], 1.0).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "the run starts at t = 2.0 and ends at t = 1.0: both must be finite, and the end later than the start"
+    );
+}
+
+/// Oscillations of an atom, in metres.
+#[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
+struct Oscillator;
+
+#[test]
+fn scales_make_tolerances_of_entries() {
+    let (start, method) = ([1e-10, 0.0], Method::Dop853 { rtol: 1e-12, atol: 1e-8 });
+    let error = |simulation: Simulation<'_, Oscillator>| {
+        let end = simulation.without_feedback().run(method, 10.0).unwrap().state();
+        (end.q / start[0] - 10.0_f64.cos()).abs()
+    };
+    let unscaled = error(Simulation::new(&Oscillator, start).unwrap());
+    let scaled = error(Simulation::new(&Oscillator, start).unwrap().scales([1e-10; 2]));
+    // An absolute tolerance of 1e-8 is none for an amplitude of 1e-10.
+    assert!(scaled < 1e-6 && unscaled > 1e-2, "{scaled}, {unscaled}");
+
+    let field = PlainField::new(&Oscillator);
+    let tolerance = Tolerance::new(1e-8, 1e-8).unwrap();
+    let refused = Integrator::dop853(&field, start, tolerance).with_scales(&[1.0, 0.0]).map(drop);
+    assert_eq!(refused.unwrap_err().to_string(), "the scale of an entry is 0.0: it must be positive and finite");
+}
