@@ -1,10 +1,10 @@
 //! The compiler as a library: declarations found in source text, compiled as the macro compiles them, and taken apart.
 
-use fbint_macros_core::compile::problem;
 use fbint_macros_core::derivation::Derivation;
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
 use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble};
+use fbint_macros_core::table::Id;
 use fbint_macros_core::{mechanics, symbolic, syntax};
 use fbint_runtime::Scalar;
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
@@ -148,9 +148,9 @@ impl Declaration {
         let model = elaborate(&declaration, &mut errors);
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let model = model.expect("no mistakes");
-        let problem = problem(&model);
-        let derivation = symbolic::session(|| mechanics::derive(&problem)).expect("a session").expect("a derivation");
-        let programs = assemble(&derivation);
+        let problem = &model.problem;
+        let derivation = symbolic::session(|| mechanics::derive(problem)).expect("a session").expect("a derivation");
+        let programs = assemble(&derivation).expect("passes that keep results");
         Compiled { model, derivation, programs }
     }
 }
@@ -179,8 +179,9 @@ fn expand_rule(body: TokenStream, name: &str, links: usize) -> TokenStream {
 impl Compiled {
     /// All programs as text, in which symbols are numbers.
     pub fn listing(&self) -> String {
-        let programs = self.programs.all().map(|(name, program)| format!("{name}\n{program}"));
-        programs.join("\n")
+        let functions = self.programs.functions().map(|(function, program)| (function.name, program));
+        let programs = [("prepare", &self.programs.prepare)].into_iter().chain(functions);
+        programs.map(|(name, program)| format!("{name}\n{program}")).collect::<Vec<_>>().join("\n")
     }
 }
 
@@ -208,19 +209,20 @@ pub fn run(
     weigh: impl Fn(&[f64]) -> Vec<f64>,
 ) -> Vec<f64> {
     let mut values: Vec<f64> = Vec::with_capacity(program.instructions.len());
-    let mut weighted: Option<Vec<f64>> = None;
-    for &instruction in &program.instructions {
+    let mut weighed: Vec<f64> = Vec::new();
+    for instruction in &program.instructions {
         let of = |value: Value| values[value.index()];
-        let value = match instruction {
+        let value = match *instruction {
             Instruction::Constant(bits) => f64::from_bits(bits),
-            Instruction::Input(Input::Symbol(symbol)) => input(symbol.0 as usize),
+            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => input(symbol.place()),
             Instruction::Input(Input::Prepared(index)) => prepared[index],
-            Instruction::Input(Input::Variance(column)) => variance(column),
+            Instruction::Input(Input::Variance(state)) => variance(state.place()),
             Instruction::Input(Input::Noise(_)) => NOISE,
-            Instruction::Input(Input::Weighted(row)) => {
-                let integrals = || program.integrals.iter().map(|&value| of(value)).collect::<Vec<_>>();
-                weighted.get_or_insert_with(|| weigh(&integrals()))[row]
+            Instruction::Weigh(ref integrals) => {
+                weighed = weigh(&integrals.iter().map(|&value| of(value)).collect::<Vec<_>>());
+                f64::NAN
             }
+            Instruction::Weighed(_, integral) => weighed[integral.place()],
             Instruction::Add(a, b) => of(a) + of(b),
             Instruction::Sub(a, b) => of(a) - of(b),
             Instruction::Mul(a, b) => of(a) * of(b),

@@ -10,12 +10,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fbint_macros_core::derivation::{Constraints, Derivation, Field};
+use fbint_macros_core::derivation::{Constraints, Derivation, Field, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
-use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble, verify};
+use fbint_macros_core::program::{FUNCTIONS, Input, Instruction, Program, Programs, Value, assemble, verify};
+use fbint_macros_core::table::Id;
 use fbint_runtime::FeedbackSystem;
 use fbint_tests::compiler::Declaration;
-use fbint_tests::functions::{FUNCTIONS, Question, Results, disagreement, emitted, interpreted};
+use fbint_tests::functions::{self, Question, Results, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
 use fbint_tests::{Random, relative_error};
 
@@ -58,15 +59,17 @@ mod programs {
         assert!(checks.catch(&good.programs).is_none(), "{}: the checks fail without a fault", S::NAME);
         let mut random = Random::new(3);
         let mut tally = Tally::default();
-        for which in 0..good.programs.all().len() {
+        // What is broken: the program that prepares, or a function.
+        for broken in [None].into_iter().chain(FUNCTIONS.map(Some)) {
             for _ in 0..faults {
                 let mut programs = good.programs.clone();
                 let prepared = programs.prepare.outputs.len();
-                let program = nth(&mut programs, which);
                 let n = S::STATE.len();
-                let range = if which == 0 { n..n + S::PARAMETER_NAMES.len() } else { 0..n };
+                let (name, program, range) = match broken {
+                    None => ("prepare", &mut programs.prepare, n..n + S::PARAMETER_NAMES.len()),
+                    Some(function) => (function.name, &mut programs[function], 0..n),
+                };
                 let Some(fault) = break_program(program, prepared, range, &mut random) else { break };
-                let (name, _) = good.programs.all()[which];
                 let fault = format!("{} {name}: {fault}", S::NAME);
                 checks.judge(&programs, &fault, &mut tally, || verify(&good.derivation, &programs).is_err());
             }
@@ -74,22 +77,6 @@ mod programs {
         tally.report(S::NAME, "programs");
         assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::NAME);
         tally
-    }
-
-    fn nth(programs: &mut Programs, which: usize) -> &mut Program {
-        let all = [
-            &mut programs.prepare,
-            &mut programs.vector_field,
-            &mut programs.integrals,
-            &mut programs.jacobian,
-            &mut programs.multipliers,
-            &mut programs.outputs,
-            &mut programs.potential_gradient,
-            &mut programs.feedback_field,
-            &mut programs.correction,
-            &mut programs.squared_gradients,
-        ];
-        all.into_iter().nth(which).expect("one of the programs")
     }
 
     /// Puts a fault into the program and describes it. None where there is nothing to break.
@@ -105,13 +92,13 @@ mod programs {
         let before = program.clone();
         match random.index(8) {
             0 if program.outputs.len() > 1 => exchange(&mut program.outputs, random),
-            1 if program.integrals.len() > 1 => exchange(&mut program.integrals, random),
+            1 if exchange_integrals(program, random) => {}
             2 => drop_term(program, random),
             _ => {
                 let index = random.index(program.instructions.len());
                 let earlier = earlier_values(program, index);
                 let other_operand = random.index(3) == 0 && !earlier.is_empty();
-                let broken = match program.instructions[index] {
+                let broken = match program.instructions[index].clone() {
                     other if other_operand => with_another_operand(other, &earlier, random),
                     Instruction::Input(input) => Instruction::Input(other_input(input, prepared, symbols, random)),
                     other => other_operation(other, random),
@@ -127,6 +114,15 @@ mod programs {
         values.swap(i, j);
     }
 
+    /// Exchanges two of the integrals that the law is given, where it takes part.
+    fn exchange_integrals(program: &mut Program, random: &mut Random) -> bool {
+        let law = program.instructions.iter_mut().find_map(|instruction| match instruction {
+            Instruction::Weigh(integrals) if integrals.len() > 1 => Some(integrals),
+            _ => None,
+        });
+        law.map(|integrals| exchange(integrals, random)).is_some()
+    }
+
     /// One operand of an instruction in the place of its result.
     fn drop_term(program: &mut Program, random: &mut Random) {
         let index = random.index(program.instructions.len());
@@ -136,8 +132,8 @@ mod programs {
         }
         let kept = operands[random.index(operands.len())];
         let instead = |value: Value| if value.index() == index { kept } else { value };
-        program.instructions.iter_mut().for_each(|instruction| *instruction = instruction.map(instead));
-        program.outputs.iter_mut().chain(&mut program.integrals).for_each(|value| *value = instead(*value));
+        program.instructions.iter_mut().for_each(|instruction| *instruction = instruction.clone().map(instead));
+        program.outputs.iter_mut().for_each(|value| *value = instead(*value));
     }
 
     fn with_another_operand(instruction: Instruction, earlier: &[Value], random: &mut Random) -> Instruction {
@@ -152,12 +148,12 @@ mod programs {
 
     fn other_input(input: Input, prepared: usize, symbols: std::ops::Range<usize>, random: &mut Random) -> Input {
         match input {
-            Input::Symbol(_) | Input::Variance(_) => {
-                Input::Symbol(Symbol((symbols.start + random.index(symbols.len())) as u32))
+            Input::State(_) | Input::Variance(_) => {
+                Input::State(Symbol::at(symbols.start + random.index(symbols.len())))
             }
+            Input::Parameter(_) => Input::Parameter(Symbol::at(symbols.start + random.index(symbols.len()))),
             Input::Prepared(_) => Input::Prepared(random.index(prepared)),
-            Input::Noise(row) => Input::Noise(if row == 0 { 1 } else { row - 1 }),
-            Input::Weighted(row) => Input::Weighted(if row == 0 { 0 } else { random.index(row + 1) }),
+            Input::Noise(row) => Input::Noise(IntegralId::at(if row.place() == 0 { 1 } else { row.place() - 1 })),
         }
     }
 
@@ -185,6 +181,10 @@ mod programs {
             Instruction::NegMulSub(a, b, c) => Instruction::MulSub(a, b, c),
             Instruction::Unary(_, a) => Instruction::Neg(a),
             Instruction::Binary(function, a, b) => Instruction::Binary(function, b, a),
+            Instruction::Weigh(integrals) => Instruction::Weigh(integrals.iter().rev().copied().collect()),
+            Instruction::Weighed(law, integral) => {
+                Instruction::Weighed(law, IntegralId::at(random.index(integral.place() + 1)))
+            }
             other @ Instruction::Input(_) => other,
         }
     }
@@ -228,11 +228,11 @@ mod derivations {
             let fault = format!("{}: {}", S::NAME, break_derivation(&mut derivation, &mut random));
             // A program that divides by an entry that is gone is not written.
             match catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) {
-                Ok(programs) => checks.judge(&programs, &fault, &mut tally, || {
+                Ok(Ok(programs)) => checks.judge(&programs, &fault, &mut tally, || {
                     // The compiler holds a program against its derivation, so it notices only another's.
                     verify(&derivation, &programs).is_err()
                 }),
-                Err(_) => tally.refused += 1,
+                Ok(Err(_)) | Err(_) => tally.refused += 1,
             }
         }
         tally.report(S::NAME, "derivation");
@@ -241,28 +241,29 @@ mod derivations {
 
     /// Puts a fault into the derivation and describes it.
     fn break_derivation(derivation: &mut Derivation, random: &mut Random) -> String {
-        let dimension = derivation.dimension;
+        let dimension = derivation.dimension();
         let unconstrained = matches!(&derivation.field, Field::Dirac(constraints) if constraints.is_empty());
         match random.index(if unconstrained { 4 } else { 6 }) {
             0 => {
                 let row = random.index(derivation.integrals.len());
-                format!("integral {row}: {}", break_expression(&mut derivation.integrals[row], random))
+                let value = &mut derivation.integrals[IntegralId::at(row)].value;
+                format!("integral {row}: {}", break_expression(value, random))
             }
             1 if !derivation.outputs.is_empty() => {
                 let index = random.index(derivation.outputs.len());
-                format!("output {index}: {}", break_expression(&mut derivation.outputs[index], random))
+                format!("output {index}: {}", break_expression(&mut derivation.outputs[index].value, random))
             }
             1..=3 => {
-                let row = random.index(derivation.gradients.len());
-                let gradient = &mut derivation.gradients[row];
+                let row = random.index(derivation.integrals.len());
+                let gradient = &mut derivation.integrals[IntegralId::at(row)].gradient;
                 let index = random.index(gradient.len());
                 let text = if random.index(2) == 0 {
-                    let column = random.index(dimension);
+                    let column = Symbol::at(random.index(dimension));
                     let (old, entry) = gradient.remove(index);
                     gradient.retain(|(other, _)| *other != column);
                     gradient.push((column, entry));
                     gradient.sort_by_key(|(column, _)| *column);
-                    format!("column {column} for {old}")
+                    format!("column {} for {}", column.place(), old.place())
                 } else {
                     break_expression(&mut gradient[index].1, random)
                 };
@@ -278,17 +279,20 @@ mod derivations {
                 let index = random.index(rates.len());
                 if random.index(3) == 0 {
                     let other = random.index(rates.len());
-                    rates.swap(index, other);
+                    let (one, two) = (rates[Symbol::at(index)].clone(), rates[Symbol::at(other)].clone());
+                    (rates[Symbol::at(index)], rates[Symbol::at(other)]) = (two, one);
                     return format!("rates {index} and {other} exchanged");
                 }
-                format!("rate {index}: {}", break_expression(&mut rates[index], random))
+                format!("rate {index}: {}", break_expression(&mut rates[Symbol::at(index)], random))
             }
-            Field::Dirac(Constraints::Holonomic { a, b, energy_brackets }) if !a.is_empty() => match random.index(3) {
-                0 => format!("A {}", break_matrix(a, 1, random)),
-                1 if a.len() > 1 => format!("B {}", break_matrix(b, -1, random)),
-                _ => format!("{{H, g'}} {}", break_vector(energy_brackets, random)),
-            },
-            Field::Dirac(Constraints::Phase { c, energy_brackets, .. }) if !c.is_empty() => match random.index(2) {
+            Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) if !a.is_empty() => {
+                match random.index(3) {
+                    0 => format!("A {}", break_matrix(a, 1, random)),
+                    1 if a.len() > 1 => format!("B {}", break_matrix(b, -1, random)),
+                    _ => format!("{{H, g'}} {}", break_vector(energy_brackets, random)),
+                }
+            }
+            Field::Dirac(Constraints::General { c, energy_brackets, .. }) if !c.is_empty() => match random.index(2) {
                 0 => format!("C {}", break_matrix(c, -1, random)),
                 _ => format!("{{H, f}} {}", break_vector(energy_brackets, random)),
             },
@@ -394,7 +398,7 @@ impl<S: Declared> Checks<S> {
     fn changed(&self, programs: &Programs) -> bool {
         self.judged.iter().any(|(parameters, question, good, rounding)| {
             let faulty = interpreted(programs, parameters, question);
-            let pairs = good.0.iter().zip(&faulty.0).zip(FUNCTIONS);
+            let pairs = good.0.iter().zip(&faulty.0).zip(functions::FUNCTIONS);
             pairs.into_iter().any(|((good, faulty), name)| {
                 let error = relative_error(faulty, good);
                 error.is_nan() || error > if name == "projection" { rounding.max(ROUNDING) } else { ROUNDING }

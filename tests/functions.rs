@@ -4,7 +4,7 @@
 //! the declared functions ([`Oracle::results`](crate::oracle::Oracle::results)) and stored values. [`disagreement`] is the one check that holds
 //! one path against another: tests of the models and tests by injected faults call the same.
 
-use fbint_macros_core::program::{Program, Programs};
+use fbint_macros_core::program::{self, Program, Programs};
 use fbint_runtime::tableau::{EULER, RK4};
 use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
 use nalgebra::DMatrix;
@@ -161,22 +161,22 @@ pub fn interpreted<S: FeedbackSystem>(programs: &Programs, parameters: &[f64], q
     let weigh = |integrals: &[f64]| weighed(&question.law, integrals);
     let law = normalised(programs, &machine.prepared, weigh);
     let at = |program: &Program, x: &[f64]| machine.run(program, x, &law);
-    let feedback = |x: &[f64]| at(&programs.feedback_field, x);
+    let feedback = |x: &[f64]| at(&programs[&program::FEEDBACK_FIELD], x);
     let x = question.x.as_ref();
-    let (integrals, jacobian) = (at(&programs.integrals, x), at(&programs.jacobian, x));
+    let (integrals, jacobian) = (at(&programs[&program::INTEGRALS], x), at(&programs[&program::JACOBIAN], x));
     let violation = question.violation(&integrals, |row, column| jacobian[row * columns + column]);
-    let projection = machine.run(&programs.correction, x, |integrals| weighed(&violation, integrals));
+    let projection = machine.run(&programs[&program::PROJECTION], x, |integrals| weighed(&violation, integrals));
     let (euler, rk4) = steps(&feedback, x, question.h);
     Results([
-        at(&programs.vector_field, x),
+        at(&programs[&program::VECTOR_FIELD], x),
         integrals,
         jacobian,
-        at(&programs.multipliers, x),
-        at(&programs.outputs, x),
-        at(&programs.potential_gradient, x),
+        at(&programs[&program::MULTIPLIERS], x),
+        at(&programs[&program::OUTPUTS], x),
+        at(&programs[&program::POTENTIAL_GRADIENT], x),
         feedback(x),
         projection,
-        at(&programs.squared_gradients, x),
+        at(&programs[&program::SQUARED_GRADIENTS], x),
         euler,
         rk4,
     ])

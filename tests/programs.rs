@@ -1,7 +1,7 @@
 //! Declarations of one system in several ways, and what a longer one costs.
 #![allow(missing_docs)]
 
-use fbint_macros_core::program::Programs;
+use fbint_macros_core::program::{self, Programs};
 use fbint_tests::compiler::{Declaration, run};
 use fbint_tests::{Random, relative_error};
 
@@ -43,7 +43,7 @@ fn each_link_of_a_chain_costs_the_same() {
             )]
             struct Chain {{ m: f64, g: f64, l: f64 }}"
         );
-        let operations = Declaration::one(&text).compile().programs.feedback_field.operations();
+        let operations = Declaration::one(&text).compile().programs[&program::FEEDBACK_FIELD].operations();
         [operations.additions, operations.multiplications, operations.fused, operations.divisions]
     };
     let [short, medium, long] = [4, 7, 10].map(cost);
@@ -66,5 +66,5 @@ fn the_derived_partner_can_be_given_instead() {
 fn vector_field(programs: &Programs, seed: u64) -> Vec<f64> {
     let value = |symbol: usize| Random::new(seed.wrapping_mul(1000).wrapping_add(symbol as u64)).between(0.5, 1.5);
     let prepared = run(&programs.prepare, &[], value, |_| Vec::new());
-    run(&programs.vector_field, &prepared, value, |_| Vec::new())
+    run(&programs[&program::VECTOR_FIELD], &prepared, value, |_| Vec::new())
 }

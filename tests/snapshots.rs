@@ -1,7 +1,9 @@
 //! What the compiler makes of the models, for reviewers: equations, LaTeX, program, Rust, and the price of each field.
 #![allow(missing_docs)]
 
-use fbint_macros_core::program::{OperationCount, Pass};
+use fbint_macros_core::expression::Symbol;
+use fbint_macros_core::program::{OperationCount, Pass, passes};
+use fbint_macros_core::table::Id;
 use fbint_runtime::{FeedbackSystem, Integral, Operations};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::systems::{
@@ -62,8 +64,9 @@ fn conservation_of<S: FeedbackSystem>() -> String {
 #[test]
 fn program() {
     let compiled = Declaration::one(PLANAR_PENDULUM).compile();
-    let symbols = compiled.model.symbols.iter().enumerate();
-    let symbols: String = symbols.map(|(index, symbol)| format!("symbol {index} is {}\n", symbol.name)).collect();
+    let symbols = &compiled.derivation.symbols;
+    let line = |symbol: Symbol| format!("symbol {} is {}\n", symbol.place(), symbols[symbol].name);
+    let symbols: String = symbols.unknowns().map(line).collect();
     insta::assert_snapshot!("planar_pendulum_program", format!("{symbols}\n{}", compiled.listing()));
 }
 
@@ -121,7 +124,7 @@ fn operations() {
 }
 
 #[test]
-fn passes() {
+fn every_pass() {
     let table =
         [passes_of::<PlanarPendulum>(), passes_of::<FourBar>(), passes_of::<Functions>(), passes_of::<FreeRigidBody>()];
     insta::assert_snapshot!("passes", table.join("\n"));
@@ -129,7 +132,8 @@ fn passes() {
 
 /// What each pass leaves; after the last it is the emitted code.
 fn passes_of<S: FeedbackSystem>() -> String {
-    let passes = Declaration::of_system(S::NAME).compile().programs.passes;
+    let derivation = Declaration::of_system(S::NAME).compile().derivation;
+    let passes = passes(&derivation).expect("every pass keeps the field");
     let line = |pass: &Pass| {
         let operations = counted(&pass.operations);
         assert_eq!(operations.total(), pass.instructions + operations.fused, "{pass:?}");

@@ -9,8 +9,7 @@ mod declaration;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use fbint_macros_core::derivation::Dynamics;
-use fbint_macros_core::program::Program;
+use fbint_macros_core::program::{self, Program};
 use fbint_tests::compiler::{Compiled, Declaration, normalised, run};
 use fbint_tests::{Random, relative_error};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
@@ -141,9 +140,10 @@ proptest! {
     fn a_parameter_can_be_its_value(model in any_model(), which in 0..4_usize, up in 32..96_u32) {
         let declaration = model.declaration();
         let open = declaration.compile();
-        let parameters = &open.model.symbols[open.derivation.dimension..];
+        let symbols = &open.derivation.symbols;
+        let parameters: Vec<&str> = symbols.parameters().map(|symbol| symbols[symbol].name.as_str()).collect();
         prop_assume!(parameters.len() > 1);
-        let name = parameters[which % parameters.len()].name.as_str();
+        let name = parameters[which % parameters.len()];
         let number: TokenStream = format!("({up} / 64)").parse().expect("a number");
         let known = Declaration {
             attribute: substitute(declaration.attribute.clone(), name, &number),
@@ -181,7 +181,7 @@ proptest! {
     fn a_canonical_system_is_a_poisson_system(model in canonical_model(0..=0)) {
         let mut other = model.clone();
         let compiled = model.declaration().compile();
-        let dimension = compiled.derivation.dimension;
+        let dimension = compiled.derivation.dimension();
         let entry = |i: usize, j: usize| match (i + dimension / 2 == j, j + dimension / 2 == i) {
             (true, _) => "1",
             (_, true) => "-1",
@@ -242,12 +242,14 @@ fn agree(one: &Outcome, other: &Outcome, expected: impl Fn(&str, &str, f64) -> O
 
 /// Evaluates all programs; `fixed` is a parameter with its value.
 fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcome {
-    let symbols: Vec<&str> = compiled.model.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+    let derivation = &compiled.derivation;
+    let symbols: Vec<&str> = derivation.symbols.rows().map(|symbol| symbol.name.as_str()).collect();
     let value = |index: usize| match fixed {
         Some((name, value)) if name == symbols[index] => value,
         _ => number(symbols[index], seed),
     };
-    let (states, integrals) = (symbols[..compiled.derivation.dimension].to_vec(), integral_names(compiled));
+    let states: Vec<&str> = derivation.symbols.states().map(|state| derivation.symbols[state].name.as_str()).collect();
+    let integrals: Vec<String> = derivation.integrals.rows().map(|integral| integral.name.clone()).collect();
     let programs = &compiled.programs;
     let prepared = run(&programs.prepare, &[], value, |_| Vec::new());
     let law = |values: &[f64]| {
@@ -256,41 +258,29 @@ fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcom
     };
     let law = normalised(programs, &prepared, law);
     let at = |program: &Program| run(program, &prepared, value, &law);
-    let (here, jacobian) = (at(&programs.integrals), at(&programs.jacobian));
+    let (here, jacobian) = (at(&programs[&program::INTEGRALS]), at(&programs[&program::JACOBIAN]));
     let violation = |values: &[f64]| -> Vec<f64> {
         let rows = jacobian.chunks(states.len()).zip(values.iter().zip(&here));
         let along =
             |row: &[f64]| row.iter().zip(&states).map(|(entry, name)| entry * number(name, seed + 300)).sum::<f64>();
         rows.map(|(row, (value, here))| along(row) + value - here).collect()
     };
-    let projection = run(&programs.correction, &prepared, value, violation);
+    let projection = run(&programs[&program::PROJECTION], &prepared, value, violation);
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
     let rows = integrals.iter().flat_map(|row| states.iter().map(move |column| format!("{row} by {column}")));
-    let outputs = compiled.model.outputs.iter().map(|output| output.name.clone()).collect();
+    let outputs = derivation.outputs.iter().map(|output| output.name.clone()).collect();
     let all = [
-        ("vector_field", names(&states), at(&programs.vector_field)),
+        ("vector_field", names(&states), at(&programs[&program::VECTOR_FIELD])),
         ("integrals", integrals.clone(), here.clone()),
         ("integrals_jacobian", rows.collect(), jacobian.clone()),
-        ("multipliers", integrals.clone(), at(&programs.multipliers)),
-        ("outputs", outputs, at(&programs.outputs)),
-        ("potential_gradient", names(&states), at(&programs.potential_gradient)),
-        ("feedback_field", names(&states), at(&programs.feedback_field)),
+        ("multipliers", integrals.clone(), at(&programs[&program::MULTIPLIERS])),
+        ("outputs", outputs, at(&programs[&program::OUTPUTS])),
+        ("potential_gradient", names(&states), at(&programs[&program::POTENTIAL_GRADIENT])),
+        ("feedback_field", names(&states), at(&programs[&program::FEEDBACK_FIELD])),
         ("projection", names(&states), projection),
-        ("squared_gradients", integrals.clone(), at(&programs.squared_gradients)),
+        ("squared_gradients", integrals.clone(), at(&programs[&program::SQUARED_GRADIENTS])),
     ];
     all.into_iter().map(|(function, names, values)| (function, names.into_iter().zip(values).collect())).collect()
-}
-
-/// The names of F in its order.
-fn integral_names(compiled: &Compiled) -> Vec<String> {
-    let model = &compiled.model;
-    let canonical = matches!(model.dynamics, Dynamics::Canonical { .. });
-    let rates = model.constraints.iter().filter(|_| canonical).map(|constraint| constraint.rate_name.clone());
-    let declared = model.constraints.iter().map(|constraint| constraint.name.clone());
-    let phase = model.phase_constraints.iter().map(|constraint| constraint.name.clone());
-    let energy = compiled.derivation.energy.map(|_| "energy".to_owned());
-    let invariants = model.invariants.iter().map(|invariant| invariant.name.clone());
-    declared.chain(rates).chain(phase).chain(energy).chain(invariants).collect()
 }
 
 /// A number in (0.5, 1.5) that depends on a name.

@@ -1,17 +1,21 @@
 //! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
 
+mod bounds;
 pub mod compile;
 pub mod derivation;
 pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
 pub mod expression;
+pub mod factored;
 pub mod mechanics;
 pub mod notation;
 mod precise;
 pub mod program;
+pub mod proofs;
 pub mod sample;
 pub mod symbolic;
 pub mod syntax;
+pub mod table;
 
 pub use compile::feedback_system;

@@ -1,15 +1,16 @@
 //! Points at which identities between expressions and programs are tested numerically.
 
+use crate::derivation::Symbols;
 use crate::expression::{Expression, Symbol};
 
 /// A value for every symbol, in general position: reproducible, in (0.5, 1.5), where most declared functions are defined,
 /// times a size.
 #[derive(Clone, Copy, Debug)]
-pub struct Point {
+pub struct Point<'a> {
     seed: u64,
     size: Size,
-    /// Symbols below this may be negative.
-    signed: u32,
+    /// The symbols whose entries of the state may be negative, if any may.
+    signed: Option<&'a Symbols>,
 }
 
 /// How large the values of a point are.
@@ -23,15 +24,15 @@ enum Size {
 }
 
 /// The points that every numerical test uses.
-pub fn sample_points() -> impl Iterator<Item = Point> {
-    (1..=6).map(|seed| Point { seed, size: Size::One, signed: 0 })
+pub fn sample_points() -> impl Iterator<Item = Point<'static>> {
+    (1..=6).map(|seed| Point { seed, size: Size::One, signed: None })
 }
 
 /// Points among which those are looked for where a model is defined: of size one first, then of sizes from 1e-12 to 1e12
-/// and of many sizes at once, and every other one with negative values among the first `dimension` symbols.
-pub fn search_points(dimension: usize) -> impl Iterator<Item = Point> {
+/// and of many sizes at once, and every other one with negative values among the entries of the state.
+pub fn search_points(symbols: &Symbols) -> impl Iterator<Item = Point<'_>> {
     (1..=500).map(move |seed| {
-        let signed = if seed % 2 == 0 { dimension as u32 } else { 0 };
+        let signed = (seed % 2 == 0).then_some(symbols);
         let size = match seed {
             0..=100 => Size::One,
             101..=300 => {
@@ -44,7 +45,7 @@ pub fn search_points(dimension: usize) -> impl Iterator<Item = Point> {
     })
 }
 
-impl Point {
+impl Point<'_> {
     /// The value of a symbol.
     pub fn symbol(&self, symbol: Symbol) -> f64 {
         // Every use of a symbol's number is far from every other.
@@ -54,7 +55,8 @@ impl Point {
             Size::Common(size) => size,
             Size::Own => 10_f64.powf(6.0 * (number(1) - 1.0)),
         };
-        let negative = symbol.0 < self.signed && number(2) < 1.0;
+        let may_be_negative = self.signed.is_some_and(|symbols| symbols.is_state(symbol));
+        let negative = may_be_negative && number(2) < 1.0;
         if negative { -size * number(0) } else { size * number(0) }
     }
 

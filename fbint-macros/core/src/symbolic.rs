@@ -10,13 +10,12 @@
 //! called `v0`, `v1`, ... and registered in this order, whatever the model calls them, so that the same declaration
 //! gives the same terms in the same order no matter what was compiled before it in the same process.
 
+mod lock;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions, TryLockError};
 use std::ops::{Add, Mul, Neg, Sub};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -31,50 +30,19 @@ use symbolica::poly::polynomial::MultivariatePolynomial;
 use symbolica::poly::{GrevLexOrder, LexOrder, PolyVariable};
 use symbolica::utils::Settable;
 
+pub use self::lock::SessionError;
 use crate::expression::{Expression, Function, Symbol};
+use crate::factored::factored;
 use crate::sample::sample_points;
 
-/// How long a session waits for another process's session before it gives up, unless the environment says otherwise.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// The environment variable that gives the number of seconds instead.
-const PATIENCE_VARIABLE: &str = "FBINT_PATIENCE";
 /// Terms of a sum beyond which it is not expanded.
 const MOST_TERMS: usize = 20_000;
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
 
-/// Why the algebra gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SessionError {
-    /// Another process held the lock for longer than a session waits.
-    Busy(Duration),
-    /// The lock file or the thread could not be had.
-    Unavailable(String),
-    /// The algebra panicked.
-    Panicked(String),
-}
-
-impl std::fmt::Display for SessionError {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Busy(waited) => write!(
-                out,
-                "another process has kept the computer-algebra system busy for {} s (lock file {}); wait for it or end it, and build again",
-                waited.as_secs(),
-                lock_path().display(),
-            ),
-            Self::Unavailable(reason) => write!(out, "the computer-algebra system cannot be started: {reason}"),
-            Self::Panicked(reason) => write!(
-                out,
-                "the computer-algebra system failed on this model: {reason}; this is a bug of fbint, please report it"
-            ),
-        }
-    }
-}
-
 /// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time on this machine.
 pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
-    let lock = lock(&lock_path(), patience(std::env::var(PATIENCE_VARIABLE).ok()), || {})?;
+    let lock = lock::take()?;
     let result = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .name("fbint-algebra".to_owned())
@@ -94,47 +62,6 @@ pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionErr
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason given".to_owned())
-}
-
-/// One path for the whole machine: a per-user or per-build folder would let two processes compute at once.
-fn lock_path() -> PathBuf {
-    let folder = if cfg!(unix) { PathBuf::from("/tmp") } else { std::env::temp_dir() };
-    folder.join("fbint-algebra.lock")
-}
-
-fn patience(seconds: Option<String>) -> Duration {
-    seconds.and_then(|seconds| seconds.parse().ok()).map_or(PATIENCE, Duration::from_secs)
-}
-
-/// Takes the lock on a file; calls `busy` if that takes waiting.
-fn lock(path: &Path, patience: Duration, busy: impl FnOnce()) -> Result<File, SessionError> {
-    let unavailable =
-        |error: std::io::Error| SessionError::Unavailable(format!("lock file {}: {error}", path.display()));
-    let file = open_lock_file(path).map_err(unavailable)?;
-    match file.try_lock() {
-        Ok(()) => return Ok(file),
-        Err(TryLockError::Error(error)) => return Err(unavailable(error)),
-        Err(TryLockError::WouldBlock) => busy(),
-    }
-    // A thread that blocks takes its turn; one that polls may never be served. If it comes too late, the file that it sends
-    // in vain is closed, which releases the lock.
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || sender.send(file.lock().map(|()| file)));
-    match receiver.recv_timeout(patience) {
-        Ok(result) => result.map_err(unavailable),
-        Err(_) => Err(SessionError::Busy(patience)),
-    }
-}
-
-/// Opened for reading where it exists: it may belong to another user, and a lock needs no more.
-fn open_lock_file(path: &Path) -> std::io::Result<File> {
-    File::open(path).or_else(|_| {
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        // Whatever the umask, other users must be able to open it; where that is forbidden, they get an error.
-        #[cfg(unix)]
-        let _ = file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-        Ok(file)
-    })
 }
 
 /// An expression in the hands of the algebra. Lives only within a [`session`].
@@ -173,7 +100,7 @@ impl Expr {
 
     /// Gives the expression out as plain data, with what the terms of a sum share taken out of it.
     pub fn write(&self) -> Result<Expression, NotReal> {
-        write(self.0.as_view()).map(|expression| expression.factored())
+        write(self.0.as_view()).map(|expression| factored(&expression))
     }
 
     /// The partial derivative.
@@ -181,13 +108,13 @@ impl Expr {
         Self(self.0.derivative(Indeterminate::from(state_symbol(symbol))))
     }
 
-    /// The partial derivatives by the symbols below `dimension` that do not vanish. A sum is differentiated term by term, by
+    /// The partial derivatives by the variables among its symbols that do not vanish. A sum is differentiated term by term, by
     /// the symbols of each: the energy of a long chain has many terms, and each symbol occurs in few of them.
-    pub fn gradient(&self, dimension: usize) -> BTreeMap<usize, Self> {
-        let mut gradient: BTreeMap<usize, Self> = BTreeMap::new();
+    pub fn gradient(&self, is_variable: impl Fn(Symbol) -> bool) -> BTreeMap<Symbol, Self> {
+        let mut gradient: BTreeMap<Symbol, Self> = BTreeMap::new();
         let mut add = |term: &Self| {
-            for symbol in term.symbols().into_iter().filter(|symbol| (symbol.0 as usize) < dimension) {
-                let sum = gradient.entry(symbol.0 as usize).or_insert_with(Self::zero);
+            for symbol in term.symbols().into_iter().filter(|symbol| is_variable(*symbol)) {
+                let sum = gradient.entry(symbol).or_insert_with(Self::zero);
                 *sum = &*sum + &term.derivative(symbol);
             }
         };
@@ -195,7 +122,7 @@ impl Expr {
             AtomView::Add(sum) => sum.iter().for_each(|term| add(&Self(term.to_owned()))),
             _ => add(self),
         }
-        let simplest = gradient.into_iter().map(|(index, entry)| (index, entry.simplest()));
+        let simplest = gradient.into_iter().map(|(symbol, entry)| (symbol, entry.simplest()));
         simplest.filter(|(_, entry)| !entry.is_zero()).collect()
     }
 
@@ -454,79 +381,5 @@ impl Neg for &Expr {
     type Output = Expr;
     fn neg(self) -> Expr {
         Expr(-&self.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{BufRead, BufReader, stdin};
-    use std::path::{Path, PathBuf};
-    use std::process::{Command, Stdio};
-    use std::sync::mpsc;
-    use std::thread;
-    use std::time::Duration;
-
-    use super::{PATIENCE, SessionError, lock, patience};
-
-    /// The name of the file that `hold_a_lock` takes the lock on.
-    const FILE: &str = "FBINT_LOCK_OF_TEST";
-    const HELD: &str = "the lock is held";
-    /// However slow the machine is.
-    const FOREVER: Duration = Duration::MAX;
-
-    /// A lock file of this test's own, so that nobody else holds it.
-    fn lock_file(name: &str) -> PathBuf {
-        std::env::temp_dir().join(format!("fbint-{name}-{}.lock", std::process::id()))
-    }
-
-    #[test]
-    fn patience_ends_and_leaves_nothing_locked() {
-        let path = lock_file("patience");
-        let held = lock(&path, Duration::ZERO, || {}).expect("nobody else knows the file");
-        let soon = Duration::from_millis(10);
-        assert_eq!(lock(&path, soon, || {}).map(drop), Err(SessionError::Busy(soon)));
-        drop(held);
-        // Also the thread that went on waiting gives it back when it is served, too late.
-        lock(&path, FOREVER, || {}).expect("nobody holds the lock any more");
-        std::fs::remove_file(path).expect("a file that nobody needs any more");
-    }
-
-    #[test]
-    fn patience_is_what_the_environment_says() {
-        assert_eq!(patience(None), PATIENCE);
-        assert_eq!(patience(Some("soon".to_owned())), PATIENCE);
-        assert_eq!(patience(Some("3600".to_owned())), Duration::from_secs(3600));
-    }
-
-    #[test]
-    fn a_killed_process_holds_up_nobody() {
-        let path = lock_file("kill");
-        let mut holder = Command::new(std::env::current_exe().expect("a test"))
-            .args(["--exact", "symbolic::tests::hold_a_lock", "--ignored", "--nocapture"])
-            .env(FILE, &path)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("another process");
-        let lines = BufReader::new(holder.stdout.take().expect("a pipe")).lines();
-        let is_held = |line: std::io::Result<String>| line.expect("text").contains(HELD);
-        assert!(lines.into_iter().any(is_held), "the other process never held the lock");
-        let (busy, is_busy) = mpsc::channel();
-        let waiting =
-            thread::spawn(move || lock(&path, FOREVER, || busy.send(()).expect("a test that listens")).map(drop));
-        is_busy.recv().expect("two processes had the lock at once");
-        holder.kill().expect("a process that waits");
-        holder.wait().expect("a process that was killed");
-        assert_eq!(waiting.join().expect("a thread"), Ok(()));
-    }
-
-    /// Run by another test, in a process that is killed, or ends with that test.
-    #[test]
-    #[ignore = "holds a lock until its input ends"]
-    fn hold_a_lock() {
-        let path = std::env::var_os(FILE).expect("the name of a file");
-        let _held = lock(Path::new(&path), Duration::ZERO, || {}).expect("nobody else knows the file");
-        println!("{HELD}");
-        stdin().lines().for_each(drop);
     }
 }

@@ -3,14 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use fbint_macros_core::derivation::{Conservation, Derivation, Dynamics, Evidence};
+use fbint_macros_core::derivation::{
+    Conservation, Declared, Derivation, Dynamics, Evidence, Kind, Problem, Role, SymbolInfo,
+};
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::expression::{Expression, Symbol};
-use fbint_macros_core::mechanics::{self, Violation};
-use fbint_macros_core::program::{Program, Programs, assemble, verify};
+use fbint_macros_core::program::{FUNCTIONS, Fault, assemble, verify};
+use fbint_macros_core::proofs::{self, Violation};
 use fbint_macros_core::symbolic::session;
-use fbint_macros_core::{compile, syntax};
+use fbint_macros_core::table::Id;
+use fbint_macros_core::{mechanics, syntax};
 use proc_macro2::{TokenStream, TokenTree};
 
 const EVERYWHERE: Conservation = Conservation::Everywhere(Evidence::Algebra);
@@ -32,14 +35,14 @@ fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, 
     let declaration = syntax::parse(tokens(attribute), tokens(item), &mut errors).expect("a declaration");
     let model = elaborate(&declaration, &mut errors);
     errors.flush().expect("no mistakes");
-    let problem = compile::problem(&model.expect("no mistakes"));
+    let problem = model.expect("no mistakes").problem;
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem).expect("a derivation");
-        let claims = mechanics::claims(&derivation);
+        let claims = proofs::claims(&derivation);
         (derivation, claims)
     })
     .expect("a session");
-    let proved = mechanics::prove(&derivation, &claims);
+    let proved = proofs::prove(&derivation, &claims).map(|grades| grades.into_iter().collect());
     (derivation, proved)
 }
 
@@ -203,16 +206,16 @@ fn witnesses_are_witnesses() {
         invariant(first = x.norm_squared(), second = x[0] * x[1] + (a * x[2]).exp(), third = x[0] / (2 + x[1].cos()))";
     let (derivation, proved) = prove(attribute, "struct S { a: f64, b: f64 }");
     let violations = proved.expect_err("none is conserved");
-    assert_eq!(violations.iter().map(|violation| violation.integral).collect::<Vec<_>>(), [0, 1, 2]);
+    assert_eq!(violations.iter().map(|violation| violation.integral.place()).collect::<Vec<_>>(), [0, 1, 2]);
     for violation in violations {
-        let x = &violation.state;
+        let x: Vec<f64> = violation.state.rows().copied().collect();
         let rates = [x[1] * x[2], x[3] * x[0].sin(), -x[0] * x[4]];
         let shifted = |h: f64| {
             let value = |symbol: Symbol| {
                 let index = symbol.0 as usize;
                 x[index] + rates.get(index).map_or(0.0, |rate| h * rate)
             };
-            derivation.integrals[violation.integral].evaluate(&value)
+            derivation.integrals[violation.integral].value.evaluate(&value)
         };
         let expected = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
         assert!((violation.value - expected).abs() < 1e-7, "{violation:?}: {expected}");
@@ -227,7 +230,7 @@ fn witnesses_satisfy_the_constraints() {
     let attribute = format!("{PENDULUM}, invariant(spin = q[0] * p[1] + q[1] * p[0])");
     let (derivation, proved) = prove(&attribute, PENDULUM_STRUCT);
     let violation = &proved.expect_err("the sign is wrong")[0];
-    let x = &violation.state;
+    let x: Vec<f64> = violation.state.rows().copied().collect();
     let (q, p, m, g, l) = (&x[..3], &x[3..6], x[6], x[7], x[8]);
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     assert!((dot(q, q) - l * l).abs() < 1e-12 && dot(q, p).abs() < 1e-12, "{x:?}");
@@ -240,7 +243,7 @@ fn witnesses_satisfy_the_constraints() {
     // In the rate, c belongs to {I, f}, which has the other sign.
     let rate = violation.rate.evaluate(&|symbol| values[&symbol.0]);
     assert!((rate - expected).abs() < 1e-12, "{rate} {expected}");
-    assert_eq!(derivation.constraint_count, 2);
+    assert_eq!(derivation.integrals.constraints().count(), 2);
 }
 
 #[test]
@@ -290,18 +293,19 @@ fn tables_are_printed() {
     assert!(text.contains("  {a, b} = -x[2]\n  {a, c} = 3*x[1]\n  {b, c} = -3*x[0]\n"), "{text}");
 }
 
-/// The rates of holonomic constraints, which stand between them and the others, have multipliers that nobody can name.
+/// Users name the multipliers of what they declare, not those of rates.
 #[test]
 fn multipliers_are_those_of_declared_constraints() {
     let mixed = "coordinates(q: [2], s), momenta(p: [2], ps), hamiltonian = (p.norm_squared() + ps.powi(2)) / (2 * m),
-        constraint(length = q.norm_squared() - l.powi(2)), phase_constraint(plane = s, still = ps)";
+        constraint(length = q.norm_squared() - l.powi(2)), phase_constraint(plane = s, still = ps),
+        output(forces = vector![multiplier(length), multiplier(plane), multiplier(still)])";
     let (derivation, _) = prove(mixed, "struct S { m: f64, l: f64 }");
-    let declared = [0, 1, 2].map(|index| &derivation.integrals[derivation.multiplier(index)]);
-    assert_eq!(declared[1..], [&Expression::from(Symbol(2)), &Expression::from(Symbol(5))]);
-    assert!(declared[0].symbols().iter().all(|symbol| ![3, 4].contains(&symbol.0)), "{:?}", declared[0]);
-    let phase = "coordinates(s), momenta(ps), hamiltonian = ps.powi(2) / 2, phase_constraint(plane = s, still = ps)";
-    let (derivation, _) = prove(phase, "struct S {}");
-    assert_eq!([0, 1].map(|index| derivation.multiplier(index)), [0, 1]);
+    let constraints = derivation.outputs.iter().map(|output| match output.value {
+        Expression::Symbol(symbol) => derivation.symbols.constraint(symbol).expect("a multiplier"),
+        ref other => panic!("{other:?}"),
+    });
+    let names: Vec<&str> = constraints.map(|constraint| &derivation.integrals[constraint].name[..]).collect();
+    assert_eq!(names, ["length", "plane", "still"]);
 }
 
 /// What the compiler checks before it emits anything: exchanged, missing and wrong results, function by function.
@@ -310,24 +314,17 @@ fn programs_that_are_not_their_derivation_are_named() {
     let attribute =
         format!("{PENDULUM}, invariant(spin = q[0] * p[1] - q[1] * p[0]), output(fall = p[2] / m, h = q[2])");
     let (derivation, _) = prove(&attribute, PENDULUM_STRUCT);
-    let good = assemble(&derivation);
+    let good = assemble(&derivation).expect("passes that keep results");
     assert_eq!(verify(&derivation, &good), Ok(Vec::new()));
-    type Part = fn(&mut Programs) -> &mut Program;
-    let parts: [(&str, Part); 6] = [
-        ("vector_field", |programs| &mut programs.vector_field),
-        ("integrals", |programs| &mut programs.integrals),
-        ("outputs", |programs| &mut programs.outputs),
-        ("potential_gradient", |programs| &mut programs.potential_gradient),
-        ("feedback_field", |programs| &mut programs.feedback_field),
-        ("correction", |programs| &mut programs.correction),
-    ];
-    for (name, part) in parts {
+    for function in FUNCTIONS.into_iter().filter(|function| good[function].outputs.len() > 1) {
+        let fault = || Err(Fault { function: function.name, pass: None });
         let mut exchanged = good.clone();
-        part(&mut exchanged).outputs.swap(0, 1);
-        assert_eq!(verify(&derivation, &exchanged), Err(name.to_owned()));
+        exchanged[function].outputs.swap(0, 1);
+        let is_the_same = exchanged[function].outputs == good[function].outputs;
+        assert_eq!(verify(&derivation, &exchanged), if is_the_same { Ok(Vec::new()) } else { fault() });
         let mut short = good.clone();
-        part(&mut short).outputs.pop();
-        assert_eq!(verify(&derivation, &short), Err(name.to_owned()));
+        short[function].outputs.pop();
+        assert_eq!(verify(&derivation, &short), fault());
     }
 }
 
@@ -343,9 +340,10 @@ fn hostile_declarations_are_bounded() {
         let (derivation, proved) = prove(&attribute, "struct S { a: f64 }");
         let violations = proved.expect_err("it is not conserved");
         assert_eq!(violations.len(), 1, "{invariant}");
-        let slopes = derivation.gradients.iter().flatten().map(|(_, slope)| slope.size()).sum::<usize>();
+        let slopes = derivation.integrals.rows().flat_map(|integral| &integral.gradient);
+        let slopes = slopes.map(|(_, slope)| slope.size()).sum::<usize>();
         // Written out, each would have more terms than this.
-        let nodes = derivation.integrals[0].size() + slopes + violations[0].rate.size();
+        let nodes = derivation.integrals[Id::at(0)].value.size() + slopes + violations[0].rate.size();
         assert!(nodes < 10_000, "{invariant}: {nodes}");
     }
 }
@@ -354,24 +352,30 @@ fn hostile_declarations_are_bounded() {
 #[test]
 fn problems_are_plain_data() {
     let v = |index: u32| Expression::from(Symbol(index));
-    let dynamics = Dynamics::Given { rates: vec![v(1), -v(0)] };
-    let problem = fbint_macros_core::derivation::Problem {
-        dimension: 2,
-        dynamics,
-        constraints: Vec::new(),
-        phase: Vec::new(),
-        invariants: vec![v(0) * v(0) + v(1) * v(1), v(0) * v(0) - v(1) * v(1)],
+    let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+    let invariant = |name: &str, value: Expression| Declared {
+        name: name.to_owned(),
+        latex: name.to_owned(),
+        kind: Kind::Invariant,
+        weight: 1,
+        value: Some(value),
+    };
+    let (sum, difference) = (v(0) * v(0) + v(1) * v(1), v(0) * v(0) - v(1) * v(1));
+    let problem = Problem {
+        name: "Oscillator".to_owned(),
+        symbols: ["x", "y"].into_iter().map(symbol).collect(),
+        dynamics: Dynamics::Given { rates: vec![v(1), -v(0)] },
+        integrals: [invariant("sum", sum), invariant("difference", difference)].into_iter().collect(),
         outputs: Vec::new(),
-        first_multiplier: 2,
     };
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem).unwrap();
-        let claims = mechanics::claims(&derivation);
+        let claims = proofs::claims(&derivation);
         (derivation, claims)
     })
     .unwrap();
-    assert_eq!(claims[0].proved(), Some(EVERYWHERE));
-    let violations = mechanics::prove(&derivation, &claims).unwrap_err();
+    assert_eq!(claims[Id::at(0)].proved(), Some(EVERYWHERE));
+    let violations = proofs::prove(&derivation, &claims).unwrap_err();
     assert_eq!(violations.len(), 1);
-    assert_eq!(violations[0].integral, 1);
+    assert_eq!(violations[0].integral.place(), 1);
 }

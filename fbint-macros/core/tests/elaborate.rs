@@ -2,9 +2,11 @@
 
 mod common;
 
-use fbint_macros_core::elaborate::{Dynamics, Entry, Model, Quantity};
+use fbint_macros_core::derivation::{Declared, Dynamics, Kind};
+use fbint_macros_core::elaborate::{Entry, Model};
 use fbint_macros_core::expression::Expression;
 use fbint_macros_core::syntax::Shape;
+use fbint_macros_core::table::Id;
 
 /// Coordinates `x y z` and `q: [3]`, `r: [2, 3]` with momenta of the same shapes; parameters of every kind.
 const PARAMETERS: &str = "struct Everything {
@@ -19,10 +21,26 @@ fn model(attribute: &str, item: &str) -> Model {
 }
 
 fn hamiltonian(model: &Model) -> &Expression {
-    match &model.dynamics {
-        Dynamics::Canonical { hamiltonian } | Dynamics::Poisson { hamiltonian, .. } => hamiltonian,
-        Dynamics::Given { .. } => panic!("a field that is given has no Hamiltonian"),
-    }
+    model.problem.dynamics.hamiltonian().expect("the field is not given")
+}
+
+/// The declared constraints: holonomic ones or invariant sets.
+fn constraints(model: &Model) -> Vec<&Declared> {
+    let is_one = |kind| matches!(kind, Kind::Holonomic { .. } | Kind::InvariantSet);
+    model.problem.integrals.rows().filter(|integral| is_one(integral.kind)).collect()
+}
+
+fn of_kind(model: &Model, kind: Kind) -> Vec<&Declared> {
+    model.problem.integrals.rows().filter(|integral| integral.kind == kind).collect()
+}
+
+fn function(declared: &Declared) -> &Expression {
+    declared.value.as_ref().expect("it is declared")
+}
+
+/// The numbers of entries of the state, and of the state and the parameters.
+fn sizes(model: &Model) -> (usize, usize) {
+    (model.problem.symbols.dimension(), model.problem.symbols.unknowns().count())
 }
 
 /// The unknowns' values in the tests: all different, none zero.
@@ -204,12 +222,12 @@ fn symbols_are_laid_out_like_the_state() {
          invariant(sum = m1 + l[1] + omega_0 + r#type + kappa[(1, 0)] + pa)",
         "struct S { m1: f64, l: [f64; 2], omega_0: f64, r#type: f64, kappa: Matrix2<f64> }",
     );
-    assert_eq!(model.dimension, 10);
-    let names: Vec<&str> = model.symbols.iter().map(|symbol| &symbol.name[..]).collect();
+    assert_eq!(model.problem.symbols.dimension(), 10);
+    let names: Vec<&str> = model.problem.symbols.rows().map(|symbol| &symbol.name[..]).collect();
     let state = "q[(0, 0)] q[(1, 0)] q[(0, 1)] q[(1, 1)] theta1 p[(0, 0)] p[(1, 0)] p[(0, 1)] p[(1, 1)] pa";
     let parameters = "m1 l[0] l[1] omega_0 type kappa[(0, 0)] kappa[(1, 0)] kappa[(0, 1)] kappa[(1, 1)]";
     assert_eq!(names.join(" "), format!("{state} {parameters}"));
-    let latex: Vec<&str> = model.symbols.iter().map(|symbol| &symbol.latex[..]).collect();
+    let latex: Vec<&str> = model.problem.symbols.rows().map(|symbol| &symbol.latex[..]).collect();
     assert_eq!(latex[1], "q_{1,0}");
     assert_eq!(latex[4], "\\theta_{1}");
     assert_eq!(latex[9], "\\mathit{pa}");
@@ -217,8 +235,8 @@ fn symbols_are_laid_out_like_the_state() {
     assert_eq!(latex[13], "\\omega_{0}");
     assert_eq!(latex[14], "\\mathit{type}");
     assert_eq!(latex[16], "\\kappa_{1,0}");
-    assert_eq!(model.symbols[16].entry, Entry::RowColumn(1, 0));
-    assert_eq!(model.symbols[14].variable, "r#type");
+    assert_eq!(model.places[Id::at(16)].entry, Entry::RowColumn(1, 0));
+    assert_eq!(model.places[Id::at(14)].variable, "r#type");
 }
 
 #[test]
@@ -230,18 +248,22 @@ fn quantities_have_names_rates_and_weights() {
          invariant(gram = q.transpose() * q, spin[i in 2..3] = vector![p[(0, i)], q[(1, i)]])",
         "struct S {}",
     );
-    let names =
-        |quantities: &[Quantity]| quantities.iter().map(|quantity| quantity.name.clone()).collect::<Vec<_>>().join(" ");
-    assert_eq!(names(&model.constraints), "anchor[0] anchor[1] link[1] link[2]");
-    assert_eq!(model.constraints[1].rate_name, "anchor_rate[1]");
-    assert_eq!(model.constraints[3].rate_name, "link_rate[2]");
-    assert_eq!(names(&model.phase_constraints), "a[0][0] a[0][1] a[1][0] a[1][1]");
+    let names = |quantities: &[&Declared]| {
+        quantities.iter().map(|quantity| quantity.name.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names(&constraints(&model)), "anchor[0] anchor[1] link[1] link[2]");
+    let rate = |place: usize| match constraints(&model)[place].kind {
+        Kind::Holonomic { rate } => &model.problem.integrals[rate].name[..],
+        other => panic!("{other:?}"),
+    };
+    assert_eq!([rate(1), rate(3)], ["anchor_rate[1]", "link_rate[2]"]);
+    assert_eq!(names(&of_kind(&model, Kind::Phase)), "a[0][0] a[0][1] a[1][0] a[1][1]");
     let gram = "gram[(0, 0)] gram[(1, 0)] gram[(2, 0)] gram[(3, 0)] gram[(1, 1)] gram[(2, 1)] gram[(3, 1)] gram[(2, 2)] gram[(3, 2)] gram[(3, 3)]";
-    assert_eq!(names(&model.invariants), format!("{gram} spin[2][0] spin[2][1]"));
-    let weights: Vec<u32> = model.invariants.iter().map(|quantity| quantity.weight).collect();
+    assert_eq!(names(&of_kind(&model, Kind::Invariant)), format!("{gram} spin[2][0] spin[2][1]"));
+    let weights: Vec<u32> = of_kind(&model, Kind::Invariant).iter().map(|quantity| quantity.weight).collect();
     assert_eq!(weights, [1, 2, 2, 2, 1, 2, 2, 1, 2, 1, 1, 1]);
     let expected = (at(4) - at(2)).powi(2) + (at(5) - at(3)).powi(2) - 1.0;
-    assert!((value(&model.constraints[3].value) - expected).abs() < 1e-14);
+    assert!((value(function(constraints(&model)[3])) - expected).abs() < 1e-14);
 }
 
 #[test]
@@ -252,7 +274,7 @@ fn the_declarations_of_the_manual_are_understood() {
          invariant(vertical_momentum = q[0] * p[1] - q[1] * p[0]),",
         "pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }",
     );
-    assert_eq!(pendulum.symbols.len(), 9);
+    assert_eq!(sizes(&pendulum), (6, 9));
     let bar = model(
         "coordinates(a: [2], b: [2]), momenta(pa: [2], pb: [2]),
          hamiltonian = (pa.norm_squared() + pb.norm_squared()) / (2 * m) + m * g * (a[1] + b[1]),
@@ -263,7 +285,7 @@ fn the_declarations_of_the_manual_are_understood() {
          ), crate = my::runtime",
         "pub struct FourBar { pub la: f64, pub lb: f64, pub lc: f64, pub ln: f64, pub m: f64, pub g: f64 }",
     );
-    assert_eq!(bar.constraints.len(), 3);
+    assert_eq!(constraints(&bar).len(), 3);
     let chain = model(
         "coordinates(q: [3, 8]), momenta(p: [3, 8]),
          hamiltonian = (0..8).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
@@ -274,8 +296,8 @@ fn the_declarations_of_the_manual_are_understood() {
          output(anchor_tension = -2 * l * multiplier(anchor))",
         "pub struct Chain8 { pub m: f64, pub g: f64, pub l: f64 }",
     );
-    assert_eq!((chain.constraints.len(), chain.dimension), (8, 48));
-    let [tension] = &chain.outputs[..] else { panic!("there is one output") };
+    assert_eq!((constraints(&chain).len(), sizes(&chain).0), (8, 48));
+    let [tension] = &chain.problem.outputs[..] else { panic!("there is one output") };
     assert_eq!(tension.name, "anchor_tension");
     // The parameters are m, g, l; the first multiplier follows them.
     assert_eq!(value(&tension.value), -2.0 * at(50) * at(51));
@@ -290,10 +312,10 @@ const BODY: &str = "state(r: [3, 3], omega: [3]),
 #[test]
 fn a_field_may_be_given() {
     let body = model(BODY, "pub struct FreeRigidBody { pub inertia: Vector3<f64> }");
-    assert_eq!((body.dimension, body.symbols.len()), (12, 15));
-    assert_eq!(body.symbols[3].name, "r[(0, 1)]");
-    assert_eq!(body.symbols[9].name, "omega[0]");
-    let Dynamics::Given { rates } = &body.dynamics else { panic!("{:?}", body.dynamics) };
+    assert_eq!(sizes(&body), (12, 15));
+    assert_eq!(body.problem.symbols[Id::at(3)].name, "r[(0, 1)]");
+    assert_eq!(body.problem.symbols[Id::at(9)].name, "omega[0]");
+    let Dynamics::Given { rates } = &body.problem.dynamics else { panic!("{:?}", body.problem.dynamics) };
     let r = |row: usize, column: usize| at(3 * column + row);
     let (omega, inertia) = ([at(9), at(10), at(11)], [at(12), at(13), at(14)]);
     let mut expected = Vec::new();
@@ -312,15 +334,16 @@ fn a_field_may_be_given() {
 #[test]
 fn invariant_sets_have_frobenius_weights_and_no_partner() {
     let body = model(BODY, "pub struct FreeRigidBody { pub inertia: Vector3<f64> }");
-    let places: Vec<(&str, u32)> =
-        body.constraints.iter().map(|quantity| (&quantity.name[14..], quantity.weight)).collect();
+    let kept = constraints(&body);
+    let places: Vec<(&str, u32)> = kept.iter().map(|quantity| (&quantity.name[14..], quantity.weight)).collect();
     let expected =
         [("[(0, 0)]", 1), ("[(1, 0)]", 2), ("[(2, 0)]", 2), ("[(1, 1)]", 1), ("[(2, 1)]", 2), ("[(2, 2)]", 1)];
     assert_eq!(places, expected);
     let column = |j: usize| [at(3 * j), at(3 * j + 1), at(3 * j + 2)];
-    assert!((value(&body.constraints[3].value) - (dot(&column(1), &column(1)) - 1.0)).abs() < 1e-14);
-    assert!((value(&body.constraints[4].value) - dot(&column(2), &column(1))).abs() < 1e-14);
-    let names: Vec<&str> = body.invariants.iter().map(|quantity| &quantity.name[..]).collect();
+    assert!((value(function(constraints(&body)[3])) - (dot(&column(1), &column(1)) - 1.0)).abs() < 1e-14);
+    assert!((value(function(constraints(&body)[4])) - dot(&column(2), &column(1))).abs() < 1e-14);
+    let invariants = of_kind(&body, Kind::Invariant);
+    let names: Vec<&str> = invariants.iter().map(|quantity| &quantity.name[..]).collect();
     assert_eq!(names, ["energy", "spatial_momentum[0]", "spatial_momentum[1]", "spatial_momentum[2]"]);
 
     // Any number of them, of any shape, on any variable; `_rate` is a name like others.
@@ -329,9 +352,10 @@ fn invariant_sets_have_frobenius_weights_and_no_partner() {
          constraint(c[i in 0..2] = v * v[i])",
         "struct S {}",
     );
-    let names: Vec<&str> = free.constraints.iter().map(|quantity| &quantity.name[..]).collect();
+    let free = constraints(&free);
+    let names: Vec<&str> = free.iter().map(|quantity| &quantity.name[..]).collect();
     assert_eq!(names, ["a", "b[0]", "b[1]", "a_rate", "c[0][0]", "c[0][1]", "c[1][0]", "c[1][1]"]);
-    assert!(free.constraints.iter().all(|quantity| quantity.weight == 1));
+    assert!(free.iter().all(|quantity| quantity.weight == 1));
 }
 
 #[test]
@@ -340,7 +364,7 @@ fn rates_follow_the_order_of_the_state() {
         "state(x, r#type: [2, 1], m: [2, 2]), dynamics(m = matrix![1, 2; 3, 4]), dynamics(r#type = vector![x, 5], x = 6)",
         "struct S {}",
     );
-    let Dynamics::Given { rates } = &model.dynamics else { panic!("{:?}", model.dynamics) };
+    let Dynamics::Given { rates } = &model.problem.dynamics else { panic!("{:?}", model.problem.dynamics) };
     let values: Vec<f64> = rates.iter().map(value).collect();
     assert_eq!(values, [6.0, at(0), 5.0, 1.0, 3.0, 2.0, 4.0]);
 }
@@ -351,12 +375,12 @@ fn a_bracket_may_be_given() {
         invariant(casimir = pi.norm_squared())";
     let item = "pub struct EulerTop { pub inertia: Vector3<f64> }";
     let top = model(attribute, item);
-    let Dynamics::Poisson { matrix, hamiltonian } = &top.dynamics else { panic!("{:?}", top.dynamics) };
+    let Dynamics::Poisson { matrix, hamiltonian } = &top.problem.dynamics else { panic!("{:?}", top.problem.dynamics) };
     let values: Vec<Vec<f64>> = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
     assert_eq!(values, [[0.0, -at(2), at(1)], [at(2), 0.0, -at(0)], [-at(1), at(0), 0.0]]);
     let expected: f64 = (0..3).map(|i| at(i).powi(2) / at(3 + i) / 2.0).sum();
     assert!((value(hamiltonian) - expected).abs() < 1e-14);
-    assert_eq!((top.dimension, top.symbols.len(), top.invariants.len()), (3, 6, 1));
+    assert_eq!((sizes(&top), of_kind(&top, Kind::Invariant).len()), ((3, 6), 1));
 
     let (declaration, _, _) = common::read(attribute, item);
     let declaration = declaration.expect("there are no mistakes");
@@ -365,7 +389,7 @@ fn a_bracket_may_be_given() {
 }
 
 #[test]
-fn multipliers_are_numbered_after_all_unknowns() {
+fn each_constraint_has_a_multiplier() {
     let model = model(
         "coordinates(x, y, q: [2, 2], s: [3]), momenta(px, py, p: [2, 2], ps: [3]),
          hamiltonian = px * py + x + y + p.norm_squared() + m * ps.norm_squared() + s[0],
@@ -380,29 +404,35 @@ fn multipliers_are_numbered_after_all_unknowns() {
          )",
         "struct S { m: f64 }",
     );
-    assert_eq!(model.symbols.len(), 19);
-    let weights: Vec<(&str, u32)> =
-        model.constraints.iter().map(|quantity| (&quantity.name[..], quantity.weight)).collect();
+    assert_eq!(sizes(&model).1, 19);
+    let constraints = constraints(&model);
+    let weights: Vec<(&str, u32)> = constraints.iter().map(|quantity| (&quantity.name[..], quantity.weight)).collect();
     let entries = [("rod", 1), ("gram[(0, 0)]", 1), ("gram[(1, 0)]", 2), ("gram[(1, 1)]", 1)];
     assert_eq!(weights[..4], entries);
     assert_eq!(weights[4..], [("link[1]", 1), ("link[2]", 1), ("wall[0]", 1), ("wall[1]", 1)]);
-    // One multiplier for each of these eight, then two of the phase constraints.
-    let multiplier = |index: usize| at(19 + index);
+    let multiplier = |constraint: &str| {
+        let name = format!("c[{constraint}]");
+        at(model.problem.symbols.rows().position(|symbol| symbol.name == name).expect(constraint))
+    };
+    let total = multiplier("link[1]")
+        + multiplier("link[2]")
+        + multiplier("pair[0]") * multiplier("wall[0]")
+        + multiplier("pair[1]") * multiplier("wall[1]");
     let expected = [
-        ("wall_force", 2.0 * multiplier(7)),
-        ("stress[(0, 0)]", multiplier(1)),
-        ("stress[(1, 0)]", multiplier(2) / 2.0),
-        ("stress[(0, 1)]", multiplier(2) / 2.0),
-        ("stress[(1, 1)]", multiplier(3)),
-        ("links[1][0]", multiplier(5)),
+        ("wall_force", 2.0 * multiplier("wall[1]")),
+        ("stress[(0, 0)]", multiplier("gram[(0, 0)]")),
+        ("stress[(1, 0)]", multiplier("gram[(1, 0)]") / 2.0),
+        ("stress[(0, 1)]", multiplier("gram[(1, 0)]") / 2.0),
+        ("stress[(1, 1)]", multiplier("gram[(1, 1)]")),
+        ("links[1][0]", multiplier("link[2]")),
         ("links[1][1]", at(4)),
-        ("links[2][0]", multiplier(4)),
+        ("links[2][0]", multiplier("link[1]")),
         ("links[2][1]", at(4)),
-        ("total", multiplier(4) + multiplier(5) + multiplier(8) * multiplier(6) + multiplier(9) * multiplier(7)),
+        ("total", total),
         ("constant", at(18)),
     ];
-    assert_eq!(model.outputs.len(), expected.len());
-    for (output, (name, expected)) in model.outputs.iter().zip(expected) {
+    assert_eq!(model.problem.outputs.len(), expected.len());
+    for (output, (name, expected)) in model.problem.outputs.iter().zip(expected) {
         assert_eq!(output.name, name);
         assert!((value(&output.value) - expected).abs() < 1e-13, "{name}");
     }
@@ -414,7 +444,7 @@ fn an_output_is_a_use() {
         "state(x), dynamics(x = 1), define(d = m * x), output(a = d, b[i in 0..2] = x.powi(i)), output(c = x)",
         "struct S { m: f64 }",
     );
-    let names: Vec<&str> = model.outputs.iter().map(|output| &output.name[..]).collect();
+    let names: Vec<&str> = model.problem.outputs.iter().map(|output| &output.name[..]).collect();
     assert_eq!(names, ["a", "b[0]", "b[1]", "c"]);
 }
 

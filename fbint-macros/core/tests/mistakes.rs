@@ -623,8 +623,6 @@ const STRUCTS: &[Case] = &[
         "`#[feedback_system]` goes on a struct whose named fields are the model's parameters; this is an enum"),
     ("union S { a: f64 }", "union",
         "`#[feedback_system]` goes on a struct whose named fields are the model's parameters; this is a union"),
-    ("struct S;", "S",
-        "a model without parameters is written `struct S {}`"),
     ("struct S(f64);", "(",
         "the fields of a model are its parameters and need names: `struct Model { m: f64 }`"),
     ("struct S<T> { m: f64, g: f64 }", "T",

@@ -2,13 +2,13 @@
 
 use syn::Expr;
 
-use super::Dynamics;
 use super::scope::{Outcome, Poison, Scope};
 use super::value::Value;
+use crate::derivation::Dynamics;
 use crate::expression::Expression;
 use crate::syntax::{Declaration, Shape, plain};
 
-/// The field of the declaration; `dimension` is the number of state entries.
+/// The field of the declaration, whose state has `dimension` entries.
 pub(super) fn field(scope: &mut Scope, declaration: &Declaration, dimension: usize) -> Outcome<Dynamics> {
     let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));
     if declaration.canonical {
@@ -68,7 +68,7 @@ fn rate_value(scope: &mut Scope, declaration: &Declaration, name: &str, expressi
     let Some(variable) = declaration.states.iter().find(|variable| plain(&variable.name) == name) else {
         return Err(Poison);
     };
-    let expected = Value::variable(variable.shape, 0).shape();
+    let expected = Value::shape_of(variable.shape);
     if value.shape() != expected {
         let message = format!("the rate of `{name}` is {}, and `{name}` is {expected}", value.shape());
         return Err(scope.fail(expression, format!("{message}: they must have the same shape")));

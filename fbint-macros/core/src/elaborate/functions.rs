@@ -5,20 +5,40 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, ExprCall, ExprClosure, ExprMethodCall, Ident, Macro, Pat, Token};
 
 use super::evaluate::peel;
-use super::methods::{METHODS, arguments};
+use super::methods::{Method, Series, arguments};
 use super::scope::{Outcome, Poison, Scope};
 use super::value::{Scalar, Value, fits};
 use crate::diagnostics::{Errors, nearest};
 use crate::syntax::{MAX_ENTRIES, Shape, plain};
 
-/// The functions and how many arguments they take.
-const FUNCTIONS: [(&str, usize); 4] = [("identity", 1), ("zeros", 2), ("hat", 1), ("multiplier", 1)];
-/// The same for messages.
+/// A function of the expression language that is not a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    Identity,
+    Zeros,
+    Hat,
+    Multiplier,
+}
+
+impl Named {
+    /// The number of arguments.
+    fn arguments(self) -> usize {
+        match self {
+            Self::Identity | Self::Hat | Self::Multiplier => 1,
+            Self::Zeros => 2,
+        }
+    }
+}
+
+/// The functions, in the order in which messages list them.
+const FUNCTIONS: [(&str, Named); 4] =
+    [("identity", Named::Identity), ("zeros", Named::Zeros), ("hat", Named::Hat), ("multiplier", Named::Multiplier)];
+/// How functions are written, for messages.
 const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, and `multiplier(constraint)` in an `output`";
 
 impl Scope<'_> {
     /// `(a..b).map(|i| body).sum()` and the same with `product`.
-    pub(super) fn series(&mut self, call: &ExprMethodCall) -> Outcome<Value> {
+    pub(super) fn series(&mut self, call: &ExprMethodCall, series: Series) -> Outcome<Value> {
         let name = plain(&call.method);
         let usage = format!("`{name}` ends a series over a range: `(a..b).map(|i| ..).{name}()`");
         let Expr::MethodCall(map) = peel(&call.receiver) else { return Err(self.fail(&call.method, usage)) };
@@ -32,7 +52,10 @@ impl Scope<'_> {
         let index = self.closure_index(closure)?;
         let members = self.range(range)?;
         if members.is_empty() {
-            return self.empty_series(&name, &index, members.start, &closure.body);
+            return match series {
+                Series::Product => Ok(Scalar::integer(1).into()),
+                Series::Sum => self.empty_sum(&index, members.start, &closure.body),
+            };
         }
         let mut values: Vec<Value> = Vec::new();
         for member in members {
@@ -47,18 +70,22 @@ impl Scope<'_> {
             fits(nodes).map_err(|message| self.fail(&call.method, message))?;
             values.push(value);
         }
-        if name == "sum" {
-            let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
-            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
-            return Ok(Value::sum(values));
+        match series {
+            Series::Sum => {
+                let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
+                fits(nodes).map_err(|message| self.fail(&call.method, message))?;
+                Ok(Value::sum(values))
+            }
+            Series::Product => {
+                let mut factors = values.into_iter();
+                let first = factors.next().ok_or(Poison)?;
+                factors.try_fold(first, |product, factor| {
+                    let product = product.multiply(factor).map_err(|message| self.fail(&call.method, message))?;
+                    fits(product.nodes()).map_err(|message| self.fail(&call.method, message))?;
+                    Ok(product)
+                })
+            }
         }
-        let mut factors = values.into_iter();
-        let first = factors.next().ok_or(Poison)?;
-        factors.try_fold(first, |product, factor| {
-            let product = product.multiply(factor).map_err(|message| self.fail(&call.method, message))?;
-            fits(product.nodes()).map_err(|message| self.fail(&call.method, message))?;
-            Ok(product)
-        })
     }
 
     fn closure_index(&mut self, closure: &ExprClosure) -> Outcome<Ident> {
@@ -71,11 +98,8 @@ impl Scope<'_> {
         Ok(index.clone())
     }
 
-    /// An empty sum is zero in the shape that a member would have, an empty product one.
-    fn empty_series(&mut self, name: &str, index: &Ident, start: i64, body: &Expr) -> Outcome<Value> {
-        if name == "product" {
-            return Ok(Scalar::integer(1).into());
-        }
+    /// Zero, in the shape that a member would have.
+    fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Outcome<Value> {
         // What goes wrong in a member that does not exist is nobody's mistake.
         let mut trial = Errors::new();
         std::mem::swap(self.errors, &mut trial);
@@ -102,11 +126,11 @@ impl Scope<'_> {
         };
         let Some(word) = path.segments.last() else { return Err(Poison) };
         let name = plain(&word.ident);
-        let count = match FUNCTIONS.iter().find(|(function, _)| *function == name && path.segments.len() == 1) {
-            Some((_, count)) => *count,
+        let function = match FUNCTIONS.iter().find(|(function, _)| *function == name && path.segments.len() == 1) {
+            Some((_, function)) => *function,
             None => {
-                let advice = if let Some((_, count)) = METHODS.iter().find(|(method, _)| *method == name) {
-                    let inner = if *count == 0 { "" } else { ".." };
+                let advice = if let Some(method) = Method::named(&name) {
+                    let inner = if method.arguments() == 0 { "" } else { ".." };
                     format!("`{name}` is a method: write `x.{name}({inner})`")
                 } else if let Some(near) = nearest(&name, FUNCTIONS.iter().map(|(function, _)| *function)) {
                     format!("unknown function `{name}`; did you mean `{near}`?")
@@ -116,30 +140,43 @@ impl Scope<'_> {
                 return Err(self.fail(path, advice));
             }
         };
-        if call.args.len() != count {
-            let message = format!("`{name}` takes {}, not {}", arguments(count), call.args.len());
+        if call.args.len() != function.arguments() {
+            let message = format!("`{name}` takes {}, not {}", arguments(function.arguments()), call.args.len());
             return Err(self.fail(path, message));
         }
-        if name == "multiplier" {
-            return self.multiplier(path, &call.args[0]);
-        }
-        if name == "hat" {
-            let value = self.evaluate(&call.args[0])?;
-            if value.shape() != Shape::Vector(3) {
-                return Err(
-                    self.fail(&call.args[0], format!("`hat` takes a vector of 3, and this is {}", value.shape()))
-                );
+        match function {
+            Named::Multiplier => self.multiplier(path, &call.args[0]),
+            Named::Hat => self.hat(&call.args[0]),
+            Named::Identity => {
+                let size = self.size(&call.args[0])?;
+                self.constant_matrix(call, size, size, |row, column| i64::from(row == column))
             }
-            return Ok(value.hat());
+            Named::Zeros => {
+                let (rows, columns) = (self.size(&call.args[0]), self.size(&call.args[1]));
+                self.constant_matrix(call, rows?, columns?, |_, _| 0)
+            }
         }
-        let sizes: Vec<Outcome<usize>> = call.args.iter().map(|size| self.size(size)).collect();
-        let sizes: Vec<usize> = sizes.into_iter().collect::<Outcome<_>>()?;
-        let (rows, columns) = (sizes[0], sizes.get(1).copied().unwrap_or(sizes[0]));
+    }
+
+    fn hat(&mut self, argument: &Expr) -> Outcome<Value> {
+        let value = self.evaluate(argument)?;
+        if value.shape() != Shape::Vector(3) {
+            return Err(self.fail(argument, format!("`hat` takes a vector of 3, and this is {}", value.shape())));
+        }
+        Ok(value.hat())
+    }
+
+    fn constant_matrix(
+        &mut self,
+        call: &ExprCall,
+        rows: usize,
+        columns: usize,
+        entry: impl Fn(usize, usize) -> i64,
+    ) -> Outcome<Value> {
         if rows * columns > MAX_ENTRIES {
             return Err(self.fail(call, format!("a matrix has at most {MAX_ENTRIES} entries")));
         }
-        let one = i64::from(name == "identity");
-        Ok(Value::from_fn(rows, columns, |row, column| Scalar::integer(if row == column { one } else { 0 })))
+        Ok(Value::from_fn(rows, columns, |row, column| Scalar::integer(entry(row, column))))
     }
 
     fn size(&mut self, written: &Expr) -> Outcome<usize> {
@@ -152,8 +189,9 @@ impl Scope<'_> {
     /// `vector![..]` and `matrix![..; ..]`.
     pub(super) fn macro_call(&mut self, call: &Macro) -> Outcome<Value> {
         let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
-        let separated = match &name[..] {
-            "vector" | "matrix" => rows,
+        let is_vector = match &name[..] {
+            "vector" => true,
+            "matrix" => false,
             _ => {
                 let message = match nearest(&name, ["vector", "matrix"]) {
                     Some(near) => format!("unknown macro `{name}!`; did you mean `{near}!`?"),
@@ -162,7 +200,7 @@ impl Scope<'_> {
                 return Err(self.fail(&call.path, message));
             }
         };
-        let rows = match call.parse_body_with(separated) {
+        let rows = match call.parse_body_with(rows) {
             Ok(rows) => rows,
             Err(error) => {
                 let message = format!("this is no list of expressions: {error}");
@@ -172,7 +210,7 @@ impl Scope<'_> {
         if rows.first().is_none_or(Punctuated::is_empty) {
             return Err(self.fail(&call.path, format!("`{name}!` needs at least one entry")));
         }
-        if name == "vector" && rows.len() > 1 {
+        if is_vector && rows.len() > 1 {
             return Err(
                 self.fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more")
             );
@@ -192,9 +230,10 @@ impl Scope<'_> {
             entries.push(value.and_then(|value| self.entry(&value, entry, &name)));
         }
         let entries: Vec<Scalar> = entries.into_iter().collect::<Outcome<_>>()?;
-        Ok(match &name[..] {
-            "vector" => Value::vector(entries),
-            _ => Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone()),
+        Ok(if is_vector {
+            Value::vector(entries)
+        } else {
+            Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone())
         })
     }
 

@@ -16,38 +16,113 @@ const MAX_EXPONENT: f64 = 1_024.0;
 /// The largest matrix whose determinant is written out.
 const MAX_DETERMINANT: usize = 6;
 
-/// The methods and how many arguments they take.
-pub(super) const METHODS: [(&str, usize); 30] = [
-    ("powi", 1),
-    ("powf", 1),
-    ("sqrt", 0),
-    ("sin", 0),
-    ("cos", 0),
-    ("tan", 0),
-    ("asin", 0),
-    ("acos", 0),
-    ("atan", 0),
-    ("atan2", 1),
-    ("sinh", 0),
-    ("cosh", 0),
-    ("tanh", 0),
-    ("exp", 0),
-    ("ln", 0),
-    ("abs", 0),
-    ("recip", 0),
-    ("dot", 1),
-    ("cross", 1),
-    ("norm", 0),
-    ("norm_squared", 0),
-    ("transpose", 0),
-    ("trace", 0),
-    ("determinant", 0),
-    ("column", 1),
-    ("row", 1),
-    ("component_mul", 1),
-    ("component_div", 1),
-    ("sum", 0),
-    ("product", 0),
+/// A method, by what it takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// A function of a scalar.
+    Elementary(Elementary),
+    /// What a vector or a matrix has without further arguments.
+    Reduction(Reduction),
+    /// A value and an integer that is known while compiling.
+    Indexed(Indexed),
+    /// Two scalars.
+    OfScalars(OfScalars),
+    /// Two vectors or matrices of one shape.
+    Pairwise(Pairwise),
+    /// The end of a series over a range.
+    Series(Series),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Elementary {
+    Root,
+    Reciprocal,
+    Function(Function),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reduction {
+    Norm,
+    NormSquared,
+    Transpose,
+    Trace,
+    Determinant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Indexed {
+    Power,
+    Column,
+    Row,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OfScalars {
+    RealPower,
+    Angle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pairwise {
+    Dot,
+    Cross,
+    Multiply,
+    Divide,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Series {
+    Sum,
+    Product,
+}
+
+impl Method {
+    /// The number of arguments.
+    pub(super) fn arguments(self) -> usize {
+        match self {
+            Self::Elementary(_) | Self::Reduction(_) | Self::Series(_) => 0,
+            Self::Indexed(_) | Self::OfScalars(_) | Self::Pairwise(_) => 1,
+        }
+    }
+
+    /// The method of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        METHODS.iter().find(|(method, _)| *method == name).map(|(_, method)| *method)
+    }
+}
+
+/// The methods, in the order in which messages list them.
+const METHODS: [(&str, Method); 30] = [
+    ("powi", Method::Indexed(Indexed::Power)),
+    ("powf", Method::OfScalars(OfScalars::RealPower)),
+    ("sqrt", Method::Elementary(Elementary::Root)),
+    ("sin", Method::Elementary(Elementary::Function(Function::Sin))),
+    ("cos", Method::Elementary(Elementary::Function(Function::Cos))),
+    ("tan", Method::Elementary(Elementary::Function(Function::Tan))),
+    ("asin", Method::Elementary(Elementary::Function(Function::Asin))),
+    ("acos", Method::Elementary(Elementary::Function(Function::Acos))),
+    ("atan", Method::Elementary(Elementary::Function(Function::Atan))),
+    ("atan2", Method::OfScalars(OfScalars::Angle)),
+    ("sinh", Method::Elementary(Elementary::Function(Function::Sinh))),
+    ("cosh", Method::Elementary(Elementary::Function(Function::Cosh))),
+    ("tanh", Method::Elementary(Elementary::Function(Function::Tanh))),
+    ("exp", Method::Elementary(Elementary::Function(Function::Exp))),
+    ("ln", Method::Elementary(Elementary::Function(Function::Ln))),
+    ("abs", Method::Elementary(Elementary::Function(Function::Abs))),
+    ("recip", Method::Elementary(Elementary::Reciprocal)),
+    ("dot", Method::Pairwise(Pairwise::Dot)),
+    ("cross", Method::Pairwise(Pairwise::Cross)),
+    ("norm", Method::Reduction(Reduction::Norm)),
+    ("norm_squared", Method::Reduction(Reduction::NormSquared)),
+    ("transpose", Method::Reduction(Reduction::Transpose)),
+    ("trace", Method::Reduction(Reduction::Trace)),
+    ("determinant", Method::Reduction(Reduction::Determinant)),
+    ("column", Method::Indexed(Indexed::Column)),
+    ("row", Method::Indexed(Indexed::Row)),
+    ("component_mul", Method::Pairwise(Pairwise::Multiply)),
+    ("component_div", Method::Pairwise(Pairwise::Divide)),
+    ("sum", Method::Series(Series::Sum)),
+    ("product", Method::Series(Series::Product)),
 ];
 
 /// Methods that Rust knows and this language does not, and what to write.
@@ -73,8 +148,9 @@ impl Scope<'_> {
     /// `receiver.method(arguments)`.
     pub(super) fn method(&mut self, call: &ExprMethodCall) -> Outcome<Value> {
         let name = plain(&call.method);
-        if matches!(&name[..], "sum" | "product") {
-            return self.series(call);
+        let method = Method::named(&name);
+        if let Some(Method::Series(series)) = method {
+            return self.series(call, series);
         }
         if let Some(turbofish) = &call.turbofish {
             return Err(self.fail(turbofish, "types have no meaning here: drop `::<..>`"));
@@ -82,25 +158,35 @@ impl Scope<'_> {
         if name == "map" {
             return Err(self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`"));
         }
-        let Some((_, count)) = METHODS.iter().find(|(method, _)| *method == name) else {
+        let Some(method) = method else {
             let _ = self.evaluate(&call.receiver);
             return Err(self.unknown_method(&call.method));
         };
-        if call.args.len() != *count {
+        if call.args.len() != method.arguments() {
             let _ = self.evaluate(&call.receiver);
-            let message = format!("`{name}` takes {}, not {}", arguments(*count), call.args.len());
+            let message = format!("`{name}` takes {}, not {}", arguments(method.arguments()), call.args.len());
             return Err(self.fail(&call.method, message));
         }
         let receiver = self.evaluate(&call.receiver);
-        match call.args.first() {
-            None => self.unary(call, receiver?),
-            Some(argument) if matches!(&name[..], "powi" | "column" | "row") => {
-                let integer = self.integer(argument);
-                self.with_integer(call, receiver?, (argument, integer?))
+        match method {
+            Method::Series(series) => self.series(call, series),
+            Method::Elementary(function) => {
+                let receiver = receiver?;
+                let argument = self.scalar(&receiver, &call.method)?;
+                self.elementary(function, argument, &call.receiver)
             }
-            Some(argument) => {
-                let value = self.evaluate(argument);
-                self.binary_method(call, receiver?, value?, argument)
+            Method::Reduction(reduction) => self.reduction(reduction, &call.method, receiver?),
+            Method::Indexed(method) => {
+                let integer = self.integer(&call.args[0]);
+                self.indexed(method, &call.method, receiver?, (&call.args[0], integer?))
+            }
+            Method::OfScalars(method) => {
+                let argument = self.evaluate(&call.args[0]);
+                self.of_scalars(method, &call.method, &receiver?, (&call.args[0], &argument?))
+            }
+            Method::Pairwise(method) => {
+                let argument = self.evaluate(&call.args[0]);
+                self.pairwise(method, &call.method, (receiver?, argument?), &call.args[0])
             }
         }
     }
@@ -119,101 +205,105 @@ impl Scope<'_> {
         self.fail(method, message)
     }
 
-    /// Methods without arguments.
-    fn unary(&mut self, call: &ExprMethodCall, value: Value) -> Outcome<Value> {
-        let name = plain(&call.method);
-        match &name[..] {
-            "transpose" => Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() }),
-            "norm" | "norm_squared" => {
-                if value.shape() == Shape::Scalar {
-                    let message =
-                        format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
-                    return Err(self.fail(&call.method, message));
-                }
-                let squared = value.norm_squared();
-                Ok(if name == "norm" { root(squared).into() } else { squared.into() })
+    fn reduction(&mut self, reduction: Reduction, method: &Ident, value: Value) -> Outcome<Value> {
+        match reduction {
+            Reduction::Transpose => Ok(if value.shape() == Shape::Scalar { value } else { value.transpose() }),
+            Reduction::Norm => Ok(root(self.norm_squared(method, value)?).into()),
+            Reduction::NormSquared => Ok(self.norm_squared(method, value)?.into()),
+            Reduction::Trace => {
+                self.square(method, &value)?;
+                Ok(value.trace().into())
             }
-            "trace" | "determinant" => {
-                let (rows, columns) = value.shape().extent();
-                if value.shape() == Shape::Scalar || rows != columns {
-                    let message = format!("`{name}` takes a square matrix, and this is {}", value.shape());
-                    return Err(self.fail(&call.method, message));
-                }
-                if name == "trace" {
-                    return Ok(value.trace().into());
-                }
-                if rows > MAX_DETERMINANT {
+            Reduction::Determinant => {
+                if self.square(method, &value)? > MAX_DETERMINANT {
                     let message = format!(
                         "a determinant is written out up to {MAX_DETERMINANT} x {MAX_DETERMINANT}, and this is {}",
                         value.shape()
                     );
-                    return Err(self.fail(&call.method, message));
+                    return Err(self.fail(method, message));
                 }
-                Ok(value.determinant().map_err(|message| self.fail(&call.method, message))?.into())
-            }
-            _ => {
-                let scalar = self.scalar(&value, &call.method)?;
-                self.elementary(&name, scalar, &call.receiver)
+                Ok(value.determinant().map_err(|message| self.fail(method, message))?.into())
             }
         }
     }
 
+    fn norm_squared(&mut self, method: &Ident, value: Value) -> Outcome<Scalar> {
+        if value.shape() == Shape::Scalar {
+            let name = plain(method);
+            let message = format!("`{name}` takes a vector or a matrix, and this is a scalar: use `abs` or `powi(2)`");
+            return Err(self.fail(method, message));
+        }
+        Ok(value.norm_squared())
+    }
+
+    /// The number of rows of a square matrix.
+    fn square(&mut self, method: &Ident, value: &Value) -> Outcome<usize> {
+        let (rows, columns) = value.shape().extent();
+        if value.shape() == Shape::Scalar || rows != columns {
+            let message = format!("`{}` takes a square matrix, and this is {}", plain(method), value.shape());
+            return Err(self.fail(method, message));
+        }
+        Ok(rows)
+    }
+
     /// Elementary functions of one scalar. Numbers outside the domain are refused.
-    fn elementary(&mut self, name: &str, argument: Scalar, written: &Expr) -> Outcome<Value> {
+    fn elementary(&mut self, function: Elementary, argument: Scalar, written: &Expr) -> Outcome<Value> {
         let number = argument.expression.as_number();
-        let complaint = match (name, number) {
-            ("sqrt", Some(number)) if number.is_negative() => Some("the square root of a negative number is not real"),
-            ("ln", Some(number)) if !number.is_positive() => Some("only positive numbers have a logarithm"),
-            ("asin" | "acos", Some(number)) if number.abs() > BigRational::one() => {
+        let complaint = match (function, number) {
+            (Elementary::Root, Some(number)) if number.is_negative() => {
+                Some("the square root of a negative number is not real")
+            }
+            (Elementary::Function(Function::Ln), Some(number)) if !number.is_positive() => {
+                Some("only positive numbers have a logarithm")
+            }
+            (Elementary::Function(Function::Asin | Function::Acos), Some(number))
+                if number.abs() > BigRational::one() =>
+            {
                 Some("sine and cosine lie between -1 and 1: there is no such angle")
             }
-            ("recip", Some(number)) if number.is_zero() => Some("0 has no reciprocal"),
+            (Elementary::Reciprocal, Some(number)) if number.is_zero() => Some("0 has no reciprocal"),
             _ => None,
         };
         if let Some(complaint) = complaint {
             let complaint = format!("{complaint}{}", self.circumstances());
             return Err(self.fail(written, complaint));
         }
-        let function = match name {
-            "sqrt" => return Ok(root(argument).into()),
-            "recip" => return Ok(argument.reciprocal().ok_or(Poison)?.into()),
-            "abs" if number.is_some() => {
-                let number = number.expect("it was just found").abs();
-                return Ok(Scalar::number(number).into());
-            }
-            _ => Function::ALL.into_iter().find(|function| function.name() == name).ok_or(Poison)?,
-        };
-        Ok(Scalar::call(function, vec![argument]).into())
+        Ok(match (function, number) {
+            (Elementary::Root, _) => root(argument).into(),
+            (Elementary::Reciprocal, _) => argument.reciprocal().ok_or(Poison)?.into(),
+            (Elementary::Function(Function::Abs), Some(number)) => Scalar::number(number.abs()).into(),
+            (Elementary::Function(function), _) => Scalar::call(function, vec![argument]).into(),
+        })
     }
 
-    /// `powi`, `column` and `row`.
-    fn with_integer(
+    fn indexed(
         &mut self,
-        call: &ExprMethodCall,
+        indexed: Indexed,
+        method: &Ident,
         value: Value,
         (written, integer): (&Expr, i64),
     ) -> Outcome<Value> {
         let shape = value.shape();
         let (rows, columns) = shape.extent();
-        match &plain(&call.method)[..] {
-            "powi" => {
-                let base = self.scalar(&value, &call.method)?;
+        let matrix = |scope: &mut Self| match shape {
+            Shape::Scalar => Err(scope.fail(method, format!("`{method}` takes a matrix, and this is a scalar"))),
+            _ => Ok(()),
+        };
+        match indexed {
+            Indexed::Power => {
+                let base = self.scalar(&value, method)?;
                 self.power(base, BigRational::from_integer(BigInt::from(integer)), written)
             }
-            _ if shape == Shape::Scalar => {
-                Err(self.fail(&call.method, format!("`{}` takes a matrix, and this is a scalar", call.method)))
-            }
-            "column" => {
-                let column = self.within(
-                    (written, integer),
-                    columns,
-                    format_args!("{shape} has {columns} column{}", plural(columns)),
-                )?;
+            Indexed::Column => {
+                matrix(self)?;
+                let extent = format!("{shape} has {columns} column{}", plural(columns));
+                let column = self.within((written, integer), columns, extent)?;
                 Ok(Value::from_fn(rows, 1, |row, _| value.entry(row, column).clone()))
             }
-            _ => {
-                let row =
-                    self.within((written, integer), rows, format_args!("{shape} has {rows} row{}", plural(rows)))?;
+            Indexed::Row => {
+                matrix(self)?;
+                let extent = format!("{shape} has {rows} row{}", plural(rows));
+                let row = self.within((written, integer), rows, extent)?;
                 Ok(Value::from_fn(1, columns, |_, column| value.entry(row, column).clone()))
             }
         }
@@ -247,46 +337,50 @@ impl Scope<'_> {
         }
     }
 
-    /// Methods with one argument that is a value.
-    fn binary_method(&mut self, call: &ExprMethodCall, left: Value, right: Value, written: &Expr) -> Outcome<Value> {
-        let name = plain(&call.method);
-        match &name[..] {
-            "powf" => {
-                let base = self.scalar(&left, &call.method)?;
-                let exponent = self.scalar_argument(&right, &name, written)?;
-                match exponent.expression.as_number() {
-                    Some(number) => self.power(base, number.clone(), written),
-                    None => Ok(Scalar::call(Function::Powf, vec![base, exponent]).into()),
-                }
-            }
-            "atan2" => {
-                let ordinate = self.scalar(&left, &call.method)?;
-                let abscissa = self.scalar_argument(&right, &name, written)?;
-                if ordinate.is_zero() && abscissa.is_zero() {
-                    return Err(self.fail(&call.method, "the origin has no angle"));
-                }
-                Ok(Scalar::call(Function::Atan2, vec![ordinate, abscissa]).into())
-            }
-            _ => {
-                let (one, other) = (left.shape(), right.shape());
-                let three = matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 });
-                if name == "cross" && !(three && one == other) {
-                    let message = format!("`cross` takes two vectors of 3, and these are {one} and {other}");
-                    return Err(self.fail(&call.method, message));
-                }
-                if one != other || one == Shape::Scalar {
-                    let message =
-                        format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
-                    return Err(self.fail(&call.method, message));
-                }
-                fits(left.nodes().saturating_add(right.nodes())).map_err(|message| self.fail(&call.method, message))?;
-                match &name[..] {
-                    "cross" => Ok(left.cross(&right)),
-                    "dot" => Ok(left.dot(right).into()),
-                    "component_mul" => Ok(left.zip(right, |a, b| Scalar::product(vec![a, b]))),
-                    _ => self.component_div(left, right, written),
-                }
-            }
+    fn of_scalars(
+        &mut self,
+        of_scalars: OfScalars,
+        method: &Ident,
+        left: &Value,
+        (written, right): (&Expr, &Value),
+    ) -> Outcome<Value> {
+        let one = self.scalar(left, method)?;
+        let other = self.scalar_argument(right, &plain(method), written)?;
+        match of_scalars {
+            OfScalars::RealPower => match other.expression.as_number() {
+                Some(number) => self.power(one, number.clone(), written),
+                None => Ok(Scalar::call(Function::Powf, vec![one, other]).into()),
+            },
+            OfScalars::Angle if one.is_zero() && other.is_zero() => Err(self.fail(method, "the origin has no angle")),
+            OfScalars::Angle => Ok(Scalar::call(Function::Atan2, vec![one, other]).into()),
+        }
+    }
+
+    fn pairwise(
+        &mut self,
+        pairwise: Pairwise,
+        method: &Ident,
+        (left, right): (Value, Value),
+        written: &Expr,
+    ) -> Outcome<Value> {
+        let (one, other) = (left.shape(), right.shape());
+        let three = matches!(one, Shape::Vector(3) | Shape::Matrix { rows: 1, columns: 3 });
+        if pairwise == Pairwise::Cross && !(three && one == other) {
+            let message = format!("`cross` takes two vectors of 3, and these are {one} and {other}");
+            return Err(self.fail(method, message));
+        }
+        if one != other || one == Shape::Scalar {
+            let name = plain(method);
+            let message =
+                format!("`{name}` takes two vectors or matrices of one shape, and these are {one} and {other}");
+            return Err(self.fail(method, message));
+        }
+        fits(left.nodes().saturating_add(right.nodes())).map_err(|message| self.fail(method, message))?;
+        match pairwise {
+            Pairwise::Cross => Ok(left.cross(&right)),
+            Pairwise::Dot => Ok(left.dot(right).into()),
+            Pairwise::Multiply => Ok(left.zip(right, |a, b| Scalar::product(vec![a, b]))),
+            Pairwise::Divide => self.component_div(left, right, written),
         }
     }
 

@@ -1,15 +1,17 @@
 //! From a [`Declaration`] to a [`Model`]: names resolved, shapes checked, every expression a scalar one.
 //!
-//! This is the last place that sees `syn::Expr`. Symbols are numbered as the state is laid out: the entries of the
-//! coordinates and those of the momenta in the same order, or those of `state`, then those of the parameters; matrices
-//! column by column. Constraints, invariants and outputs are flattened to scalars. Every mistake is reported once, at its own token; whatever
-//! depends on it is left out silently. The emitted equations are the declared ones, term for term: simplification is
-//! not done here.
+//! This is the last place that sees `syn::Expr`. Symbols are listed as the state is laid out: the entries of the coordinates and
+//! those of the momenta in the same order, or those of `state`, then those of the parameters; matrices column by column.
+//! Constraints, invariants and outputs are flattened to scalars. Every mistake is reported once, at its own token; whatever
+//! depends on it is left out silently. The emitted equations are the declared ones, term for term: simplification is not done
+//! here.
 
 mod canonical;
+mod definedness;
 mod evaluate;
 mod field;
 mod functions;
+mod integrals;
 mod methods;
 mod multipliers;
 mod numbers;
@@ -24,110 +26,109 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
-use self::multipliers::Multipliers;
-use self::quantities::{Kind, flatten, join};
-use self::scope::Scope;
-pub use self::symbols::{Entry, SymbolInfo};
-pub use crate::derivation::Dynamics;
+pub use self::definedness::{Undefined, is_root, roots, undefined_part};
+use self::integrals::{Kept, Listed, latex};
+use self::multipliers::multipliers;
+use self::quantities::{Flattened, Kind, Quantity, flatten, join};
+use self::scope::{Outcome, Scope};
+use self::symbols::Unknowns;
+pub use self::symbols::{Entry, Place};
+use crate::derivation::{self, IntegralId, Output, Problem, Role, Symbols};
 use crate::diagnostics::Errors;
-use crate::expression::Expression;
+use crate::expression::Symbol;
 use crate::syntax::{Declaration, Named, Variable, plain};
+use crate::table::Table;
 
-/// What the declaration means.
-///
-/// Symbols with index `symbols.len() + i` stand for multipliers: that of member i of the constraints followed by the
-/// phase constraints, rates not counted. Only outputs of canonical systems contain them.
+/// What the declaration means, and where everything in it is declared.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The unknowns, entries of the state first, then those of the parameters; the index is that of `Symbol`.
-    pub symbols: Vec<SymbolInfo>,
-    /// N: the symbols `0..N` are the state. In a canonical system N = 2 n, coordinates before their momenta.
-    pub dimension: usize,
-    /// What makes the state change.
-    pub dynamics: Dynamics,
-    /// Holonomic constraints of a canonical system; otherwise invariant sets g(x) = 0 of the field.
-    pub constraints: Vec<Quantity>,
-    /// Constraints on a canonical phase space, taken as they stand: an even number.
-    pub phase_constraints: Vec<Quantity>,
-    /// First integrals, each entry once.
-    pub invariants: Vec<Quantity>,
-    /// What is computed beside the field.
-    pub outputs: Vec<Output>,
-}
-
-/// A named scalar function of the state that the flow keeps: zero or constant.
-#[derive(Clone, Debug)]
-pub struct Quantity {
-    /// `length`, `link[3]` in a family, `momentum[0]` in a vector, `a[3][0]` in both.
-    pub name: String,
-    /// The same of its time derivative, a holonomic constraint's partner: `length_rate`, `link_rate[3]`.
-    pub rate_name: String,
-    /// The function.
-    pub value: Expression,
-    /// How many entries of the declared quantity it stands for.
-    pub weight: u32,
-    /// Where it is named.
-    pub span: Span,
-}
-
-/// A named scalar function of the state and the multipliers.
-#[derive(Clone, Debug)]
-pub struct Output {
-    /// `tension`, `force[0]`, `rod[3]`.
-    pub name: String,
-    /// The function.
-    pub value: Expression,
-    /// Where it is named.
-    pub span: Span,
+    /// The mathematics.
+    pub problem: Problem,
+    /// Where the entries of the state and of the parameters stand in the declaration.
+    pub places: Table<Symbol, Place>,
+    /// Where each integral is named: a rate where its constraint is.
+    pub spans: Table<IntegralId, Span>,
+    /// Where each output is named.
+    pub output_spans: Vec<Span>,
 }
 
 /// Gives the declaration its meaning. `None` if there are mistakes, here or in `syntax`.
 pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model> {
     let before = errors.len();
-    let variables = declaration.state_variables().chain(&declaration.parameters);
-    let symbols: Vec<SymbolInfo> = variables.flat_map(symbols::of).collect();
-    let dimension = declaration.state_variables().map(|variable| variable.shape.entries()).sum();
+    let unknowns = Unknowns::of(declaration);
+    let mut symbols = unknowns.symbols.clone();
 
-    let mut scope = Scope::new(declaration, errors);
+    let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
-    let dynamics = field::field(&mut scope, declaration, dimension);
+    let dynamics = field::field(&mut scope, declaration, symbols.dimension());
     let constraint = if declaration.canonical { Kind::Holonomic } else { Kind::InvariantSet };
-    let constraints = flatten(&mut scope, &declaration.constraints, constraint, dimension);
-    let phase = flatten(&mut scope, &declaration.phase_constraints, Kind::PhaseConstraint, dimension);
-    let invariants = flatten(&mut scope, &declaration.invariants, Kind::Invariant, dimension);
-    scope.multipliers = Some(Multipliers::new(declaration, constraints.iter().chain(&phase), symbols.len()));
-    let outputs = flatten(&mut scope, &declaration.outputs, Kind::Output, dimension);
+    let constraints = flatten(&mut scope, &declaration.constraints, constraint, &symbols);
+    let phase = flatten(&mut scope, &declaration.phase_constraints, Kind::PhaseConstraint, &symbols);
+    let invariants = flatten(&mut scope, &declaration.invariants, Kind::Invariant, &symbols);
+    let Listed { integrals, spans } = Kept {
+        canonical: declaration.canonical,
+        constraints: sound(&constraints),
+        phase: sound(&phase),
+        has_energy: declaration.dynamics.is_empty(),
+        invariants: sound(&invariants),
+    }
+    .listed();
+    let acting = if declaration.canonical { add_multipliers(&integrals, &mut symbols) } else { Vec::new() };
+    let constrained = constraints.iter().chain(&phase).filter(|_| declaration.canonical);
+    scope.multipliers = Some(multipliers(declaration, constrained, &acting));
+    let outputs = flatten(&mut scope, &declaration.outputs, Kind::Output, &symbols);
     let used = scope.used();
 
     let (constraints, phase) = (join(constraints), join(phase));
     let understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
     if let (Ok(constraints), Ok(phase), true) = (&constraints, &phase, understood && declaration.canonical) {
-        count(constraints, phase, dimension / 2, errors);
+        count(constraints, phase, &symbols, errors);
     }
     if !declaration.hidden_uses {
         let mistaken = errors.len() > before || !understood;
         report_unused(declaration, used, mistaken, errors);
     }
-    let (Ok(dynamics), Ok(constraints), Ok(phase_constraints), Ok(invariants), Ok(outputs), true) =
+    let (Ok(dynamics), Ok(_), Ok(_), Ok(_), Ok(outputs), true) =
         (dynamics, constraints, phase, join(invariants), join(outputs), understood && errors.is_empty())
     else {
         return None;
     };
-    let output = |Quantity { name, value, span, .. }| Output { name, value, span };
+    let output_spans = outputs.iter().map(|output| output.span).collect();
+    let output = |Quantity { name, value, .. }| Output { latex: latex(&name), name, value };
     let outputs = outputs.into_iter().map(output).collect();
-    Some(Model { symbols, dimension, dynamics, constraints, phase_constraints, invariants, outputs })
+    let name = plain(&declaration.item.ident);
+    let problem = Problem { name, symbols, dynamics, integrals, outputs };
+    Some(Model { problem, places: unknowns.places, spans, output_spans })
+}
+
+/// The quantities that are not mistaken.
+fn sound(all: &[Outcome<Flattened>]) -> Vec<&Quantity> {
+    all.iter().flatten().flat_map(|quantity| &quantity.kept).collect()
+}
+
+/// Adds a symbol for the multiplier of each constraint, and gives those of the constraints that are declared, in their order.
+fn add_multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
+    let mut declared = Vec::new();
+    for (id, integral) in integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()) {
+        let symbol = symbols.push(symbols::multiplier(id, &integral.name, &integral.latex));
+        if !matches!(integral.kind, derivation::Kind::Rate { .. }) {
+            declared.push(symbol);
+        }
+    }
+    declared
 }
 
 /// The matrix of the brackets of all constraints is antisymmetric: it is singular if their number is odd. And it is
 /// singular if there are more constraints on the configuration than coordinates.
-fn count(constraints: &[Quantity], phase: &[Quantity], degrees: usize, errors: &mut Errors) {
+fn count(constraints: &[Quantity], phase: &[Quantity], symbols: &Symbols, errors: &mut Errors) {
+    let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
+    let degrees = symbols.ids().filter(is_momentum).count();
     if let Some(last) = phase.last()
         && phase.len() % 2 == 1
     {
         let (number, entries) = (phase.len(), if phase.len() == 1 { "entry" } else { "entries" });
         let message = format!("the phase constraints have {number} {entries}: their number must be even");
-        let has_momentum =
-            last.value.symbols().iter().any(|symbol| (degrees..2 * degrees).contains(&(symbol.0 as usize)));
+        let has_momentum = last.value.symbols().iter().any(is_momentum);
         let remedy = if has_momentum { "" } else { ", or declare it as `constraint`, which adds its rate" };
         let remedy = format!("add the one that is conjugate to `{}`{remedy}", last.name);
         errors.push(last.span, format_args!("{message}, or the matrix of their brackets is singular; {remedy}"));
@@ -143,7 +144,8 @@ fn count(constraints: &[Quantity], phase: &[Quantity], degrees: usize, errors: &
     }
 }
 
-/// Whatever is declared has a purpose. What only a useless definition uses is not reported beside it. After a mistake, a name that occurs anywhere passes for used.
+/// Whatever is declared has a purpose. What only a useless definition uses is not reported in addition to it. After a mistake, a
+/// name that occurs anywhere passes for used.
 fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &mut Errors) {
     if mistaken {
         for expression in expressions(declaration) {

@@ -1,8 +1,7 @@
 //! `multiplier(constraint)` in an `output`: for a holonomic constraint g the entry of c1 that makes its reaction force,
 //! dp/dt = -dH/dq + G^T c1 with G = dg/dq; for a phase constraint its entry of c in X = J (grad H - Df^T c).
 //!
-//! Multipliers are symbols after those of the state and the parameters, one for each constraint that is kept. An entry
-//! that stands for several equal ones shares its multiplier among them, so that the force of a symmetric matrix of
+//! Each constraint that is kept has a symbol for its multiplier. An entry that stands for several equal ones shares its multiplier among them, so that the force of a symmetric matrix of
 //! constraints is the sum over all of its entries.
 
 use std::collections::BTreeMap;
@@ -14,42 +13,35 @@ use syn::{Expr, ExprIndex, ExprPath};
 
 use super::evaluate::peel;
 use super::quantities::{Flattened, Member};
-use super::scope::{Outcome, Poison, Scope, list};
+use super::scope::{Multipliers, Outcome, Poison, Scope, list};
 use super::value::{Scalar, Value};
 use crate::diagnostics::nearest;
 use crate::expression::Symbol;
 use crate::syntax::{Declaration, Family, Named, plain};
 
-/// The multipliers of every constraint by its name.
-pub(super) struct Multipliers<'a> {
-    constraints: BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>,
-}
-
-impl<'a> Multipliers<'a> {
-    /// The multipliers of the constraints, given in their order, as symbols from `first` on.
-    pub(super) fn new<'q>(
-        declaration: &'a Declaration,
-        constraints: impl IntoIterator<Item = &'q Outcome<Flattened>>,
-        first: usize,
-    ) -> Self {
-        let declared = declaration.constraints.iter().chain(&declaration.phase_constraints);
-        let mut next = first;
-        let mut table = BTreeMap::new();
-        for (named, constraint) in declared.zip(constraints) {
-            let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
-                let values = constraint.members.iter().map(|member| value(member, constraint, next)).collect();
-                next += constraint.kept.len();
-                values
-            });
-            table.entry(plain(&named.name)).or_insert((named, values));
-        }
-        Self { constraints: table }
+/// The multipliers of the constraints of a canonical system by their names: `symbols` for what is kept of each, all in the order
+/// of the declaration.
+pub(super) fn multipliers<'a, 'q>(
+    declaration: &'a Declaration,
+    constraints: impl IntoIterator<Item = &'q Outcome<Flattened>>,
+    symbols: &[Symbol],
+) -> Multipliers<'a> {
+    let declared = declaration.constraints.iter().chain(&declaration.phase_constraints);
+    let mut symbols = symbols.iter().copied();
+    let mut table = BTreeMap::new();
+    for (named, constraint) in declared.zip(constraints) {
+        let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
+            let symbols: Vec<Symbol> = symbols.by_ref().take(constraint.kept.len()).collect();
+            constraint.members.iter().map(|member| value(member, constraint, &symbols)).collect()
+        });
+        table.entry(plain(&named.name)).or_insert((named, values));
     }
+    table
 }
 
-fn value(member: &Member, constraint: &Flattened, first: usize) -> Value {
+fn value(member: &Member, constraint: &Flattened, symbols: &[Symbol]) -> Value {
     let entry = |&place: &usize| {
-        let symbol = Scalar::symbol(Symbol((first + place) as u32));
+        let symbol = Scalar::symbol(symbols[place]);
         let share = BigRational::new(BigInt::from(1), BigInt::from(constraint.kept[place].weight));
         Scalar::product(vec![Scalar::number(share), symbol])
     };
@@ -109,7 +101,7 @@ impl<'a> Scope<'a> {
     }
 
     fn constraint(&self, name: &str) -> Option<&(&'a Named, Outcome<Vec<Value>>)> {
-        self.multipliers.as_ref()?.constraints.get(name)
+        self.multipliers.as_ref()?.get(name)
     }
 
     /// The place of a member of a family.
@@ -128,8 +120,7 @@ impl<'a> Scope<'a> {
         if self.is_obscure(&written) {
             return Poison;
         }
-        let known: Vec<&str> =
-            self.multipliers.iter().flat_map(|table| table.constraints.keys()).map(|it| &it[..]).collect();
+        let known: Vec<&str> = self.multipliers.iter().flat_map(|table| table.keys()).map(|it| &it[..]).collect();
         let message = format!("`{written}` is no constraint");
         let message = match nearest(&written, known.iter().copied()) {
             Some(near) => format!("{message}; did you mean `{near}`?"),

@@ -2,13 +2,30 @@
 
 use std::collections::BTreeMap;
 
-use super::Quantity;
+use proc_macro2::Span;
+
 use super::canonical::Canonical;
 use super::scope::{Outcome, Scope};
 use super::symbols::Entry;
 use super::value::{Scalar, Value};
+use crate::derivation::{Role, Symbols};
 use crate::expression::Expression;
 use crate::syntax::{Named, Shape, plain};
+
+/// A named scalar function of the state.
+#[derive(Clone, Debug)]
+pub(super) struct Quantity {
+    /// `length`, `link[3]` in a family, `momentum[0]` in a vector, `a[3][0]` in both.
+    pub(super) name: String,
+    /// The name that its time derivative would have: `length_rate`, `link_rate[3]`.
+    pub(super) rate_name: String,
+    /// The function.
+    pub(super) value: Expression,
+    /// How many entries of the declared quantity it stands for.
+    pub(super) weight: u32,
+    /// Where it is named.
+    pub(super) span: Span,
+}
 
 /// What a named quantity is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +55,9 @@ pub(super) struct Member {
     pub(super) places: Vec<usize>,
 }
 
-/// All quantities of one kind; each mistaken one is reported. The state has `dimension` entries.
-pub(super) fn flatten(scope: &mut Scope, list: &[Named], kind: Kind, dimension: usize) -> Vec<Outcome<Flattened>> {
-    list.iter().map(|named| members(scope, named, kind, dimension)).collect()
+/// All quantities of one kind; each mistaken one is reported.
+pub(super) fn flatten(scope: &mut Scope, list: &[Named], kind: Kind, symbols: &Symbols) -> Vec<Outcome<Flattened>> {
+    list.iter().map(|named| members(scope, named, kind, symbols)).collect()
 }
 
 /// The scalars of all quantities, unless one is mistaken.
@@ -50,16 +67,16 @@ pub(super) fn join(all: Vec<Outcome<Flattened>>) -> Outcome<Vec<Quantity>> {
 }
 
 /// The members of a family, or the one quantity that is none. The first mistaken member speaks for all.
-fn members(scope: &mut Scope, named: &Named, kind: Kind, dimension: usize) -> Outcome<Flattened> {
+fn members(scope: &mut Scope, named: &Named, kind: Kind, symbols: &Symbols) -> Outcome<Flattened> {
     let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
     let Some(family) = &named.family else {
-        member(scope, named, kind, dimension, "", &mut all)?;
+        member(scope, named, kind, symbols, "", &mut all)?;
         return Ok(all);
     };
     scope.check_family(&family.index)?;
     for index in family.range.clone() {
         let suffix = format!("[{index}]");
-        scope.with_index(&family.index, index, |scope| member(scope, named, kind, dimension, &suffix, &mut all))?;
+        scope.with_index(&family.index, index, |scope| member(scope, named, kind, symbols, &suffix, &mut all))?;
     }
     Ok(all)
 }
@@ -69,7 +86,7 @@ fn member(
     scope: &mut Scope,
     named: &Named,
     kind: Kind,
-    dimension: usize,
+    symbols: &Symbols,
     suffix: &str,
     all: &mut Flattened,
 ) -> Outcome<()> {
@@ -79,7 +96,7 @@ fn member(
     };
     let shape = value.shape();
     let quantities = entries(named, value, suffix);
-    if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, dimension)) {
+    if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
         let name = &constant.name;
         let message = match kind {
             Kind::Holonomic => {
@@ -119,14 +136,14 @@ fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {
     value.into_entries().into_iter().zip(places).map(quantity).collect()
 }
 
-/// Whether nothing in the value depends on what it should restrict or keep: symbols are ordered as the state is.
-fn is_constant(value: &Expression, kind: Kind, dimension: usize) -> bool {
-    let relevant = match kind {
-        Kind::Output => return false,
-        Kind::Holonomic => dimension / 2,
-        Kind::InvariantSet | Kind::PhaseConstraint | Kind::Invariant => dimension,
+/// Whether nothing in the value depends on what it should restrict or keep.
+fn is_constant(value: &Expression, kind: Kind, symbols: &Symbols) -> bool {
+    let is_relevant = |role: Role| match kind {
+        Kind::Output => true,
+        Kind::Holonomic => role.is_state() && !matches!(role, Role::Momentum { .. }),
+        Kind::InvariantSet | Kind::PhaseConstraint | Kind::Invariant => role.is_state(),
     };
-    value.symbols().first().is_none_or(|symbol| symbol.0 as usize >= relevant)
+    kind != Kind::Output && !value.symbols().into_iter().any(|symbol| is_relevant(symbols[symbol].role))
 }
 
 /// Equal entries of a matrix come from its symmetry; those of a vector of constraints are a slip, which the brackets of a

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 use syn::{Expr, Ident};
 
-use super::multipliers::Multipliers;
+use super::symbols::{Unknown, Unknowns};
 use super::value::{Scalar, Value};
 use crate::diagnostics::{Errors, nearest};
-use crate::syntax::{Declaration, ENERGY, Named, Shape, Variable, plain};
+use crate::syntax::{Declaration, ENERGY, Named, Variable, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -20,23 +20,10 @@ pub(super) struct Poison;
 /// A result whose mistake, if any, has been reported.
 pub(super) type Outcome<T> = Result<T, Poison>;
 
-/// What a variable is to the mechanics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    Coordinate,
-    Momentum,
-    State,
-    Parameter,
-}
-
 /// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
-enum Meaning {
-    Variable {
-        role: Role,
-        shape: Shape,
-        first: usize,
-    },
+enum Meaning<'a> {
+    Variable(&'a Unknown),
     Definition(usize),
     /// A constraint or an integral, in words: no value.
     Quantity(&'static str),
@@ -45,6 +32,9 @@ enum Meaning {
     /// Its declaration is mistaken.
     Broken,
 }
+
+/// The multipliers of every constraint by its name, member by member.
+pub(super) type Multipliers<'a> = BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>;
 
 /// Where the evaluation of a definition stands.
 enum Progress {
@@ -57,7 +47,7 @@ enum Progress {
 pub(super) struct Scope<'a> {
     pub(super) errors: &'a mut Errors,
     pub(super) declaration: &'a Declaration,
-    names: BTreeMap<String, Meaning>,
+    names: BTreeMap<String, Meaning<'a>>,
     progress: Vec<Progress>,
     /// For each definition, a momentum that it contains.
     momentum_in: Vec<Option<String>>,
@@ -79,7 +69,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(declaration: &'a Declaration, errors: &'a mut Errors) -> Self {
+    pub(super) fn new(declaration: &'a Declaration, unknowns: &'a Unknowns, errors: &'a mut Errors) -> Self {
         let mut scope = Self {
             errors,
             declaration,
@@ -98,11 +88,10 @@ impl<'a> Scope<'a> {
         for name in &declaration.broken {
             scope.declare(name, Meaning::Broken);
         }
-        let mut first = 0;
-        scope.variables(&declaration.coordinates, Role::Coordinate, &mut first);
-        scope.variables(&declaration.momenta, Role::Momentum, &mut first);
-        scope.variables(&declaration.states, Role::State, &mut first);
-        scope.variables(&declaration.parameters, Role::Parameter, &mut first);
+        scope.variables(&declaration.coordinates, &unknowns.coordinates);
+        scope.variables(&declaration.momenta, &unknowns.momenta);
+        scope.variables(&declaration.states, &unknowns.states);
+        scope.variables(&declaration.parameters, &unknowns.parameters);
         for (index, define) in declaration.defines.iter().enumerate() {
             scope.declare(&define.name, Meaning::Definition(index));
         }
@@ -125,15 +114,14 @@ impl<'a> Scope<'a> {
         scope
     }
 
-    fn variables(&mut self, variables: &[Variable], role: Role, first: &mut usize) {
-        for variable in variables {
-            self.declare(&variable.name, Meaning::Variable { role, shape: variable.shape, first: *first });
-            *first += variable.shape.entries();
+    fn variables(&mut self, variables: &[Variable], unknowns: &'a [Unknown]) {
+        for (variable, unknown) in variables.iter().zip(unknowns) {
+            self.declare(&variable.name, Meaning::Variable(unknown));
         }
     }
 
     /// The first declaration of a name holds, and that it is broken before any other.
-    fn declare(&mut self, name: &Ident, meaning: Meaning) {
+    fn declare(&mut self, name: &Ident, meaning: Meaning<'a>) {
         self.names.entry(plain(name)).or_insert(meaning);
     }
 
@@ -193,11 +181,11 @@ impl<'a> Scope<'a> {
         let Some(&meaning) = self.names.get(&key) else { return Err(self.unknown(name)) };
         self.used.insert(key);
         match meaning {
-            Meaning::Variable { role, shape, first } => {
-                if role == Role::Momentum {
+            Meaning::Variable(unknown) => {
+                if unknown.is_momentum {
                     self.momentum(name, None)?;
                 }
-                Ok(Value::variable(shape, first))
+                Ok(Value::variable(unknown.shape, &unknown.symbols))
             }
             Meaning::Definition(index) => {
                 if let Progress::Running = self.progress[index] {

@@ -2,19 +2,76 @@
 
 use syn::Ident;
 
-use crate::syntax::{Shape, Variable, plain};
+use crate::derivation::{IntegralId, Role, SymbolInfo, Symbols};
+use crate::expression::Symbol;
+use crate::syntax::{Declaration, Shape, Variable, plain};
+use crate::table::Table;
 
-/// One unknown: an entry of a coordinate, a momentum or a parameter.
+/// Where a symbol stands in the declaration.
 #[derive(Clone, Debug)]
-pub struct SymbolInfo {
-    /// As in the declaration: `m`, `q[0]`, `q[(0, 1)]`.
-    pub name: String,
-    /// As in a formula: `m`, `q_{0}`, `q_{0,1}`, `\omega_{2}`.
-    pub latex: String,
+pub struct Place {
     /// The variable that it is an entry of.
     pub variable: Ident,
-    /// Which entry it is.
+    /// The entry.
     pub entry: Entry,
+}
+
+/// A variable as a part of expressions.
+#[derive(Clone, Debug)]
+pub(super) struct Unknown {
+    pub(super) shape: Shape,
+    pub(super) is_momentum: bool,
+    /// Its entries, column by column.
+    pub(super) symbols: Vec<Symbol>,
+}
+
+/// The symbols of the state and of the parameters.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unknowns {
+    pub(super) symbols: Symbols,
+    pub(super) places: Table<Symbol, Place>,
+    pub(super) coordinates: Vec<Unknown>,
+    pub(super) momenta: Vec<Unknown>,
+    pub(super) states: Vec<Unknown>,
+    pub(super) parameters: Vec<Unknown>,
+}
+
+impl Unknowns {
+    pub(super) fn of(declaration: &Declaration) -> Self {
+        let mut unknowns = Self::default();
+        unknowns.coordinates = unknowns.entries(&declaration.coordinates, Role::State);
+        unknowns.momenta = unknowns.entries(&declaration.momenta, Role::State);
+        unknowns.states = unknowns.entries(&declaration.states, Role::State);
+        unknowns.parameters = unknowns.entries(&declaration.parameters, Role::Parameter);
+        unknowns.momenta.iter_mut().for_each(|momentum| momentum.is_momentum = true);
+        let of = |variables: &[Unknown]| -> Vec<Symbol> {
+            variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
+        };
+        for (coordinate, momentum) in of(&unknowns.coordinates).into_iter().zip(of(&unknowns.momenta)) {
+            unknowns.symbols[coordinate].role = Role::Coordinate { momentum };
+            unknowns.symbols[momentum].role = Role::Momentum { coordinate };
+        }
+        unknowns
+    }
+
+    fn entries(&mut self, variables: &[Variable], role: Role) -> Vec<Unknown> {
+        let mut unknown = |variable: &Variable| {
+            let name = plain(&variable.name);
+            let symbol = |entry: Entry| {
+                let latex = latex(&name, entry);
+                self.places.push(Place { variable: variable.name.clone(), entry });
+                self.symbols.push(SymbolInfo { name: format!("{name}{entry}"), latex, role })
+            };
+            let symbols = Entry::all(variable.shape).into_iter().map(symbol).collect();
+            Unknown { shape: variable.shape, is_momentum: false, symbols }
+        };
+        variables.iter().map(&mut unknown).collect()
+    }
+}
+
+/// The multiplier of a constraint of this name.
+pub(super) fn multiplier(constraint: IntegralId, name: &str, latex: &str) -> SymbolInfo {
+    SymbolInfo { name: format!("c[{name}]"), latex: format!("c_{{{latex}}}"), role: Role::Multiplier(constraint) }
 }
 
 /// The place of an entry in its quantity, counted from 0.
@@ -49,17 +106,6 @@ impl std::fmt::Display for Entry {
             Self::RowColumn(row, column) => write!(formatter, "[({row}, {column})]"),
         }
     }
-}
-
-/// The symbols of a variable, in their order.
-pub(super) fn of(variable: &Variable) -> impl Iterator<Item = SymbolInfo> {
-    let name = plain(&variable.name);
-    Entry::all(variable.shape).into_iter().map(move |entry| SymbolInfo {
-        name: format!("{name}{entry}"),
-        latex: latex(&name, entry),
-        variable: variable.name.clone(),
-        entry,
-    })
 }
 
 /// Single letters and Greek names stand as they are, longer names are set as one word; trailing digits, what follows an

@@ -113,9 +113,14 @@ impl Value {
     /// The quantity of this shape with these entries, column by column; a single column is a vector.
     pub(super) fn new(shape: Shape, entries: Vec<Scalar>) -> Self {
         debug_assert_eq!(shape.entries(), entries.len());
-        match shape {
-            Shape::Matrix { columns: 1, rows } => Self { shape: Shape::Vector(rows), entries },
-            _ => Self { shape, entries },
+        Self { shape: Self::shape_of(shape), entries }
+    }
+
+    /// The shape of a quantity that is declared with this one: a single column is a vector.
+    pub(super) fn shape_of(declared: Shape) -> Shape {
+        match declared {
+            Shape::Matrix { columns: 1, rows } => Shape::Vector(rows),
+            _ => declared,
         }
     }
 
@@ -135,10 +140,9 @@ impl Value {
         Self::matrix(rows, columns, entries.map(|(row, column)| entry(row, column)).collect())
     }
 
-    /// The variable of this shape whose entries are the symbols from `first`.
-    pub(super) fn variable(shape: Shape, first: usize) -> Self {
-        let symbols = (first..first + shape.entries()).map(|index| Scalar::symbol(Symbol(index as u32)));
-        Self::new(shape, symbols.collect())
+    /// The variable of this shape with these entries.
+    pub(super) fn variable(shape: Shape, symbols: &[Symbol]) -> Self {
+        Self::new(shape, symbols.iter().copied().map(Scalar::symbol).collect())
     }
 
     pub(super) fn shape(&self) -> Shape {

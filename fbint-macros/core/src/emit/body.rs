@@ -17,34 +17,34 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-use crate::elaborate::{Entry, SymbolInfo};
+use crate::derivation::IntegralId;
+use crate::elaborate::{Entry, Place};
 use crate::expression::Symbol;
-use crate::program::{Input, Instruction, Program, Value};
+use crate::program::{Form, Input, Instruction, Program, Value};
 use crate::syntax::plain;
+use crate::table::{Id, Table};
 
 /// What every body of one model has in common.
 pub(super) struct Scope<'a> {
     runtime: &'a syn::Path,
-    symbols: &'a [SymbolInfo],
-    /// N; symbols from there on are parameters.
-    dimension: usize,
-    names: Vec<Ident>,
+    places: &'a Table<Symbol, Place>,
+    names: Table<Symbol, Ident>,
     /// The fields of the prepared model: the parameter's own name where one is passed on, else `c_0`, `c_1`, ...
     prepared: Vec<Ident>,
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(runtime: &'a syn::Path, symbols: &'a [SymbolInfo], dimension: usize, prepare: &Program) -> Self {
+    pub(super) fn new(runtime: &'a syn::Path, places: &'a Table<Symbol, Place>, prepare: &Program) -> Self {
         let mut taken: BTreeSet<String> =
             ["x", "law", "rows", "variances", "noise"].into_iter().map(str::to_owned).collect();
-        let names: Vec<Ident> = symbols.iter().map(|symbol| free_name(variable_name(symbol), &mut taken)).collect();
+        let names = places.map(|place| free_name(variable_name(place), &mut taken));
         let mut computed = 0..;
         let name = |value: &Value| match prepare.instructions[value.index()] {
-            Instruction::Input(Input::Symbol(symbol)) => names[symbol.0 as usize].clone(),
+            Instruction::Input(Input::Parameter(symbol)) => names[symbol].clone(),
             _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
         };
         let prepared = prepare.outputs.iter().map(name).collect();
-        Self { runtime, symbols, dimension, names, prepared }
+        Self { runtime, places, names, prepared }
     }
 
     /// The fields of the prepared model.
@@ -57,12 +57,12 @@ impl<'a> Scope<'a> {
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
         let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
         body.compute(&program.outputs);
-        let parameters = (self.dimension..self.symbols.len()).filter(|&index| {
-            let symbol = Instruction::Input(Input::Symbol(Symbol(index as u32)));
-            program.instructions.contains(&symbol)
+        let parameters = self.places.iter().filter(|(symbol, _)| {
+            let parameter = Instruction::Input(Input::Parameter(*symbol));
+            program.instructions.contains(&parameter)
         });
-        let parameters = parameters.map(|index| {
-            let (name, place) = (&self.names[index], place(&self.symbols[index]));
+        let parameters = parameters.map(|(symbol, parameter)| {
+            let (name, place) = (&self.names[symbol], place(parameter));
             quote!(let #name = self.#place;)
         });
         let statements = &body.statements;
@@ -116,9 +116,9 @@ impl<'a> Scope<'a> {
 }
 
 /// The field access of a parameter: `m`, `inertia[0]`, `a[(0, 1)]`.
-pub(super) fn place(symbol: &SymbolInfo) -> TokenStream {
-    let variable = &symbol.variable;
-    match symbol.entry {
+pub(super) fn place(place: &Place) -> TokenStream {
+    let variable = &place.variable;
+    match place.entry {
         Entry::Scalar => quote!(#variable),
         Entry::Index(index) => {
             let index = Literal::usize_unsuffixed(index);
@@ -132,10 +132,10 @@ pub(super) fn place(symbol: &SymbolInfo) -> TokenStream {
 }
 
 /// `q_0`, `q_0_1`, `m`; in lower case, because an upper-case name may be a constant of the user's module.
-fn variable_name(symbol: &SymbolInfo) -> String {
-    let name = plain(&symbol.variable);
+fn variable_name(place: &Place) -> String {
+    let name = plain(&place.variable);
     let name = if name.chars().any(char::is_uppercase) { format!("_{}", name.to_lowercase()) } else { name };
-    match symbol.entry {
+    match place.entry {
         Entry::Scalar => name,
         Entry::Index(index) => format!("{name}_{index}"),
         Entry::RowColumn(row, column) => format!("{name}_{row}_{column}"),
@@ -191,15 +191,6 @@ enum Numbers {
     Doubles,
 }
 
-/// In which form a body hands the integrals to the law.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// F
-    Declared,
-    /// f, where F = scale (f + offset).
-    Normalised,
-}
-
 struct Body<'a> {
     scope: &'a Scope<'a>,
     program: &'a Program,
@@ -208,39 +199,33 @@ struct Body<'a> {
     statements: Vec<TokenStream>,
     temporaries: usize,
     form: Form,
-    weighed: bool,
 }
 
 impl<'a> Body<'a> {
     fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        Self { scope, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form, weighed: false }
+        Self { scope, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form }
     }
 
-    /// Hands the integrals to the law.
-    fn weigh(&mut self) {
-        let integrals: Vec<_> = self.program.integrals.iter().map(|&value| self.read(value).tokens).collect();
-        let read = |index: usize| {
-            let weighted = Instruction::Input(Input::Weighted(index));
-            self.program.instructions.contains(&weighted)
-        };
-        let results = (0..integrals.len()).map(|index| {
-            let name = weighted_name(index);
-            if read(index) { name.into_token_stream() } else { quote!(_) }
-        });
+    /// Hands the integrals to the law, which gives names to those entries of y that are read.
+    fn weigh(&mut self, law: Value, integrals: &[Value]) {
+        let is_read =
+            |place: usize| self.program.instructions.contains(&Instruction::Weighed(law, IntegralId::at(place)));
+        let results = (0..integrals.len())
+            .map(|place| if is_read(place) { weighted_name(place).into_token_stream() } else { quote!(_) });
+        let results: Vec<TokenStream> = results.collect();
+        let integrals = integrals.iter().map(|&value| self.read(value).tokens);
         let call = match self.form {
             Form::Declared => quote!(law.weigh([#(#integrals),*])),
             Form::Normalised => quote!(law.weigh_normalised([#(#integrals),*], self)),
         };
         self.statements.push(quote!(let [#(#results),*] = #call;));
-        self.weighed = true;
     }
 
     /// Computes `values` and all that they need, in the program's order.
     fn compute(&mut self, values: &[Value]) {
         let mut needed = vec![false; self.program.instructions.len()];
-        let integrals = self.program.integrals.iter();
-        integrals.chain(values).for_each(|value| needed[value.index()] = true);
+        values.iter().for_each(|value| needed[value.index()] = true);
         for index in (0..needed.len()).rev() {
             if needed[index] {
                 self.program.instructions[index].operands().for_each(|operand| needed[operand.index()] = true);
@@ -248,34 +233,35 @@ impl<'a> Body<'a> {
         }
         for index in 0..needed.len() {
             if needed[index] && self.pieces[index].is_none() {
-                if matches!(self.program.instructions[index], Instruction::Input(Input::Weighted(_))) && !self.weighed {
-                    self.weigh();
+                let instruction = &self.program.instructions[index];
+                if let Instruction::Weigh(integrals) = instruction {
+                    self.weigh(Value::at(index), integrals);
                 }
-                self.read_input(self.program.instructions[index]);
-                let piece = self.piece(self.program.instructions[index]);
-                self.pieces[index] = Some(self.bound(self.program.instructions[index], piece));
+                self.read_input(instruction);
+                let piece = self.piece(instruction);
+                self.pieces[index] = Some(self.bound(instruction, piece));
             }
         }
     }
 
     /// Binds an entry of the state, a prepared number or a variance where it is needed first: read earlier, it would keep a
     /// register.
-    fn read_input(&mut self, instruction: Instruction) {
+    fn read_input(&mut self, instruction: &Instruction) {
         let statement = match (instruction, self.numbers) {
-            (Instruction::Input(Input::Symbol(symbol)), Numbers::Scalars) => {
-                let (name, index) = (&self.scope.names[symbol.0 as usize], Literal::u32_unsuffixed(symbol.0));
+            (Instruction::Input(Input::State(symbol)), Numbers::Scalars) => {
+                let (name, index) = (&self.scope.names[*symbol], Literal::usize_unsuffixed(symbol.place()));
                 quote!(let #name = x[#index];)
             }
             (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
-                let name = &self.scope.prepared[index];
+                let name = &self.scope.prepared[*index];
                 quote!(let #name = self.#name;)
             }
             (Instruction::Input(Input::Variance(column)), Numbers::Scalars) => {
-                let (name, column) = (variance_name(column), Literal::usize_unsuffixed(column));
+                let (name, column) = (variance_name(*column), Literal::usize_unsuffixed(column.place()));
                 quote!(let #name = variances[#column];)
             }
             (Instruction::Input(Input::Noise(row)), Numbers::Scalars) => {
-                let (name, row) = (noise_name(row), Literal::usize_unsuffixed(row));
+                let (name, row) = (noise_name(*row), Literal::usize_unsuffixed(row.place()));
                 quote!(let #name = noise[#row];)
             }
             _ => return,
@@ -284,8 +270,8 @@ impl<'a> Body<'a> {
     }
 
     /// A name for what an instruction computes: the order of the statements is the program's.
-    fn bound(&mut self, instruction: Instruction, piece: Piece) -> Piece {
-        if matches!(instruction, Instruction::Constant(_) | Instruction::Input(_)) {
+    fn bound(&mut self, instruction: &Instruction, piece: Piece) -> Piece {
+        if !instruction.computes() || matches!(instruction, Instruction::Weigh(_)) {
             return piece;
         }
         let name = format_ident!("t{}", self.temporaries, span = Span::mixed_site());
@@ -299,7 +285,7 @@ impl<'a> Body<'a> {
         self.pieces[value.index()].clone().expect("operands are computed before they are read")
     }
 
-    fn piece(&self, instruction: Instruction) -> Piece {
+    fn piece(&self, instruction: &Instruction) -> Piece {
         let infix = |a: Value, left: Binding, operator: TokenStream, b: Value, right: Binding, binding: Binding| {
             let (a, b) = (self.read(a).at(left), self.read(b).at(right));
             Piece { tokens: quote!(#a #operator #b), binding }
@@ -326,13 +312,15 @@ impl<'a> Body<'a> {
                 Piece { tokens: quote!(-#value), binding: Binding::Negation }
             }
         };
-        match instruction {
+        match *instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
-            Instruction::Input(Input::Symbol(symbol)) => {
-                Piece::atom(self.scope.names[symbol.0 as usize].to_token_stream())
+            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => {
+                Piece::atom(self.scope.names[symbol].to_token_stream())
             }
             Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
-            Instruction::Input(Input::Weighted(index)) => Piece::atom(weighted_name(index).into_token_stream()),
+            // What the law returns is bound entry by entry.
+            Instruction::Weigh(_) => Piece::atom(TokenStream::new()),
+            Instruction::Weighed(_, integral) => Piece::atom(weighted_name(integral.place()).into_token_stream()),
             Instruction::Input(Input::Variance(column)) => Piece::atom(variance_name(column).into_token_stream()),
             Instruction::Input(Input::Noise(row)) => Piece::atom(noise_name(row).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
@@ -382,12 +370,12 @@ impl<'a> Body<'a> {
     }
 }
 
-fn noise_name(row: usize) -> Ident {
-    format_ident!("r_{row}", span = Span::mixed_site())
+fn noise_name(row: IntegralId) -> Ident {
+    format_ident!("r_{}", row.place(), span = Span::mixed_site())
 }
 
-fn variance_name(column: usize) -> Ident {
-    format_ident!("s_{column}", span = Span::mixed_site())
+fn variance_name(column: Symbol) -> Ident {
+    format_ident!("s_{}", column.place(), span = Span::mixed_site())
 }
 
 fn weighted_name(index: usize) -> Ident {

@@ -7,11 +7,12 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::{GenericParam, Generics};
 
+use super::functions::{Signatures, without_content};
 use super::{prepared_name, state_name, state_type, system_path};
-use crate::syntax::Declaration;
+use crate::syntax::{Declaration, Named};
 
-/// The type that carries the attribute, the state's type and an implementation without content, for `integrals` integrals.
-pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
+/// The type that carries the attribute, the state's type and an implementation without content.
+pub fn stub(declaration: &Declaration) -> TokenStream {
     let (item, runtime, name) = (&declaration.item, &declaration.runtime, &declaration.item.ident);
     let Instance { sizes, arguments, size_arguments } = instance(&item.generics);
     let system = system_path(name);
@@ -19,11 +20,13 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
     let (visibility, doc) = (&item.vis, format!(" What [`{name}`] would be prepared for, were it not mistaken."));
     let state_type = state_type(declaration);
     let variables = declaration.state_variables();
-    let n = Literal::usize_unsuffixed(variables.map(|variable| variable.shape.entries()).sum());
-    let m = Literal::usize_unsuffixed(integrals);
-    let text = quote!(&'static ::core::primitive::str);
+    let states = variables.map(|variable| variable.shape.entries()).sum();
+    let integrals = number_of_integrals(declaration);
+    let law = quote!(#runtime::FeedbackLaw<#system #arguments, T>);
     let none = quote!({ ::core::unreachable!("the declaration has errors") });
-    let law = quote!(L: #runtime::FeedbackLaw<#system #arguments, T>);
+    let functions = without_content(&Signatures { states, integrals, outputs: 0, law, prefix: "_" }, &none);
+    let [n, m] = [states, integrals].map(Literal::usize_unsuffixed);
+    let text = quote!(&'static ::core::primitive::str);
     let operations = quote! {
         #runtime::Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 }
     };
@@ -64,23 +67,7 @@ pub fn stub(declaration: &Declaration, integrals: usize) -> TokenStream {
         #[automatically_derived]
         impl<T: #runtime::Scalar, #sizes> #runtime::PreparedSystem<T> for #prepared<#size_arguments> {
             type System = #system #arguments;
-            fn vector_field(&self, _x: &[T; #n]) -> [T; #n] #none
-            fn integrals(&self, _x: &[T; #n]) -> [T; #m] #none
-            fn integrals_jacobian(&self, _x: &[T; #n]) -> [[T; #n]; #m] #none
-            fn multipliers(&self, _x: &[T; #n]) -> [T; #m] #none
-            fn outputs(&self, _x: &[T; #n]) -> [T; 0] #none
-            const ZERO_TARGETS: [::core::primitive::bool; #m] = [false; #m];
-            fn normalisation(&self) -> [[T; 3]; #m] #none
-            fn potential_gradient<#law>(&self, _x: &[T; #n], _law: &L) -> [T; #n] #none
-            fn feedback_field<#law>(&self, _x: &[T; #n], _law: &L) -> [T; #n] #none
-            fn projection<#law>(
-                &self,
-                _x: &[T; #n],
-                _variances: &[T; #n],
-                _noise: &[T; #m],
-                _law: &L,
-            ) -> [T; #n] #none
-            fn squared_gradients(&self, _x: &[T; #n]) -> [T; #m] #none
+            #functions
         }
     }
 }
@@ -113,4 +100,15 @@ fn instance(generics: &Generics) -> Instance {
         })
         .collect();
     Instance { sizes, arguments: quote!(<#(#arguments),*>), size_arguments }
+}
+
+/// The number of integrals of a stub: exact unless a constraint or an invariant is a vector.
+fn number_of_integrals(declaration: &Declaration) -> usize {
+    let count = |named: &[Named]| -> usize {
+        let members = |named: &Named| named.family.as_ref().map_or(1, |family| family.range.clone().count());
+        named.iter().map(members).sum()
+    };
+    let constraints = if declaration.canonical { 2 } else { 1 } * count(&declaration.constraints);
+    let energy = usize::from(declaration.dynamics.is_empty());
+    constraints + count(&declaration.phase_constraints) + energy + count(&declaration.invariants)
 }

@@ -1,73 +1,81 @@
 //! Second-class constraints: partners of holonomic constraints and the matrix C (CPV22 section 2.1).
 
 use super::phase_space::{Observable, PhaseSpace};
-use crate::derivation::Constraints;
+use crate::derivation::{Constraints, Declared, IntegralId, Kind};
 use crate::expression::Expression;
 use crate::sample::sample_points;
 use crate::symbolic::{Expr, NotReal};
+use crate::table::Table;
 
-/// The constraints f = (g.., g'.., phase constraints..).
-pub(super) struct ConstraintSet {
-    members: Vec<Observable>,
-    holonomic: usize,
+/// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C.
+pub(super) fn constraints(
+    space: &PhaseSpace<'_>,
+    hamiltonian: &Observable,
+    integrals: &Table<IntegralId, Declared>,
+    observables: &Table<IntegralId, Observable>,
+) -> Result<Constraints, NotReal> {
+    let members: Vec<IntegralId> =
+        integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()).map(|(id, _)| id).collect();
+    let pair = |(id, integral): (IntegralId, &Declared)| match integral.kind {
+        Kind::Holonomic { rate } => Some((id, rate)),
+        _ => None,
+    };
+    let pairs: Vec<(IntegralId, IntegralId)> = integrals.iter().filter_map(pair).collect();
+    let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
+    let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
+    if members.iter().all(|id| integrals[*id].kind != Kind::Phase) {
+        let (positions, rates): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+        let (positions, rates) = (observed(&positions), observed(&rates));
+        let a = symmetric(&positions, &rates, bracket)?;
+        if is_definite(&a) {
+            let b = antisymmetric(&rates, bracket)?;
+            return Ok(Constraints::Holonomic {
+                pairs,
+                a,
+                b,
+                energy_brackets: with_energy(space, hamiltonian, &rates)?,
+            });
+        }
+    }
+    let observed = observed(&members);
+    let c = antisymmetric(&observed, bracket)?;
+    let energy_brackets = with_energy(space, hamiltonian, &observed)?;
+    Ok(Constraints::General { members, c, energy_brackets })
 }
 
-impl ConstraintSet {
-    /// Derives the partner g' = {g, H} of each holonomic constraint.
-    pub(super) fn new(
-        space: &PhaseSpace,
-        hamiltonian: &Observable,
-        holonomic: Vec<Observable>,
-        phase: Vec<Observable>,
-    ) -> Self {
-        let rates: Vec<_> = holonomic.iter().map(|g| space.observable(space.bracket(g, hamiltonian))).collect();
-        let count = holonomic.len();
-        Self { members: holonomic.into_iter().chain(rates).chain(phase).collect(), holonomic: count }
-    }
-
-    pub(super) fn into_members(self) -> Vec<Observable> {
-        self.members
-    }
-
-    /// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C.
-    pub(super) fn brackets(&self, space: &PhaseSpace, hamiltonian: &Observable) -> Result<Constraints, NotReal> {
-        let (positions, rates) = self.members.split_at(self.holonomic);
-        if rates.len() == positions.len() {
-            let k = positions.len();
-            let mut a = vec![vec![Expression::zero(); k]; k];
-            for i in 0..k {
-                for j in i..k {
-                    a[i][j] = space.bracket(&positions[i], &rates[j]).write()?;
-                    a[j][i] = a[i][j].clone();
-                }
-            }
-            if is_definite(&a) {
-                let b = antisymmetric(rates, |f, g| space.bracket(f, g))?;
-                return Ok(Constraints::Holonomic { a, b, energy_brackets: with_energy(space, hamiltonian, rates)? });
-            }
+/// A_ij = {g_i, g'_j}, which is symmetric.
+fn symmetric(
+    positions: &[&Observable],
+    rates: &[&Observable],
+    bracket: impl Fn(&Observable, &Observable) -> Expr,
+) -> Result<Vec<Vec<Expression>>, NotReal> {
+    let k = positions.len();
+    let mut matrix = vec![vec![Expression::zero(); k]; k];
+    for i in 0..k {
+        for j in i..k {
+            matrix[i][j] = bracket(positions[i], rates[j]).write()?;
+            matrix[j][i] = matrix[i][j].clone();
         }
-        let c = antisymmetric(&self.members, |f, g| space.bracket(f, g))?;
-        let energy_brackets = with_energy(space, hamiltonian, &self.members)?;
-        Ok(Constraints::Phase { holonomic: self.holonomic, c, energy_brackets })
     }
+    Ok(matrix)
 }
 
 fn with_energy(
-    space: &PhaseSpace,
+    space: &PhaseSpace<'_>,
     hamiltonian: &Observable,
-    members: &[Observable],
+    members: &[&Observable],
 ) -> Result<Vec<Expression>, NotReal> {
     members.iter().map(|member| space.bracket(hamiltonian, member).write()).collect()
 }
 
 fn antisymmetric(
-    members: &[Observable],
+    members: &[&Observable],
     bracket: impl Fn(&Observable, &Observable) -> Expr,
 ) -> Result<Vec<Vec<Expression>>, NotReal> {
     let mut matrix = vec![vec![Expression::zero(); members.len()]; members.len()];
     for i in 0..members.len() {
         for j in i + 1..members.len() {
-            let entry = bracket(&members[i], &members[j]);
+            let entry = bracket(members[i], members[j]);
             matrix[i][j] = entry.write()?;
             matrix[j][i] = (-&entry).write()?;
         }

@@ -1,124 +1,149 @@
-//! From a [`Problem`] to its [`Derivation`], in the order of the paper, and what can be proved about it.
+//! From a [`Problem`] to its [`Derivation`], in the order of the paper: phase space, constraints and their partners, the field.
 //!
-//! What takes algebra runs within a session: [`derive()`], [`claims`], [`involution`], [`is_mistake`]. The rest works
-//! with numbers, after the session's lock is released.
+//! Runs within a session.
 
-mod bounds;
-mod conservation;
-mod definedness;
-mod dependence;
 mod dirac;
-mod feasibility;
-mod involution;
-mod linear;
-mod modular;
 mod phase_space;
-mod poisson;
-mod regularity;
-mod samples;
-mod states;
-mod vanishing;
 
-pub use conservation::{Claim, Violation, claims, prove};
-pub use definedness::{Undefined, is_difference_of_roots, is_root, undefined_part};
-pub use dependence::dependence;
-pub use feasibility::{doubts, is_mistake, is_never_zero};
-pub use involution::involution;
-pub use poisson::NotPoisson;
+pub(crate) use phase_space::{Observable, PhaseSpace};
 
-use crate::derivation::{Derivation, Dynamics, Field, KineticEnergy, Problem};
-use crate::expression::Expression;
+use crate::derivation::{
+    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Kind, KineticEnergy, Problem, Structure,
+};
+use crate::expression::Symbol;
 use crate::symbolic::{Expr, NotReal};
-use dirac::ConstraintSet;
-use phase_space::{Observable, PhaseSpace};
+use crate::table::Table;
 
-/// Why nothing was derived.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Obstacle {
-    /// A declared quantity has no finite real derivative.
-    NotReal(Quantity),
-    /// `poisson` is no Poisson matrix.
-    NotPoisson(NotPoisson),
-}
-
-/// A declared quantity.
+/// A declared quantity that has no finite real derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
-    /// H
+pub enum Unreal {
+    /// H, or what is derived from it.
     Hamiltonian,
-    /// The rate of the state of this index.
-    Rate(usize),
+    /// A constraint or an invariant.
+    Integral(IntegralId),
+    /// The rate of an entry of the state.
+    Rate(Symbol),
     /// An entry of the Poisson matrix.
     Poisson,
-    /// The constraint of this index.
-    Constraint(usize),
-    /// The phase constraint of this index.
-    Phase(usize),
-    /// The invariant of this index.
-    Invariant(usize),
 }
 
-/// Derives everything that the generated code computes, or says what is in the way.
-pub fn derive(problem: &Problem) -> Result<Derivation, Obstacle> {
-    let space = PhaseSpace::new(problem.dimension);
-    let constraints = observables(&space, &problem.constraints, Quantity::Constraint)?;
-    let phase = observables(&space, &problem.phase, Quantity::Phase)?;
-    let invariants = observables(&space, &problem.invariants, Quantity::Invariant)?;
-    let (field, energy, constraints) = match &problem.dynamics {
-        Dynamics::Canonical { hamiltonian } => {
-            let energy = observable(&space, hamiltonian, Quantity::Hamiltonian)?;
-            let set = ConstraintSet::new(&space, &energy, constraints, phase);
-            let brackets = set.brackets(&space, &energy).map_err(not_real)?;
-            (Field::Dirac(brackets), Some(energy), set.into_members())
-        }
-        Dynamics::Poisson { matrix, hamiltonian } => {
-            let energy = observable(&space, hamiltonian, Quantity::Hamiltonian)?;
-            let rates = poisson::field(&space, matrix, &energy)?;
-            (Field::Given(rates), Some(energy), constraints)
-        }
-        Dynamics::Given { rates } => {
-            let rate =
-                |(index, rate)| Expr::read(rate).write().map_err(|NotReal| Obstacle::NotReal(Quantity::Rate(index)));
-            (Field::Given(rates.iter().enumerate().map(rate).collect::<Result<_, _>>()?), None, constraints)
-        }
+/// Derives everything that the generated code computes, or says which quantities are in the way.
+pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
+    let structure = match &problem.dynamics {
+        Dynamics::Canonical { .. } => Structure::Canonical,
+        Dynamics::Poisson { matrix, .. } => Structure::matrix(&problem.symbols, matrix),
+        Dynamics::Given { .. } => Structure::None,
     };
-    let canonical = matches!(field, Field::Dirac(_));
-    let kinetic_energy =
-        energy.as_ref().filter(|_| canonical).map_or(KineticEnergy::General, |energy| space.kinetic_energy(energy));
-    let constraint_count = constraints.len();
-    let place = energy.as_ref().map(|_| constraint_count);
-    let all: Vec<Observable> = constraints.into_iter().chain(energy).chain(invariants).collect();
+    let space = PhaseSpace::new(&problem.symbols, &structure);
+    let hamiltonian = problem.dynamics.hamiltonian().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
+    let declared = problem.integrals.map(|integral| Some(space.observable(Expr::read(integral.value.as_ref()?))));
+    let unreal = unreal(problem, &space, hamiltonian.as_ref(), &declared);
+    if !unreal.is_empty() {
+        return Err(unreal);
+    }
+    let one = |unreal| vec![unreal];
+    let observables = observables(problem, &space, hamiltonian.as_ref(), &declared).map_err(one)?;
+    let field = field(problem, &space, hamiltonian.as_ref(), &observables).map_err(one)?;
+    // What is derived from real quantities fails to be real only where H itself is to blame.
+    let integrals = problem.integrals.rows().zip(observables.rows());
+    let integrals = integrals.map(|(declared, observable)| written(declared, observable)).collect::<Result<_, _>>();
+    let integrals = integrals.map_err(|NotReal| vec![Unreal::Hamiltonian])?;
+    let kinetic_energy = match (&structure, &hamiltonian) {
+        (Structure::Canonical, Some(hamiltonian)) => space.kinetic_energy(hamiltonian),
+        _ => KineticEnergy::General,
+    };
     Ok(Derivation {
-        dimension: problem.dimension,
-        integrals: all.iter().map(Observable::value).collect::<Result<_, _>>().map_err(not_real)?,
-        gradients: all.iter().map(Observable::gradient).collect::<Result<_, _>>().map_err(not_real)?,
+        name: problem.name.clone(),
+        symbols: problem.symbols.clone(),
+        structure,
+        integrals,
         field,
-        poisson: match &problem.dynamics {
-            Dynamics::Poisson { matrix, .. } => Some(matrix.clone()),
-            Dynamics::Canonical { .. } | Dynamics::Given { .. } => None,
-        },
-        energy: place,
-        constraint_count,
         kinetic_energy,
         outputs: problem.outputs.clone(),
-        first_multiplier: problem.first_multiplier,
     })
 }
 
-/// What is derived from real quantities fails to be real only where H itself is to blame.
-fn not_real(_: NotReal) -> Obstacle {
-    Obstacle::NotReal(Quantity::Hamiltonian)
+/// Every declared quantity that has no finite real derivative.
+fn unreal(
+    problem: &Problem,
+    space: &PhaseSpace<'_>,
+    hamiltonian: Option<&Observable>,
+    declared: &Table<IntegralId, Option<Observable>>,
+) -> Vec<Unreal> {
+    let is_unreal = |observable: &Observable| !observable.is_real();
+    let integrals = declared.iter().filter(|(_, observable)| observable.as_ref().is_some_and(is_unreal));
+    let hamiltonian = hamiltonian.filter(|hamiltonian| is_unreal(hamiltonian));
+    let mut all: Vec<Unreal> = integrals.map(|(id, _)| Unreal::Integral(id)).collect();
+    all.extend(hamiltonian.map(|_| Unreal::Hamiltonian));
+    match &problem.dynamics {
+        Dynamics::Canonical { .. } => {}
+        Dynamics::Poisson { matrix, .. } => {
+            let mut entries = matrix.iter().flatten().map(|entry| space.observable(Expr::read(entry)));
+            all.extend(entries.any(|entry| is_unreal(&entry)).then_some(Unreal::Poisson));
+        }
+        Dynamics::Given { rates } => {
+            let rates = problem.symbols.states().zip(rates);
+            let rates = rates.filter(|(_, rate)| Expr::read(rate).write().is_err());
+            all.extend(rates.map(|(state, _)| Unreal::Rate(state)));
+        }
+    }
+    all
 }
 
-fn observable(space: &PhaseSpace, expression: &Expression, quantity: Quantity) -> Result<Observable, Obstacle> {
-    let observable = space.observable(Expr::read(expression));
-    if observable.is_real() { Ok(observable) } else { Err(Obstacle::NotReal(quantity)) }
-}
-
+/// Every integral, with rates derived: the partner of a holonomic constraint g is {g, H}.
 fn observables(
-    space: &PhaseSpace,
-    expressions: &[Expression],
-    quantity: fn(usize) -> Quantity,
-) -> Result<Vec<Observable>, Obstacle> {
-    expressions.iter().enumerate().map(|(index, expression)| observable(space, expression, quantity(index))).collect()
+    problem: &Problem,
+    space: &PhaseSpace<'_>,
+    hamiltonian: Option<&Observable>,
+    declared: &Table<IntegralId, Option<Observable>>,
+) -> Result<Table<IntegralId, Observable>, Unreal> {
+    let observable = |(id, integral): (IntegralId, &Declared)| match integral.kind {
+        Kind::Energy => hamiltonian.cloned().ok_or(Unreal::Hamiltonian),
+        Kind::Rate { of } => {
+            let constraint = declared[of].as_ref().ok_or(Unreal::Integral(of))?;
+            Ok(space.observable(space.bracket(constraint, hamiltonian.ok_or(Unreal::Hamiltonian)?)))
+        }
+        Kind::Holonomic { .. } | Kind::Phase | Kind::InvariantSet | Kind::Invariant => {
+            declared[id].clone().ok_or(Unreal::Integral(id))
+        }
+    };
+    problem.integrals.iter().map(observable).collect()
+}
+
+/// X
+fn field(
+    problem: &Problem,
+    space: &PhaseSpace<'_>,
+    hamiltonian: Option<&Observable>,
+    observables: &Table<IntegralId, Observable>,
+) -> Result<Field, Unreal> {
+    let hamiltonian = || hamiltonian.ok_or(Unreal::Hamiltonian);
+    let rates = match &problem.dynamics {
+        Dynamics::Canonical { .. } => {
+            let constraints = dirac::constraints(space, hamiltonian()?, &problem.integrals, observables);
+            return constraints.map(Field::Dirac).map_err(|NotReal| Unreal::Hamiltonian);
+        }
+        Dynamics::Poisson { .. } => {
+            let hamiltonian = hamiltonian()?;
+            let rate = |state| space.rate(state, hamiltonian).write().map_err(|NotReal| Unreal::Poisson);
+            problem.symbols.states().map(rate).collect::<Result<_, _>>()?
+        }
+        Dynamics::Given { rates } => {
+            let rates = problem.symbols.states().zip(rates);
+            let rate = |(state, rate)| Expr::read(rate).write().map_err(|NotReal| Unreal::Rate(state));
+            rates.map(rate).collect::<Result<_, _>>()?
+        }
+    };
+    Ok(Field::Given(rates))
+}
+
+fn written(declared: &Declared, observable: &Observable) -> Result<Integral, NotReal> {
+    Ok(Integral {
+        name: declared.name.clone(),
+        latex: declared.latex.clone(),
+        kind: declared.kind,
+        weight: declared.weight,
+        value: observable.value()?,
+        gradient: observable.gradient()?,
+    })
 }

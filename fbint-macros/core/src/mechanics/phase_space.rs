@@ -1,53 +1,57 @@
-//! Canonical phase space: observables with their gradients, and the Poisson bracket.
+//! Phase space: observables with their gradients, and their bracket.
 
 use std::collections::BTreeMap;
 
-use crate::derivation::KineticEnergy;
+use crate::derivation::{Entry, Integral, KineticEnergy, Role, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::symbolic::{Expr, NotReal};
 
-/// R^N, the symbols 0..N. Brackets and kinetic energies are those of the canonical structure on it, where q is the first
-/// half and p the second.
-pub(super) struct PhaseSpace {
-    dimension: usize,
+/// The states of a model, with their bracket.
+pub(crate) struct PhaseSpace<'a> {
+    symbols: &'a Symbols,
+    structure: &'a Structure,
 }
 
 /// A function on phase space and the entries of its gradient that do not vanish.
-pub(super) struct Observable {
+#[derive(Clone)]
+pub(crate) struct Observable {
     value: Expr,
-    gradient: BTreeMap<usize, Expr>,
+    gradient: BTreeMap<Symbol, Expr>,
 }
 
-impl PhaseSpace {
-    pub(super) fn new(dimension: usize) -> Self {
-        Self { dimension }
+impl<'a> PhaseSpace<'a> {
+    pub(crate) fn new(symbols: &'a Symbols, structure: &'a Structure) -> Self {
+        Self { symbols, structure }
     }
 
-    pub(super) fn observable(&self, value: Expr) -> Observable {
-        let gradient = value.gradient(self.dimension);
+    pub(crate) fn observable(&self, value: Expr) -> Observable {
+        let gradient = value.gradient(|symbol| self.symbols.is_state(symbol));
         Observable { value, gradient }
     }
 
-    /// {f, g} = f_q . g_p - f_p . g_q
-    pub(super) fn bracket(&self, f: &Observable, g: &Observable) -> Expr {
-        let n = self.dimension / 2;
-        let mut sum = Expr::zero();
-        for (&index, entry) in &f.gradient {
-            let conjugate = if index < n { index + n } else { index - n };
-            if let Some(other) = g.gradient.get(&conjugate) {
-                let term = entry * other;
-                sum = if index < n { &sum + &term } else { &sum - &term };
-            }
-        }
+    /// {f, g}
+    pub(crate) fn bracket(&self, f: &Observable, g: &Observable) -> Expr {
+        let slopes = f.gradient.iter().map(|(symbol, slope)| (*symbol, slope));
+        let terms = self.structure.bracket(self.symbols, slopes, |symbol| g.gradient.get(&symbol));
+        let sum = terms.into_iter().fold(Expr::zero(), |sum, (f, entry, g)| plus(&sum, entry, &(f * g)));
+        sum.simplest()
+    }
+
+    /// {x, H}, the rate of an entry of the state where there are no constraints.
+    pub(super) fn rate(&self, state: Symbol, hamiltonian: &Observable) -> Expr {
+        let terms = self.structure.bracket(self.symbols, [(state, ())], |symbol| hamiltonian.gradient.get(&symbol));
+        let sum = terms.into_iter().fold(Expr::zero(), |sum, ((), entry, slope)| plus(&sum, entry, slope));
         sum.simplest()
     }
 
     /// Whether H = T(p) + U(q), and whether T is quadratic.
-    pub(super) fn kinetic_energy(&self, energy: &Observable) -> KineticEnergy {
-        let n = self.dimension / 2;
-        let velocities = || energy.gradient.range(n..).map(|(_, velocity)| velocity);
-        let in_state = |symbol: &Symbol| (symbol.0 as usize) < self.dimension;
-        let is_separable = velocities().all(|velocity| velocity.symbols().iter().all(|symbol| symbol.0 as usize >= n));
+    pub(super) fn kinetic_energy(&self, hamiltonian: &Observable) -> KineticEnergy {
+        let is_coordinate = |symbol: &Symbol| matches!(self.symbols[*symbol].role, Role::Coordinate { .. });
+        let is_momentum = |symbol: &Symbol| matches!(self.symbols[*symbol].role, Role::Momentum { .. });
+        let velocities =
+            || hamiltonian.gradient.iter().filter(|(symbol, _)| is_momentum(symbol)).map(|(_, slope)| slope);
+        let is_separable = velocities().all(|velocity| !velocity.symbols().iter().any(is_coordinate));
+        let in_state = |symbol: &Symbol| self.symbols.is_state(*symbol);
         let is_constant =
             |velocity: &Expr, symbol| !velocity.derivative(symbol).simplest().symbols().iter().any(in_state);
         let is_quadratic = || {
@@ -63,19 +67,28 @@ impl PhaseSpace {
     }
 }
 
+/// A sum with one more term, which an entry of J multiplies.
+fn plus(sum: &Expr, entry: Entry, term: &Expr) -> Expr {
+    match entry {
+        Entry::One => sum + term,
+        Entry::MinusOne => sum - term,
+        Entry::Function(entry) => sum + &(term * &Expr::read(entry)),
+    }
+}
+
 impl Observable {
-    /// From the entries of the gradient that do not vanish.
-    pub(super) fn read(value: &Expression, gradient: &[(usize, Expression)]) -> Self {
-        let entry = |(index, entry): &(usize, Expression)| (*index, Expr::read(entry));
-        Self { value: Expr::read(value), gradient: gradient.iter().map(entry).collect() }
+    /// An integral in the hands of the algebra.
+    pub(crate) fn read(integral: &Integral) -> Self {
+        let gradient = integral.gradient.iter().map(|(symbol, entry)| (*symbol, Expr::read(entry)));
+        Self { value: Expr::read(&integral.value), gradient: gradient.collect() }
     }
 
-    pub(super) fn expr(&self) -> &Expr {
+    pub(crate) fn expr(&self) -> &Expr {
         &self.value
     }
 
-    /// The derivative by the state of this index, unless it vanishes.
-    pub(super) fn derivative(&self, state: usize) -> Option<&Expr> {
+    /// The derivative by an entry of the state, unless it vanishes.
+    pub(crate) fn derivative(&self, state: Symbol) -> Option<&Expr> {
         self.gradient.get(&state)
     }
 
@@ -83,9 +96,9 @@ impl Observable {
         self.value.write()
     }
 
-    /// The entries that do not vanish, indices increasing.
-    pub(super) fn gradient(&self) -> Result<Vec<(usize, Expression)>, NotReal> {
-        self.gradient.iter().map(|(&index, entry)| Ok((index, entry.write()?))).collect()
+    /// The entries that do not vanish, in the order of the state.
+    pub(super) fn gradient(&self) -> Result<Vec<(Symbol, Expression)>, NotReal> {
+        self.gradient.iter().map(|(&symbol, entry)| Ok((symbol, entry.write()?))).collect()
     }
 
     /// Whether value and gradient are finite real expressions.

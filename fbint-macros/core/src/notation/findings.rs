@@ -1,21 +1,20 @@
 //! What was found out about a derivation, in print: equations in the derivation, a list in the documentation.
 
-use super::{Names, Notation, Section, Style, short};
+use super::{Equation, Notation, Section, Style, short};
 use crate::derivation::{
-    Conservation, Constraints, Dependence, Derivation, Doubt, Evidence, Field, Findings, Involution,
+    Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, IntegralId, Involution, Rank,
 };
 use crate::expression::Expression;
+use crate::table::Table;
 
 /// Pairs of integrals that do not commute beyond this number are counted, not listed.
 const MOST_PAIRS: usize = 40;
 /// Rows of A beyond this number are not drawn.
 const MOST_ROWS: usize = 24;
-/// Characters beyond which an expression is cut short.
-const LONGEST: usize = 160;
 
 /// What rustdoc shows: which integrals are conserved where, and what is worth knowing about them.
-pub fn summary(findings: &Findings, names: &Names) -> String {
-    let notation = Notation { style: Style::Plain, names };
+pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
+    let notation = Notation::new(Style::Plain, derivation);
     let mut text = "Without feedback, the field conserves:\n".to_owned();
     for (grade, members) in grouped(&findings.conservation) {
         text += &format!("- {}: {}\n", grade.text(), notation.quoted(&members));
@@ -31,12 +30,12 @@ pub fn summary(findings: &Findings, names: &Names) -> String {
 }
 
 /// Integrals of one grade, in the order of their first members.
-fn grouped(conservation: &[Conservation]) -> Vec<(Conservation, Vec<usize>)> {
-    let mut groups: Vec<(Conservation, Vec<usize>)> = Vec::new();
-    for (index, grade) in conservation.iter().enumerate() {
+fn grouped(conservation: &Table<IntegralId, Conservation>) -> Vec<(Conservation, Vec<IntegralId>)> {
+    let mut groups: Vec<(Conservation, Vec<IntegralId>)> = Vec::new();
+    for (id, grade) in conservation.iter() {
         match groups.iter_mut().find(|(known, _)| known == grade) {
-            Some((_, members)) => members.push(index),
-            None => groups.push((*grade, vec![index])),
+            Some((_, members)) => members.push(id),
+            None => groups.push((*grade, vec![id])),
         }
     }
     groups
@@ -64,36 +63,39 @@ impl Evidence {
 }
 
 impl Notation<'_> {
-    pub(super) fn findings(&self, derivation: &Derivation, findings: &Findings) -> Vec<Section> {
+    pub(super) fn findings(&self, findings: &Findings) -> Vec<Section> {
         let mut sections = vec![("Conservation without feedback".to_owned(), self.conservation(findings))];
         if findings.involution.pairs > 0 {
-            let dirac = derivation.constraints().is_some_and(|constraints| !constraints.is_empty());
+            let dirac = self.derivation.constraints().is_some_and(|constraints| !constraints.is_empty());
             let heading = if dirac { "Involution in the Dirac bracket" } else { "Involution" };
             sections.push((heading.to_owned(), self.involution(&findings.involution)));
         }
-        if let Some(rank) = findings.dependence.rank {
-            sections.push(("Rank of the integrals".to_owned(), self.rank(rank, derivation, &findings.dependence)));
+        if let Some(rank) = findings.rank.rank {
+            sections.push(("Rank of the integrals".to_owned(), self.rank(rank, &findings.rank)));
         }
-        if let Field::Dirac(Constraints::Holonomic { a, .. }) = &derivation.field
+        if let Some(Constraints::Holonomic { a, .. }) = self.derivation.constraints()
             && a.len() > 1
         {
             sections.push(("Pattern of A".to_owned(), self.pattern(a)));
         }
         let notes = self.notes(findings);
         if !notes.is_empty() {
-            sections.push(("Notes".to_owned(), notes.iter().map(|note| (self.text(note), String::new())).collect()));
+            sections.push((
+                "Notes".to_owned(),
+                notes.iter().map(|note| (self.printer.text(note), String::new())).collect(),
+            ));
         }
         sections
     }
 
-    fn conservation(&self, findings: &Findings) -> Vec<(String, String)> {
-        let line = |(grade, members): (Conservation, Vec<usize>)| {
+    fn conservation(&self, findings: &Findings) -> Vec<Equation> {
+        let line = |(grade, members): (Conservation, Vec<IntegralId>)| {
             let value = if grade == Conservation::Undecided { "?" } else { "0" };
             let members = self.list(&members);
             match self.style {
                 Style::Plain => (format!("d/dt ({members})"), format!("{value}, {}", grade.text())),
                 Style::Latex => {
-                    let text = self.text(&grade.text());
+                    let text = self.printer.text(&grade.text());
                     (format!("\\tfrac{{d}}{{dt}} ({members})"), format!("{value} \\quad {text}"))
                 }
             }
@@ -101,17 +103,17 @@ impl Notation<'_> {
         grouped(&findings.conservation).into_iter().map(line).collect()
     }
 
-    fn involution(&self, involution: &Involution) -> Vec<(String, String)> {
-        let mut lines: Vec<(String, String)> = Vec::new();
+    fn involution(&self, involution: &Involution) -> Vec<Equation> {
+        let mut lines: Vec<Equation> = Vec::new();
         for (a, b, bracket) in involution.others.iter().take(MOST_PAIRS) {
             let left = self.bracket(&self.integral(*a), &self.integral(*b));
-            let open = || self.text("not brought into closed form");
-            lines.push((left, bracket.as_ref().map_or_else(open, |bracket| self.short(bracket))));
+            let open = || self.printer.text("not brought into closed form");
+            lines.push((left, bracket.as_ref().map_or_else(open, |bracket| self.closed(bracket))));
         }
         let listed = lines.len();
         if involution.others.len() > listed {
             let text = format!("{} more pairs do not commute", involution.others.len() - listed);
-            lines.push((self.text(&text), String::new()));
+            lines.push((self.printer.text(&text), String::new()));
         }
         let commuting = involution.pairs - involution.others.len();
         let text = match (commuting, involution.others.is_empty()) {
@@ -121,11 +123,21 @@ impl Notation<'_> {
             (1, false) => "the other pair commutes".to_owned(),
             (count, false) => format!("the other {count} pairs commute"),
         };
-        lines.push((self.text(&text), String::new()));
+        lines.push((self.printer.text(&text), String::new()));
         lines
     }
 
-    fn rank(&self, rank: usize, derivation: &Derivation, dependence: &Dependence) -> Vec<(String, String)> {
+    fn closed(&self, bracket: &Bracket) -> String {
+        match bracket {
+            Bracket::Multiple(1, id) => self.integral(*id),
+            Bracket::Multiple(-1, id) => format!("-{}", self.integral(*id)),
+            Bracket::Multiple(factor, id) if self.style == Style::Plain => format!("{factor}*{}", self.integral(*id)),
+            Bracket::Multiple(factor, id) => format!("{factor} {}", self.integral(*id)),
+            Bracket::Function(function) => self.printer.short(function),
+        }
+    }
+
+    fn rank(&self, rank: usize, dependence: &Rank) -> Vec<Equation> {
         let of = |members: &str| match self.style {
             Style::Plain => format!("rank D({members})"),
             Style::Latex => format!("\\operatorname{{rank}} D({members})"),
@@ -137,7 +149,7 @@ impl Notation<'_> {
             Style::Plain => "rank DF".to_owned(),
             Style::Latex => "\\operatorname{rank} DF".to_owned(),
         };
-        let mut lines = vec![(all, remark(rank, derivation.integrals.len()))];
+        let mut lines = vec![(all, remark(rank, self.derivation.integrals.len()))];
         for members in &dependence.sets {
             lines.push((of(&self.list(members)), remark(members.len() - 1, members.len())));
         }
@@ -145,10 +157,10 @@ impl Notation<'_> {
     }
 
     /// Where the entries of A do not vanish.
-    fn pattern(&self, a: &[Vec<Expression>]) -> Vec<(String, String)> {
+    fn pattern(&self, a: &[Vec<Expression>]) -> Vec<Equation> {
         let k = a.len();
         let count = a.iter().flatten().filter(|entry| !entry.is_zero()).count();
-        let counted = self.text(&format!("{count} of {} entries of A do not vanish", k * k));
+        let counted = self.printer.text(&format!("{count} of {} entries of A do not vanish", k * k));
         let mark = |entry: &Expression| match (self.style, entry.is_zero()) {
             (Style::Plain, true) => ".",
             (Style::Plain, false) => "x",
@@ -170,8 +182,8 @@ impl Notation<'_> {
 
     fn notes(&self, findings: &Findings) -> Vec<String> {
         let mut notes = Vec::new();
-        let dependent: Vec<usize> =
-            findings.dependence.sets.iter().filter_map(|members| members.last().copied()).collect();
+        let dependent: Vec<IntegralId> =
+            findings.rank.sets.iter().filter_map(|members| members.last().copied()).collect();
         if !dependent.is_empty() {
             let verb = if dependent.len() == 1 { "is a function" } else { "are functions" };
             let pronoun = if dependent.len() == 1 { "it" } else { "them" };
@@ -180,11 +192,11 @@ impl Notation<'_> {
                 "{members} {verb} of the integrals listed before: keeping those keeps {pronoun}, and DF has not full rank"
             ));
         }
-        for &index in &findings.roots {
+        for &id in &findings.roots {
             notes.push(format!(
                 "`{}` takes a root: the difference of the squares of both sides would have the same zeros, cost less, and be \
                  differentiable everywhere",
-                self.names.integrals[index]
+                self.derivation.integrals[id].name
             ));
         }
         notes.extend(findings.doubts.iter().map(|doubt| self.doubt(doubt)));
@@ -192,11 +204,11 @@ impl Notation<'_> {
     }
 
     fn doubt(&self, doubt: &Doubt) -> String {
-        let name = |index: &usize| &self.names.integrals[*index];
+        let name = |id: &IntegralId| &self.derivation.integrals[*id].name;
         match doubt {
             Doubt::Undefined { what, reason, part } => format!(
                 "no state was found in which {what} is defined: {reason} in all that were tried, as in `{}`",
-                short(part, self.names)
+                short(part, &self.derivation.symbols)
             ),
             Doubt::OneSign { member, positive } => format!(
                 "no state was found that satisfies `{}`, which is {} in all that were tried: look for one before you simulate",
@@ -226,67 +238,14 @@ impl Notation<'_> {
         }
     }
 
-    fn quoted(&self, members: &[usize]) -> String {
-        let members: Vec<String> = members.iter().map(|&index| format!("`{}`", self.names.integrals[index])).collect();
+    fn quoted(&self, members: &[IntegralId]) -> String {
+        let members: Vec<String> =
+            members.iter().map(|&id| format!("`{}`", self.derivation.integrals[id].name)).collect();
         members.join(", ")
     }
 
-    fn list(&self, members: &[usize]) -> String {
-        let members: Vec<String> = members.iter().map(|&index| self.integral(index)).collect();
+    fn list(&self, members: &[IntegralId]) -> String {
+        let members: Vec<String> = members.iter().map(|&id| self.integral(id)).collect();
         members.join(if self.style == Style::Plain { ", " } else { ",\\ " })
-    }
-
-    fn text(&self, text: &str) -> String {
-        match self.style {
-            Style::Plain => text.to_owned(),
-            Style::Latex => {
-                let text = text.replace('_', "\\_").replace('^', "\\^{}").replace('`', "");
-                format!("\\text{{{text}}}")
-            }
-        }
-    }
-
-    /// An expression; of a long sum the first terms.
-    pub(super) fn short(&self, expression: &Expression) -> String {
-        let whole = self.expression(expression);
-        if whole.chars().count() <= LONGEST {
-            return whole;
-        }
-        let terms = distributed(expression);
-        let first = |count: usize| self.sum(&terms[..count]);
-        let fitting = (1..terms.len()).take_while(|&count| first(count).chars().count() <= LONGEST).last();
-        match fitting {
-            Some(count) => {
-                let rest = terms.len() - count;
-                let noun = if rest == 1 { "term" } else { "terms" };
-                format!("{} + {}", first(count), self.text(&format!("({rest} more {noun})")))
-            }
-            None => self.cut(&first(1)),
-        }
-    }
-
-    /// LaTeX cannot be cut anywhere.
-    fn cut(&self, text: &str) -> String {
-        match self.style {
-            Style::Plain => text.chars().take(LONGEST).chain(" ..".chars()).collect(),
-            Style::Latex => self.text("a long expression"),
-        }
-    }
-}
-
-/// The terms of a sum, or of a sum times factors.
-fn distributed(expression: &Expression) -> Vec<Expression> {
-    match expression {
-        Expression::Sum(terms) => terms.to_vec(),
-        Expression::Product(factors) => {
-            let place = factors.iter().position(|factor| matches!(factor, Expression::Sum(_)));
-            let Some((place, Expression::Sum(terms))) = place.map(|place| (place, &factors[place])) else {
-                return vec![expression.clone()];
-            };
-            let others =
-                || factors.iter().enumerate().filter(|(index, _)| *index != place).map(|(_, factor)| factor.clone());
-            terms.iter().map(|term| Expression::product(others().chain([term.clone()]))).collect()
-        }
-        _ => vec![expression.clone()],
     }
 }

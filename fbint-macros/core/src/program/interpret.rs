@@ -1,15 +1,14 @@
-//! Programs evaluated without compiling them, and held against the mathematics that they came from.
+//! Programs evaluated without compiling them, at points in general position.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
-use super::assemble::DAMPING;
-use super::{Input, Instruction, Program, Programs};
-use crate::derivation::{Derivation, Field};
-use crate::expression::Expression;
-use crate::sample::{Point, sample_points};
+use super::{Input, Instruction, Program, Value};
+use crate::derivation::IntegralId;
+use crate::expression::Symbol;
+use crate::sample::Point;
+use crate::table::Id;
 
-/// Relative difference up to which rounding explains a disagreement.
-const TOLERANCE: f64 = 1e-9;
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
 /// rounding may have changed a result.
 const ERROR: f64 = 1e-15;
@@ -33,16 +32,21 @@ fn interpret_rounded(
     round: &impl Fn(f64) -> f64,
 ) -> Vec<f64> {
     let mut values = vec![f64::NAN; program.instructions.len()];
-    let mut weighted: Option<Vec<f64>> = None;
+    // What the law returned, which is not one number.
+    let mut weighed: BTreeMap<Value, Vec<f64>> = BTreeMap::new();
     for (index, instruction) in program.instructions.iter().enumerate() {
-        values[index] = match *instruction {
-            Instruction::Input(Input::Weighted(row)) => {
-                let integrals = || program.integrals.iter().map(|value| values[value.index()]).collect::<Vec<_>>();
-                weighted.get_or_insert_with(|| weigh(&integrals()))[row]
+        match instruction {
+            Instruction::Weigh(integrals) => {
+                let integrals: Vec<f64> = integrals.iter().map(|value| values[value.index()]).collect();
+                weighed.insert(Value(index as u32), weigh(&integrals));
             }
-            Instruction::Input(symbol) => input(symbol),
-            other => round(apply(other, &|value| values[value.index()])),
-        };
+            Instruction::Weighed(law, integral) => {
+                let y = weighed.get(law).and_then(|y| y.get(integral.place()));
+                values[index] = y.copied().unwrap_or(f64::NAN);
+            }
+            Instruction::Input(symbol) => values[index] = input(*symbol),
+            other => values[index] = round(apply(other, &|value| values[value.index()])),
+        }
     }
     program.outputs.iter().map(|value| values[value.index()]).collect()
 }
@@ -54,7 +58,7 @@ pub(super) fn rounding_at(point: &Point, preparation: &Program, program: &Progra
 
 /// How far rounding may have taken the results of a program from those of exact arithmetic. Systems that are nearly singular
 /// multiply it by their condition, which is not a fault of the program.
-fn rounding(
+pub(super) fn rounding(
     program: &Program,
     input: &impl Fn(Input) -> f64,
     weigh: &impl Fn(&[f64]) -> Vec<f64>,
@@ -65,7 +69,7 @@ fn rounding(
 }
 
 /// How far rounding may have taken results, from how they change when relative errors are put into what they are made of.
-fn spread(point: &Point, results: &[f64], with_errors: impl Fn(&dyn Fn() -> f64) -> Vec<f64>) -> f64 {
+pub(super) fn spread(point: &Point, results: &[f64], with_errors: impl Fn(&dyn Fn() -> f64) -> Vec<f64>) -> f64 {
     let change = |trial: u64| {
         let drawn = Cell::new(trial << 32);
         let error = || ERROR * 2.0 * (point.value(drawn.replace(drawn.get() + 1)) - 1.0);
@@ -75,10 +79,10 @@ fn spread(point: &Point, results: &[f64], with_errors: impl Fn(&dyn Fn() -> f64)
     if most.is_finite() { MOST_ROUNDING * most } else { 0.0 }
 }
 
-fn apply(instruction: Instruction, of: &impl Fn(super::Value) -> f64) -> f64 {
-    match instruction {
+fn apply(instruction: &Instruction, of: &impl Fn(Value) -> f64) -> f64 {
+    match *instruction {
         Instruction::Constant(bits) => f64::from_bits(bits),
-        Instruction::Input(_) => f64::NAN,
+        Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => f64::NAN,
         Instruction::Add(a, b) => of(a) + of(b),
         Instruction::Sub(a, b) => of(a) - of(b),
         Instruction::Mul(a, b) => of(a) * of(b),
@@ -101,13 +105,13 @@ pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program
     results.iter().all(|result| result.is_finite()).then_some(results)
 }
 
-/// What programs read at a point, but for y.
-fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
+/// What programs read at a point.
+pub(super) fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
     let symbols = |input: Input| match input {
-        Input::Symbol(symbol) => point.symbol(symbol),
+        Input::State(symbol) | Input::Parameter(symbol) => point.symbol(symbol),
         Input::Variance(column) => variance(point, column),
         Input::Noise(row) => noise(point, row),
-        Input::Prepared(_) | Input::Weighted(_) => f64::NAN,
+        Input::Prepared(_) => f64::NAN,
     };
     let prepared = interpret(preparation, &symbols, &|_| Vec::new());
     move |input: Input| match input {
@@ -116,177 +120,18 @@ fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
     }
 }
 
-/// Evaluates every program and the derivation's expressions at points in general position; `Err` names the first function
-/// whose results differ by more than rounding, which is a bug of the compiler. `Ok` names the functions that are defined at
-/// none of these points, and so were not compared.
-pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'static str>, String> {
-    if let Some(fault) = &programs.fault {
-        return Err(fault.clone());
-    }
-    let mut unverified: Vec<&str> = programs.all().into_iter().skip(1).map(|(name, _)| name).collect();
-    for point in sample_points() {
-        let expected = expected(derivation, &point, &|| 0.0);
-        let is_defined = |values: &Vec<f64>| values.iter().all(|value| value.abs() < 1e6);
-        let input = inputs(&point, &programs.prepare);
-        let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
-        let law = |forms: &[f64]| normalised_law(&normalisation, forms, |integrals| weigh(&point, integrals));
-        for (index, ((name, program), expected)) in programs.all().into_iter().skip(1).zip(expected).enumerate() {
-            if !is_defined(&expected) {
-                continue;
-            }
-            let weigh = |forms: &[f64]| match name {
-                "correction" => consistent_violation(derivation, &point, forms),
-                _ => law(forms),
-            };
-            let obtained = interpret(program, &input, &weigh);
-            let agree = |tolerance: f64| obtained.iter().zip(&expected).all(|(x, y)| (x - y).abs() <= tolerance);
-            let scale = expected.iter().fold(1.0, |scale: f64, value| scale.max(value.abs()));
-            if obtained.len() != expected.len() {
-                return Err(name.to_owned());
-            }
-            if agree(TOLERANCE * scale) {
-                unverified.retain(|other| *other != name);
-            } else {
-                let with_errors =
-                    |error: &dyn Fn() -> f64| std::mem::take(&mut self::expected(derivation, &point, error)[index]);
-                let of_expected = spread(&point, &expected, with_errors);
-                if !agree(rounding(program, &input, &weigh, &point) + of_expected) {
-                    return Err(name.to_owned());
-                }
-            }
-        }
-    }
-    Ok(unverified)
-}
-
-/// `factor` y of F = `scale` (f + `offset`).
-fn normalised_law(normalisation: &[f64], forms: &[f64], law: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
-    let rows = normalisation.chunks(3);
-    let integrals: Vec<f64> = rows.clone().zip(forms).map(|(row, form)| row[1] * (form + row[2])).collect();
-    rows.zip(law(&integrals)).map(|(row, y)| row[0] * y).collect()
-}
-
 /// A feedback law in general position: y_i = k_i (F_i - t_i).
-fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
+pub(super) fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
     let law = |(i, integral): (usize, &f64)| point.value(1000 + i as u64) * (integral - point.value(2000 + i as u64));
     integrals.iter().enumerate().map(law).collect()
 }
 
-/// What the programs after the one that prepares should return, in the order of [`Programs::all`]: from the derivation's
-/// expressions and a dense solve, with no lowering and no sharing. What is computed on the way gets a relative `error`.
-fn expected(derivation: &Derivation, point: &Point, error: &dyn Fn() -> f64) -> [Vec<f64>; 9] {
-    let dimension = derivation.dimension;
-    let value = |expression: &Expression| point.evaluate(expression) * (1.0 + error());
-    let integrals: Vec<f64> = derivation.integrals.iter().map(value).collect();
-    let rows: Vec<Vec<f64>> = derivation
-        .gradients
-        .iter()
-        .map(|gradient| {
-            let mut row = vec![0.0; dimension];
-            gradient.iter().for_each(|(column, entry)| row[*column] = value(entry));
-            row
-        })
-        .collect();
-    let c = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
-    let vector_field = match (&derivation.field, derivation.energy) {
-        (Field::Given(rates), _) => rates.iter().map(value).collect(),
-        (Field::Dirac(_), None) => Vec::new(),
-        (Field::Dirac(_), Some(energy)) => {
-            let n = dimension / 2;
-            let covector = |column: usize| {
-                let reaction: f64 = c.iter().zip(&rows).map(|(c, row)| c * row[column]).sum();
-                rows[energy][column] - reaction
-            };
-            (0..dimension).map(|i| if i < n { covector(i + n) } else { -covector(i - n) }).collect::<Vec<f64>>()
-        }
-    };
-    let output = |expression: &Expression| {
-        expression.evaluate(&|symbol| match symbol.0.checked_sub(derivation.first_multiplier) {
-            Some(declared) => c[derivation.multiplier(declared as usize)],
-            None => point.symbol(symbol),
-        })
-    };
-    let outputs = derivation.outputs.iter().map(output).collect();
-    let mut multipliers = c.clone();
-    multipliers.resize(integrals.len(), 0.0);
-    let y = weigh(point, &integrals);
-    let potential_gradient: Vec<f64> =
-        (0..dimension).map(|j| y.iter().zip(&rows).map(|(y, row)| y * row[j]).sum()).collect();
-    let feedback_field = vector_field.iter().zip(&potential_gradient).map(|(x, v)| x - v).collect();
-    let correction = correction(derivation, point, &rows, &integrals, error);
-    let squared_gradients = rows.iter().map(|row| row.iter().map(|entry| entry * entry).sum()).collect();
-    [
-        vector_field,
-        integrals,
-        rows.concat(),
-        multipliers,
-        outputs,
-        potential_gradient,
-        feedback_field,
-        correction,
-        squared_gradients,
-    ]
-}
-
-/// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program
-/// hands over as F shows by its difference from F.
-fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64]) -> Vec<f64> {
-    let along = |gradient: &Vec<(usize, Expression)>| -> f64 {
-        gradient.iter().map(|(column, entry)| point.evaluate(entry) * point.value(3000 + *column as u64)).sum()
-    };
-    let rows = derivation.gradients.iter().zip(&derivation.integrals).zip(integrals);
-    rows.map(|((gradient, expected), integral)| along(gradient) + integral - point.evaluate(expected)).collect()
-}
-
 /// S_j in general position.
-fn variance(point: &Point, column: usize) -> f64 {
-    0.5 + point.value(4000 + column as u64).abs()
+pub(super) fn variance(point: &Point, state: Symbol) -> f64 {
+    0.5 + point.value(4000 + state.place() as u64).abs()
 }
 
 /// R_i in general position, and small as it is in a run.
-fn noise(point: &Point, row: usize) -> f64 {
-    1e-4 * (0.5 + point.value(5000 + row as u64).abs())
-}
-
-/// S DF^T (DF S DF^T + e D + R)^-1 y for a consistent violation y.
-fn correction(
-    derivation: &Derivation,
-    point: &Point,
-    rows: &[Vec<f64>],
-    integrals: &[f64],
-    error: &dyn Fn() -> f64,
-) -> Vec<f64> {
-    let moved = |column: usize| variance(point, column);
-    let dot = |a: &[f64], b: &[f64]| -> f64 { (0..a.len()).map(|column| moved(column) * a[column] * b[column]).sum() };
-    let entry = |i: usize, j: usize| {
-        let product = dot(&rows[i], &rows[j]) * (1.0 + error());
-        if i == j { product * (1.0 + DAMPING) + noise(point, i) } else { product }
-    };
-    let gram = (0..rows.len()).map(|i| (0..rows.len()).map(|j| entry(i, j)).collect()).collect();
-    let y = solve_transposed(gram, consistent_violation(derivation, point, integrals));
-    let step = |column: usize| moved(column) * y.iter().zip(rows).map(|(y, row)| y * row[column]).sum::<f64>();
-    (0..derivation.dimension).map(step).collect()
-}
-
-/// The solution of C^T c = b by Gaussian elimination with partial pivoting.
-fn solve_transposed(c: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
-    let m = b.len();
-    let mut a: Vec<Vec<f64>> = (0..m).map(|i| (0..m).map(|j| c[j][i]).collect()).collect();
-    for step in 0..m {
-        let pivot = (step..m).max_by(|&i, &j| a[i][step].abs().total_cmp(&a[j][step].abs())).unwrap_or(step);
-        a.swap(step, pivot);
-        b.swap(step, pivot);
-        for i in step + 1..m {
-            let factor = a[i][step] / a[step][step];
-            for j in step..m {
-                a[i][j] -= factor * a[step][j];
-            }
-            b[i] -= factor * b[step];
-        }
-    }
-    for i in (0..m).rev() {
-        let sum: f64 = (i + 1..m).map(|j| a[i][j] * b[j]).sum();
-        b[i] = (b[i] - sum) / a[i][i];
-    }
-    b
+pub(super) fn noise(point: &Point, integral: IntegralId) -> f64 {
+    1e-4 * (0.5 + point.value(5000 + integral.place() as u64).abs())
 }

@@ -11,19 +11,14 @@ use std::collections::{BTreeMap, HashMap};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
+use super::monomial::{Factors, Monomial, merge_like_terms, take_shared};
 use super::{Builder, Input, Instruction, Value};
+use crate::derivation::{IntegralId, Symbols};
 use crate::expression::{Expression, Function, Symbol, to_f64};
-
-/// An exact coefficient times integer powers of values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Monomial {
-    coefficient: BigRational,
-    factors: BTreeMap<Value, i32>,
-}
 
 /// What a value depends on, in the order in which factors are taken out of sums and terms are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum Kind {
     /// The state: entries of vectors.
     State,
     /// Parameters and numbers alone.
@@ -49,10 +44,10 @@ pub(super) enum Stage {
 
 /// Lowers expressions into one builder.
 #[derive(Clone, Debug)]
-pub(super) struct Lowering {
+pub(super) struct Lowering<'a> {
     pub(super) builder: Builder,
     pub(super) stage: Stage,
-    first_parameter: u32,
+    symbols: &'a Symbols,
     kinds: Vec<Kind>,
     /// Symbols that stand for values.
     bound: BTreeMap<Symbol, Value>,
@@ -62,95 +57,12 @@ pub(super) struct Lowering {
     sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
 }
 
-/// Values and their exponents.
-type Factors = Vec<(Value, i32)>;
-
-impl Monomial {
-    pub(super) fn number(coefficient: BigRational) -> Self {
-        Self { coefficient, factors: BTreeMap::new() }
-    }
-
-    pub(super) fn zero() -> Self {
-        Self::number(BigRational::zero())
-    }
-
-    pub(super) fn is_zero(&self) -> bool {
-        self.coefficient.is_zero()
-    }
-
-    pub(super) fn is_one(&self) -> bool {
-        self.coefficient.is_one() && self.factors.is_empty()
-    }
-
-    pub(super) fn value(value: Value) -> Self {
-        Self { coefficient: BigRational::one(), factors: BTreeMap::from([(value, 1)]) }
-    }
-
-    pub(super) fn times(mut self, other: &Self) -> Self {
-        // Exact arithmetic is not for nothing, and most coefficients are 1.
-        if !other.coefficient.is_one() {
-            self.coefficient *= &other.coefficient;
-        }
-        for (&value, &exponent) in &other.factors {
-            *self.factors.entry(value).or_insert(0) += exponent;
-        }
-        self.factors.retain(|_, exponent| *exponent != 0);
-        self
-    }
-
-    pub(super) fn negated(mut self) -> Self {
-        self.coefficient = -self.coefficient;
-        self
-    }
-
-    pub(super) fn to_power(&self, exponent: i32) -> Self {
-        Self {
-            coefficient: if self.coefficient.is_one() { BigRational::one() } else { self.coefficient.pow(exponent) },
-            factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
-        }
-    }
-
-    pub(super) fn inverse(&self) -> Self {
-        self.to_power(-1)
-    }
-
-    /// The exponent of a factor, 0 if it is none.
-    pub(super) fn exponent(&self, value: Value) -> i32 {
-        self.factors.get(&value).copied().unwrap_or(0)
-    }
-
-    /// The same with other exponents.
-    pub(super) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
-        let factors = self.factors.iter().map(|(&value, &power)| (value, exponent(value, power)));
-        Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }
-    }
-
-    /// What two monomials share: the coefficient if it has one magnitude, and the factors with the smaller exponents.
-    fn shared_with(&self, other: &Self) -> Self {
-        let same = self.coefficient.abs() == other.coefficient.abs();
-        let smaller = |(&value, &exponent): (&Value, &i32)| {
-            let other = *other.factors.get(&value)?;
-            let smaller = if exponent.abs() < other.abs() { exponent } else { other };
-            (exponent.signum() == other.signum()).then_some((value, smaller))
-        };
-        Self {
-            coefficient: if same { self.coefficient.clone() } else { BigRational::one() },
-            factors: self.factors.iter().filter_map(smaller).collect(),
-        }
-    }
-
-    fn key(&self) -> Vec<(Value, i32)> {
-        self.factors.iter().map(|(&value, &exponent)| (value, exponent)).collect()
-    }
-}
-
-impl Lowering {
-    /// `first_parameter` is the dimension of the state: symbols from there on are parameters.
-    pub(super) fn new(first_parameter: usize, stage: Stage) -> Self {
+impl<'a> Lowering<'a> {
+    pub(super) fn new(symbols: &'a Symbols, stage: Stage) -> Self {
         Self {
             builder: Builder::default(),
             stage,
-            first_parameter: first_parameter as u32,
+            symbols,
             kinds: Vec::new(),
             bound: BTreeMap::new(),
             sums: HashMap::new(),
@@ -222,20 +134,23 @@ impl Lowering {
         }
     }
 
+    /// y, for the integrals F.
+    pub(super) fn weigh(&mut self, integrals: Vec<Value>) -> Value {
+        self.builder.push(Instruction::Weigh(integrals.into()))
+    }
+
     /// y_i
-    pub(super) fn weighted(&mut self, index: usize) -> Value {
-        let value = self.builder.input(Input::Weighted(index));
-        self.mark_scalar(value);
-        value
+    pub(super) fn weighed(&mut self, y: Value, integral: IntegralId) -> Monomial {
+        Monomial::value(self.builder.push(Instruction::Weighed(y, integral)))
     }
 
     /// R_i
-    pub(super) fn noise(&mut self, row: usize) -> Monomial {
-        Monomial::value(self.builder.input(Input::Noise(row)))
+    pub(super) fn noise(&mut self, integral: IntegralId) -> Monomial {
+        Monomial::value(self.builder.input(Input::Noise(integral)))
     }
 
     /// S_j
-    pub(super) fn variance(&mut self, column: usize) -> Monomial {
+    pub(super) fn variance(&mut self, column: Symbol) -> Monomial {
         Monomial::value(self.builder.input(Input::Variance(column)))
     }
 
@@ -268,7 +183,8 @@ impl Lowering {
 
     fn symbol(&mut self, symbol: Symbol) -> Value {
         let bound = self.bound.get(&symbol).copied();
-        bound.unwrap_or_else(|| self.builder.input(Input::Symbol(symbol)))
+        let input = if self.symbols.is_state(symbol) { Input::State(symbol) } else { Input::Parameter(symbol) };
+        bound.unwrap_or_else(|| self.builder.input(input))
     }
 
     /// Integer powers stay powers, half-integer ones become powers of a square root.
@@ -343,81 +259,9 @@ impl Lowering {
         Some(rest.cloned().chain([sum]).collect())
     }
 
-    /// Several sums, which share pairs of terms as well as single ones.
-    pub(super) fn sums(&mut self, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
-        let mut rows: Vec<Vec<Monomial>> = rows
-            .into_iter()
-            .map(|row| {
-                let mut terms = merge_like_terms(row);
-                self.arrange(&mut terms);
-                if self.stage >= Stage::Collect {
-                    terms = self.collect(terms);
-                }
-                terms.iter().map(|term| self.opaque(term)).collect()
-            })
-            .collect();
-        while self.stage >= Stage::SharePairs && self.share_pairs(&mut rows) {}
-        rows.into_iter()
-            .map(|mut terms| {
-                self.arrange(&mut terms);
-                terms.sort_by_cached_key(|term| self.place(term));
-                self.add_up(&terms, &BigRational::one())
-            })
-            .collect()
-    }
-
-    /// Where a term of a sum is best added: first what is no product, because a product is added for nothing, and of that
-    /// first what has no sign.
-    fn place(&mut self, term: &Monomial) -> (bool, bool) {
-        let product = term.factors.keys().any(|&value| {
-            matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != Kind::Parameter
-        });
-        (product, term.coefficient.is_negative())
-    }
-
-    /// Makes pairs of terms that several rows have, or have with both signs turned, one term; whether there were any.
-    fn share_pairs(&mut self, rows: &mut [Vec<Monomial>]) -> bool {
-        let mut counts: BTreeMap<[Value; 2], [usize; 2]> = BTreeMap::new();
-        for row in rows.iter() {
-            for (i, a) in row.iter().enumerate() {
-                for b in &row[i + 1..] {
-                    let (pair, opposite) = pair(a, b);
-                    counts.entry(pair).or_default()[usize::from(opposite)] += 1;
-                }
-            }
-        }
-        let each =
-            counts.into_iter().flat_map(|(pair, [same, opposite])| [(pair, false, same), (pair, true, opposite)]);
-        let mut pairs: Vec<_> = each.filter(|&(_, _, count)| count >= 2).collect();
-        pairs.sort_by_key(|&(pair, opposite, count)| (std::cmp::Reverse(count), pair, opposite));
-        let mut any = false;
-        for (values, opposite, _) in pairs {
-            let has = |row: &Vec<Monomial>| {
-                let position = |value: Value| row.iter().position(|term| term.exponent(value) == 1);
-                let (i, j) = (position(values[0])?, position(values[1])?);
-                (pair(&row[i], &row[j]).1 == opposite).then_some((i, j))
-            };
-            let places: Vec<_> = rows.iter().map(has).collect();
-            if places.iter().flatten().count() < 2 {
-                continue;
-            }
-            let [a, b] = values.map(Monomial::value);
-            let sum = self.add_up(&[a, if opposite { b.negated() } else { b }], &BigRational::one());
-            for (row, place) in rows.iter_mut().zip(places) {
-                let Some((i, j)) = place else { continue };
-                let negative = row[i].coefficient.is_negative();
-                row.remove(i.max(j));
-                row.remove(i.min(j));
-                row.push(if negative { Monomial::value(sum).negated() } else { Monomial::value(sum) });
-            }
-            any = true;
-        }
-        any
-    }
-
     /// Divides the entries of a vector by what all of them share, and returns it: a number, and parameters that divide. What
     /// parameters multiply stays, because they may be 0.
-    pub(super) fn take_constant_factor<'a>(&mut self, entries: impl Iterator<Item = &'a mut Monomial>) -> Monomial {
+    pub(super) fn take_constant_factor<'m>(&mut self, entries: impl Iterator<Item = &'m mut Monomial>) -> Monomial {
         let mut entries: Vec<&mut Monomial> = entries.collect();
         let Some(first) = entries.first() else { return Monomial::number(BigRational::one()) };
         let mut shared = entries[1..].iter().fold((*first).clone(), |shared, entry| shared.shared_with(entry));
@@ -435,7 +279,7 @@ impl Lowering {
     }
 
     /// Terms of the state first, so that sums which differ in parameters alone begin alike.
-    fn arrange(&mut self, terms: &mut [Monomial]) {
+    pub(super) fn arrange(&mut self, terms: &mut [Monomial]) {
         terms.sort_by_cached_key(|term| {
             let kinds = term.factors.keys().map(|&value| self.kind(value));
             (kinds.min().unwrap_or(Kind::Parameter), term.key())
@@ -443,7 +287,7 @@ impl Lowering {
     }
 
     /// The sum of the terms, times the sign: those first that leave no sign in front.
-    fn add_up(&mut self, terms: &[Monomial], sign: &BigRational) -> Value {
+    pub(super) fn add_up(&mut self, terms: &[Monomial], sign: &BigRational) -> Value {
         let mut sum: Option<Value> = None;
         for term in terms {
             let coefficient = &term.coefficient * sign;
@@ -460,7 +304,7 @@ impl Lowering {
     }
 
     /// Takes out factors, as long as two terms share one.
-    fn collect(&mut self, mut terms: Vec<Monomial>) -> Vec<Monomial> {
+    pub(super) fn collect(&mut self, mut terms: Vec<Monomial>) -> Vec<Monomial> {
         while let Some(factor) = self.most_shared_factor(&terms) {
             terms = self.take_out(terms, &factor);
         }
@@ -533,15 +377,14 @@ impl Lowering {
         if negative { self.builder.neg(product) } else { product }
     }
 
-    fn kind(&mut self, value: Value) -> Kind {
+    pub(super) fn kind(&mut self, value: Value) -> Kind {
         while self.kinds.len() <= value.index() {
             let instruction = self.builder.instruction(Value(self.kinds.len() as u32));
             let kind = match instruction {
                 Instruction::Constant(_) => Kind::Parameter,
-                Instruction::Input(Input::Symbol(symbol)) if symbol.0 >= self.first_parameter => Kind::Parameter,
-                Instruction::Input(Input::Prepared(_)) => Kind::Parameter,
-                Instruction::Input(Input::Symbol(_) | Input::Variance(_)) => Kind::State,
-                Instruction::Input(Input::Weighted(_) | Input::Noise(_)) => Kind::Scalar,
+                Instruction::Input(Input::Parameter(_) | Input::Prepared(_)) => Kind::Parameter,
+                Instruction::Input(Input::State(_) | Input::Variance(_)) => Kind::State,
+                Instruction::Input(Input::Noise(_)) | Instruction::Weigh(_) | Instruction::Weighed(..) => Kind::Scalar,
                 other => {
                     other.operands().fold(Kind::Parameter, |kind, operand| match (kind, self.kinds[operand.index()]) {
                         (Kind::State, _) | (_, Kind::State) => Kind::State,
@@ -554,29 +397,4 @@ impl Lowering {
         }
         self.kinds[value.index()]
     }
-}
-
-fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
-    let mut merged: BTreeMap<Vec<(Value, i32)>, BigRational> = BTreeMap::new();
-    for term in &terms {
-        *merged.entry(term.key()).or_insert_with(BigRational::zero) += &term.coefficient;
-    }
-    let terms = merged.into_iter().filter(|(_, coefficient)| !coefficient.is_zero());
-    terms.map(|(key, coefficient)| Monomial { coefficient, factors: key.into_iter().collect() }).collect()
-}
-
-/// Divides the terms by what all of them share, and returns it.
-fn take_shared(terms: &mut [Monomial]) -> Monomial {
-    let mut shared = terms[1..].iter().fold(terms[0].clone(), |shared, term| shared.shared_with(term));
-    shared.coefficient = shared.coefficient.abs();
-    let inverse = shared.to_power(-1);
-    terms.iter_mut().for_each(|term| *term = term.clone().times(&inverse));
-    shared
-}
-
-/// The values of two terms in their order, and whether their signs differ.
-fn pair(a: &Monomial, b: &Monomial) -> ([Value; 2], bool) {
-    let value = |term: &Monomial| *term.factors.keys().next().expect("a term is one value");
-    let (x, y) = (value(a), value(b));
-    ([x.min(y), x.max(y)], a.coefficient.is_negative() != b.coefficient.is_negative())
 }

@@ -11,32 +11,37 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Value;
-use super::lower::{Lowering, Monomial, Stage};
-use crate::derivation::{Constraints, Derivation};
+use super::lower::{Lowering, Stage};
+use super::monomial::Monomial;
+use crate::derivation::{Constraints, Derivation, IntegralId};
+use crate::expression::Symbol;
+use crate::table::Table;
+
+/// A sparse row: entries of the state in their order, with what is in their columns.
+pub(super) type Row = Vec<(Symbol, Monomial)>;
 
 /// The integrals and their gradients, normalised.
 #[derive(Clone, Debug)]
 pub(super) struct Normalised {
     /// dF_r = factors[r] rows[r]
-    pub(super) rows: Vec<Vec<(usize, Monomial)>>,
-    pub(super) factors: Vec<Monomial>,
+    pub(super) rows: Table<IntegralId, Row>,
+    pub(super) factors: Table<IntegralId, Monomial>,
     /// F_r = scales[r] (forms[r] + offsets[r])
-    forms: Vec<Vec<Monomial>>,
-    pub(super) scales: Vec<Monomial>,
-    pub(super) offsets: Vec<Monomial>,
+    forms: Table<IntegralId, Vec<Monomial>>,
+    pub(super) scales: Table<IntegralId, Monomial>,
+    pub(super) offsets: Table<IntegralId, Monomial>,
 }
 
 impl Normalised {
     pub(super) fn of(derivation: &Derivation, lowering: &mut Lowering) -> Self {
-        let mut rows: Vec<Vec<(usize, Monomial)>> = derivation
-            .gradients
-            .iter()
-            .map(|gradient| gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect())
-            .collect();
+        let mut rows = derivation.integrals.map(|integral| {
+            integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect()
+        });
         let factors = take_factors_out(derivation, lowering, &mut rows);
-        let mut normalised = Self { rows, factors, forms: Vec::new(), scales: Vec::new(), offsets: Vec::new() };
-        for integral in &derivation.integrals {
-            let terms = lowering.terms(integral);
+        let (forms, scales, offsets) = (Table::new(), Table::new(), Table::new());
+        let mut normalised = Self { rows, factors, forms, scales, offsets };
+        for integral in derivation.integrals.rows() {
+            let terms = lowering.terms(&integral.value);
             let scale = common_factor(lowering, terms.iter(), false);
             let inverse = scale.inverse();
             let terms = terms.into_iter().map(|term| term.times(&inverse));
@@ -55,15 +60,14 @@ impl Normalised {
             let sum = lowering.sum(form.clone());
             lowering.materialise(&sum)
         };
-        self.forms.iter().map(&mut value).collect()
+        self.forms.rows().map(&mut value).collect()
     }
 
     /// F itself.
-    pub(super) fn value(&self, lowering: &mut Lowering, index: usize) -> Monomial {
-        let form = lowering.sum(self.forms[index].clone());
-        let sum =
-            if self.offsets[index].is_zero() { form } else { lowering.sum(vec![form, self.offsets[index].clone()]) };
-        sum.times(&self.scales[index])
+    pub(super) fn value(&self, lowering: &mut Lowering, id: IntegralId) -> Monomial {
+        let form = lowering.sum(self.forms[id].clone());
+        let sum = if self.offsets[id].is_zero() { form } else { lowering.sum(vec![form, self.offsets[id].clone()]) };
+        sum.times(&self.scales[id])
     }
 }
 
@@ -72,31 +76,32 @@ impl Normalised {
 fn take_factors_out(
     derivation: &Derivation,
     lowering: &mut Lowering,
-    rows: &mut [Vec<(usize, Monomial)>],
-) -> Vec<Monomial> {
-    let k = match derivation.constraints() {
-        Some(Constraints::Holonomic { a, .. }) => a.len(),
-        _ => 0,
+    rows: &mut Table<IntegralId, Row>,
+) -> Table<IntegralId, Monomial> {
+    let pairs = match derivation.constraints() {
+        Some(Constraints::Holonomic { pairs, .. }) => &pairs[..],
+        _ => &[],
     };
-    let mut factors = Vec::new();
-    for index in 0..rows.len() {
-        let factor = if (k..2 * k).contains(&index) {
-            Monomial::clone(&factors[index - k])
-        } else {
-            common_factor(lowering, rows[index].iter().map(|(_, entry)| entry), true)
+    let constraint_of = |id: IntegralId| pairs.iter().find(|(_, rate)| *rate == id).map(|(constraint, _)| *constraint);
+    let mut factors: Table<IntegralId, Monomial> = Table::new();
+    for (id, row) in derivation.integrals.ids().zip(rows.rows_mut()) {
+        let factor = match constraint_of(id) {
+            Some(constraint) => factors[constraint].clone(),
+            None => common_factor(lowering, row.iter().map(|(_, entry)| entry), true),
         };
-        divide(&mut rows[index], &factor);
+        divide(row, &factor);
         factors.push(factor);
     }
-    let of_rates = common_factor(lowering, rows[k..2 * k].iter().flatten().map(|(_, entry)| entry), true);
-    for index in k..2 * k {
-        divide(&mut rows[index], &of_rates);
-        factors[index] = factors[index].clone().times(&of_rates);
+    let entries = pairs.iter().flat_map(|(_, rate)| &rows[*rate]).map(|(_, entry)| entry);
+    let of_rates = common_factor(lowering, entries, true);
+    for &(_, rate) in pairs {
+        divide(&mut rows[rate], &of_rates);
+        factors[rate] = factors[rate].clone().times(&of_rates);
     }
     factors
 }
 
-fn divide(row: &mut [(usize, Monomial)], factor: &Monomial) {
+fn divide(row: &mut Row, factor: &Monomial) {
     let inverse = factor.inverse();
     row.iter_mut().for_each(|(_, entry)| *entry = entry.clone().times(&inverse));
 }

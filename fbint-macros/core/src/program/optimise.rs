@@ -1,11 +1,10 @@
 //! Passes over finished programs, each a verb, in the order of [`PASSES`]. Each keeps every result up to rounding, which is
 //! checked after each; what it leaves unread is dropped.
 
-use super::assemble::FEEDBACK_FIELD;
 use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
-use super::{Builder, Input, Instruction, Pass, Program, Value};
-use crate::sample::sample_points;
+use super::{Builder, Fault, Input, Instruction, Program, Value};
+use crate::sample::{Point, sample_points};
 
 /// How a pass is done.
 enum Rewrite {
@@ -15,8 +14,7 @@ enum Rewrite {
     Hoist,
 }
 
-const PASSES: [(&str, Rewrite); 6] = [
-    ("share pairs", Rewrite::Alone(|_| {})),
+const PASSES: [(&str, Rewrite); 5] = [
     ("turn differences", Rewrite::Alone(turn_differences)),
     ("hoist parameters", Rewrite::Hoist),
     ("divide", Rewrite::Alone(divide)),
@@ -27,20 +25,13 @@ const PASSES: [(&str, Rewrite); 6] = [
 /// Relative difference up to which rounding explains that a pass changed a result.
 const TOLERANCE: f64 = 1e-9;
 
-/// What the passes made.
-pub(super) struct Optimised {
-    /// What depends on parameters alone.
-    pub(super) prepare: Program,
-    /// What each pass made of the feedback field.
-    pub(super) passes: Vec<Pass>,
-    /// The first pass that changed a result, and of which function.
-    pub(super) fault: Option<String>,
-}
-
-/// All passes over all programs.
-pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Program); 10]) -> Optimised {
-    let mut preparation = Preparation::new(first_parameter);
-    let (mut passes, mut fault) = (Vec::new(), None);
+/// All passes over all programs, which `observe` sees after each; gives the program that prepares. `Err` names the first pass
+/// that changed a result.
+pub(super) fn optimise<'p>(
+    programs: impl IntoIterator<Item = (&'static str, &'p mut Program)>,
+    mut observe: impl FnMut(&'static str, &'static str, &Program),
+) -> Result<Program, Fault> {
+    let mut preparation = Preparation::default();
     for (function, program) in programs {
         let expected = Expected::of(program);
         for (name, rewrite) in PASSES {
@@ -49,25 +40,23 @@ pub(super) fn optimise(first_parameter: usize, programs: [(&'static str, &mut Pr
                 Rewrite::Hoist => preparation.hoist_parameters(program),
             }
             eliminate_dead_values(program);
-            if fault.is_none() && !expected.is_met(&preparation, program) {
-                fault = Some(format!("{function}` after the pass `{name}"));
+            if !expected.is_met(&preparation, program) {
+                return Err(Fault { function, pass: Some(name) });
             }
-            if function == FEEDBACK_FIELD {
-                passes.push(Pass::of(name, program));
-            }
+            observe(function, name, program);
         }
     }
     let mut prepare = preparation.program();
     divide(&mut prepare);
     fuse_multiply_add(&mut prepare);
     eliminate_dead_values(&mut prepare);
-    Optimised { prepare, passes, fault }
+    Ok(prepare)
 }
 
 /// A program before the passes, and its results at the first point where all are finite.
 struct Expected {
     program: Program,
-    results: Vec<(crate::sample::Point, Vec<f64>)>,
+    results: Vec<(Point<'static>, Vec<f64>)>,
 }
 
 impl Expected {
@@ -91,38 +80,30 @@ impl Expected {
 }
 
 /// Collects what several programs compute from parameters alone.
+#[derive(Default)]
 struct Preparation {
-    first_parameter: u32,
     builder: Builder,
     outputs: Vec<Value>,
 }
 
 impl Preparation {
-    fn new(first_parameter: usize) -> Self {
-        Self { first_parameter: first_parameter as u32, builder: Builder::default(), outputs: Vec::new() }
-    }
-
     /// The program that prepares, so far.
     fn program(&self) -> Program {
-        Program {
-            instructions: self.builder.instructions.clone(),
-            integrals: Vec::new(),
-            outputs: self.outputs.clone(),
-        }
+        self.builder.clone().finish(self.outputs.clone())
     }
 
     /// Every value that depends on parameters alone and is read by one that does not becomes an input.
     fn hoist_parameters(&mut self, program: &mut Program) {
         // The value in the program that prepares, for those that depend on parameters or numbers alone.
         let mut prepared: Vec<Option<Value>> = Vec::with_capacity(program.instructions.len());
-        for &instruction in &program.instructions {
+        for instruction in &program.instructions {
             let parametric = match instruction {
-                Instruction::Input(Input::Symbol(symbol)) => symbol.0 >= self.first_parameter,
-                Instruction::Input(_) => false,
+                Instruction::Input(input) => matches!(input, Input::Parameter(_)),
+                Instruction::Weigh(_) => false,
                 other => other.operands().all(|operand| prepared[operand.index()].is_some()),
             };
             let moved = |operand: Value| prepared[operand.index()].unwrap_or(operand);
-            prepared.push(parametric.then(|| self.builder.push(instruction.map(moved).ordered())));
+            prepared.push(parametric.then(|| self.builder.push(instruction.clone().map(moved).ordered())));
         }
         let mut read = vec![false; program.instructions.len()];
         for (instruction, prepared) in program.instructions.iter().zip(&prepared) {
@@ -130,7 +111,7 @@ impl Preparation {
                 instruction.operands().for_each(|operand| read[operand.index()] = true);
             }
         }
-        program.outputs.iter().chain(&program.integrals).for_each(|value| read[value.index()] = true);
+        program.outputs.iter().for_each(|value| read[value.index()] = true);
         for index in 0..program.instructions.len() {
             let constant = matches!(program.instructions[index], Instruction::Constant(_));
             if let (Some(value), true, false) = (prepared[index], read[index], constant) {
@@ -149,9 +130,9 @@ impl Preparation {
 }
 
 /// Drops instructions that no result depends on, and renumbers.
-fn eliminate_dead_values(program: &mut Program) {
+pub(super) fn eliminate_dead_values(program: &mut Program) {
     let mut live = vec![false; program.instructions.len()];
-    for value in program.outputs.iter().chain(&program.integrals) {
+    for value in &program.outputs {
         live[value.index()] = true;
     }
     for (index, instruction) in program.instructions.iter().enumerate().rev() {
@@ -164,11 +145,11 @@ fn eliminate_dead_values(program: &mut Program) {
     for (index, instruction) in program.instructions.iter().enumerate() {
         if live[index] {
             new[index] = Value(instructions.len() as u32);
-            instructions.push(instruction.map(|operand| new[operand.index()]));
+            instructions.push(instruction.clone().map(|operand| new[operand.index()]));
         }
     }
-    let renumber = |values: &[Value]| values.iter().map(|value| new[value.index()]).collect();
-    *program = Program { instructions, integrals: renumber(&program.integrals), outputs: renumber(&program.outputs) };
+    let outputs = program.outputs.iter().map(|value| new[value.index()]).collect();
+    *program = Program { instructions, outputs };
 }
 
 /// -(a (x - y)) is a (y - x) where nothing else reads the product or the difference.
@@ -176,7 +157,7 @@ fn turn_differences(program: &mut Program) {
     let uses = program.uses();
     let mut instead: Vec<Value> = (0..program.instructions.len()).map(|index| Value(index as u32)).collect();
     for index in 0..program.instructions.len() {
-        program.instructions[index] = program.instructions[index].map(|operand| instead[operand.index()]);
+        program.instructions[index] = program.instructions[index].clone().map(|operand| instead[operand.index()]);
         let Instruction::Neg(product) = program.instructions[index] else { continue };
         let Instruction::Mul(a, b) = program.instructions[product.index()] else { continue };
         for factor in [a, b] {
@@ -190,8 +171,7 @@ fn turn_differences(program: &mut Program) {
             }
         }
     }
-    let results = program.integrals.iter_mut().chain(&mut program.outputs);
-    results.for_each(|value| *value = instead[value.index()]);
+    program.outputs.iter_mut().for_each(|value| *value = instead[value.index()]);
 }
 
 /// a * (1 / b) is a / b, and 1 / (2 b) is 0.5 / b, where nothing else reads the reciprocal or the product.

@@ -7,14 +7,16 @@
 
 use std::cmp::Reverse;
 
-use super::{Input, Instruction, Program, Value};
+use super::{Program, Value};
 
 /// Reorders the instructions; results keep their bits.
 pub(super) fn schedule(program: &mut Program) {
-    let reads: Vec<Vec<Value>> = program.instructions.iter().map(|&instruction| reads(program, instruction)).collect();
+    let reads: Vec<Vec<Value>> =
+        program.instructions.iter().map(|instruction| instruction.operands().collect()).collect();
     let mut depth = vec![0; reads.len()];
     for (index, operands) in reads.iter().enumerate() {
-        depth[index] = operands.iter().map(|operand| depth[operand.index()] + 1).max().unwrap_or(0);
+        let own = usize::from(program.instructions[index].computes());
+        depth[index] = operands.iter().map(|operand| depth[operand.index()] + own).max().unwrap_or(0);
     }
     let mut new: Vec<Option<Value>> = vec![None; reads.len()];
     let mut instructions = Vec::with_capacity(reads.len());
@@ -29,21 +31,13 @@ pub(super) fn schedule(program: &mut Program) {
         if missing.is_empty() {
             new[value.index()] = Some(Value(instructions.len() as u32));
             let placed = |operand: Value| new[operand.index()].unwrap_or(operand);
-            instructions.push(program.instructions[value.index()].map(placed));
+            instructions.push(program.instructions[value.index()].clone().map(placed));
             continue;
         }
         missing.sort_by_key(|operand| Reverse(depth[operand.index()]));
         pending.push(value);
         pending.extend(missing.into_iter().rev());
     }
-    let renumber = |values: &[Value]| values.iter().filter_map(|value| new[value.index()]).collect();
-    *program = Program { instructions, integrals: renumber(&program.integrals), outputs: renumber(&program.outputs) };
-}
-
-/// The operands; what the law returns depends on all integrals.
-fn reads(program: &Program, instruction: Instruction) -> Vec<Value> {
-    match instruction {
-        Instruction::Input(Input::Weighted(_)) => program.integrals.clone(),
-        _ => instruction.operands().collect(),
-    }
+    let outputs = program.outputs.iter().filter_map(|value| new[value.index()]).collect();
+    *program = Program { instructions, outputs };
 }

@@ -8,67 +8,12 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident};
 
-use super::key::Key;
-use super::{Named, Variable, limits, plain, whole};
+use super::key::{Attribute, Form, Key};
+use super::{limits, plain, whole};
 use crate::diagnostics::{Errors, nearest};
 
 /// How syn's message about missing tokens begins.
 pub(super) const END_OF_INPUT: &str = "unexpected end of input";
-
-/// The variables of one key.
-pub(super) struct Variables {
-    pub(super) variables: Vec<Variable>,
-    /// Those whose shape could not be read, with their places in the list.
-    pub(super) shapeless: Vec<(usize, Ident)>,
-    /// Whether all of them could be read, so that coordinates and momenta can be compared.
-    pub(super) understood: bool,
-}
-
-/// What the attribute says.
-pub(super) struct Attribute {
-    pub(super) runtime: syn::Path,
-    pub(super) coordinates: Variables,
-    pub(super) momenta: Variables,
-    pub(super) states: Variables,
-    pub(super) poisson: Option<Expr>,
-    pub(super) dynamics: Vec<Named>,
-    pub(super) hamiltonian: Option<Expr>,
-    pub(super) defines: Vec<Named>,
-    pub(super) constraints: Vec<Named>,
-    pub(super) phase_constraints: Vec<Named>,
-    pub(super) invariants: Vec<Named>,
-    pub(super) outputs: Vec<Named>,
-    pub(super) broken: Vec<Ident>,
-    pub(super) hidden_names: bool,
-    pub(super) hidden_uses: bool,
-    /// The keys that occur, well-formed or not, and where.
-    pub(super) seen: Vec<(Key, Span)>,
-    /// Whether some key could not be read, so that nobody can tell which are missing.
-    pub(super) uncertain: bool,
-}
-
-impl Attribute {
-    /// Where the key occurs first.
-    pub(super) fn place(&self, key: Key) -> Option<Span> {
-        self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
-    }
-
-    /// Conjugates have one shape: where that of one cannot be read, the other's stands in, so that the state has all of
-    /// its fields.
-    pub(super) fn adopt_shapes(&mut self) {
-        adopt(&mut self.coordinates, &self.momenta);
-        adopt(&mut self.momenta, &self.coordinates);
-    }
-}
-
-fn adopt(variables: &mut Variables, conjugates: &Variables) {
-    let Variables { variables, shapeless, .. } = variables;
-    if conjugates.understood && conjugates.variables.len() == variables.len() + shapeless.len() {
-        for (place, name) in shapeless.drain(..) {
-            variables.insert(place, Variable { name, shape: conjugates.variables[place].shape });
-        }
-    }
-}
 
 /// Reads the attribute.
 pub(super) struct Reader<'e> {
@@ -78,27 +23,7 @@ pub(super) struct Reader<'e> {
 
 impl<'e> Reader<'e> {
     pub(super) fn new(errors: &'e mut Errors) -> Self {
-        let none = || Variables { variables: Vec::new(), shapeless: Vec::new(), understood: true };
-        let attribute = Attribute {
-            runtime: syn::parse_quote!(::fbint_runtime),
-            coordinates: none(),
-            momenta: none(),
-            states: none(),
-            poisson: None,
-            dynamics: Vec::new(),
-            hamiltonian: None,
-            defines: Vec::new(),
-            constraints: Vec::new(),
-            phase_constraints: Vec::new(),
-            invariants: Vec::new(),
-            outputs: Vec::new(),
-            broken: Vec::new(),
-            hidden_names: false,
-            hidden_uses: false,
-            seen: Vec::new(),
-            uncertain: false,
-        };
-        Self { errors, attribute }
+        Self { errors, attribute: Attribute::default() }
     }
 
     pub(super) fn finish(self) -> Attribute {
@@ -161,12 +86,25 @@ impl<'e> Reader<'e> {
             self.errors.push(word.span(), key.repetition());
         }
         self.attribute.seen.push((key, word.span()));
-        match key {
-            Key::Hamiltonian | Key::Poisson | Key::Crate => self.single(key, word, rest, repeated),
-            Key::Coordinates | Key::Momenta | Key::State => self.variables(key, word, rest, repeated),
-            Key::Dynamics | Key::Define | Key::Constraint | Key::PhaseConstraint | Key::Invariant | Key::Output => {
-                self.named(key, word, rest)
+        match key.form() {
+            Form::Path(target) => {
+                let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
+                if let Some(value) = self.value(key, word, rest)
+                    && let Some(path) = self.parsed(value, syn::Path::parse_mod_style, Some(hint))
+                {
+                    *target(&mut self.attribute) = path;
+                }
             }
+            Form::Expression(target) => {
+                if let Some(value) = self.value(key, word, rest)
+                    && let Some(expression) = self.parsed(value, Expr::parse, None)
+                    && !repeated
+                {
+                    *target(&mut self.attribute) = Some(expression);
+                }
+            }
+            Form::Variables(target) => self.variables(key, target, (word, rest), repeated),
+            Form::Named(target) => self.named(key, target, word, rest),
         }
     }
 
@@ -186,30 +124,17 @@ impl<'e> Reader<'e> {
         key
     }
 
-    /// `key = expression`.
-    fn single(&mut self, key: Key, word: &Ident, rest: &[TokenTree], repeated: bool) {
-        let value = match rest {
-            [TokenTree::Punct(equals), value @ ..] if is_equals(equals) => value,
-            [] => return self.spoil(key, word.span(), format_args!("`{word}` needs a value: `{}`", key.usage())),
-            [other, ..] => return self.spoil(key, other.span(), format_args!("expected `=`, as in `{}`", key.usage())),
-        };
-        if value.is_empty() {
-            return self.spoil(key, rest[0].span(), format_args!("no value after `=`, as in `{}`", key.usage()));
-        }
-        if key == Key::Crate {
-            let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
-            if let Some(path) = self.parsed(value, syn::Path::parse_mod_style, Some(hint)) {
-                self.attribute.runtime = path;
+    /// What stands after `key =`.
+    fn value<'t>(&mut self, key: Key, word: &Ident, rest: &'t [TokenTree]) -> Option<&'t [TokenTree]> {
+        match rest {
+            [TokenTree::Punct(equals), value @ ..] if is_equals(equals) && !value.is_empty() => return Some(value),
+            [TokenTree::Punct(equals)] if is_equals(equals) => {
+                self.spoil(key, equals.span(), format_args!("no value after `=`, as in `{}`", key.usage()));
             }
-        } else if let Some(expression) = self.parsed(value, Expr::parse, None)
-            && !repeated
-        {
-            let target = match key {
-                Key::Poisson => &mut self.attribute.poisson,
-                _ => &mut self.attribute.hamiltonian,
-            };
-            *target = Some(expression);
+            [] => self.spoil(key, word.span(), format_args!("`{word}` needs a value: `{}`", key.usage())),
+            [other, ..] => self.spoil(key, other.span(), format_args!("expected `=`, as in `{}`", key.usage())),
         }
+        None
     }
 
     /// The parenthesised list of a key.
@@ -325,7 +250,7 @@ impl<'e> Reader<'e> {
     /// Something that `key` says is unreadable.
     pub(super) fn lose(&mut self, key: Key) {
         self.attribute.hidden_uses = true;
-        self.attribute.hidden_names |= matches!(key, Key::Coordinates | Key::Momenta | Key::Define | Key::State);
+        self.attribute.hidden_names |= key.gives_values();
     }
 
     /// A whole entry is unreadable, whatever it may say.

@@ -1,4 +1,9 @@
-//! The keys of the attribute.
+//! The keys of the attribute, and what they say.
+
+use proc_macro2::Span;
+use syn::{Expr, Ident};
+
+use super::{Named, Variable};
 
 /// The keys, in the order in which messages list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,21 +78,139 @@ impl Key {
         Self::ALL.into_iter().find(|key| key.name() == name)
     }
 
+    /// What stands after the key, and where it is kept.
+    pub(super) fn form(self) -> Form {
+        match self {
+            Self::Coordinates => Form::Variables(|attribute| &mut attribute.coordinates),
+            Self::Momenta => Form::Variables(|attribute| &mut attribute.momenta),
+            Self::State => Form::Variables(|attribute| &mut attribute.states),
+            Self::Poisson => Form::Expression(|attribute| &mut attribute.poisson),
+            Self::Dynamics => Form::Named(|attribute| &mut attribute.dynamics),
+            Self::Hamiltonian => Form::Expression(|attribute| &mut attribute.hamiltonian),
+            Self::Define => Form::Named(|attribute| &mut attribute.defines),
+            Self::Constraint => Form::Named(|attribute| &mut attribute.constraints),
+            Self::PhaseConstraint => Form::Named(|attribute| &mut attribute.phase_constraints),
+            Self::Invariant => Form::Named(|attribute| &mut attribute.invariants),
+            Self::Output => Form::Named(|attribute| &mut attribute.outputs),
+            Self::Crate => Form::Path(|attribute| &mut attribute.runtime),
+        }
+    }
+
     /// Whether the key names several things, so that it may be given repeatedly.
     pub(super) fn repeats(self) -> bool {
-        matches!(
-            self,
-            Self::Dynamics | Self::Define | Self::Constraint | Self::PhaseConstraint | Self::Invariant | Self::Output
-        )
+        matches!(self.form(), Form::Named(_))
+    }
+
+    /// Whether the names that the key declares have values in expressions.
+    pub(super) fn gives_values(self) -> bool {
+        matches!(self, Self::Coordinates | Self::Momenta | Self::State | Self::Define)
     }
 
     /// What to do about a key that is given twice.
     pub(super) fn repetition(self) -> String {
-        match self {
-            Self::Coordinates | Self::Momenta | Self::State => {
-                format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name())
+        match self.form() {
+            Form::Variables(_) => format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name()),
+            Form::Path(_) | Form::Expression(_) | Form::Named(_) => {
+                format!("`{}` is given twice: keep one of the two", self.name())
             }
-            _ => format!("`{}` is given twice: keep one of the two", self.name()),
         }
+    }
+}
+
+/// What stands after a key, and where it is kept.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    /// `key = path`
+    Path(fn(&mut Attribute) -> &mut syn::Path),
+    /// `key = expression`
+    Expression(fn(&mut Attribute) -> &mut Option<Expr>),
+    /// `key(x, q: [3])`
+    Variables(fn(&mut Attribute) -> &mut Variables),
+    /// `key(name = expression)`
+    Named(fn(&mut Attribute) -> &mut Vec<Named>),
+}
+
+/// The variables of one key.
+pub(super) struct Variables {
+    pub(super) variables: Vec<Variable>,
+    /// Those whose shape could not be read, with their places in the list.
+    pub(super) shapeless: Vec<(usize, Ident)>,
+    /// Whether all of them could be read, so that coordinates and momenta can be compared.
+    pub(super) understood: bool,
+}
+
+/// What the attribute says.
+pub(super) struct Attribute {
+    pub(super) runtime: syn::Path,
+    pub(super) coordinates: Variables,
+    pub(super) momenta: Variables,
+    pub(super) states: Variables,
+    pub(super) poisson: Option<Expr>,
+    pub(super) dynamics: Vec<Named>,
+    pub(super) hamiltonian: Option<Expr>,
+    pub(super) defines: Vec<Named>,
+    pub(super) constraints: Vec<Named>,
+    pub(super) phase_constraints: Vec<Named>,
+    pub(super) invariants: Vec<Named>,
+    pub(super) outputs: Vec<Named>,
+    pub(super) broken: Vec<Ident>,
+    pub(super) hidden_names: bool,
+    pub(super) hidden_uses: bool,
+    /// The keys that occur, well-formed or not, and where.
+    pub(super) seen: Vec<(Key, Span)>,
+    /// Whether some key could not be read, so that nobody can tell which are missing.
+    pub(super) uncertain: bool,
+}
+
+impl Attribute {
+    /// Where the key occurs first.
+    pub(super) fn place(&self, key: Key) -> Option<Span> {
+        self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
+    }
+
+    /// Conjugates have one shape: where that of one cannot be read, the other's stands in, so that the state has all of
+    /// its fields.
+    pub(super) fn adopt_shapes(&mut self) {
+        adopt(&mut self.coordinates, &self.momenta);
+        adopt(&mut self.momenta, &self.coordinates);
+    }
+}
+
+fn adopt(variables: &mut Variables, conjugates: &Variables) {
+    let Variables { variables, shapeless, .. } = variables;
+    if conjugates.understood && conjugates.variables.len() == variables.len() + shapeless.len() {
+        for (place, name) in shapeless.drain(..) {
+            variables.insert(place, Variable { name, shape: conjugates.variables[place].shape });
+        }
+    }
+}
+
+impl Default for Attribute {
+    fn default() -> Self {
+        Self {
+            runtime: syn::parse_quote!(::fbint_runtime),
+            coordinates: Variables::default(),
+            momenta: Variables::default(),
+            states: Variables::default(),
+            poisson: None,
+            dynamics: Vec::new(),
+            hamiltonian: None,
+            defines: Vec::new(),
+            constraints: Vec::new(),
+            phase_constraints: Vec::new(),
+            invariants: Vec::new(),
+            outputs: Vec::new(),
+            broken: Vec::new(),
+            hidden_names: false,
+            hidden_uses: false,
+            seen: Vec::new(),
+            uncertain: false,
+        }
+    }
+}
+
+impl Default for Variables {
+    fn default() -> Self {
+        Self { variables: Vec::new(), shapeless: Vec::new(), understood: true }
     }
 }

@@ -5,12 +5,18 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
 use super::attribute::{END_OF_INPUT, Reader, is_equals};
-use super::key::Key;
+use super::key::{Attribute, Key, Variables};
 use super::{Family, MAX_ENTRIES, Named, Shape, Variable, whole};
 
 impl Reader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
-    pub(super) fn variables(&mut self, key: Key, word: &Ident, rest: &[TokenTree], repeated: bool) {
+    pub(super) fn variables(
+        &mut self,
+        key: Key,
+        target: fn(&mut Attribute) -> &mut Variables,
+        (word, rest): (&Ident, &[TokenTree]),
+        repeated: bool,
+    ) {
         let mut understood = !repeated;
         let (mut variables, mut shapeless) = (Vec::new(), Vec::new());
         match self.list(key, word, rest) {
@@ -44,11 +50,7 @@ impl Reader<'_> {
                 }
             }
         }
-        let target = match key {
-            Key::Momenta => &mut self.attribute.momenta,
-            Key::State => &mut self.attribute.states,
-            _ => &mut self.attribute.coordinates,
-        };
+        let target = target(&mut self.attribute);
         target.variables.extend(variables);
         target.shapeless.extend(shapeless);
         target.understood &= understood;
@@ -112,7 +114,13 @@ impl Reader<'_> {
     }
 
     /// `key(name = expression, family[i in 0..8] = expression)`.
-    pub(super) fn named(&mut self, key: Key, word: &Ident, rest: &[TokenTree]) {
+    pub(super) fn named(
+        &mut self,
+        key: Key,
+        target: fn(&mut Attribute) -> &mut Vec<Named>,
+        word: &Ident,
+        rest: &[TokenTree],
+    ) {
         let Some(list) = self.list(key, word, rest) else { return };
         let entries = self.entries(list.stream());
         if entries.is_empty() {
@@ -124,15 +132,7 @@ impl Reader<'_> {
         }
         for entry in entries {
             let Some(named) = self.definition(key, &entry) else { continue };
-            let target = match key {
-                Key::Dynamics => &mut self.attribute.dynamics,
-                Key::Define => &mut self.attribute.defines,
-                Key::Constraint => &mut self.attribute.constraints,
-                Key::PhaseConstraint => &mut self.attribute.phase_constraints,
-                Key::Output => &mut self.attribute.outputs,
-                _ => &mut self.attribute.invariants,
-            };
-            target.push(named);
+            target(&mut self.attribute).push(named);
         }
     }
 

@@ -7,8 +7,7 @@
 use proc_macro2::Span;
 use syn::Ident;
 
-use super::attribute::{Attribute, Variables};
-use super::key::Key;
+use super::key::{Attribute, Key, Variables};
 use super::plain;
 use crate::diagnostics::{Errors, nearest};
 

@@ -14,7 +14,7 @@ const MOST_BITS: u64 = 4096;
 
 /// The values of an expression lie between two bounds, where there are any.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Range {
+pub(crate) struct Range {
     low: Option<Bound>,
     high: Option<Bound>,
 }
@@ -29,7 +29,7 @@ struct Bound {
 
 impl Range {
     /// The bounds of an expression.
-    pub(super) fn of(expression: &Expression) -> Self {
+    pub(crate) fn of(expression: &Expression) -> Self {
         match expression {
             Expression::Number(number) => Self::new(Some((number.clone(), false)), Some((number.clone(), false))),
             Expression::Pi => Self::between(ratio(3, 1), ratio(22, 7), true),
@@ -55,13 +55,13 @@ impl Range {
     }
 
     /// Whether all values are at least this number, and whether the number itself is excluded.
-    pub(super) fn is_above(&self, number: i64, strictly: bool) -> bool {
+    pub(crate) fn is_above(&self, number: i64, strictly: bool) -> bool {
         let number = ratio(number, 1);
         self.low.as_ref().is_some_and(|low| low.value > number || low.value == number && (low.strict || !strictly))
     }
 
     /// Whether all values are at most this number, and whether the number itself is excluded.
-    pub(super) fn is_below(&self, number: i64, strictly: bool) -> bool {
+    pub(crate) fn is_below(&self, number: i64, strictly: bool) -> bool {
         self.negated().is_above(-number, strictly)
     }
 

@@ -1,13 +1,14 @@
 //! dI.X evaluated in states chosen at random, to seventy digits.
 //!
-//! X is not taken from the generated code, nor from the brackets that were derived: of a Dirac field it is made of the
+//! X is not taken from the generated code, nor from the brackets that were derived: that of a Dirac field is made of the
 //! gradients alone, with C and b assembled in numbers.
 
 use super::linear::Lu;
-use super::states::{self, State};
-use crate::derivation::{Conservation, Derivation, Evidence, Field};
-use crate::expression::Expression;
+use super::states::{self, State, Values};
+use crate::derivation::{Conservation, Derivation, Evidence, Field, IntegralId};
+use crate::expression::{Expression, Symbol};
 use crate::precise::Real;
+use crate::table::Table;
 
 /// States in which a claim is tested.
 const STATES: usize = 8;
@@ -27,7 +28,7 @@ pub(super) struct Samples<'a> {
 struct Sample {
     state: State,
     /// X, each component with the sum of its terms' sizes.
-    field: Vec<(Real, f64)>,
+    field: Table<Symbol, (Real, f64)>,
 }
 
 impl<'a> Samples<'a> {
@@ -36,24 +37,24 @@ impl<'a> Samples<'a> {
     }
 
     /// The grade of an integral, or a state with the rate at which it changes there.
-    pub(super) fn grade(&mut self, integral: usize) -> Result<Conservation, (Vec<f64>, f64)> {
+    pub(super) fn grade(&mut self, integral: IntegralId) -> Result<Conservation, (Values, f64)> {
         let derivation = self.derivation;
         let general = self.general.get_or_insert_with(|| {
-            let states = states::general(derivation).map(|values| State::new(&values));
+            let states = states::general(&derivation.symbols).map(|values| State::new(&values));
             states.filter_map(|state| Sample::new(derivation, state)).take(STATES).collect()
         });
         let general = rates(derivation, general, integral);
         if let Some(count) = number_of_zeros(&general) {
             return Ok(Conservation::Everywhere(Evidence::Samples(count)));
         }
-        if derivation.constraint_count == 0 {
+        if derivation.integrals.constraints().next().is_none() {
             return match self.round_witness(integral).or_else(|| largest(general)) {
                 Some(witness) => Err(witness),
                 None => Ok(Conservation::Undecided),
             };
         }
         let consistent = self.consistent.get_or_insert_with(|| {
-            let states = states::general(derivation).take(4 * STATES);
+            let states = states::general(&derivation.symbols).take(4 * STATES);
             let states = states.filter_map(|start| states::consistent(derivation, start));
             states.filter_map(|state| Sample::new(derivation, state)).take(STATES).collect()
         });
@@ -65,9 +66,9 @@ impl<'a> Samples<'a> {
     }
 
     /// A witness whose numbers have two digits.
-    fn round_witness(&self, integral: usize) -> Option<(Vec<f64>, f64)> {
-        let round = |values: Vec<f64>| values.iter().map(|value| (value * 100.0).round() / 100.0).collect::<Vec<_>>();
-        let states = states::general(self.derivation).take(STATES).map(|values| State::new(&round(values)));
+    fn round_witness(&self, integral: IntegralId) -> Option<(Values, f64)> {
+        let round = |values: Values| values.map(|value| (value * 100.0).round() / 100.0);
+        let states = states::general(&self.derivation.symbols).take(STATES).map(|values| State::new(&round(values)));
         let samples: Vec<Sample> = states.filter_map(|state| Sample::new(self.derivation, state)).collect();
         largest(rates(self.derivation, &samples, integral))
     }
@@ -75,7 +76,7 @@ impl<'a> Samples<'a> {
 
 /// A state, dI.X in it, and the size of its terms.
 struct Rate {
-    state: Vec<f64>,
+    state: Values,
     value: f64,
     size: f64,
 }
@@ -86,8 +87,8 @@ impl Rate {
     }
 }
 
-fn rates(derivation: &Derivation, samples: &[Sample], integral: usize) -> Vec<Rate> {
-    samples.iter().filter_map(|sample| sample.rate(&derivation.gradients[integral])).collect()
+fn rates(derivation: &Derivation, samples: &[Sample], integral: IntegralId) -> Vec<Rate> {
+    samples.iter().filter_map(|sample| sample.rate(&derivation.integrals[integral].gradient)).collect()
 }
 
 /// How many rates there are, if there are some and all of them vanish.
@@ -96,7 +97,7 @@ fn number_of_zeros(rates: &[Rate]) -> Option<u32> {
 }
 
 /// The state with the largest rate among those that do not vanish.
-fn largest(rates: Vec<Rate>) -> Option<(Vec<f64>, f64)> {
+fn largest(rates: Vec<Rate>) -> Option<(Values, f64)> {
     let rates = rates.into_iter().filter(|rate| !rate.is_negligible());
     let relative = |rate: &Rate| rate.value.abs() / (rate.size + f64::MIN_POSITIVE);
     let largest = rates.reduce(|best, rate| if relative(&rate) > relative(&best) { rate } else { best })?;
@@ -112,19 +113,19 @@ impl Sample {
                     let size = value.to_f64().abs();
                     Some((value, size))
                 };
-                rates.iter().map(rate).collect::<Option<_>>()?
+                rates.rows().map(rate).collect::<Option<_>>()?
             }
-            Field::Dirac(constraints) => dirac_field(derivation, constraints.len(), &state)?,
+            Field::Dirac(constraints) => dirac_field(derivation, &constraints.members(), &state)?,
         };
         Some(Self { state, field })
     }
 
     /// dI.X
-    fn rate(&self, gradient: &[(usize, Expression)]) -> Option<Rate> {
+    fn rate(&self, gradient: &[(Symbol, Expression)]) -> Option<Rate> {
         let (mut value, mut size) = (Real::zero(), 0.0);
-        for (index, entry) in gradient {
+        for (symbol, entry) in gradient {
             let entry = self.state.evaluate(entry)?;
-            let (component, terms) = &self.field[*index];
+            let (component, terms) = &self.field[*symbol];
             value = &value + &(&entry * component);
             size += entry.to_f64().abs() * terms;
         }
@@ -132,44 +133,51 @@ impl Sample {
     }
 }
 
-type Row = Vec<(usize, Real)>;
+type Row = Vec<(Symbol, Real)>;
 
 /// X = J (grad H - Df^T c)
-fn dirac_field(derivation: &Derivation, count: usize, state: &State) -> Option<Vec<(Real, f64)>> {
-    let row = |integral: usize| -> Option<Row> {
-        let entries = derivation.gradients[integral].iter();
-        entries.map(|(index, entry)| Some((*index, state.evaluate(entry)?))).collect()
+fn dirac_field(derivation: &Derivation, members: &[IntegralId], state: &State) -> Option<Table<Symbol, (Real, f64)>> {
+    let row = |integral: IntegralId| -> Option<Row> {
+        let entries = derivation.integrals[integral].gradient.iter();
+        entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect()
     };
-    let constraints: Vec<Row> = (0..count).map(row).collect::<Option<_>>()?;
-    let energy = row(derivation.energy?)?;
-    let multipliers = multipliers(derivation.dimension, &constraints, &energy)?;
-    let mut covector = vec![(Real::zero(), 0.0); derivation.dimension];
-    let mut add = |index: usize, term: Real| {
-        covector[index].1 += term.to_f64().abs();
-        covector[index].0 = &covector[index].0 + &term;
+    let constraints: Vec<Row> = members.iter().map(|&member| row(member)).collect::<Option<_>>()?;
+    let energy = row(derivation.integrals.energy()?)?;
+    let multipliers = multipliers(derivation, state, &constraints, &energy)?;
+    let mut covector: Table<Symbol, (Real, f64)> = derivation.symbols.states().map(|_| (Real::zero(), 0.0)).collect();
+    let mut add = |symbol: Symbol, term: Real| {
+        covector[symbol].1 += term.to_f64().abs();
+        covector[symbol].0 = &covector[symbol].0 + &term;
     };
-    energy.into_iter().for_each(|(index, entry)| add(index, entry));
+    energy.into_iter().for_each(|(symbol, entry)| add(symbol, entry));
     for (row, multiplier) in constraints.iter().zip(&multipliers) {
-        row.iter().for_each(|(index, entry)| add(*index, -&(entry * multiplier)));
+        row.iter().for_each(|(symbol, entry)| add(*symbol, -&(entry * multiplier)));
     }
-    // x'_q = y_p and x'_p = -y_q.
-    let (of_q, of_p) = covector.split_at(derivation.dimension / 2);
-    let negative = of_q.iter().map(|(value, size)| (-value, *size));
-    Some(of_p.iter().cloned().chain(negative).collect())
+    let component = |x: Symbol| {
+        let terms = derivation.structure.bracket(&derivation.symbols, [(x, ())], |y| Some(&covector[y]));
+        let (mut value, mut size) = (Real::zero(), 0.0);
+        for ((), entry, (term, magnitude)) in terms {
+            let entry = state.entry(entry)?;
+            value = &value + &(&entry * term);
+            size += entry.to_f64().abs() * magnitude;
+        }
+        Some((value, size))
+    };
+    derivation.symbols.states().map(component).collect()
 }
 
 /// c with C^T c = b, from the brackets of gradients: solved in doubles and refined.
-fn multipliers(dimension: usize, constraints: &[Row], energy: &Row) -> Option<Vec<Real>> {
+fn multipliers(derivation: &Derivation, state: &State, constraints: &[Row], energy: &Row) -> Option<Vec<Real>> {
     let n = constraints.len();
-    let dense: Vec<Vec<Option<&Real>>> = constraints.iter().map(|row| scattered(row, dimension)).collect();
+    let bracket = |f: &Row, g: &Row| bracket(derivation, state, f, g);
     let mut c = vec![vec![Real::zero(); n]; n];
     for i in 0..n {
         for j in i + 1..n {
-            c[i][j] = bracket(&constraints[i], &dense[j]);
+            c[i][j] = bracket(&constraints[i], &constraints[j])?;
             c[j][i] = -&c[i][j];
         }
     }
-    let b: Vec<Real> = dense.iter().map(|row| bracket(energy, row)).collect();
+    let b: Vec<Real> = constraints.iter().map(|row| bracket(energy, row)).collect::<Option<_>>()?;
     let doubles = |i: usize| (0..n).map(|j| c[j][i].to_f64()).collect();
     let factors = Lu::factor((0..n).map(doubles).collect())?;
     let mut solution = vec![Real::zero(); n];
@@ -191,22 +199,10 @@ fn multipliers(dimension: usize, constraints: &[Row], energy: &Row) -> Option<Ve
     None
 }
 
-fn scattered(row: &Row, dimension: usize) -> Vec<Option<&Real>> {
-    let mut dense = vec![None; dimension];
-    row.iter().for_each(|(index, entry)| dense[*index] = Some(entry));
-    dense
-}
-
-/// {f, g} = f_q . g_p - f_p . g_q
-fn bracket(f: &Row, g: &[Option<&Real>]) -> Real {
-    let n = g.len() / 2;
-    let mut sum = Real::zero();
-    for (index, entry) in f {
-        let conjugate = if *index < n { index + n } else { index - n };
-        if let Some(other) = g[conjugate] {
-            let term = entry * other;
-            sum = if *index < n { &sum + &term } else { &sum - &term };
-        }
-    }
-    sum
+/// {f, g}, from the entries of the gradients that do not vanish.
+fn bracket(derivation: &Derivation, state: &State, f: &Row, g: &Row) -> Option<Real> {
+    let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
+    let other = |symbol: Symbol| Some(&g[g.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?].1);
+    let terms = derivation.structure.bracket(&derivation.symbols, slopes, other);
+    terms.into_iter().try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.entry(entry)? * &(f * g))))
 }

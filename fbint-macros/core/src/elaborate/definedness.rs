@@ -3,7 +3,8 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::bounds::Range;
+use crate::bounds::Range;
+use crate::derivation::{IntegralId, Problem, Symbols};
 use crate::expression::{Expression, Function};
 use crate::precise::Real;
 use crate::sample::{Point, search_points};
@@ -23,18 +24,18 @@ pub struct Undefined<'a> {
 }
 
 /// The innermost root, logarithm, arcsine, arccosine or power that is undefined at every point that was tried, though its
-/// arguments are not. Symbols below `dimension` take both signs.
-pub fn undefined_part(expression: &Expression, dimension: usize) -> Option<Undefined<'_>> {
-    if let Some(inner) = expression.children().find_map(|child| undefined_part(child, dimension)) {
+/// arguments are not.
+pub fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Option<Undefined<'a>> {
+    if let Some(inner) = expression.children().find_map(|child| undefined_part(child, symbols)) {
         return Some(inner);
     }
-    let is_suspicious = is_partial(expression) && !is_defined_somewhere(expression, dimension);
-    is_suspicious.then(|| Undefined { part: expression, is_certain: is_undefined_everywhere(expression, dimension) })
+    let is_suspicious = is_partial(expression) && !is_defined_somewhere(expression, symbols);
+    is_suspicious.then(|| Undefined { part: expression, is_certain: is_undefined_everywhere(expression, symbols) })
 }
 
 /// Whether bounds keep the argument out of the open domain, and it is beyond the closed one in some state: then it is on the
 /// boundary in exceptional states at most, and there the function has no derivative. One precise value decides for a number.
-fn is_undefined_everywhere(expression: &Expression, dimension: usize) -> bool {
+fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
     let Some(argument) = expression.children().next() else { return false };
     let in_interval = matches!(expression, Expression::Call(Function::Asin | Function::Acos, _));
     let range = Range::of(argument);
@@ -48,7 +49,7 @@ fn is_undefined_everywhere(expression: &Expression, dimension: usize) -> bool {
         Some(distance.to_f64() > BEYOND)
     };
     let is_number = argument.symbols().is_empty();
-    (is_number || is_kept_out) && search_points(dimension).find_map(is_beyond).unwrap_or(false)
+    (is_number || is_kept_out) && search_points(symbols).find_map(is_beyond).unwrap_or(false)
 }
 
 fn is_partial(expression: &Expression) -> bool {
@@ -59,10 +60,10 @@ fn is_partial(expression: &Expression) -> bool {
     }
 }
 
-fn is_defined_somewhere(expression: &Expression, dimension: usize) -> bool {
+fn is_defined_somewhere(expression: &Expression, symbols: &Symbols) -> bool {
     let defined = |part: &Expression, point: &Point| point.evaluate(part).is_finite();
     let mut tried = 0;
-    for point in search_points(dimension) {
+    for point in search_points(symbols) {
         if defined(expression, &point) {
             return true;
         }
@@ -71,26 +72,32 @@ fn is_defined_somewhere(expression: &Expression, dimension: usize) -> bool {
     tried < ENOUGH
 }
 
-/// Whether the expression is a root or an absolute value, up to factors, of something that depends on the first `dimension`
-/// symbols: it has no derivative where it vanishes.
-pub fn is_root(expression: &Expression, dimension: usize) -> bool {
+/// Whether the expression is a root or an absolute value, up to factors, of something that depends on the state: it has no
+/// derivative where it vanishes.
+pub fn is_root(expression: &Expression, symbols: &Symbols) -> bool {
     let fractional = |exponent: &BigRational| exponent.is_positive() && *exponent < BigRational::one();
     match expression {
-        Expression::Power(base, exponent) => fractional(exponent) && varies(base, dimension),
-        Expression::Call(Function::Abs, arguments) => varies(&arguments[0], dimension),
-        Expression::Product(factors) => factors.iter().any(|factor| is_root(factor, dimension)),
+        Expression::Power(base, exponent) => fractional(exponent) && varies(base, symbols),
+        Expression::Call(Function::Abs, arguments) => varies(&arguments[0], symbols),
+        Expression::Product(factors) => factors.iter().any(|factor| is_root(factor, symbols)),
         _ => false,
     }
 }
 
-/// Whether the expression is a root of something that depends on the first `dimension` symbols, plus something that does
-/// not: |q| - l.
-pub fn is_difference_of_roots(expression: &Expression, dimension: usize) -> bool {
-    let Expression::Sum(terms) = expression else { return false };
-    let varying: Vec<&Expression> = terms.iter().filter(|term| varies(term, dimension)).collect();
-    matches!(varying[..], [term] if is_root(term, dimension))
+/// Constraints such as |q| - l: the squares of both sides would do.
+pub fn roots(problem: &Problem) -> Vec<IntegralId> {
+    let constraints = problem.integrals.iter().filter(|(_, integral)| integral.kind.is_constraint());
+    let is_root = |value: &Expression| is_difference_of_roots(value, &problem.symbols);
+    constraints.filter(|(_, constraint)| constraint.value.as_ref().is_some_and(is_root)).map(|(id, _)| id).collect()
 }
 
-fn varies(expression: &Expression, dimension: usize) -> bool {
-    expression.symbols().first().is_some_and(|symbol| (symbol.0 as usize) < dimension)
+/// Whether the expression is a root of something that depends on the state, plus something that does not.
+fn is_difference_of_roots(expression: &Expression, symbols: &Symbols) -> bool {
+    let Expression::Sum(terms) = expression else { return false };
+    let varying: Vec<&Expression> = terms.iter().filter(|term| varies(term, symbols)).collect();
+    matches!(varying[..], [term] if is_root(term, symbols))
+}
+
+fn varies(expression: &Expression, symbols: &Symbols) -> bool {
+    expression.symbols().into_iter().any(|symbol| symbols.is_state(symbol))
 }

@@ -11,15 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use num_rational::BigRational;
 
-use super::bounds::Range;
 use super::conservation::{LARGEST_DETERMINANT, determinant};
-use super::regularity::{constraint_matrix, find_singularity, is_singular, null_vector};
-use super::states;
+use super::regularity::{find_singularity, is_singular, rank};
+use super::states::{self, Values};
 use super::vanishing::{contradict, vanishes};
-use crate::derivation::{Derivation, Doubt};
+use crate::bounds::Range;
+use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
 
-/// Starts of a search, the first of those that there are; and of all that there are, one in so many where these fail.
+/// The number of starting points that are tried first; if all fail, every `STRIDE`-th of the rest is tried.
 const STARTS: usize = 24;
 const STRIDE: usize = 10;
 /// States that are looked at, if there are as many.
@@ -41,14 +41,14 @@ pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
     match doubt {
         // A function that is never negative can be zero only where its gradient is, and there C is singular.
         Doubt::OneSign { member, .. } => {
-            let integral = &derivation.integrals[*member];
-            is_never_zero(integral) || derivation.constraints().is_some() && has_one_sign(integral)
+            let value = &derivation.integrals[*member].value;
+            is_never_zero(value) || derivation.constraints().is_some() && has_one_sign(value)
         }
         Doubt::NoGradient(member) => {
             let integral = &derivation.integrals[*member];
-            let gradient = derivation.gradients[*member].iter();
+            let gradient = integral.gradient.iter();
             let square = Expression::sum(gradient.map(|(_, entry)| entry.clone() * entry.clone()));
-            has_one_sign(integral) || vanishes(&square, &[integral])
+            has_one_sign(&integral.value) || vanishes(&square, &[&integral.value])
         }
         Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
         Doubt::Singular { members, everywhere: true } => is_singular(derivation, members),
@@ -70,26 +70,26 @@ fn has_one_sign(expression: &Expression) -> bool {
 
 /// Whether the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the
 /// determinant of their products with one another vanishes.
-fn is_singular_on_constraints(derivation: &Derivation, members: &[usize]) -> bool {
+fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -> bool {
     let Some(constraints) = derivation.constraints() else { return false };
-    let k = constraints.holonomic();
     // A rate depends on the others where the constraint does that it is the rate of.
-    let declared = |&member: &usize| if (k..2 * k).contains(&member) { member - k } else { member };
-    let members: BTreeSet<usize> = members.iter().map(declared).collect();
+    let members: BTreeSet<IntegralId> = members.iter().map(|&member| derivation.integrals.declared(member)).collect();
     if members.len() >= LARGEST_DETERMINANT {
         return false;
     }
     let all: Vec<&Expression> =
-        independent_members(derivation).into_iter().map(|member| &derivation.integrals[member]).collect();
-    let gradients = members.iter().map(|&member| derivation.gradients[member].iter().cloned().collect());
-    let c = constraint_matrix(constraints);
-    let rows = members.iter().map(|&member| c[member].iter().cloned().enumerate().collect());
+        derivation.integrals.declared_constraints().map(|(_, constraint)| &constraint.value).collect();
+    let gradients = members.iter().map(|&member| derivation.integrals[member].gradient.iter().cloned().collect());
+    let rows = constraints.members().into_iter().zip(constraints.matrix());
+    let rows =
+        rows.filter(|(member, _)| members.contains(member)).map(|(_, row)| row.into_iter().enumerate().collect());
     vanishes(&gram_determinant(gradients), &all) || vanishes(&gram_determinant(rows), &all)
 }
 
-fn gram_determinant(rows: impl Iterator<Item = BTreeMap<usize, Expression>>) -> Expression {
-    let rows: Vec<BTreeMap<usize, Expression>> = rows.collect();
-    let product = |a: &BTreeMap<usize, Expression>, b: &BTreeMap<usize, Expression>| {
+/// det R R^T of a matrix R with sparse rows.
+fn gram_determinant<C: Ord>(rows: impl Iterator<Item = BTreeMap<C, Expression>>) -> Expression {
+    let rows: Vec<BTreeMap<C, Expression>> = rows.collect();
+    let product = |a: &BTreeMap<C, Expression>, b: &BTreeMap<C, Expression>| {
         let terms = a.iter().filter_map(|(column, entry)| Some(entry.clone() * b.get(column)?.clone()));
         Expression::sum(terms)
     };
@@ -99,11 +99,11 @@ fn gram_determinant(rows: impl Iterator<Item = BTreeMap<usize, Expression>>) -> 
 
 /// The first doubt about states that satisfy the constraints.
 fn find_fault(derivation: &Derivation) -> Option<Doubt> {
-    let members = independent_members(derivation);
+    let members: Vec<IntegralId> = derivation.integrals.declared_constraints().map(|(id, _)| id).collect();
     if members.is_empty() || members.len() > MOST_CONSTRAINTS {
         return None;
     }
-    let found: Vec<(Vec<f64>, Vec<f64>)> = search(derivation, &members).take(STATES).collect();
+    let found: Vec<(Values, Values)> = search(derivation, &members).take(STATES).collect();
     if found.is_empty() {
         return Some(infeasible(derivation, &members));
     }
@@ -111,8 +111,8 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
         return None;
     }
     let flat = members.iter().find(|&&member| {
-        let slope = |state: &[f64]| gradient(derivation, member, state).1.sqrt();
-        let is_flat = |(start, end): &(Vec<f64>, Vec<f64>)| {
+        let slope = |state: &Values| gradient(derivation, member, state).1.sqrt();
+        let is_flat = |(start, end): &(Values, Values)| {
             slope(end) < NEGLIGIBLE * slope(start) && is_multiple_zero(derivation, member, end)
         };
         found.iter().all(is_flat)
@@ -120,47 +120,41 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     if let Some(&member) = flat {
         return Some(Doubt::NoGradient(member));
     }
-    let singular = |(_, state): &(Vec<f64>, Vec<f64>)| null_vector(derivation, &|entry| states::evaluate(entry, state));
-    let sets: Option<Vec<Vec<usize>>> = found.iter().map(|pair| singular(pair).deficient()).collect();
+    let singular = |(_, state): &(Values, Values)| rank(derivation, &|entry| states::evaluate(entry, state));
+    let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(|pair| singular(pair).deficient()).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;
     Some(Doubt::Singular { members, everywhere: false })
 }
 
 /// Whether algebra shows that these integrals have no common zero, at three values of the parameters.
-fn is_contradiction(derivation: &Derivation, members: &[usize]) -> bool {
-    states::general(derivation).take(3).all(|state| {
+fn is_contradiction(derivation: &Derivation, members: &[IntegralId]) -> bool {
+    states::general(&derivation.symbols).take(3).all(|state| {
         let number = |symbol: Symbol| {
-            let millionths = (state[symbol.0 as usize] * 1e6).round() as i64;
+            let millionths = (state[symbol] * 1e6).round() as i64;
             Expression::Number(BigRational::new(millionths.into(), 1_000_000.into()))
         };
         let fixed = |symbol: Symbol| {
-            if (symbol.0 as usize) < derivation.dimension { Expression::from(symbol) } else { number(symbol) }
+            if derivation.symbols.is_state(symbol) { Expression::from(symbol) } else { number(symbol) }
         };
         let members: Vec<Expression> =
-            members.iter().map(|&member| derivation.integrals[member].substituted(&fixed)).collect();
+            members.iter().map(|&member| derivation.integrals[member].value.substituted(&fixed)).collect();
         contradict(&members)
     })
-}
-
-/// The constraints without rates, which can always be satisfied if they are independent.
-fn independent_members(derivation: &Derivation) -> Vec<usize> {
-    let holonomic = derivation.constraints().map_or(0, |constraints| constraints.holonomic());
-    (0..derivation.constraint_count).filter(|index| !(holonomic..2 * holonomic).contains(index)).collect()
 }
 
 /// Starts, and the states that satisfy some constraints to which they lead.
 fn search<'a>(
     derivation: &'a Derivation,
-    members: &'a [usize],
-) -> impl Iterator<Item = (Vec<f64>, Vec<f64>)> + use<'a> {
-    let first = states::general(derivation).take(STARTS);
-    let starts = first.chain(states::general(derivation).skip(STARTS).step_by(STRIDE));
+    members: &'a [IntegralId],
+) -> impl Iterator<Item = (Values, Values)> + use<'a> {
+    let first = states::general(&derivation.symbols).take(STARTS);
+    let starts = first.chain(states::general(&derivation.symbols).skip(STARTS).step_by(STRIDE));
     starts.filter_map(|start| Some((start.clone(), states::descend(derivation, members, start)?)))
 }
 
 /// What is to be said of the smallest set of constraints that no state was found for.
-fn infeasible(derivation: &Derivation, members: &[usize]) -> Doubt {
-    let fails = |subset: &[usize]| search(derivation, subset).next().is_none();
+fn infeasible(derivation: &Derivation, members: &[IntegralId]) -> Doubt {
+    let fails = |subset: &[IntegralId]| search(derivation, subset).next().is_none();
     if let Some(&member) = members.iter().find(|&&member| fails(&[member])) {
         let one_sign = sign(derivation, member).map(|positive| Doubt::OneSign { member, positive });
         return one_sign.unwrap_or(Doubt::Unsatisfied(vec![member]));
@@ -175,8 +169,9 @@ fn infeasible(derivation: &Derivation, members: &[usize]) -> Doubt {
 }
 
 /// Whether a constraint is positive, if it has one sign wherever it was evaluated.
-fn sign(derivation: &Derivation, member: usize) -> Option<bool> {
-    let values = states::general(derivation).map(|state| states::evaluate(&derivation.integrals[member], &state));
+fn sign(derivation: &Derivation, member: IntegralId) -> Option<bool> {
+    let values =
+        states::general(&derivation.symbols).map(|state| states::evaluate(&derivation.integrals[member].value, &state));
     let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
     let positive = values.iter().filter(|value| **value > 0.0).count();
     let negative = values.iter().filter(|value| **value < 0.0).count();
@@ -189,21 +184,21 @@ fn sign(derivation: &Derivation, member: usize) -> Option<bool> {
 }
 
 /// Whether Newton's steps merely halve the distance, or do worse: then it is no simple zero that they lead to.
-fn is_multiple_zero(derivation: &Derivation, member: usize, state: &[f64]) -> bool {
-    let value = |state: &[f64]| states::evaluate(&derivation.integrals[member], state);
-    let mut state = state.to_vec();
+fn is_multiple_zero(derivation: &Derivation, member: IntegralId, state: &Values) -> bool {
+    let value = |state: &Values| states::evaluate(&derivation.integrals[member].value, state);
+    let mut state = state.clone();
     (0..2).all(|_| {
         let before = value(&state);
         let (slope, square) = gradient(derivation, member, &state);
-        slope.into_iter().for_each(|(index, entry)| state[index] -= entry * before / square);
+        slope.into_iter().for_each(|(symbol, entry)| state[symbol] -= entry * before / square);
         (0.15..0.7).contains(&(value(&state) / before))
     })
 }
 
 /// The gradient of a constraint, and the square of its length.
-fn gradient(derivation: &Derivation, member: usize, state: &[f64]) -> (Vec<(usize, f64)>, f64) {
-    let entry = |(index, entry): &(usize, Expression)| (*index, states::evaluate(entry, state));
-    let entries: Vec<(usize, f64)> = derivation.gradients[member].iter().map(entry).collect();
+fn gradient(derivation: &Derivation, member: IntegralId, state: &Values) -> (Vec<(Symbol, f64)>, f64) {
+    let entry = |(symbol, entry): &(Symbol, Expression)| (*symbol, states::evaluate(entry, state));
+    let entries: Vec<(Symbol, f64)> = derivation.integrals[member].gradient.iter().map(entry).collect();
     let square = entries.iter().map(|(_, entry)| entry * entry).sum();
     (entries, square)
 }

@@ -4,7 +4,7 @@
 //! differ elsewhere, look dependent there. That they are dependent is proved with exact arithmetic.
 
 use super::modular::are_dependent;
-use crate::derivation::{Constraints, Derivation};
+use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::sample::sample_points;
 
@@ -12,10 +12,10 @@ use crate::sample::sample_points;
 const NEGLIGIBLE: f64 = 1e-6;
 
 /// The constraints that a vector of the null space of C involves, if C is singular at all points in general position.
-pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<usize>> {
+pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId>> {
     let mut singularity = None;
     for point in sample_points() {
-        match null_vector(derivation, &|expression| point.evaluate(expression)) {
+        match rank(derivation, &|expression| point.evaluate(expression)) {
             Rank::Full => return None,
             Rank::Undefined => {}
             Rank::Deficient(members) => singularity = Some(members),
@@ -25,38 +25,25 @@ pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<usize>> {
 }
 
 /// Whether the columns of C that belong to these constraints are proved to be dependent in every state.
-pub(super) fn is_singular(derivation: &Derivation, members: &[usize]) -> bool {
-    derivation.constraints().is_some_and(|constraints| are_dependent(&constraint_matrix(constraints), members))
-}
-
-/// C, row by row.
-pub(super) fn constraint_matrix(constraints: &Constraints) -> Vec<Vec<Expression>> {
-    match constraints {
-        Constraints::Phase { c, .. } => c.clone(),
-        Constraints::Holonomic { a, b, .. } => {
-            let k = a.len();
-            let entry = |i: usize, j: usize| match (i < k, j < k) {
-                (true, true) => Expression::zero(),
-                (true, false) => a[i][j - k].clone(),
-                (false, true) => -a[i - k][j].clone(),
-                (false, false) => b[i - k][j - k].clone(),
-            };
-            (0..2 * k).map(|i| (0..2 * k).map(|j| entry(i, j)).collect()).collect()
-        }
-    }
+pub(super) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
+    derivation.constraints().is_some_and(|constraints| {
+        let all = constraints.members();
+        let columns: Vec<usize> = (0..all.len()).filter(|&column| members.contains(&all[column])).collect();
+        are_dependent(&constraints.matrix(), &columns)
+    })
 }
 
 /// The rank of C in one state.
 pub(super) enum Rank {
     Full,
     /// The constraints that a vector of the null space involves.
-    Deficient(Vec<usize>),
+    Deficient(Vec<IntegralId>),
     /// Some entry is not finite.
     Undefined,
 }
 
 impl Rank {
-    pub(super) fn deficient(self) -> Option<Vec<usize>> {
+    pub(super) fn deficient(self) -> Option<Vec<IntegralId>> {
         match self {
             Self::Deficient(members) => Some(members),
             Self::Full | Self::Undefined => None,
@@ -64,13 +51,23 @@ impl Rank {
     }
 }
 
-/// Gaussian elimination with complete pivoting on rows scaled to one.
-pub(super) fn null_vector(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Rank {
-    let mut c = derivation.constraint_matrix(value);
-    let m = c.len();
+/// The rank of C where expressions have these values.
+pub(super) fn rank(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Rank {
+    let c = derivation.constraint_matrix(value);
     if c.iter().flatten().any(|entry| !entry.is_finite()) {
         return Rank::Undefined;
     }
+    let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
+    match null_vector(c) {
+        Some(columns) => Rank::Deficient(columns.into_iter().map(|column| members[column]).collect()),
+        None => Rank::Full,
+    }
+}
+
+/// The columns that a vector of the null space involves, if there is one: Gaussian elimination with complete pivoting on rows
+/// scaled to one.
+fn null_vector(mut c: Vec<Vec<f64>>) -> Option<Vec<usize>> {
+    let m = c.len();
     for row in &mut c {
         let largest = row.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
         row.iter_mut().for_each(|entry| *entry /= if largest > 0.0 { largest } else { 1.0 });
@@ -86,7 +83,7 @@ pub(super) fn null_vector(derivation: &Derivation, value: &impl Fn(&Expression) 
             }
         }
         if pivot < 1e-10 {
-            return Rank::Deficient(support(&c, step, &columns));
+            return Some(support(&c, step, &columns));
         }
         c.swap(step, at.0);
         c.iter_mut().for_each(|row| row.swap(step, at.1));
@@ -98,7 +95,7 @@ pub(super) fn null_vector(derivation: &Derivation, value: &impl Fn(&Expression) 
             }
         }
     }
-    Rank::Full
+    None
 }
 
 /// The columns that take part in the null vector whose free entry is column `rank`, from the upper triangle.

@@ -11,13 +11,14 @@
 //! constraints. Where that leads nowhere, dI.X is evaluated to seventy digits in states of general position and in states
 //! that satisfy the constraints. These states also show what is false, and one of them is a witness.
 
-use super::phase_space::{Observable, PhaseSpace};
-use super::regularity::constraint_matrix;
 use super::samples::Samples;
+use super::states::Values;
 use super::vanishing::vanishes;
-use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field};
+use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field, IntegralId, Kind};
 use crate::expression::{Expression, Symbol};
+use crate::mechanics::{Observable, PhaseSpace};
 use crate::symbolic::Expr;
+use crate::table::Table;
 
 /// The size of the largest determinant that is written out.
 pub(super) const LARGEST_DETERMINANT: usize = 5;
@@ -27,7 +28,7 @@ pub(super) const LARGEST_DETERMINANT: usize = 5;
 pub struct Claim {
     /// The grade, if algebra decided.
     proved: Option<Conservation>,
-    /// dI.X where the constraints hold. The multiplier of constraint j is the symbol beyond the model's with that index.
+    /// dI.X where the constraints hold. It may contain multipliers.
     rate: Expression,
 }
 
@@ -41,64 +42,73 @@ impl Claim {
 /// An integral that is not conserved.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// Which one.
-    pub integral: usize,
+    /// The integral.
+    pub integral: IntegralId,
     /// dI.X where the constraints hold, as in [`Claim`].
     pub rate: Expression,
-    /// A value for every symbol.
-    pub state: Vec<f64>,
+    /// A value for every entry of the state and of the parameters.
+    pub state: Values,
     /// The value of dI.X in this state.
     pub value: f64,
 }
 
 /// What algebra says to every integral. Runs within a session.
-pub fn claims(derivation: &Derivation) -> Vec<Claim> {
-    let open = (0..derivation.integrals.len()).any(|integral| !is_kept_by_construction(derivation, integral));
+pub fn claims(derivation: &Derivation) -> Table<IntegralId, Claim> {
+    let open = derivation.integrals.ids().any(|integral| !is_kept_by_construction(derivation, integral));
     let brackets = match &derivation.field {
         Field::Dirac(constraints) if open => Some(Brackets::new(derivation, constraints)),
         Field::Dirac(_) | Field::Given(_) => None,
     };
     let claim = |integral| match (&derivation.field, &brackets) {
-        _ if is_kept_by_construction(derivation, integral) => {
+        (Field::Dirac(_), Some(brackets)) if !is_kept_by_construction(derivation, integral) => brackets.claim(integral),
+        (Field::Given(rates), _) if !is_kept_by_construction(derivation, integral) => {
+            claim_of_given(derivation, rates, integral)
+        }
+        _ => {
             let proved = Some(Conservation::Everywhere(Evidence::Construction));
             Claim { proved, rate: Expression::zero() }
         }
-        (Field::Dirac(_), Some(brackets)) => brackets.claim(integral),
-        (Field::Given(rates), _) => claim_of_given(derivation, rates, integral),
-        (Field::Dirac(_), None) => unreachable!("all of its integrals are kept by construction"),
     };
-    (0..derivation.integrals.len()).map(claim).collect()
+    derivation.integrals.ids().map(claim).collect()
 }
 
 /// The grade of every integral; those that are not conserved, if there are any.
-pub fn prove(derivation: &Derivation, claims: &[Claim]) -> Result<Vec<Conservation>, Vec<Violation>> {
+pub fn prove(
+    derivation: &Derivation,
+    claims: &Table<IntegralId, Claim>,
+) -> Result<Table<IntegralId, Conservation>, Vec<Violation>> {
     let mut samples = Samples::new(derivation);
     let mut grades = Vec::new();
     let mut violations = Vec::new();
-    for (integral, claim) in claims.iter().enumerate() {
+    for (integral, claim) in claims.iter() {
         match claim.proved.map_or_else(|| samples.grade(integral), Ok) {
             Ok(grade) => grades.push(grade),
             Err((state, value)) => violations.push(Violation { integral, rate: claim.rate.clone(), state, value }),
         }
     }
-    if violations.is_empty() { Ok(grades) } else { Err(violations) }
+    if violations.is_empty() { Ok(grades.into_iter().collect()) } else { Err(violations) }
 }
 
-fn is_kept_by_construction(derivation: &Derivation, integral: usize) -> bool {
-    let is_constraint = integral < derivation.constraint_count && derivation.constraints().is_some();
-    is_constraint || Some(integral) == derivation.energy
+fn is_kept_by_construction(derivation: &Derivation, integral: IntegralId) -> bool {
+    match derivation.integrals[integral].kind {
+        Kind::Holonomic { .. } | Kind::Rate { .. } | Kind::Phase | Kind::Energy => true,
+        Kind::InvariantSet | Kind::Invariant => false,
+    }
+}
+
+/// The functions that vanish on the constraint set.
+fn constraints(derivation: &Derivation) -> Vec<&Expression> {
+    derivation.integrals.constraints().map(|(_, constraint)| &constraint.value).collect()
 }
 
 /// dI.X = sum_i dI/dx_i x'_i
-fn claim_of_given(derivation: &Derivation, rates: &[Expression], integral: usize) -> Claim {
+fn claim_of_given(derivation: &Derivation, rates: &Table<Symbol, Expression>, integral: IntegralId) -> Claim {
     let mut rate = Expr::zero();
-    for (index, slope) in &derivation.gradients[integral] {
-        rate = &rate + &(&Expr::read(slope) * &Expr::read(&rates[*index]));
+    for (symbol, slope) in &derivation.integrals[integral].gradient {
+        rate = &rate + &(&Expr::read(slope) * &Expr::read(&rates[*symbol]));
     }
-    let rate = rate.simplest();
-    let rate = written(&rate);
-    let constraints: Vec<&Expression> = derivation.integrals[..derivation.constraint_count].iter().collect();
-    Claim { proved: decide(&rate, &rate, &constraints), rate }
+    let rate = written(&rate.simplest());
+    Claim { proved: decide(&rate, &rate, &constraints(derivation)), rate }
 }
 
 /// What is not real anywhere stands as a number that is not 0: nothing is proved of it, and no state will be found for it.
@@ -120,23 +130,25 @@ fn decide(everywhere: &Expression, on_constraints: &Expression, constraints: &[&
 struct Brackets<'a> {
     derivation: &'a Derivation,
     constraints: &'a Constraints,
-    space: PhaseSpace,
-    observables: Vec<Observable>,
+    observables: Table<IntegralId, Observable>,
 }
 
 impl<'a> Brackets<'a> {
     fn new(derivation: &'a Derivation, constraints: &'a Constraints) -> Self {
-        let space = PhaseSpace::new(derivation.dimension);
-        let integrals = derivation.integrals.iter().zip(&derivation.gradients);
-        let observables = integrals.map(|(value, gradient)| Observable::read(value, gradient)).collect();
-        Self { derivation, constraints, space, observables }
+        Self { derivation, constraints, observables: derivation.integrals.map(Observable::read) }
     }
 
-    fn claim(&self, integral: usize) -> Claim {
-        let bracket =
-            |other: usize| written(&self.space.bracket(&self.observables[integral], &self.observables[other]));
-        let with_energy = self.derivation.energy.map_or_else(Expression::zero, bracket);
-        let row: Vec<Expression> = (0..self.constraints.len()).map(bracket).collect();
+    /// {f, g}
+    fn bracket(&self, f: IntegralId, g: IntegralId) -> Expression {
+        let space = PhaseSpace::new(&self.derivation.symbols, &self.derivation.structure);
+        written(&space.bracket(&self.observables[f], &self.observables[g]))
+    }
+
+    fn claim(&self, integral: IntegralId) -> Claim {
+        let with_energy = self.derivation.integrals.energy();
+        let with_energy = with_energy.map_or_else(Expression::zero, |energy| self.bracket(integral, energy));
+        let row: Vec<Expression> =
+            self.constraints.members().into_iter().map(|other| self.bracket(integral, other)).collect();
         let rate = self.rate(integral, &with_energy);
         let proved = if with_energy.is_zero() && row.iter().all(Expression::is_zero) {
             Some(Conservation::Everywhere(Evidence::Algebra))
@@ -147,23 +159,22 @@ impl<'a> Brackets<'a> {
     }
 
     /// dI.X where the constraints hold: there, the multipliers of the rates of holonomic constraints vanish.
-    fn rate(&self, integral: usize, with_energy: &Expression) -> Expression {
-        let vanishing = match self.constraints {
-            Constraints::Holonomic { a, .. } => a.len()..2 * a.len(),
-            Constraints::Phase { .. } => 0..0,
+    fn rate(&self, integral: IntegralId, with_energy: &Expression) -> Expression {
+        let acting = match self.constraints {
+            Constraints::Holonomic { pairs, .. } => pairs.iter().map(|(constraint, _)| *constraint).collect(),
+            Constraints::General { members, .. } => members.clone(),
         };
-        let constraints = (0..self.constraints.len()).filter(|j| !vanishing.contains(j));
-        let reactions = constraints.map(|j| {
-            let multiplier = Expression::from(Symbol(self.derivation.first_multiplier + j as u32));
-            multiplier * written(&self.space.bracket(&self.observables[j], &self.observables[integral]))
+        let reactions = acting.into_iter().filter_map(|constraint| {
+            let multiplier = Expression::from(self.derivation.symbols.multiplier(constraint)?);
+            Some(multiplier * self.bracket(constraint, integral))
         });
         Expression::sum([with_energy.clone()].into_iter().chain(reactions))
     }
 
     fn decide(&self, with_energy: &Expression, row: &[Expression]) -> Option<Conservation> {
-        let n = self.constraints.len();
-        let everywhere = (n < LARGEST_DETERMINANT).then(|| {
-            let rows = transposed(constraint_matrix(self.constraints)).into_iter().zip(self.right_hand_side());
+        let everywhere = (row.len() < LARGEST_DETERMINANT).then(|| {
+            let right_side = self.constraints.right_side(&self.derivation.integrals);
+            let rows = transposed(self.constraints.matrix()).into_iter().zip(right_side);
             bordered(rows, row, with_energy)
         });
         let on_constraints = match self.constraints {
@@ -173,20 +184,12 @@ impl<'a> Brackets<'a> {
             }
             _ => everywhere.clone(),
         };
-        let constraints: Vec<&Expression> = self.derivation.integrals[..n].iter().collect();
         let never = Expression::one();
-        decide(&everywhere.unwrap_or_else(|| never.clone()), &on_constraints.unwrap_or(never), &constraints)
-    }
-
-    /// b_i = {H, f_i}; that of a holonomic constraint is minus its rate.
-    fn right_hand_side(&self) -> Vec<Expression> {
-        match self.constraints {
-            Constraints::Phase { energy_brackets, .. } => energy_brackets.clone(),
-            Constraints::Holonomic { a, energy_brackets, .. } => {
-                let rates = &self.derivation.integrals[a.len()..2 * a.len()];
-                rates.iter().map(|rate| -rate.clone()).chain(energy_brackets.iter().cloned()).collect()
-            }
-        }
+        decide(
+            &everywhere.unwrap_or_else(|| never.clone()),
+            &on_constraints.unwrap_or(never),
+            &constraints(self.derivation),
+        )
     }
 }
 

@@ -1,0 +1,88 @@
+//! What is said of integrals that are not conserved.
+
+use super::Messages;
+use crate::derivation::Derivation;
+use crate::diagnostics::Errors;
+use crate::expression::Symbol;
+use crate::notation;
+use crate::proofs::Violation;
+
+/// Values that a witness lists at most.
+const MOST_VALUES: usize = 16;
+
+impl Messages<'_> {
+    /// One message for each declared name: entries of a vector that fail together are one mistake.
+    pub(in crate::compile) fn not_conserved(&self, derivation: &Derivation, violations: &[Violation]) -> syn::Error {
+        let mut errors = Errors::new();
+        let mut rest = violations;
+        while let Some(first) = rest.first() {
+            let stem = |violation: &Violation| derivation.integrals[violation.integral].name.split('[').next();
+            let count = rest.iter().take_while(|violation| stem(violation) == stem(first)).count();
+            errors.push(self.model.spans[first.integral], self.violation(derivation, first, &rest[1..count]));
+            rest = &rest[count..];
+        }
+        errors.flush().err().unwrap_or_else(|| super::no_model(self.declaration))
+    }
+
+    fn violation(&self, derivation: &Derivation, violation: &Violation, others: &[Violation]) -> String {
+        let name = |violation: &Violation| self.name(violation.integral);
+        let is_set = derivation.integrals[violation.integral].kind.is_constraint();
+        let restricted = derivation.integrals.constraints().next().is_some();
+        let what = match (is_set, restricted) {
+            (true, _) => "is no invariant set of the field: where all constraints hold,",
+            (false, true) => "is not conserved: where the constraints hold,",
+            (false, false) => "is not conserved:",
+        };
+        let rate = notation::short(&violation.rate, &derivation.symbols);
+        let value = number(violation.value);
+        let witness = witness(derivation, violation);
+        let also = match others {
+            [] => String::new(),
+            [other] => format!("; {} is not conserved either", name(other)),
+            _ => format!("; {} are not conserved either", others.iter().map(name).collect::<Vec<_>>().join(", ")),
+        };
+        let remedy =
+            if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
+        let legend =
+            if has_multipliers(derivation, violation) { " (c: the multipliers of the constraints)" } else { "" };
+        format!("{} {what} d/dt = {rate}{legend}, which is {value} at {witness}{also}{remedy}", name(violation))
+    }
+}
+
+fn has_multipliers(derivation: &Derivation, violation: &Violation) -> bool {
+    violation.rate.symbols().into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some())
+}
+
+/// The values of the symbols that the rate depends on; of all, where it contains multipliers.
+fn witness(derivation: &Derivation, violation: &Violation) -> String {
+    let unknowns: Vec<Symbol> = derivation.symbols.unknowns().collect();
+    let relevant: Vec<Symbol> = if has_multipliers(derivation, violation) && unknowns.len() <= MOST_VALUES {
+        unknowns
+    } else {
+        let symbols = violation.rate.symbols();
+        unknowns.into_iter().filter(|symbol| symbols.contains(symbol)).collect()
+    };
+    let value = |&symbol: &Symbol| format!("{} = {}", derivation.symbols[symbol].name, number(violation.state[symbol]));
+    let mut values: Vec<String> = relevant.iter().take(MOST_VALUES).map(value).collect();
+    if relevant.len() > MOST_VALUES {
+        values.push("..".to_owned());
+    }
+    values.join(", ")
+}
+
+/// Three digits.
+fn number(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-3..1e4).contains(&size) {
+        return format!("{value:.2e}");
+    }
+    let decimals = if size < 1.0 {
+        3
+    } else if size < 100.0 {
+        2
+    } else {
+        0
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}

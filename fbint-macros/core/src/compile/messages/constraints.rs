@@ -1,0 +1,110 @@
+//! What is said of constraints that are proved to be unfit: constant, singular, or without a state that satisfies them.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::Span;
+
+use super::Messages;
+use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
+use crate::diagnostics::Errors;
+use crate::proofs;
+
+impl Messages<'_> {
+    /// Reports integrals that are constant or, if there are none, the first mistake among the constraints.
+    pub(in crate::compile) fn constraints(&self, derivation: &Derivation, mistakes: &[Doubt]) -> syn::Result<()> {
+        let mut errors = Errors::new();
+        self.constants(derivation, &mut errors);
+        if errors.is_empty() {
+            self.unfit(derivation, mistakes, &mut errors);
+        }
+        errors.flush()
+    }
+
+    /// Elaboration refuses what names no unknown; here everything that depended on one has cancelled.
+    fn constants(&self, derivation: &Derivation, errors: &mut Errors) {
+        for (id, integral) in derivation.integrals.iter() {
+            let is_declared = !matches!(integral.kind, Kind::Rate { .. } | Kind::Energy);
+            if is_declared && integral.gradient.is_empty() {
+                let text = format!("{} is constant: everything in it that could change cancels", self.name(id));
+                errors.push(self.model.spans[id], text);
+            }
+        }
+    }
+
+    fn unfit(&self, derivation: &Derivation, mistakes: &[Doubt], errors: &mut Errors) {
+        match mistakes {
+            [.., Doubt::OneSign { member, positive }] => self.one_sign(derivation, *member, *positive, errors),
+            [Doubt::Singular { members, everywhere: true }, Doubt::Unsatisfied(_)] => {
+                let reason =
+                    |names: &str| format!("{names} contradict one another: no state satisfies all of them; remove one");
+                self.singular(derivation, members, "everywhere", &reason, errors);
+            }
+            [Doubt::Singular { members, everywhere }, ..] => {
+                let place = if *everywhere { "everywhere" } else { "wherever the constraints hold" };
+                let reason = |names: &str| format!("{names} depend on one another; remove one of them");
+                self.singular(derivation, members, place, &reason, errors);
+            }
+            [Doubt::Unsatisfied(members), ..] => self.contradiction(members, errors),
+            [Doubt::NoGradient(member), ..] => self.flat(*member, errors),
+            _ => {}
+        }
+    }
+
+    fn one_sign(&self, derivation: &Derivation, member: IntegralId, positive: bool, errors: &mut Errors) {
+        let name = self.name(member);
+        let text = if proofs::is_never_zero(&derivation.integrals[member].value) {
+            let sign = if positive { "positive" } else { "negative" };
+            format!("{name} is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
+        } else {
+            let sign = if positive { "negative" } else { "positive" };
+            format!(
+                "{name} is never {sign}, so that its gradient vanishes wherever {name} does and C is singular there: check \
+                 its signs"
+            )
+        };
+        errors.push(self.model.spans[member], text);
+    }
+
+    fn contradiction(&self, members: &[IntegralId], errors: &mut Errors) {
+        let names = self.names(members.iter().copied());
+        let text = format!("{names} contradict one another: no state satisfies all of them; correct or remove one");
+        let span = members.last().map_or_else(Span::call_site, |&last| self.model.spans[last]);
+        errors.push(span, text);
+    }
+
+    fn flat(&self, member: IntegralId, errors: &mut Errors) {
+        let name = self.name(member);
+        let text = format!(
+            "the gradient of {name} vanishes wherever {name} does, so that C is singular there: drop the power, or whatever \
+             makes {name} touch 0 without crossing it"
+        );
+        errors.push(self.model.spans[member], text);
+    }
+
+    fn singular(
+        &self,
+        derivation: &Derivation,
+        members: &[IntegralId],
+        place: &str,
+        several: &dyn Fn(&str) -> String,
+        errors: &mut Errors,
+    ) {
+        // A rate stands for the constraint that it is the rate of: users declare only that.
+        let culprits: BTreeSet<IntegralId> =
+            members.iter().map(|&member| derivation.integrals.declared(member)).collect();
+        let Some(&last) = culprits.last() else { return };
+        let names = self.names(culprits.iter().copied());
+        let reason = match (culprits.len(), derivation.integrals[last].kind) {
+            (1, Kind::Holonomic { .. }) => format!(
+                "{names} commutes with its own rate, because the Hamiltonian is not quadratic in the momenta along its \
+                 gradient; give the constraint as a `phase_constraint` with its conjugate"
+            ),
+            (1, _) => format!(
+                "{names} commutes with every other constraint; remove it, or add the constraint that is conjugate to it"
+            ),
+            _ => several(&names),
+        };
+        let text = format!("the matrix C of the constraints' Poisson brackets is singular {place}: {reason}");
+        errors.push(self.model.spans[last], text);
+    }
+}

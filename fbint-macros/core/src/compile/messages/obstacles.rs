@@ -1,0 +1,66 @@
+//! What is said where nothing can be derived.
+
+use super::Messages;
+use crate::diagnostics::Errors;
+use crate::mechanics::Unreal;
+use crate::proofs::NotPoisson;
+
+/// Why nothing was derived.
+#[derive(Debug)]
+pub(in crate::compile) enum Obstacle {
+    /// Declared quantities have no finite real derivative.
+    Unreal(Vec<Unreal>),
+    /// `poisson` is not a Poisson matrix.
+    NotPoisson(NotPoisson),
+}
+
+impl Messages<'_> {
+    pub(in crate::compile) fn obstacle(&self, obstacle: &Obstacle) -> syn::Error {
+        let mut errors = Errors::new();
+        match obstacle {
+            Obstacle::Unreal(quantities) => quantities.iter().for_each(|quantity| self.unreal(*quantity, &mut errors)),
+            Obstacle::NotPoisson(reason) => {
+                errors.push(self.place(&self.declaration.poisson), self.not_poisson(*reason));
+            }
+        }
+        errors.flush().err().unwrap_or_else(|| super::no_model(self.declaration))
+    }
+
+    fn unreal(&self, quantity: Unreal, errors: &mut Errors) {
+        let (what, span) = match quantity {
+            Unreal::Hamiltonian => ("the Hamiltonian".to_owned(), self.place(&self.declaration.hamiltonian)),
+            Unreal::Poisson => ("the Poisson matrix".to_owned(), self.place(&self.declaration.poisson)),
+            Unreal::Rate(state) => self.rate(state),
+            Unreal::Integral(integral) => (self.name(integral), self.model.spans[integral]),
+        };
+        let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
+        errors.push(span, format_args!("{what} has no finite real derivative: {reason}"));
+    }
+
+    fn not_poisson(&self, reason: NotPoisson) -> String {
+        let place = |state| self.model.problem.symbols.states().position(|other| other == state).unwrap_or_default();
+        match reason {
+            NotPoisson::NotAntisymmetric(a, b) if a == b => format!(
+                "the Poisson matrix is not antisymmetric: its entry ({0}, {0}), for {1}, is not 0 as those of its diagonal \
+                 must be",
+                place(a),
+                self.state(a)
+            ),
+            NotPoisson::NotAntisymmetric(a, b) => format!(
+                "the Poisson matrix is not antisymmetric: its entries ({0}, {1}) and ({1}, {0}), for {2} and {3}, do not \
+                 add up to 0: make one the negative of the other",
+                place(a),
+                place(b),
+                self.state(a),
+                self.state(b)
+            ),
+            NotPoisson::JacobiFails(a, b, c) => format!(
+                "the matrix is no Poisson matrix: the Jacobi identity fails for {}, {}, {}; give the field by `dynamics` if \
+                 that is meant",
+                self.state(a),
+                self.state(b),
+                self.state(c)
+            ),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What was found out about a derivation.
+
+use super::IntegralId;
+use crate::expression::Expression;
+use crate::table::Table;
+
+/// Where the field without feedback keeps an integral, and how that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conservation {
+    /// dI.X = 0 in every state.
+    Everywhere(Evidence),
+    /// dI.X = 0 in every state that satisfies the constraints.
+    OnConstraints(Evidence),
+    /// No state was found in which this could be tested.
+    Undecided,
+}
+
+/// How a statement is known to be true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// It is true of every system of this form.
+    Construction,
+    /// Exact algebra proved it.
+    Algebra,
+    /// It is true to more than forty digits in so many states.
+    Samples(u32),
+}
+
+/// What was found out about a [`Derivation`], for people to read: nothing of it enters the generated code.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// For each integral.
+    pub conservation: Table<IntegralId, Conservation>,
+    /// {I_a, I_b} among the energy and the invariants.
+    pub involution: Involution,
+    /// Which integrals are functions of the others.
+    pub rank: Rank,
+    /// Constraints whose declaration takes a root of something that depends on the state.
+    pub roots: Vec<IntegralId>,
+    /// What looks like a mistake and was not proved to be one.
+    pub doubts: Vec<Doubt>,
+}
+
+/// What a search among states suggests. Nothing was found where something should be, which proves nothing: a domain may be
+/// small and far away. So a doubt is an error only if algebra proves it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// A declared quantity is defined in no state that was tried.
+    Undefined {
+        /// The quantity, as a message calls it.
+        what: String,
+        /// Why it is undefined, in the states that were tried.
+        reason: &'static str,
+        /// The part of it that is undefined.
+        part: Expression,
+    },
+    /// A constraint has one sign in every state that was tried.
+    OneSign {
+        /// The constraint.
+        member: IntegralId,
+        /// Whether that sign is positive.
+        positive: bool,
+    },
+    /// No state was found that satisfies all of these constraints.
+    Unsatisfied(Vec<IntegralId>),
+    /// The gradient of a constraint vanishes in every state that was found to satisfy it.
+    NoGradient(IntegralId),
+    /// C is singular in every state that was tried.
+    Singular {
+        /// Constraints that are responsible.
+        members: Vec<IntegralId>,
+        /// Whether states in general position were tried, or states that satisfy the constraints.
+        everywhere: bool,
+    },
+    /// Generated functions that were compared with the derivation at no point, because something in them is undefined there.
+    Unverified(Vec<&'static str>),
+}
+
+/// Brackets of integrals that are not constraints: Dirac brackets where there are constraints.
+#[derive(Clone, Debug, Default)]
+pub struct Involution {
+    /// How many pairs there are; 0 where the system has no bracket, or more integrals than were looked at.
+    pub pairs: usize,
+    /// The pairs that do not commute, with their bracket where it was brought into closed form.
+    pub others: Vec<(IntegralId, IntegralId, Option<Bracket>)>,
+}
+
+/// The bracket of two integrals that do not commute.
+#[derive(Clone, Debug)]
+pub enum Bracket {
+    /// An integral, times a small number.
+    Multiple(i64, IntegralId),
+    /// Any other function.
+    Function(Expression),
+}
+
+/// The rank of DF.
+#[derive(Clone, Debug, Default)]
+pub struct Rank {
+    /// The rank in general position; `None` where it was not determined.
+    pub rank: Option<usize>,
+    /// Sets of integrals, each of which is bound by an equation.
+    pub sets: Vec<Vec<IntegralId>>,
+}

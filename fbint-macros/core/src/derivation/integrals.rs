@@ -1,0 +1,108 @@
+//! What each integral of a model is.
+
+use crate::expression::{Expression, Symbol};
+use crate::table::{Id, Table};
+
+/// The place of an integral in F.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IntegralId(u32);
+
+impl Id for IntegralId {
+    fn at(place: usize) -> Self {
+        Self(place as u32)
+    }
+
+    fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What an integral is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A holonomic constraint g(q) = 0 of a canonical system.
+    Holonomic {
+        /// {g, H}
+        rate: IntegralId,
+    },
+    /// The rate {g, H} = 0 of a holonomic constraint g.
+    Rate {
+        /// g
+        of: IntegralId,
+    },
+    /// A constraint f(q, p) = 0 of a canonical system, taken as it is.
+    Phase,
+    /// An invariant set g(x) = 0 of a system that is not canonical.
+    InvariantSet,
+    /// H
+    Energy,
+    /// A declared first integral.
+    Invariant,
+}
+
+impl Kind {
+    /// Whether the integral vanishes on the constraint set.
+    pub fn is_constraint(self) -> bool {
+        matches!(self, Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::InvariantSet)
+    }
+}
+
+/// An integral before anything is derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// The name in plain text: `length`, `length_rate`, `energy`, `momentum[0]`.
+    pub name: String,
+    /// The name in a formula.
+    pub latex: String,
+    /// What it is.
+    pub kind: Kind,
+    /// How many equal entries of a declared matrix it stands for.
+    pub weight: u32,
+    /// The function; `None` for a rate, which is derived, and for the energy, which is H.
+    pub value: Option<Expression>,
+}
+
+/// An integral: a function of the state that the flow keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Integral {
+    /// The name in plain text: `length`, `length_rate`, `energy`, `momentum[0]`.
+    pub name: String,
+    /// The name in a formula.
+    pub latex: String,
+    /// What it is.
+    pub kind: Kind,
+    /// How many equal entries of a declared matrix it stands for.
+    pub weight: u32,
+    /// The function.
+    pub value: Expression,
+    /// The entries of its gradient that do not vanish, in the order of the state.
+    pub gradient: Vec<(Symbol, Expression)>,
+}
+
+/// F: all integrals in the order in which generated code has them.
+pub type Integrals = Table<IntegralId, Integral>;
+
+impl Integrals {
+    /// The integrals that vanish on the constraint set.
+    pub fn constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral)> {
+        self.iter().filter(|(_, integral)| integral.kind.is_constraint())
+    }
+
+    /// The constraints without rates, which stand for themselves: users declare only these.
+    pub fn declared_constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral)> {
+        self.constraints().filter(|(_, integral)| !matches!(integral.kind, Kind::Rate { .. }))
+    }
+
+    /// H, if there is one.
+    pub fn energy(&self) -> Option<IntegralId> {
+        self.iter().find(|(_, integral)| integral.kind == Kind::Energy).map(|(id, _)| id)
+    }
+
+    /// The integral that was declared: of a rate, the constraint that it is the rate of.
+    pub fn declared(&self, id: IntegralId) -> IntegralId {
+        match self[id].kind {
+            Kind::Rate { of } => of,
+            _ => id,
+        }
+    }
+}

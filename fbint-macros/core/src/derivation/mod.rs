@@ -1,0 +1,151 @@
+//! The mathematics of one model as plain data: what `mechanics` derives, `program` lowers and `notation` prints.
+//!
+//! What a symbol or an integral is stands where it is listed, in [`Symbols`] and [`Integrals`], and is read from there. A canonical
+//! state is x = (q, p) with J = [[0, I], [-I, 0]] and bracket {f, g} = f_q . g_p - f_p . g_q. Its field is
+//! X = J (grad H - Df^T c), where c solves C^T c = b with C_ij = {f_i, f_j}, b_i = {H, f_i} over the constraints f (CPV22
+//! eq. 4). The field of any other state is given, or is J(x) grad H.
+
+mod constraints;
+mod findings;
+mod integrals;
+mod structure;
+mod symbols;
+
+pub use constraints::{Constraints, EnergyBracket};
+pub use findings::{Bracket, Conservation, Doubt, Evidence, Findings, Involution, Rank};
+pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
+pub use structure::{Entry, Structure};
+pub use symbols::{Role, SymbolInfo, Symbols};
+
+use crate::expression::{Expression, Symbol};
+use crate::table::Table;
+
+/// What is declared.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    /// What the model is called.
+    pub name: String,
+    /// The entries of the state and of the parameters, and the multipliers of the constraints.
+    pub symbols: Symbols,
+    /// How the state moves where there are no constraints.
+    pub dynamics: Dynamics,
+    /// Everything that the flow keeps.
+    pub integrals: Table<IntegralId, Declared>,
+    /// Extra quantities, which may contain multipliers.
+    pub outputs: Vec<Output>,
+}
+
+/// A named function of the state and the multipliers.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// The name in plain text: `tension`, `force[0]`, `rod[3]`.
+    pub name: String,
+    /// The name in a formula.
+    pub latex: String,
+    /// The function.
+    pub value: Expression,
+}
+
+/// How a state moves.
+#[derive(Clone, Debug)]
+pub enum Dynamics {
+    /// By Hamilton's equations.
+    Canonical {
+        /// H
+        hamiltonian: Expression,
+    },
+    /// x' = J(x) grad H.
+    Poisson {
+        /// J, row by row.
+        matrix: Vec<Vec<Expression>>,
+        /// H
+        hamiltonian: Expression,
+    },
+    /// x' as it is given.
+    Given {
+        /// x', entry by entry.
+        rates: Vec<Expression>,
+    },
+}
+
+impl Dynamics {
+    /// H, unless the field is given.
+    pub fn hamiltonian(&self) -> Option<&Expression> {
+        match self {
+            Self::Canonical { hamiltonian } | Self::Poisson { hamiltonian, .. } => Some(hamiltonian),
+            Self::Given { .. } => None,
+        }
+    }
+}
+
+/// What follows from a [`Problem`].
+#[derive(Clone, Debug)]
+pub struct Derivation {
+    /// What the model is called.
+    pub name: String,
+    /// The entries of the state and of the parameters, and the multipliers of the constraints.
+    pub symbols: Symbols,
+    /// The bracket.
+    pub structure: Structure,
+    /// F, with DF in the gradients.
+    pub integrals: Integrals,
+    /// X
+    pub field: Field,
+    /// How H depends on the momenta.
+    pub kinetic_energy: KineticEnergy,
+    /// As declared.
+    pub outputs: Vec<Output>,
+}
+
+/// The vector field.
+#[derive(Clone, Debug)]
+pub enum Field {
+    /// J (grad H - Df^T c), with the brackets among the constraints and with H.
+    Dirac(Constraints),
+    /// x', entry by entry.
+    Given(Table<Symbol, Expression>),
+}
+
+/// How H depends on the momenta, which decides what splitting methods can do with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KineticEnergy {
+    /// In any way, or there are no momenta.
+    General,
+    /// H = T(p) + U(q).
+    Separable,
+    /// H = T(p) + U(q) with T quadratic.
+    Quadratic,
+}
+
+impl Derivation {
+    /// N, the number of entries of the state.
+    pub fn dimension(&self) -> usize {
+        self.symbols.dimension()
+    }
+
+    /// The linear system for c, unless the field is given.
+    pub fn constraints(&self) -> Option<&Constraints> {
+        match &self.field {
+            Field::Dirac(constraints) => Some(constraints),
+            Field::Given(_) => None,
+        }
+    }
+
+    /// The entry of DF in the row of an integral and the column of a state, unless it vanishes.
+    pub fn entry(&self, integral: IntegralId, state: Symbol) -> Option<&Expression> {
+        let gradient = &self.integrals[integral].gradient;
+        gradient.iter().find(|(column, _)| *column == state).map(|(_, entry)| entry)
+    }
+
+    /// The matrix C at a point, row by row; empty where the field is given.
+    pub fn constraint_matrix(&self, value: &impl Fn(&Expression) -> f64) -> Vec<Vec<f64>> {
+        let rows = self.constraints().map_or_else(Vec::new, Constraints::matrix);
+        rows.iter().map(|row| row.iter().map(value).collect()).collect()
+    }
+
+    /// b_i = {H, f_i} at a point, in the order of the rows of C; empty where the field is given.
+    pub fn energy_brackets(&self, value: &impl Fn(&Expression) -> f64) -> Vec<f64> {
+        let brackets = self.constraints().map_or_else(Vec::new, |constraints| constraints.right_side(&self.integrals));
+        brackets.iter().map(value).collect()
+    }
+}

@@ -1,0 +1,71 @@
+//! The bracket of a model's phase space: {f, g} = sum over x, y of f_x J_xy g_y.
+
+use super::{Role, Symbols};
+use crate::expression::{Expression, Symbol};
+use crate::table::Table;
+
+/// What the bracket of two functions is.
+#[derive(Clone, Debug)]
+pub enum Structure {
+    /// {f, g} = f_q . g_p - f_p . g_q, where J = [[0, I], [-I, 0]].
+    Canonical,
+    /// grad f^T J(x) grad g. Each row of J has the entries that do not vanish.
+    Matrix(Table<Symbol, Vec<(Symbol, Expression)>>),
+    /// There is no bracket: the field is given.
+    None,
+}
+
+/// An entry of J.
+#[derive(Clone, Copy, Debug)]
+pub enum Entry<'a> {
+    /// 1
+    One,
+    /// -1
+    MinusOne,
+    /// Any other one.
+    Function(&'a Expression),
+}
+
+impl Structure {
+    /// The matrix with these rows, which have an entry for each entry of the state.
+    pub fn matrix(symbols: &Symbols, rows: &[Vec<Expression>]) -> Self {
+        let row = |row: &Vec<Expression>| {
+            let entries = symbols.states().zip(row).filter(|(_, entry)| !entry.is_zero());
+            entries.map(|(symbol, entry)| (symbol, entry.clone())).collect()
+        };
+        Self::Matrix(rows.iter().map(row).collect())
+    }
+
+    /// Whether there is a bracket.
+    pub fn exists(&self) -> bool {
+        !matches!(self, Self::None)
+    }
+
+    /// Row x of J: each y with {x, y}, where that does not vanish.
+    pub fn row<'a>(&'a self, symbols: &Symbols, x: Symbol) -> Vec<(Symbol, Entry<'a>)> {
+        match (self, symbols[x].role) {
+            (Self::Canonical, Role::Coordinate { momentum }) => vec![(momentum, Entry::One)],
+            (Self::Canonical, Role::Momentum { coordinate }) => vec![(coordinate, Entry::MinusOne)],
+            (Self::Matrix(rows), role) if role.is_state() => {
+                rows[x].iter().map(|(y, entry)| (*y, Entry::Function(entry))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The terms f_x J_xy g_y of {f, g}, from the entries of the gradients that do not vanish.
+    pub fn bracket<'a, F: Clone, G>(
+        &'a self,
+        symbols: &Symbols,
+        f: impl IntoIterator<Item = (Symbol, F)>,
+        g: impl Fn(Symbol) -> Option<G>,
+    ) -> Vec<(F, Entry<'a>, G)> {
+        let mut terms = Vec::new();
+        for (x, slope) in f {
+            for (y, entry) in self.row(symbols, x) {
+                terms.extend(g(y).map(|other| (slope.clone(), entry, other)));
+            }
+        }
+        terms
+    }
+}

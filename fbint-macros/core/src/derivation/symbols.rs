@@ -1,0 +1,97 @@
+//! What each symbol of a model is.
+
+use super::IntegralId;
+use crate::expression::Symbol;
+use crate::table::{Id, Table};
+
+/// A symbol of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymbolInfo {
+    /// The name in plain text: `m`, `q[0]`, `q[(0, 1)]`, `c[length]`.
+    pub name: String,
+    /// The name in a formula: `m`, `q_{0}`, `q_{0,1}`, `\omega_{2}`.
+    pub latex: String,
+    /// What it is.
+    pub role: Role,
+}
+
+/// What a symbol is to the mechanics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// An entry of q in a canonical state (q, p).
+    Coordinate {
+        /// Its conjugate.
+        momentum: Symbol,
+    },
+    /// An entry of p in a canonical state (q, p).
+    Momentum {
+        /// Its conjugate.
+        coordinate: Symbol,
+    },
+    /// An entry of a state that is not canonical.
+    State,
+    /// An entry of a parameter.
+    Parameter,
+    /// The entry of c that belongs to a constraint.
+    Multiplier(IntegralId),
+}
+
+impl Role {
+    /// Whether the symbol is an entry of the state.
+    pub fn is_state(self) -> bool {
+        matches!(self, Self::Coordinate { .. } | Self::Momentum { .. } | Self::State)
+    }
+}
+
+/// All symbols of a model: the entries of the state in the order of the flat state, those of the parameters, the multipliers.
+pub type Symbols = Table<Symbol, SymbolInfo>;
+
+impl Id for Symbol {
+    fn at(place: usize) -> Self {
+        Self(place as u32)
+    }
+
+    fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Symbols {
+    /// The entries of the state in their order.
+    pub fn states(&self) -> impl Iterator<Item = Symbol> {
+        self.iter().filter(|(_, symbol)| symbol.role.is_state()).map(|(id, _)| id)
+    }
+
+    /// N, the number of entries of the state.
+    pub fn dimension(&self) -> usize {
+        self.states().count()
+    }
+
+    /// The entries of the parameters in their order.
+    pub fn parameters(&self) -> impl Iterator<Item = Symbol> {
+        self.iter().filter(|(_, symbol)| symbol.role == Role::Parameter).map(|(id, _)| id)
+    }
+
+    /// The symbols that have any value: the entries of the state and of the parameters.
+    pub fn unknowns(&self) -> impl Iterator<Item = Symbol> {
+        self.states().chain(self.parameters())
+    }
+
+    /// The symbol of a constraint's multiplier.
+    pub fn multiplier(&self, constraint: IntegralId) -> Option<Symbol> {
+        self.iter().find(|(_, symbol)| symbol.role == Role::Multiplier(constraint)).map(|(id, _)| id)
+    }
+
+    /// The constraint whose multiplier a symbol is.
+    pub fn constraint(&self, symbol: Symbol) -> Option<IntegralId> {
+        match self.get(symbol)?.role {
+            Role::Multiplier(constraint) => Some(constraint),
+            _ => None,
+        }
+    }
+
+    /// Whether a symbol is an entry of the state.
+    pub fn is_state(&self, symbol: Symbol) -> bool {
+        self.get(symbol).is_some_and(|symbol| symbol.role.is_state())
+    }
+}

@@ -1,0 +1,66 @@
+//! The order of the integrals, which is decided here and nowhere else: holonomic constraints or invariant sets, the rates of
+//! holonomic constraints, phase constraints, the energy, invariants.
+
+use proc_macro2::Span;
+
+use super::quantities::Quantity;
+use crate::derivation::{Declared, IntegralId, Kind};
+use crate::syntax::ENERGY;
+use crate::table::{Id, Table};
+
+/// What is declared to be kept, sorted by meaning.
+pub(super) struct Kept<'a> {
+    /// Whether constraints have rates.
+    pub(super) canonical: bool,
+    pub(super) constraints: Vec<&'a Quantity>,
+    pub(super) phase: Vec<&'a Quantity>,
+    pub(super) has_energy: bool,
+    pub(super) invariants: Vec<&'a Quantity>,
+}
+
+/// All integrals in their order, with the places where they are declared.
+#[derive(Default)]
+pub(super) struct Listed {
+    pub(super) integrals: Table<IntegralId, Declared>,
+    pub(super) spans: Table<IntegralId, Span>,
+}
+
+impl Kept<'_> {
+    pub(super) fn listed(&self) -> Listed {
+        let mut all = Listed::default();
+        let first_rate = self.constraints.len();
+        for (place, quantity) in self.constraints.iter().enumerate() {
+            let rate = IntegralId::at(first_rate + place);
+            all.declare(quantity, if self.canonical { Kind::Holonomic { rate } } else { Kind::InvariantSet });
+        }
+        if self.canonical {
+            for (place, quantity) in self.constraints.iter().enumerate() {
+                let kind = Kind::Rate { of: IntegralId::at(place) };
+                all.list(&quantity.rate_name, kind, quantity.weight, quantity.span);
+            }
+        }
+        self.phase.iter().for_each(|quantity| all.declare(quantity, Kind::Phase));
+        if self.has_energy {
+            all.list(ENERGY, Kind::Energy, 1, Span::call_site());
+        }
+        self.invariants.iter().for_each(|quantity| all.declare(quantity, Kind::Invariant));
+        all
+    }
+}
+
+impl Listed {
+    fn declare(&mut self, quantity: &Quantity, kind: Kind) {
+        let id = self.list(&quantity.name, kind, quantity.weight, quantity.span);
+        self.integrals[id].value = Some(quantity.value.clone());
+    }
+
+    fn list(&mut self, name: &str, kind: Kind, weight: u32, span: Span) -> IntegralId {
+        self.spans.push(span);
+        self.integrals.push(Declared { name: name.to_owned(), latex: latex(name), kind, weight, value: None })
+    }
+}
+
+/// The name of an integral or an output in a formula.
+pub(super) fn latex(name: &str) -> String {
+    format!("\\mathrm{{{}}}", name.replace('_', "\\_"))
+}

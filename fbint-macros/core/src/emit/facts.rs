@@ -1,0 +1,108 @@
+//! What a model says about itself in constants.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+
+use super::Compiled;
+use crate::derivation::{Conservation, Evidence, IntegralId, Kind, KineticEnergy, Role};
+use crate::expression::Symbol;
+use crate::program::OperationCount;
+use crate::table::Id;
+
+/// What the entries of the state are.
+pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
+    let (runtime, symbols) = (&compiled.declaration.runtime, &compiled.derivation.symbols);
+    let entry = |symbol: Symbol| {
+        let name = &symbols[symbol].name;
+        let role = match symbols[symbol].role {
+            Role::Coordinate { momentum } => {
+                let momentum = Literal::usize_unsuffixed(momentum.place());
+                quote!(Coordinate { momentum: #momentum })
+            }
+            Role::Momentum { coordinate } => {
+                let coordinate = Literal::usize_unsuffixed(coordinate.place());
+                quote!(Momentum { coordinate: #coordinate })
+            }
+            Role::State | Role::Parameter | Role::Multiplier(_) => quote!(Variable),
+        };
+        quote!(#runtime::StateEntry { name: #name, role: #runtime::StateRole::#role })
+    };
+    symbols.states().map(entry).collect()
+}
+
+/// What the integrals are.
+pub(super) fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
+    let runtime = &compiled.declaration.runtime;
+    let integral = |id: IntegralId| {
+        let integral = &compiled.derivation.integrals[id];
+        let kind = match integral.kind {
+            Kind::Holonomic { rate } => {
+                let rate = Literal::usize_unsuffixed(rate.place());
+                quote!(HolonomicConstraint { rate: #rate })
+            }
+            Kind::Rate { of } => {
+                let constraint = Literal::usize_unsuffixed(of.place());
+                quote!(ConstraintRate { constraint: #constraint })
+            }
+            Kind::Phase | Kind::InvariantSet => quote!(Constraint),
+            Kind::Energy => quote!(Energy),
+            Kind::Invariant => quote!(Invariant),
+        };
+        let (name, weight) = (&integral.name, Literal::f64_unsuffixed(f64::from(integral.weight)));
+        let conservation = conservation(runtime, compiled.conservation[id]);
+        quote! {
+            #runtime::Integral {
+                name: #name,
+                kind: #runtime::IntegralKind::#kind,
+                weight: #weight,
+                conservation: #conservation
+            }
+        }
+    };
+    compiled.derivation.integrals.ids().map(integral).collect()
+}
+
+pub(super) fn kinetic_energy(runtime: &syn::Path, kinetic_energy: KineticEnergy) -> TokenStream {
+    match kinetic_energy {
+        KineticEnergy::General => quote!(#runtime::KineticEnergy::General),
+        KineticEnergy::Separable => quote!(#runtime::KineticEnergy::Separable),
+        KineticEnergy::Quadratic => quote!(#runtime::KineticEnergy::Quadratic),
+    }
+}
+
+fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
+    let evidence = |evidence| match evidence {
+        Evidence::Construction => quote!(#runtime::Evidence::Construction),
+        Evidence::Algebra => quote!(#runtime::Evidence::Algebra),
+        Evidence::Samples(count) => {
+            let count = Literal::u32_unsuffixed(count);
+            quote!(#runtime::Evidence::Samples(#count))
+        }
+    };
+    match grade {
+        Conservation::Everywhere(how) => {
+            let how = evidence(how);
+            quote!(#runtime::Conservation::Everywhere(#how))
+        }
+        Conservation::OnConstraints(how) => {
+            let how = evidence(how);
+            quote!(#runtime::Conservation::OnConstraints(#how))
+        }
+        Conservation::Undecided => quote!(#runtime::Conservation::Undecided),
+    }
+}
+
+pub(super) fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
+    let OperationCount { additions, multiplications, fused, divisions, functions } = *count;
+    let [additions, multiplications, fused, divisions, functions] =
+        [additions, multiplications, fused, divisions, functions].map(Literal::u32_unsuffixed);
+    quote! {
+        #runtime::Operations {
+            additions: #additions,
+            multiplications: #multiplications,
+            fused: #fused,
+            divisions: #divisions,
+            functions: #functions,
+        }
+    }
+}

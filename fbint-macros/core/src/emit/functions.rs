@@ -1,0 +1,117 @@
+//! The generated functions, from their table.
+
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::Compiled;
+use super::body::Scope;
+use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns};
+
+/// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
+/// result goes through memory, where the next stage waits for it.
+const INLINED: usize = 256;
+
+/// Functions of more operations are compiled once in a crate, and not once in every part of it that calls them, which takes
+/// minutes with a few methods and kinds of gains.
+const COMPILED_ONCE: usize = 2048;
+
+/// What the signatures of one model's functions have in common.
+pub(super) struct Signatures {
+    /// N, the number of entries of the state.
+    pub(super) states: usize,
+    /// M, the number of integrals.
+    pub(super) integrals: usize,
+    /// The number of outputs.
+    pub(super) outputs: usize,
+    /// The bound of the feedback law's type `L`.
+    pub(super) law: TokenStream,
+    /// What the names of arguments begin with: `_` where they are not used.
+    pub(super) prefix: &'static str,
+}
+
+impl Signatures {
+    /// `fn vector_field(&self, x: &[T; 6]) -> [T; 6]`
+    fn of(&self, function: &Function) -> TokenStream {
+        let name = format_ident!("{}", function.name);
+        let arguments = function.arguments.iter().map(|argument| match argument {
+            Argument::Variances => self.argument("variances", &array(self.states)),
+            Argument::Noise => self.argument("noise", &array(self.integrals)),
+            Argument::Law(_) => self.argument("law", &quote!(L)),
+        });
+        let law = &self.law;
+        let generics = function.law().map(|_| quote!(<L: #law>));
+        let state = self.argument("x", &array(self.states));
+        let returned = match function.returns {
+            Returns::States => array(self.states),
+            Returns::Integrals => array(self.integrals),
+            Returns::Outputs => array(self.outputs),
+            Returns::Jacobian => {
+                let (row, rows) = (array(self.states), Literal::usize_unsuffixed(self.integrals));
+                quote!([#row; #rows])
+            }
+        };
+        quote!(fn #name #generics(&self, #state #(, #arguments)*) -> #returned)
+    }
+
+    fn argument(&self, name: &str, ty: &TokenStream) -> TokenStream {
+        let name = format_ident!("{}{name}", self.prefix, span = Span::call_site());
+        quote!(#name: &#ty)
+    }
+}
+
+/// So many numbers.
+fn array(length: usize) -> TokenStream {
+    let length = Literal::usize_unsuffixed(length);
+    quote!([T; #length])
+}
+
+/// The functions of the prepared model.
+pub(super) fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>, signatures: &Signatures) -> TokenStream {
+    let functions = compiled.programs.functions().map(|(function, program)| {
+        let (signature, inlining) = (signatures.of(function), inlining(function, program));
+        let form = function.law().unwrap_or(Form::Declared);
+        let body = match function.returns {
+            Returns::Jacobian => scope.matrix(program, signatures.states),
+            Returns::States | Returns::Integrals | Returns::Outputs => scope.vector(program, form),
+        };
+        quote!(#inlining #signature { #body })
+    });
+    let normalisation = scope.normalisation(&compiled.programs.normalisation);
+    let (zero_targets, m) = (zero_targets(compiled), Literal::usize_unsuffixed(signatures.integrals));
+    quote! {
+        const ZERO_TARGETS: [::core::primitive::bool; #m] = [#(#zero_targets),*];
+        #[inline]
+        fn normalisation(&self) -> [[T; 3]; #m] {
+            #normalisation
+        }
+        #(#functions)*
+    }
+}
+
+/// The functions of a model that has none, each with this body.
+pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> TokenStream {
+    let functions = FUNCTIONS.iter().map(|function| signatures.of(function));
+    let m = Literal::usize_unsuffixed(signatures.integrals);
+    quote! {
+        const ZERO_TARGETS: [::core::primitive::bool; #m] = [false; #m];
+        fn normalisation(&self) -> [[T; 3]; #m] #body
+        #(#functions #body)*
+    }
+}
+
+/// The attribute of a function.
+fn inlining(function: &Function, program: &Program) -> Option<TokenStream> {
+    match program.instructions.len() {
+        0..=INLINED if function.is_field => Some(quote!(#[inline(always)])),
+        0..=COMPILED_ONCE => Some(quote!(#[inline])),
+        _ => None,
+    }
+}
+
+/// Which normalised integrals are constraints without a summand made of parameters.
+fn zero_targets(compiled: &Compiled<'_>) -> Vec<bool> {
+    let normalisation = &compiled.programs.normalisation;
+    let offsets = normalisation.outputs.chunks(3).map(|row| &normalisation.instructions[row[2].index()]);
+    let pairs = compiled.derivation.integrals.rows().zip(offsets);
+    pairs.map(|(integral, offset)| integral.kind.is_constraint() && *offset == Instruction::constant(0.0)).collect()
+}

@@ -1,0 +1,95 @@
+//! What the terms of a sum share, taken out of it.
+
+use std::sync::Arc;
+
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+
+use crate::expression::Expression;
+
+/// The same expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
+/// what remains: a x / m + a y / m is a (x + y) / m.
+pub fn factored(expression: &Expression) -> Expression {
+    match expression {
+        Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => expression.clone(),
+        Expression::Sum(terms) => factor_sum(terms.iter().map(factored).map(Factors::of).collect()),
+        Expression::Product(factors) => Expression::product(factors.iter().map(factored)),
+        Expression::Power(base, exponent) => Expression::Power(Arc::new(factored(base)), exponent.clone()),
+        Expression::Call(function, arguments) => Expression::call(*function, arguments.iter().map(factored)),
+    }
+}
+
+/// A term of a sum: a number times powers.
+struct Factors {
+    coefficient: BigRational,
+    powers: Vec<(Expression, BigRational)>,
+}
+
+impl Factors {
+    fn of(term: Expression) -> Self {
+        let mut factors = Self { coefficient: BigRational::one(), powers: Vec::new() };
+        match &term {
+            Expression::Product(inner) => inner.iter().for_each(|factor| factors.push(factor)),
+            _ => factors.push(&term),
+        }
+        factors
+    }
+
+    fn push(&mut self, factor: &Expression) {
+        let (base, exponent) = match factor {
+            Expression::Number(number) => {
+                self.coefficient *= number;
+                return;
+            }
+            Expression::Power(base, exponent) => ((**base).clone(), exponent.clone()),
+            other => (other.clone(), BigRational::one()),
+        };
+        // A base occurs once: factoring sums may have made several factors equal.
+        match self.powers.iter_mut().find(|(known, _)| *known == base) {
+            Some((_, sum)) => *sum += exponent,
+            None => self.powers.push((base, exponent)),
+        }
+        self.powers.retain(|(_, exponent)| !exponent.is_zero());
+    }
+
+    fn exponent(&self, base: &Expression) -> Option<&BigRational> {
+        self.powers.iter().find(|(other, _)| other == base).map(|(_, exponent)| exponent)
+    }
+
+    /// What both have in common: common divisors above and below the line, and the smaller power of each base.
+    fn shared(&self, other: &Self) -> Self {
+        let numerator = self.coefficient.numer().gcd(other.coefficient.numer());
+        let denominator = self.coefficient.denom().gcd(other.coefficient.denom());
+        let powers = self.powers.iter().filter_map(|(base, mine)| {
+            let theirs = other.exponent(base)?;
+            let smaller = if mine.abs() < theirs.abs() { mine } else { theirs };
+            (mine.is_positive() == theirs.is_positive()).then(|| (base.clone(), smaller.clone()))
+        });
+        Self { coefficient: BigRational::new(numerator, denominator), powers: powers.collect() }
+    }
+
+    fn divided_by(&self, divisor: &Self) -> Self {
+        let powers = self.powers.iter().map(|(base, exponent)| {
+            let divided = divisor.exponent(base).map_or_else(BigRational::zero, Clone::clone);
+            (base.clone(), exponent - divided)
+        });
+        let powers = powers.filter(|(_, exponent)| !exponent.is_zero());
+        Self { coefficient: &self.coefficient / &divisor.coefficient, powers: powers.collect() }
+    }
+
+    fn into_factors(self) -> Vec<Expression> {
+        let power = |(base, exponent): (Expression, BigRational)| {
+            if exponent.is_one() { base } else { Expression::Power(Arc::new(base), exponent) }
+        };
+        std::iter::once(Expression::Number(self.coefficient)).chain(self.powers.into_iter().map(power)).collect()
+    }
+}
+
+fn factor_sum(terms: Vec<Factors>) -> Expression {
+    let mut shared = Factors { coefficient: terms[0].coefficient.abs(), powers: terms[0].powers.clone() };
+    terms[1..].iter().for_each(|term| shared = shared.shared(term));
+    let rest = terms.iter().map(|term| Expression::product(term.divided_by(&shared).into_factors()));
+    let rest = Expression::sum(rest.collect::<Vec<_>>());
+    Expression::product(shared.into_factors().into_iter().chain([rest]))
+}

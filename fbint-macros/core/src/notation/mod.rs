@@ -1,0 +1,285 @@
+//! A derivation as people write it: plain text for a terminal, LaTeX for a paper.
+//!
+//! Both list the same things in the order of the paper: H, the constraints and their partners, the brackets that do not
+//! vanish, the linear system for c, the field X component by component, V and its gradient. c and y carry the name of the
+//! constraint or the integral that they belong to. What was found out about the integrals follows.
+
+mod findings;
+mod print;
+
+use self::print::{Printer, Style};
+use crate::derivation::{
+    Constraints, Derivation, EnergyBracket, Entry, Field, Findings, Integral, IntegralId, Kind, Structure, Symbols,
+};
+use crate::expression::{Expression, Symbol};
+use crate::table::Table;
+
+pub use findings::summary;
+
+/// The derivation as plain text, one equation a line.
+pub fn plain(derivation: &Derivation, findings: &Findings) -> String {
+    let mut text = String::new();
+    for (heading, equations) in Notation::new(Style::Plain, derivation).sections(findings) {
+        text += &format!("{heading}\n");
+        for (left, right) in equations {
+            text += &if right.is_empty() { format!("  {left}\n") } else { format!("  {left} = {right}\n") };
+        }
+    }
+    text
+}
+
+/// The derivation as LaTeX: one `align*` environment a section, headed by a `\paragraph`.
+pub fn latex(derivation: &Derivation, findings: &Findings) -> String {
+    let mut text = String::new();
+    for (heading, equations) in Notation::new(Style::Latex, derivation).sections(findings) {
+        let line = |(left, right): (String, String)| {
+            if right.is_empty() { format!("  & {left}") } else { format!("  {left} &= {right}") }
+        };
+        let lines: Vec<String> = equations.into_iter().map(line).collect();
+        let heading = heading.replace('_', "\\_");
+        text += &format!("\\paragraph{{{heading}}}\n\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"));
+    }
+    text
+}
+
+/// One expression in plain text, cut short where it is long.
+pub fn short(expression: &Expression, symbols: &Symbols) -> String {
+    Printer::new(Style::Plain, symbols).short(expression)
+}
+
+/// The sides of an equation; a remark has no right side.
+type Equation = (String, String);
+
+/// A heading, and equations.
+type Section = (String, Vec<Equation>);
+
+struct Notation<'a> {
+    style: Style,
+    printer: Printer,
+    derivation: &'a Derivation,
+    /// y, by the names of the integrals.
+    y: Table<IntegralId, Symbol>,
+}
+
+impl<'a> Notation<'a> {
+    fn new(style: Style, derivation: &'a Derivation) -> Self {
+        let mut printer = Printer::new(style, &derivation.symbols);
+        let y = derivation.integrals.map(|integral| {
+            printer.symbol_for(match style {
+                Style::Plain => format!("y[{}]", integral.name),
+                Style::Latex => format!("y_{{{}}}", integral.latex),
+            })
+        });
+        Self { style, printer, derivation, y }
+    }
+
+    fn sections(&self, findings: &Findings) -> Vec<Section> {
+        let mut sections = Vec::new();
+        let mut add = |heading: &str, equations: Vec<Equation>| sections.push((heading.to_owned(), equations));
+        let integrals = &self.derivation.integrals;
+        if let Some(energy) = integrals.energy() {
+            let equation = ("H".to_owned(), self.expression(&integrals[energy].value));
+            add(&format!("Energy of {}", self.derivation.name), vec![equation]);
+        }
+        if let Structure::Matrix(rows) = &self.derivation.structure {
+            add("Poisson matrix", self.poisson(rows));
+        }
+        if integrals.constraints().next().is_some() {
+            add(
+                "Constraints",
+                integrals.constraints().map(|(id, constraint)| self.constraint(id, constraint)).collect(),
+            );
+        }
+        if let Some(constraints) = self.derivation.constraints().filter(|constraints| !constraints.is_empty()) {
+            add("Poisson brackets", self.brackets(constraints));
+            add("Multipliers", self.multipliers(constraints));
+        }
+        let invariants = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
+        let invariants: Vec<Equation> =
+            invariants.map(|(id, invariant)| (self.integral(id), self.expression(&invariant.value))).collect();
+        if !invariants.is_empty() {
+            add("Invariants", invariants);
+        }
+        add("Vector field", self.field());
+        if !self.derivation.outputs.is_empty() {
+            add("Outputs", self.outputs());
+        }
+        add("Feedback potential", self.potential());
+        add("Gradient of the feedback potential", self.gradient());
+        sections.extend(self.findings(findings));
+        sections
+    }
+
+    /// {x, y} = J_xy for each x before y where it does not vanish.
+    fn poisson(&self, rows: &Table<Symbol, Vec<(Symbol, Expression)>>) -> Vec<Equation> {
+        let entries = rows.iter().flat_map(|(x, row)| row.iter().map(move |(y, entry)| (x, *y, entry)));
+        let entries = entries.filter(|(x, y, _)| x < y);
+        entries.map(|(x, y, entry)| (self.bracket(&self.symbol(x), &self.symbol(y)), self.expression(entry))).collect()
+    }
+
+    fn constraint(&self, id: IntegralId, constraint: &Integral) -> Equation {
+        let mut left = self.integral(id);
+        if let Kind::Rate { of } = constraint.kind {
+            left = format!("{left} = {}", self.bracket(&self.integral(of), "H"));
+        }
+        (left, self.expression(&constraint.value))
+    }
+
+    /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}.
+    fn brackets(&self, constraints: &Constraints) -> Vec<Equation> {
+        let (members, c) = (constraints.members(), constraints.matrix());
+        let mut equations = Vec::new();
+        for i in 0..members.len() {
+            for j in (i + 1..members.len()).filter(|&j| !c[i][j].is_zero()) {
+                let bracket = self.bracket(&self.integral(members[i]), &self.integral(members[j]));
+                equations.push((bracket, self.expression(&c[i][j])));
+            }
+        }
+        for (member, bracket) in members.into_iter().zip(constraints.energy_brackets()) {
+            let right = match bracket {
+                EnergyBracket::MinusRate(rate) => format!("-{}", self.integral(rate)),
+                EnergyBracket::Function(function) => self.expression(function),
+            };
+            equations.push((self.bracket("H", &self.integral(member)), right));
+        }
+        equations
+    }
+
+    /// The equations that determine c, row by row: sum_j {f_j, f_i} c_j = {H, f_i}.
+    fn multipliers(&self, constraints: &Constraints) -> Vec<Equation> {
+        let (members, c) = (constraints.members(), constraints.matrix());
+        let row = |i: usize| {
+            let f_i = self.integral(members[i]);
+            let terms = (0..members.len()).filter(|&j| !c[j][i].is_zero()).map(|j| {
+                let multiplier = self.c(members[j]).map_or_else(String::new, |symbol| self.symbol(symbol));
+                format!("{} {multiplier}", self.bracket(&self.integral(members[j]), &f_i))
+            });
+            (terms.collect::<Vec<_>>().join(" + "), self.bracket("H", &f_i))
+        };
+        (0..members.len()).map(row).collect()
+    }
+
+    /// X, component by component.
+    fn field(&self) -> Vec<Equation> {
+        match &self.derivation.field {
+            Field::Dirac(constraints) => {
+                let members = constraints.members();
+                let states = self.derivation.symbols.states();
+                states.map(|state| (self.dotted(state), self.dirac_component(&members, state))).collect()
+            }
+            Field::Given(rates) => {
+                rates.iter().map(|(state, rate)| (self.dotted(state), self.expression(rate))).collect()
+            }
+        }
+    }
+
+    /// A component of J (grad H - Df^T c).
+    fn dirac_component(&self, members: &[IntegralId], state: Symbol) -> String {
+        let Derivation { symbols, structure, integrals, .. } = self.derivation;
+        let mut terms = Vec::new();
+        for (column, entry) in structure.row(symbols, state) {
+            let entry = match entry {
+                Entry::One => Expression::one(),
+                Entry::MinusOne => -Expression::one(),
+                Entry::Function(function) => function.clone(),
+            };
+            let energy = integrals.energy().and_then(|energy| self.derivation.entry(energy, column));
+            terms.extend(energy.map(|slope| entry.clone() * slope.clone()));
+            terms.extend(members.iter().filter_map(|&member| {
+                let slope = self.derivation.entry(member, column)?.clone();
+                Some(Expression::product([-entry.clone(), Expression::from(self.c(member)?), slope]))
+            }));
+        }
+        self.printer.sum(&terms)
+    }
+
+    fn outputs(&self) -> Vec<Equation> {
+        let name = |name: &str, latex: &str| if self.style == Style::Plain { name } else { latex }.to_owned();
+        let outputs = self.derivation.outputs.iter();
+        outputs.map(|output| (name(&output.name, &output.latex), self.expression(&output.value))).collect()
+    }
+
+    /// V and y. Weights of entries that a declared matrix has more than once enter as W = diag(weights).
+    fn potential(&self) -> Vec<Equation> {
+        let integrals = &self.derivation.integrals;
+        let members: Vec<String> = integrals.ids().map(|id| self.integral(id)).collect();
+        let weights: Vec<String> = integrals.rows().map(|integral| integral.weight.to_string()).collect();
+        let weighted = integrals.rows().any(|integral| integral.weight != 1);
+        let (delta, difference, gain, weighted_gain, comma) = match self.style {
+            Style::Plain => ("dF", "F - F_target", "K", "W^(1/2) K W^(1/2)", ", "),
+            Style::Latex => ("\\Delta F", "F - F_{\\mathrm{target}}", "K", "W^{1/2} K W^{1/2}", ",\\ "),
+        };
+        let gain = if weighted { weighted_gain } else { gain };
+        let potential = match self.style {
+            Style::Plain => format!("1/2 dF^T {gain} dF"),
+            Style::Latex => format!("\\tfrac{{1}}{{2}}\\, \\Delta F^{{T}} {gain}\\, \\Delta F"),
+        };
+        let y = match self.style {
+            Style::Plain => format!("{gain} dF"),
+            Style::Latex => format!("{gain}\\, \\Delta F"),
+        };
+        let diagonal = if self.style == Style::Plain { "diag" } else { "\\operatorname{diag}" };
+        let w = weighted.then(|| ("W".to_owned(), format!("{diagonal}({})", weights.join(comma))));
+        let equations = [
+            ("F".to_owned(), format!("({})", members.join(comma))),
+            (delta.to_owned(), difference.to_owned()),
+            ("V".to_owned(), potential),
+            ("y".to_owned(), y),
+        ];
+        equations.into_iter().chain(w).collect()
+    }
+
+    /// grad V = DF^T y.
+    fn gradient(&self) -> Vec<Equation> {
+        let component = |state: Symbol| {
+            let entries = self.y.iter().filter_map(|(id, y)| Some((*y, self.derivation.entry(id, state)?)));
+            let terms: Vec<Expression> = entries.map(|(y, entry)| Expression::from(y) * entry.clone()).collect();
+            (self.partial(state), self.printer.sum(&terms))
+        };
+        self.derivation.symbols.states().map(component).collect()
+    }
+
+    /// The multiplier of a constraint.
+    fn c(&self, constraint: IntegralId) -> Option<Symbol> {
+        self.derivation.symbols.multiplier(constraint)
+    }
+
+    fn expression(&self, expression: &Expression) -> String {
+        self.printer.expression(expression)
+    }
+
+    fn symbol(&self, symbol: Symbol) -> String {
+        self.printer.symbol(symbol)
+    }
+
+    fn integral(&self, id: IntegralId) -> String {
+        let integral = &self.derivation.integrals[id];
+        if self.style == Style::Plain { &integral.name } else { &integral.latex }.clone()
+    }
+
+    fn bracket(&self, left: &str, right: &str) -> String {
+        match self.style {
+            Style::Plain => format!("{{{left}, {right}}}"),
+            Style::Latex => format!("\\{{{left}, {right}\\}}"),
+        }
+    }
+
+    fn dotted(&self, state: Symbol) -> String {
+        let symbol = self.symbol(state);
+        match self.style {
+            Style::Plain => format!("d {symbol}/dt"),
+            Style::Latex => {
+                // The dot belongs above the letter, not above its subscripts.
+                let (letter, subscripts) = symbol.split_at(symbol.find("_{").unwrap_or(symbol.len()));
+                format!("\\dot{{{letter}}}{subscripts}")
+            }
+        }
+    }
+
+    fn partial(&self, state: Symbol) -> String {
+        match self.style {
+            Style::Plain => format!("dV/d {}", self.symbol(state)),
+            Style::Latex => format!("\\partial V / \\partial {}", self.symbol(state)),
+        }
+    }
+}

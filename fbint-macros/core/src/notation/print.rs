@@ -1,0 +1,256 @@
+//! Expressions as people write them.
+
+use num_rational::BigRational;
+use num_traits::{One, Signed};
+
+use crate::derivation::Symbols;
+use crate::expression::{Expression, Function, Symbol};
+use crate::table::Table;
+
+/// Characters beyond which an expression is cut short.
+const LONGEST: usize = 160;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Plain,
+    Latex,
+}
+
+/// Prints expressions in one style.
+pub(super) struct Printer {
+    pub(super) style: Style,
+    names: Table<Symbol, String>,
+}
+
+/// How tightly the outermost operation of a printed expression binds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Binding {
+    Sum,
+    Product,
+    Power,
+    Atom,
+}
+
+impl Printer {
+    pub(super) fn new(style: Style, symbols: &Symbols) -> Self {
+        let name = |plain: &String, latex: &String| if style == Style::Plain { plain } else { latex }.clone();
+        Self { style, names: symbols.map(|symbol| name(&symbol.name, &symbol.latex)) }
+    }
+
+    /// A symbol with this name, for what stands in equations and in no model.
+    pub(super) fn symbol_for(&mut self, name: String) -> Symbol {
+        self.names.push(name)
+    }
+
+    pub(super) fn symbol(&self, symbol: Symbol) -> String {
+        self.names[symbol].clone()
+    }
+
+    pub(super) fn text(&self, text: &str) -> String {
+        match self.style {
+            Style::Plain => text.to_owned(),
+            Style::Latex => {
+                let text = text.replace('_', "\\_").replace('^', "\\^{}").replace('`', "");
+                format!("\\text{{{text}}}")
+            }
+        }
+    }
+
+    /// An expression; of a long sum the first terms.
+    pub(super) fn short(&self, expression: &Expression) -> String {
+        let whole = self.expression(expression);
+        if whole.chars().count() <= LONGEST {
+            return whole;
+        }
+        let terms = distributed(expression);
+        let first = |count: usize| self.sum(&terms[..count]);
+        let fitting = (1..terms.len()).take_while(|&count| first(count).chars().count() <= LONGEST).last();
+        match fitting {
+            Some(count) => {
+                let rest = terms.len() - count;
+                let noun = if rest == 1 { "term" } else { "terms" };
+                format!("{} + {}", first(count), self.text(&format!("({rest} more {noun})")))
+            }
+            None => self.cut(&first(1)),
+        }
+    }
+
+    /// LaTeX cannot be cut anywhere.
+    fn cut(&self, text: &str) -> String {
+        match self.style {
+            Style::Plain => text.chars().take(LONGEST).chain(" ..".chars()).collect(),
+            Style::Latex => self.text("a long expression"),
+        }
+    }
+
+    pub(super) fn expression(&self, expression: &Expression) -> String {
+        self.print(expression).0
+    }
+
+    fn enclosed(&self, text: String, enclose: bool) -> String {
+        match (enclose, self.style) {
+            (false, _) => text,
+            (true, Style::Plain) => format!("({text})"),
+            (true, Style::Latex) => format!("\\left({text}\\right)"),
+        }
+    }
+
+    fn print(&self, expression: &Expression) -> (String, Binding) {
+        match expression {
+            Expression::Number(number) => self.number(number),
+            Expression::Pi => (if self.style == Style::Plain { "pi" } else { "\\pi" }.to_owned(), Binding::Atom),
+            Expression::Symbol(symbol) => (self.symbol(*symbol), Binding::Atom),
+            Expression::Sum(terms) => (self.sum(terms), Binding::Sum),
+            Expression::Product(factors) => self.product(factors),
+            Expression::Power(..) => self.product(std::slice::from_ref(expression)),
+            Expression::Call(function, arguments) => self.call(*function, arguments),
+        }
+    }
+
+    fn number(&self, number: &BigRational) -> (String, Binding) {
+        if number.is_integer() {
+            let binding = if number.is_negative() { Binding::Sum } else { Binding::Atom };
+            return (number.to_string(), binding);
+        }
+        match self.style {
+            Style::Plain => (number.to_string(), Binding::Product),
+            Style::Latex => {
+                let sign = if number.is_negative() { "-" } else { "" };
+                (format!("{sign}\\frac{{{}}}{{{}}}", number.numer().magnitude(), number.denom()), Binding::Product)
+            }
+        }
+    }
+
+    /// `a + b - c`, a positive term first where there is one.
+    pub(super) fn sum(&self, terms: &[Expression]) -> String {
+        let mut printed: Vec<(bool, String)> = Vec::new();
+        for term in terms {
+            let (text, _) = self.print(term);
+            printed.push(match text.strip_prefix('-') {
+                Some(magnitude) => (true, magnitude.to_owned()),
+                None => (false, text),
+            });
+        }
+        if let Some(first) = printed.iter().position(|(negative, _)| !negative) {
+            printed[..=first].rotate_right(1);
+        }
+        let mut text = String::new();
+        for (negative, magnitude) in printed {
+            text += match (text.is_empty(), negative) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            text += &magnitude;
+        }
+        if text.is_empty() { "0".to_owned() } else { text }
+    }
+
+    /// Factors with negative exponents go below the line.
+    fn product(&self, factors: &[Expression]) -> (String, Binding) {
+        let (mut above, mut below) = (Vec::new(), Vec::new());
+        let mut negative = false;
+        for factor in factors {
+            match factor {
+                Expression::Number(number) => {
+                    negative ^= number.is_negative();
+                    if !number.numer().magnitude().is_one() {
+                        above.push((number.numer().magnitude().to_string(), Binding::Atom));
+                    }
+                    if !number.denom().is_one() {
+                        below.push((number.denom().to_string(), Binding::Atom));
+                    }
+                }
+                Expression::Power(base, exponent) if exponent.is_negative() => {
+                    below.push(self.power(base, &-exponent.clone()));
+                }
+                Expression::Power(base, exponent) => above.push(self.power(base, exponent)),
+                other => above.push(self.print(other)),
+            }
+        }
+        let sign = if negative { "-" } else { "" };
+        if above.is_empty() {
+            above.push(("1".to_owned(), Binding::Atom));
+        }
+        if below.is_empty() {
+            let binding = if above.len() == 1 && !negative { above[0].1 } else { Binding::Product };
+            return (format!("{sign}{}", self.times(&above)), binding);
+        }
+        let text = match self.style {
+            Style::Latex => format!("{sign}\\frac{{{}}}{{{}}}", self.times(&above), self.times(&below)),
+            Style::Plain => {
+                let several = below.len() > 1;
+                let below = self.enclosed(self.times(&below), several);
+                format!("{sign}{}/{below}", self.times(&above))
+            }
+        };
+        (text, Binding::Product)
+    }
+
+    fn times(&self, factors: &[(String, Binding)]) -> String {
+        let alone = factors.len() == 1 && self.style == Style::Latex;
+        let factors: Vec<String> = factors
+            .iter()
+            .map(|(text, binding)| self.enclosed(text.clone(), *binding < Binding::Power && !alone))
+            .collect();
+        factors.join(if self.style == Style::Plain { "*" } else { " " })
+    }
+
+    fn power(&self, base: &Expression, exponent: &BigRational) -> (String, Binding) {
+        if exponent.is_one() {
+            return self.print(base);
+        }
+        if *exponent == BigRational::new(1.into(), 2.into()) {
+            let (base, _) = self.print(base);
+            let text = if self.style == Style::Plain { format!("sqrt({base})") } else { format!("\\sqrt{{{base}}}") };
+            return (text, Binding::Atom);
+        }
+        let (base, binding) = self.print(base);
+        let base = self.enclosed(base, binding < Binding::Atom);
+        let text = match self.style {
+            Style::Latex => format!("{base}^{{{exponent}}}"),
+            Style::Plain if exponent.is_integer() => format!("{base}^{exponent}"),
+            Style::Plain => format!("{base}^({exponent})"),
+        };
+        (text, Binding::Power)
+    }
+
+    fn call(&self, function: Function, arguments: &[Expression]) -> (String, Binding) {
+        let arguments: Vec<String> = arguments.iter().map(|argument| self.expression(argument)).collect();
+        let name = match (self.style, function) {
+            (Style::Latex, Function::Abs) => return (format!("\\left|{}\\right|", arguments[0]), Binding::Atom),
+            (Style::Latex, Function::Powf) => {
+                return (format!("\\left({}\\right)^{{{}}}", arguments[0], arguments[1]), Binding::Power);
+            }
+            (Style::Latex, Function::Asin) => "\\arcsin".to_owned(),
+            (Style::Latex, Function::Acos) => "\\arccos".to_owned(),
+            (Style::Latex, Function::Atan) => "\\arctan".to_owned(),
+            (Style::Latex, Function::Atan2) => "\\operatorname{atan2}".to_owned(),
+            (Style::Latex, _) => format!("\\{}", function.name()),
+            (Style::Plain, _) => function.name().to_owned(),
+        };
+        let arguments = arguments.join(", ");
+        match self.style {
+            Style::Plain => (format!("{name}({arguments})"), Binding::Atom),
+            Style::Latex => (format!("{name}\\left({arguments}\\right)"), Binding::Atom),
+        }
+    }
+}
+
+/// The terms of a sum, or of a sum times factors.
+fn distributed(expression: &Expression) -> Vec<Expression> {
+    match expression {
+        Expression::Sum(terms) => terms.to_vec(),
+        Expression::Product(factors) => {
+            let place = factors.iter().position(|factor| matches!(factor, Expression::Sum(_)));
+            let Some((place, Expression::Sum(terms))) = place.map(|place| (place, &factors[place])) else {
+                return vec![expression.clone()];
+            };
+            let others =
+                || factors.iter().enumerate().filter(|(index, _)| *index != place).map(|(_, factor)| factor.clone());
+            terms.iter().map(|term| Expression::product(others().chain([term.clone()]))).collect()
+        }
+        _ => vec![expression.clone()],
+    }
+}

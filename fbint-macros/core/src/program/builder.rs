@@ -1,0 +1,182 @@
+//! The way in which programs are written: value numbering.
+
+use std::collections::HashMap;
+
+use num_traits::{One, Zero};
+
+use super::{Input, Instruction, Program, Value};
+
+/// Builds a program; equal instructions become one value, constants fold, neutral elements and signs are absorbed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Builder {
+    instructions: Vec<Instruction>,
+    /// For look-up alone: never iterated.
+    known: HashMap<Instruction, Value>,
+}
+
+impl Builder {
+    pub(crate) fn finish(self, outputs: Vec<Value>) -> Program {
+        Program { instructions: self.instructions, outputs }
+    }
+
+    /// The instruction that computes a value.
+    pub(crate) fn instruction(&self, value: Value) -> Instruction {
+        self.instructions[value.index()].clone()
+    }
+
+    /// The value of an instruction, new or known.
+    pub(crate) fn push(&mut self, instruction: Instruction) -> Value {
+        if let Some(&value) = self.known.get(&instruction) {
+            return value;
+        }
+        let value = Value(u32::try_from(self.instructions.len()).expect("fewer than 2^32 instructions"));
+        self.instructions.push(instruction.clone());
+        self.known.insert(instruction, value);
+        value
+    }
+
+    pub(crate) fn constant(&mut self, number: f64) -> Value {
+        self.push(Instruction::constant(if number == 0.0 { 0.0 } else { number }))
+    }
+
+    pub(crate) fn input(&mut self, input: Input) -> Value {
+        self.push(Instruction::Input(input))
+    }
+
+    fn as_constant(&self, value: Value) -> Option<f64> {
+        match self.instruction(value) {
+            Instruction::Constant(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn add(&mut self, a: Value, b: Value) -> Value {
+        match (self.as_constant(a), self.as_constant(b)) {
+            (Some(x), Some(y)) => return self.constant(x + y),
+            (Some(x), _) if x.is_zero() => return b,
+            (_, Some(y)) if y.is_zero() => return a,
+            _ => {}
+        }
+        match (self.instruction(a), self.instruction(b)) {
+            (_, Instruction::Neg(inner)) => self.sub(a, inner),
+            (Instruction::Neg(inner), _) => self.sub(b, inner),
+            _ => self.push(Instruction::Add(a, b).ordered()),
+        }
+    }
+
+    pub(crate) fn sub(&mut self, a: Value, b: Value) -> Value {
+        match (self.as_constant(a), self.as_constant(b)) {
+            (Some(x), Some(y)) => return self.constant(x - y),
+            (Some(x), _) if x.is_zero() => return self.neg(b),
+            (_, Some(y)) if y.is_zero() => return a,
+            _ => {}
+        }
+        if a == b {
+            return self.constant(0.0);
+        }
+        match self.instruction(b) {
+            Instruction::Neg(inner) => self.add(a, inner),
+            _ => self.push(Instruction::Sub(a, b)),
+        }
+    }
+
+    pub(crate) fn mul(&mut self, a: Value, b: Value) -> Value {
+        match (self.as_constant(a), self.as_constant(b)) {
+            (Some(x), Some(y)) => return self.constant(x * y),
+            (Some(x), None) => return self.scale(x, b),
+            (None, Some(y)) => return self.scale(y, a),
+            (None, None) => {}
+        }
+        match (self.instruction(a), self.instruction(b)) {
+            (Instruction::Neg(x), Instruction::Neg(y)) => self.mul(x, y),
+            (Instruction::Neg(x), _) => {
+                let product = self.mul(x, b);
+                self.neg(product)
+            }
+            (_, Instruction::Neg(y)) => {
+                let product = self.mul(a, y);
+                self.neg(product)
+            }
+            _ => self.push(Instruction::Mul(a, b).ordered()),
+        }
+    }
+
+    fn scale(&mut self, factor: f64, value: Value) -> Value {
+        if factor.is_zero() {
+            return self.constant(0.0);
+        }
+        if factor.is_one() {
+            return value;
+        }
+        if factor < 0.0 {
+            let product = self.scale(-factor, value);
+            return self.neg(product);
+        }
+        if let Instruction::Neg(inner) = self.instruction(value) {
+            let product = self.scale(factor, inner);
+            return self.neg(product);
+        }
+        let factor = self.constant(factor);
+        self.push(Instruction::Mul(factor, value).ordered())
+    }
+
+    pub(crate) fn neg(&mut self, a: Value) -> Value {
+        if let Some(x) = self.as_constant(a) {
+            return self.constant(-x);
+        }
+        match self.instruction(a) {
+            Instruction::Neg(inner) => inner,
+            Instruction::Sub(x, y) => self.push(Instruction::Sub(y, x)),
+            _ => self.push(Instruction::Neg(a)),
+        }
+    }
+
+    pub(crate) fn recip(&mut self, a: Value) -> Value {
+        match self.as_constant(a) {
+            Some(x) if !x.is_zero() => return self.constant(1.0 / x),
+            _ => {}
+        }
+        match self.instruction(a) {
+            Instruction::Neg(inner) => {
+                let reciprocal = self.recip(inner);
+                self.neg(reciprocal)
+            }
+            Instruction::Recip(inner) => inner,
+            _ => self.push(Instruction::Recip(a)),
+        }
+    }
+
+    /// a to a non-zero integer power, by squaring.
+    pub(crate) fn powi(&mut self, a: Value, exponent: i32) -> Value {
+        let base = if exponent < 0 { self.recip(a) } else { a };
+        let mut remaining = exponent.unsigned_abs();
+        let (mut square, mut power) = (base, None);
+        while remaining > 0 {
+            if remaining & 1 == 1 {
+                power = Some(power.map_or(square, |power| self.mul(power, square)));
+            }
+            remaining >>= 1;
+            if remaining > 0 {
+                square = self.mul(square, square);
+            }
+        }
+        power.unwrap_or_else(|| self.constant(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derivation::IntegralId;
+    use crate::table::Id;
+
+    #[test]
+    fn value_numbering_makes_equal_instructions_one() {
+        let mut builder = Builder::default();
+        let (a, b) = (builder.constant(2.5), builder.input(Input::Noise(IntegralId::at(0))));
+        assert_eq!(builder.mul(a, b), builder.mul(b, a));
+        let difference = builder.sub(a, b);
+        let opposite = builder.sub(b, a);
+        assert_eq!(builder.neg(difference), opposite);
+    }
+}

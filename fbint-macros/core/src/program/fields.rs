@@ -1,0 +1,194 @@
+//! Generated functions as row-by-row sums over the integrals.
+//!
+//! With c from C^T c = b (or the holonomic blocks) and y = K (F - F_target), every function is a sum over the integrals r of a scalar
+//! times an entry of a gradient:
+//!
+//!   X         = J sum_r w_r dF_r          w_H = 1, w_f = -c_f, w_I = 0       (CPV22 eq. 4)
+//!   grad V    =   sum_r y_r dF_r
+//!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I)
+//!
+//! Where the field is given, X is what was given.
+
+use super::Program;
+use super::lower::{Lowering, Stage};
+use super::monomial::Monomial;
+use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
+use super::normalise::{Normalised, Row};
+use crate::derivation::{Derivation, Field, IntegralId};
+use crate::expression::Symbol;
+use crate::table::Table;
+
+/// What functions are built from.
+pub(super) struct Parts<'a> {
+    pub(super) derivation: &'a Derivation,
+    stage: Stage,
+    /// What functions that need normalised gradients begin with.
+    normalised: (Lowering<'a>, Normalised),
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn new(derivation: &'a Derivation, stage: Stage) -> Self {
+        let mut lowering = Lowering::new(&derivation.symbols, stage);
+        let normalised = Normalised::of(derivation, &mut lowering);
+        Self { derivation, stage, normalised: (lowering, normalised) }
+    }
+
+    /// The beginning of a function that needs no normalised gradients.
+    pub(super) fn lowering(&self) -> Lowering<'a> {
+        Lowering::new(&self.derivation.symbols, self.stage)
+    }
+}
+
+/// X
+pub(super) fn vector_field(parts: &Parts<'_>) -> Program {
+    field(parts, true, false)
+}
+
+/// grad V
+pub(super) fn potential_gradient(parts: &Parts<'_>) -> Program {
+    field(parts, false, true)
+}
+
+/// X - grad V
+pub(super) fn feedback_field(parts: &Parts<'_>) -> Program {
+    field(parts, true, true)
+}
+
+/// F
+pub(super) fn integrals(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let mut lowering = parts.lowering();
+    let outputs = derivation.integrals.rows().map(|integral| lowering.lower(&integral.value)).collect();
+    lowering.builder.finish(outputs)
+}
+
+/// DF, row by row.
+pub(super) fn jacobian(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let mut lowering = parts.lowering();
+    let zero = lowering.builder.constant(0.0);
+    let mut outputs = Vec::new();
+    for id in derivation.integrals.ids() {
+        for state in derivation.symbols.states() {
+            outputs.push(derivation.entry(id, state).map_or(zero, |entry| lowering.lower(entry)));
+        }
+    }
+    lowering.builder.finish(outputs)
+}
+
+/// c, for every integral; 0 where there is none.
+pub(super) fn multipliers(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let (mut lowering, normalised) = parts.normalised.clone();
+    let zero = lowering.builder.constant(0.0);
+    let mut values = derivation.integrals.map(|_| zero);
+    for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
+        values[constraint] = lowering.materialise(&multiplier);
+    }
+    lowering.builder.finish(values.into_iter().collect())
+}
+
+/// The declared outputs.
+pub(super) fn outputs(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let (mut lowering, normalised) = parts.normalised.clone();
+    let symbols = derivation.outputs.iter().flat_map(|output| output.value.symbols());
+    if symbols.into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some()) {
+        for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
+            if derivation.integrals.declared(constraint) == constraint
+                && let Some(symbol) = derivation.symbols.multiplier(constraint)
+            {
+                let value = lowering.materialise(&multiplier);
+                lowering.bind(symbol, value);
+            }
+        }
+    }
+    let outputs = derivation.outputs.iter().map(|output| lowering.lower(&output.value)).collect();
+    lowering.builder.finish(outputs)
+}
+
+/// |dF_i|^2, the diagonal D of DF DF^T.
+pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let mut lowering = parts.lowering();
+    let mut outputs = Vec::new();
+    for integral in derivation.integrals.rows() {
+        let row: Row = integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+        let square = lowering.sum_unless_zero(dot_product(&row, &row));
+        outputs.push(square.unwrap_or_else(|| lowering.builder.constant(0.0)));
+    }
+    lowering.builder.finish(outputs)
+}
+
+/// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
+/// F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
+pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let (mut lowering, normalised) = parts.normalised.clone();
+    let ids = derivation.integrals.ids();
+    let numbers = ids
+        .flat_map(|id| [&normalised.factors[id], &normalised.scales[id], &normalised.offsets[id]])
+        .map(|number| lowering.materialise(number))
+        .collect();
+    lowering.builder.finish(numbers)
+}
+
+/// X, grad V, or X - grad V. Gradients are applied row by row without their constant factors, which the law has in its gains.
+fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program {
+    let derivation = parts.derivation;
+    let (mut lowering, normalised) = parts.normalised.clone();
+    let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
+    let mut rows: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
+    if with_dynamics {
+        add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
+    }
+    if with_feedback {
+        let law = lowering.weigh(integrals);
+        for (id, gradient) in normalised.rows.iter() {
+            let weight = lowering.weighed(law, id);
+            for (column, entry) in gradient {
+                let term = entry.clone().times(&weight);
+                rows[*column].push(if with_dynamics { term.negated() } else { term });
+            }
+        }
+    }
+    let outputs = lowering.sums(rows.into_iter().collect());
+    lowering.builder.finish(outputs)
+}
+
+/// Adds X, term by term.
+fn add_dynamics(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
+    if let Field::Given(rates) = &derivation.field {
+        for (state, rate) in rates.iter() {
+            rows[state].extend(lowering.terms(rate));
+        }
+        return;
+    }
+    let coefficients = coefficients(derivation, normalised, lowering).into_iter();
+    let mut weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
+    weights.extend(derivation.integrals.energy().map(|energy| (energy, normalised.factors[energy].clone())));
+    for (id, weight) in weights {
+        let slope = |column: Symbol| column_of(&normalised.rows[id], column).map(|entry| entry.clone().times(&weight));
+        for state in derivation.symbols.states() {
+            for ((), entry, term) in derivation.structure.bracket(&derivation.symbols, [(state, ())], slope) {
+                rows[state].push(times_entry(lowering, entry, term));
+            }
+        }
+    }
+}
+
+/// The terms of the scalar product of two sparse rows.
+pub(super) fn dot_product(a: &Row, b: &Row) -> Vec<Monomial> {
+    let mut terms = Vec::new();
+    for (column, x) in a {
+        if let Ok(position) = b.binary_search_by_key(column, |(column, _)| *column) {
+            terms.push(x.clone().times(&b[position].1));
+        }
+    }
+    terms
+}

@@ -1,0 +1,169 @@
+//! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
+//!
+//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`].
+
+use super::Program;
+use super::fields::{self, Parts};
+use super::oracle::Oracle;
+use super::projection;
+
+/// A generated function of the state.
+#[derive(Debug)]
+pub struct Function {
+    /// The name in Rust.
+    pub name: &'static str,
+    /// What it takes after the state.
+    pub arguments: &'static [Argument],
+    /// What it returns.
+    pub returns: Returns,
+    /// Whether methods evaluate it in every stage, so that a call would cost more than it looks.
+    pub is_field: bool,
+    pub(super) build: fn(&Parts<'_>) -> Program,
+    pub(super) expected: fn(&Oracle<'_>) -> Vec<f64>,
+}
+
+/// What a function takes after the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// S, a number for each entry of the state.
+    Variances,
+    /// R, a number for each integral.
+    Noise,
+    /// The feedback law, which gives y from F.
+    Law(Form),
+}
+
+/// In which form a function hands the integrals to the law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// F
+    Declared,
+    /// f, where F = scale (f + offset); it takes back `factor` times y. See [`Programs::normalisation`](super::Programs).
+    Normalised,
+}
+
+/// What a function returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// A number for each entry of the state.
+    States,
+    /// A number for each integral.
+    Integrals,
+    /// A number for each entry of the state, for each integral.
+    Jacobian,
+    /// A number for each declared output.
+    Outputs,
+}
+
+/// Every generated function of the state, in the order of the generated code.
+pub static FUNCTIONS: [&Function; 9] = [
+    &VECTOR_FIELD,
+    &INTEGRALS,
+    &JACOBIAN,
+    &MULTIPLIERS,
+    &OUTPUTS,
+    &POTENTIAL_GRADIENT,
+    &FEEDBACK_FIELD,
+    &PROJECTION,
+    &SQUARED_GRADIENTS,
+];
+
+/// X
+pub static VECTOR_FIELD: Function = Function {
+    name: "vector_field",
+    arguments: &[],
+    returns: Returns::States,
+    is_field: true,
+    build: fields::vector_field,
+    expected: |oracle| oracle.vector_field(),
+};
+
+/// F
+pub static INTEGRALS: Function = Function {
+    name: "integrals",
+    arguments: &[],
+    returns: Returns::Integrals,
+    is_field: false,
+    build: fields::integrals,
+    expected: |oracle| oracle.integrals.rows().copied().collect(),
+};
+
+/// DF
+pub static JACOBIAN: Function = Function {
+    name: "integrals_jacobian",
+    arguments: &[],
+    returns: Returns::Jacobian,
+    is_field: false,
+    build: fields::jacobian,
+    expected: |oracle| oracle.gradients.rows().flat_map(|row| row.rows().copied()).collect(),
+};
+
+/// c, and 0 for each integral that has none.
+pub static MULTIPLIERS: Function = Function {
+    name: "multipliers",
+    arguments: &[],
+    returns: Returns::Integrals,
+    is_field: false,
+    build: fields::multipliers,
+    expected: |oracle| oracle.multipliers.rows().copied().collect(),
+};
+
+/// The declared outputs.
+pub static OUTPUTS: Function = Function {
+    name: "outputs",
+    arguments: &[],
+    returns: Returns::Outputs,
+    is_field: false,
+    build: fields::outputs,
+    expected: |oracle| oracle.outputs(),
+};
+
+/// grad V
+pub static POTENTIAL_GRADIENT: Function = Function {
+    name: "potential_gradient",
+    arguments: &[Argument::Law(Form::Normalised)],
+    returns: Returns::States,
+    is_field: false,
+    build: fields::potential_gradient,
+    expected: |oracle| oracle.potential_gradient(),
+};
+
+/// X - grad V
+pub static FEEDBACK_FIELD: Function = Function {
+    name: "feedback_field",
+    arguments: &[Argument::Law(Form::Normalised)],
+    returns: Returns::States,
+    is_field: true,
+    build: fields::feedback_field,
+    expected: |oracle| oracle.feedback_field(),
+};
+
+/// S DF^T (DF S DF^T + e D + R)^-1 y, where the law gives y from F, and S and R are diagonal matrices.
+pub static PROJECTION: Function = Function {
+    name: "projection",
+    arguments: &[Argument::Variances, Argument::Noise, Argument::Law(Form::Declared)],
+    returns: Returns::States,
+    is_field: true,
+    build: projection::projection,
+    expected: |oracle| oracle.projection(),
+};
+
+/// |dF_i|^2, the diagonal of DF DF^T.
+pub static SQUARED_GRADIENTS: Function = Function {
+    name: "squared_gradients",
+    arguments: &[],
+    returns: Returns::Integrals,
+    is_field: false,
+    build: fields::squared_gradients,
+    expected: |oracle| oracle.squared_gradients(),
+};
+
+impl Function {
+    /// In which form the function hands the integrals to the law, if it takes the law.
+    pub fn law(&self) -> Option<Form> {
+        self.arguments.iter().find_map(|argument| match argument {
+            Argument::Law(form) => Some(*form),
+            Argument::Variances | Argument::Noise => None,
+        })
+    }
+}

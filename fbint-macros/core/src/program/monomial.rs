@@ -1,0 +1,124 @@
+//! Terms of sums: an exact number times powers of values.
+
+use std::collections::BTreeMap;
+
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+
+use super::Value;
+
+/// An exact coefficient times integer powers of values.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Monomial {
+    pub(super) coefficient: BigRational,
+    pub(super) factors: BTreeMap<Value, i32>,
+}
+
+/// Values and their exponents.
+pub(super) type Factors = Vec<(Value, i32)>;
+
+impl Monomial {
+    pub(super) fn number(coefficient: BigRational) -> Self {
+        Self { coefficient, factors: BTreeMap::new() }
+    }
+
+    pub(super) fn zero() -> Self {
+        Self::number(BigRational::zero())
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.coefficient.is_zero()
+    }
+
+    pub(super) fn is_one(&self) -> bool {
+        self.coefficient.is_one() && self.factors.is_empty()
+    }
+
+    pub(super) fn value(value: Value) -> Self {
+        Self { coefficient: BigRational::one(), factors: BTreeMap::from([(value, 1)]) }
+    }
+
+    pub(super) fn times(mut self, other: &Self) -> Self {
+        // Exact arithmetic takes time, and most coefficients are 1.
+        if !other.coefficient.is_one() {
+            self.coefficient *= &other.coefficient;
+        }
+        for (&value, &exponent) in &other.factors {
+            *self.factors.entry(value).or_insert(0) += exponent;
+        }
+        self.factors.retain(|_, exponent| *exponent != 0);
+        self
+    }
+
+    pub(super) fn negated(mut self) -> Self {
+        self.coefficient = -self.coefficient;
+        self
+    }
+
+    pub(super) fn to_power(&self, exponent: i32) -> Self {
+        Self {
+            coefficient: if self.coefficient.is_one() { BigRational::one() } else { self.coefficient.pow(exponent) },
+            factors: self.factors.iter().map(|(&value, &power)| (value, power * exponent)).collect(),
+        }
+    }
+
+    pub(super) fn inverse(&self) -> Self {
+        self.to_power(-1)
+    }
+
+    /// The exponent of a factor, 0 if it is none.
+    pub(super) fn exponent(&self, value: Value) -> i32 {
+        self.factors.get(&value).copied().unwrap_or(0)
+    }
+
+    /// The same with other exponents.
+    pub(super) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
+        let factors = self.factors.iter().map(|(&value, &power)| (value, exponent(value, power)));
+        Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }
+    }
+
+    /// What two monomials share: the coefficient if it has one magnitude, and the factors with the smaller exponents.
+    pub(super) fn shared_with(&self, other: &Self) -> Self {
+        let same = self.coefficient.abs() == other.coefficient.abs();
+        let smaller = |(&value, &exponent): (&Value, &i32)| {
+            let other = *other.factors.get(&value)?;
+            let smaller = if exponent.abs() < other.abs() { exponent } else { other };
+            (exponent.signum() == other.signum()).then_some((value, smaller))
+        };
+        Self {
+            coefficient: if same { self.coefficient.clone() } else { BigRational::one() },
+            factors: self.factors.iter().filter_map(smaller).collect(),
+        }
+    }
+
+    /// The factors, by which like terms are found.
+    pub(super) fn key(&self) -> Factors {
+        self.factors.iter().map(|(&value, &exponent)| (value, exponent)).collect()
+    }
+}
+
+/// The terms in the order of their factors, one for all that differ in their coefficients alone.
+pub(super) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
+    let mut merged: BTreeMap<Vec<(Value, i32)>, BigRational> = BTreeMap::new();
+    for term in &terms {
+        *merged.entry(term.key()).or_insert_with(BigRational::zero) += &term.coefficient;
+    }
+    let terms = merged.into_iter().filter(|(_, coefficient)| !coefficient.is_zero());
+    terms.map(|(key, coefficient)| Monomial { coefficient, factors: key.into_iter().collect() }).collect()
+}
+
+/// Divides the terms by what all of them share, and returns it.
+pub(super) fn take_shared(terms: &mut [Monomial]) -> Monomial {
+    let mut shared = terms[1..].iter().fold(terms[0].clone(), |shared, term| shared.shared_with(term));
+    shared.coefficient = shared.coefficient.abs();
+    let inverse = shared.to_power(-1);
+    terms.iter_mut().for_each(|term| *term = term.clone().times(&inverse));
+    shared
+}
+
+/// The values of two terms in their order, and whether their signs differ.
+pub(super) fn pair(a: &Monomial, b: &Monomial) -> ([Value; 2], bool) {
+    let value = |term: &Monomial| *term.factors.keys().next().expect("a term is one value");
+    let (x, y) = (value(a), value(b));
+    ([x.min(y), x.max(y)], a.coefficient.is_negative() != b.coefficient.is_negative())
+}

@@ -1,0 +1,206 @@
+//! The multipliers c, from C^T c = b or the holonomic blocks, and the brackets that C and b are made of.
+
+use super::Value;
+use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
+use super::lower::Lowering;
+use super::monomial::Monomial;
+use super::normalise::{Normalised, Row};
+use crate::derivation::{Constraints, Derivation, Entry, IntegralId};
+use crate::expression::Symbol;
+
+/// c, from the coefficients of the normalised rows.
+pub(super) fn constraint_multipliers(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+) -> Vec<(IntegralId, Monomial)> {
+    let coefficients = coefficients(derivation, normalised, lowering).into_iter();
+    coefficients.map(|(id, coefficient)| (id, coefficient.times(&normalised.factors[id].inverse()))).collect()
+}
+
+/// By what each constraint's normalised row enters X with the opposite sign: c times the row's factor.
+pub(super) fn coefficients(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+) -> Vec<(IntegralId, Monomial)> {
+    let Some(constraints) = derivation.constraints() else { return Vec::new() };
+    let brackets = Brackets { derivation, normalised };
+    let solution = match constraints {
+        Constraints::Holonomic { pairs, .. } => solve_holonomic(lowering, normalised, &brackets, pairs),
+        Constraints::General { members, .. } => solve_general(lowering, &brackets, members),
+    };
+    let number = |coefficient: Option<Monomial>| coefficient.unwrap_or_else(Monomial::zero);
+    constraints.members().into_iter().zip(solution.into_iter().map(number)).collect()
+}
+
+/// Brackets of what the normalised rows are gradients of, as sums of products that exist already.
+struct Brackets<'a> {
+    derivation: &'a Derivation,
+    normalised: &'a Normalised,
+}
+
+impl Brackets<'_> {
+    /// {f, g}; `None` where it vanishes.
+    fn of_rows(&self, lowering: &mut Lowering, f: IntegralId, g: IntegralId) -> Option<Monomial> {
+        let slopes = self.normalised.rows[f].iter().map(|(column, entry)| (*column, entry));
+        let other = |column: Symbol| column_of(&self.normalised.rows[g], column);
+        let terms = self.derivation.structure.bracket(&self.derivation.symbols, slopes, other).into_iter();
+        let terms = terms.map(|(f, entry, g)| times_entry(lowering, entry, f.clone().times(g))).collect();
+        let sum = lowering.sum(terms);
+        (!sum.is_zero()).then_some(sum)
+    }
+
+    /// {H, f}
+    fn with_energy(&self, lowering: &mut Lowering, f: IntegralId) -> Option<Monomial> {
+        let energy = self.derivation.integrals.energy()?;
+        let bracket = self.of_rows(lowering, energy, f)?;
+        Some(bracket.times(&self.normalised.factors[energy]))
+    }
+}
+
+/// (c_1, c_2) from A c_2 = g' and A c_1 = {H, g'} + B c_2. With the rows of g divided by their factors s, those of g' by
+/// kappa s, and the unknowns s c_1 and kappa s c_2, the right sides are g' / s and {H, g'} + B c_2.
+fn solve_holonomic(
+    lowering: &mut Lowering,
+    normalised: &Normalised,
+    brackets: &Brackets<'_>,
+    pairs: &[(IntegralId, IntegralId)],
+) -> Vec<Option<Monomial>> {
+    let k = pairs.len();
+    let mut a: Matrix = vec![vec![None; k]; k];
+    for i in 0..k {
+        for j in 0..=i {
+            let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1);
+            a[i][j] = entry.map(|entry| lowering.materialise(&entry));
+            a[j][i] = a[i][j];
+        }
+    }
+    let rate = |&(constraint, rate): &(IntegralId, IntegralId)| {
+        normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse())
+    };
+    let rates: Vec<Monomial> = pairs.iter().map(rate).collect();
+    let energy: Vec<_> = pairs.iter().map(|(_, rate)| brackets.with_energy(lowering, *rate)).collect();
+    let mut first: Vec<Option<Monomial>> = vec![None; k];
+    let mut second: Vec<Option<Monomial>> = vec![None; k];
+    for block in blocks(&a) {
+        if let [i] = block[..] {
+            let pivot = a[i][i].unwrap_or_else(|| lowering.builder.constant(0.0));
+            let inverse = lowering.builder.recip(pivot);
+            let inverse = lowering.scalar(inverse);
+            let mut divided = |right: &Monomial| {
+                let quotient = lowering.materialise(&right.clone().times(&inverse));
+                lowering.scalar(quotient)
+            };
+            second[i] = Some(divided(&rates[i]));
+            first[i] = energy[i].as_ref().map(divided);
+            continue;
+        }
+        let sub_matrix: Matrix = block.iter().map(|&i| block.iter().map(|&j| a[i][j]).collect()).collect();
+        let ldl = Ldl::factor(&mut lowering.builder, &sub_matrix, Pivots::Single);
+        let right: Vec<_> = block.iter().map(|&i| Some(lowering.materialise(&rates[i]))).collect();
+        let c_2 = ldl.solve(&mut lowering.builder, &right);
+        let rates: Vec<IntegralId> = block.iter().map(|&i| pairs[i].1).collect();
+        let right: Vec<_> =
+            (0..block.len()).map(|i| right_side(lowering, brackets, &energy[block[i]], &rates, i, &c_2)).collect();
+        let c_1 = ldl.solve(&mut lowering.builder, &right);
+        for ((&i, c_1), c_2) in block.iter().zip(c_1).zip(c_2) {
+            first[i] = c_1.map(|value| lowering.scalar(value));
+            second[i] = c_2.map(|value| lowering.scalar(value));
+        }
+    }
+    first.into_iter().chain(second).collect()
+}
+
+/// {H, g'_i} + sum_j B_ij c_2j
+fn right_side(
+    lowering: &mut Lowering,
+    brackets: &Brackets<'_>,
+    energy: &Option<Monomial>,
+    rates: &[IntegralId],
+    i: usize,
+    c_2: &[Option<Value>],
+) -> Option<Value> {
+    let mut terms: Vec<Monomial> = energy.iter().cloned().collect();
+    for (j, value) in c_2.iter().enumerate() {
+        // One of B_ij and B_ji = -B_ij, so that both rows share it.
+        let entry = brackets.of_rows(lowering, rates[i.min(j)], rates[i.max(j)]);
+        if let (Some(entry), Some(value)) = (entry, value) {
+            let entry = if i < j { entry } else { entry.negated() };
+            // As one factor: the product must not be multiplied out.
+            let entry = lowering.opaque(&entry);
+            terms.push(entry.times(&lowering.scalar(*value)));
+        }
+    }
+    let sum = lowering.sum(terms);
+    (!sum.is_zero()).then(|| lowering.materialise(&sum))
+}
+
+/// c from C^T c = {H, f}.
+fn solve_general(lowering: &mut Lowering, brackets: &Brackets<'_>, members: &[IntegralId]) -> Vec<Option<Monomial>> {
+    let m = members.len();
+    let mut c: Matrix = vec![vec![None; m]; m];
+    for i in 0..m {
+        for j in 0..i {
+            let entry = brackets.of_rows(lowering, members[j], members[i]);
+            c[j][i] = entry.map(|entry| lowering.materialise(&entry));
+            c[i][j] = c[j][i].map(|entry| lowering.builder.neg(entry));
+        }
+    }
+    let right: Vec<_> =
+        members.iter().map(|&f| brackets.with_energy(lowering, f).map(|entry| lowering.materialise(&entry))).collect();
+    let solution = solve_antisymmetric(lowering, &c, &right);
+    solution.into_iter().map(|value| value.map(|value| lowering.scalar(value))).collect()
+}
+
+/// What is in a column of a sparse row.
+pub(super) fn column_of(row: &Row, column: Symbol) -> Option<&Monomial> {
+    row.binary_search_by_key(&column, |(column, _)| *column).ok().map(|place| &row[place].1)
+}
+
+/// A term that an entry of J multiplies.
+pub(super) fn times_entry(lowering: &mut Lowering, entry: Entry, term: Monomial) -> Monomial {
+    match entry {
+        Entry::One => term,
+        Entry::MinusOne => term.negated(),
+        Entry::Function(function) => lowering.monomial(function).times(&term),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::interpret::interpret;
+    use super::super::lower::Stage;
+    use super::*;
+    use crate::derivation::Symbols;
+
+    /// Solves C^T c = b by the emitted instructions, for random antisymmetric C, and puts the solution back.
+    #[test]
+    fn antisymmetric_solves_satisfy_their_equation() {
+        for (m, zeros) in [(2, 0), (4, 0), (4, 1), (6, 0), (6, 4), (8, 3)] {
+            let entry = |i: usize, j: usize| -> f64 {
+                let (low, high) = (i.min(j), i.max(j));
+                let raw = ((low * 37 + high * 101 + 13) as f64 * 12.9898).sin();
+                let kept = (low + high) % (m - 1) >= zeros || high == low + 1;
+                let value = if i == j || !kept { 0.0 } else { raw + raw.signum() };
+                if i < j { value } else { -value }
+            };
+            let symbols = Symbols::new();
+            let mut lowering = Lowering::new(&symbols, Stage::SharePairs);
+            let mut constant = |x: f64| {
+                let symbol = lowering.builder.constant(x);
+                (x != 0.0).then_some(symbol)
+            };
+            let c: Matrix = (0..m).map(|i| (0..m).map(|j| constant(entry(i, j))).collect()).collect();
+            let b: Vec<_> = (0..m).map(|i| constant(0.3 + i as f64)).collect();
+            let solution = solve_antisymmetric(&mut lowering, &c, &b);
+            let outputs: Vec<Value> = solution.into_iter().map(|value| value.expect("no zero entry")).collect();
+            let program = lowering.builder.finish(outputs);
+            let x = interpret(&program, &|_| 0.0, &|_| Vec::new());
+            for i in 0..m {
+                let left: f64 = (0..m).map(|j| entry(j, i) * x[j]).sum();
+                assert!((left - (0.3 + i as f64)).abs() < 1e-12, "m = {m}, zeros = {zeros}, row {i}: {left}");
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What generated functions should return at a point: from the derivation's expressions and a dense solve, with no lowering and
+//! no sharing.
+
+use super::interpret::{noise, variance, weigh};
+use super::projection::DAMPING;
+use crate::derivation::{Constraints, Derivation, Entry, Field, IntegralId, Output};
+use crate::expression::{Expression, Symbol};
+use crate::sample::Point;
+use crate::table::{Id, Table};
+
+/// The mathematics of a model at one point. What is computed on the way gets a relative `error`.
+pub(super) struct Oracle<'a> {
+    derivation: &'a Derivation,
+    point: &'a Point<'a>,
+    error: &'a dyn Fn() -> f64,
+    /// F
+    pub(super) integrals: Table<IntegralId, f64>,
+    /// DF
+    pub(super) gradients: Table<IntegralId, Table<Symbol, f64>>,
+    /// c, and 0 for each integral that has none.
+    pub(super) multipliers: Table<IntegralId, f64>,
+}
+
+impl<'a> Oracle<'a> {
+    pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, error: &'a dyn Fn() -> f64) -> Self {
+        let value = |expression: &Expression| point.evaluate(expression) * (1.0 + error());
+        let integrals = derivation.integrals.map(|integral| value(&integral.value));
+        let gradients = derivation.integrals.map(|integral| {
+            let mut row: Table<Symbol, f64> = derivation.symbols.states().map(|_| 0.0).collect();
+            integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
+            row
+        });
+        let solution = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
+        let mut multipliers = derivation.integrals.map(|_| 0.0);
+        let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
+        members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
+        Self { derivation, point, error, integrals, gradients, multipliers }
+    }
+
+    /// X
+    pub(super) fn vector_field(&self) -> Vec<f64> {
+        let states = self.derivation.symbols.states();
+        match (&self.derivation.field, self.derivation.integrals.energy()) {
+            (Field::Given(rates), _) => {
+                rates.rows().map(|rate| self.point.evaluate(rate) * (1.0 + (self.error)())).collect()
+            }
+            (Field::Dirac(_), None) => Vec::new(),
+            (Field::Dirac(_), Some(energy)) => {
+                let covector = |state: Symbol| {
+                    let terms = self.multipliers.rows().zip(self.gradients.rows());
+                    let reaction: f64 = terms.map(|(c, row)| c * row[state]).sum();
+                    self.gradients[energy][state] - reaction
+                };
+                states.map(|state| self.component(state, &covector)).collect()
+            }
+        }
+    }
+
+    /// A component of J y for a covector y.
+    fn component(&self, state: Symbol, covector: &impl Fn(Symbol) -> f64) -> f64 {
+        let entries = self.derivation.structure.row(&self.derivation.symbols, state).into_iter();
+        let terms = entries.map(|(column, entry)| match entry {
+            Entry::One => covector(column),
+            Entry::MinusOne => -covector(column),
+            Entry::Function(function) => self.point.evaluate(function) * covector(column),
+        });
+        terms.sum()
+    }
+
+    /// The declared outputs.
+    pub(super) fn outputs(&self) -> Vec<f64> {
+        let output = |output: &Output| {
+            output.value.evaluate(&|symbol| match self.derivation.symbols.constraint(symbol) {
+                Some(constraint) => self.multipliers[constraint],
+                None => self.point.symbol(symbol),
+            })
+        };
+        self.derivation.outputs.iter().map(output).collect()
+    }
+
+    /// grad V
+    pub(super) fn potential_gradient(&self) -> Vec<f64> {
+        let integrals: Vec<f64> = self.integrals.rows().copied().collect();
+        self.combined(&weigh(self.point, &integrals), |_| 1.0)
+    }
+
+    /// X - grad V
+    pub(super) fn feedback_field(&self) -> Vec<f64> {
+        self.vector_field().iter().zip(self.potential_gradient()).map(|(x, v)| x - v).collect()
+    }
+
+    /// S DF^T (DF S DF^T + e D + R)^-1 y for a consistent violation y.
+    pub(super) fn projection(&self) -> Vec<f64> {
+        let dot = |a: &Table<Symbol, f64>, b: &Table<Symbol, f64>| -> f64 {
+            a.iter().zip(b.rows()).map(|((state, a), b)| variance(self.point, state) * a * b).sum()
+        };
+        let entry = |i: IntegralId, j: IntegralId| {
+            let product = dot(&self.gradients[i], &self.gradients[j]) * (1.0 + (self.error)());
+            if i == j { product * (1.0 + DAMPING) + noise(self.point, i) } else { product }
+        };
+        let ids = || self.integrals.ids();
+        let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
+        let integrals: Vec<f64> = self.integrals.rows().copied().collect();
+        let y = solve_transposed(gram, consistent_violation(self.derivation, self.point, &integrals));
+        self.combined(&y, |state| variance(self.point, state))
+    }
+
+    /// |dF_i|^2
+    pub(super) fn squared_gradients(&self) -> Vec<f64> {
+        self.gradients.rows().map(|row| row.rows().map(|entry| entry * entry).sum()).collect()
+    }
+
+    /// S DF^T y for a diagonal matrix S.
+    fn combined(&self, y: &[f64], scale: impl Fn(Symbol) -> f64) -> Vec<f64> {
+        let entry = |state: Symbol| {
+            let terms = y.iter().zip(self.gradients.rows());
+            scale(state) * terms.map(|(y, row)| y * row[state]).sum::<f64>()
+        };
+        self.derivation.symbols.states().map(entry).collect()
+    }
+}
+
+/// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program
+/// hands over as F shows by its difference from F.
+pub(super) fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64]) -> Vec<f64> {
+    let along = |gradient: &[(Symbol, Expression)]| -> f64 {
+        let terms = gradient.iter();
+        terms.map(|(column, entry)| point.evaluate(entry) * point.value(3000 + column.place() as u64)).sum()
+    };
+    let rows = derivation.integrals.rows().zip(integrals);
+    rows.map(|(row, integral)| along(&row.gradient) + integral - point.evaluate(&row.value)).collect()
+}
+
+/// The solution of C^T c = b by Gaussian elimination with partial pivoting.
+fn solve_transposed(c: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let m = b.len();
+    let mut a: Vec<Vec<f64>> = (0..m).map(|i| (0..m).map(|j| c[j][i]).collect()).collect();
+    for step in 0..m {
+        let pivot = (step..m).max_by(|&i, &j| a[i][step].abs().total_cmp(&a[j][step].abs())).unwrap_or(step);
+        a.swap(step, pivot);
+        b.swap(step, pivot);
+        for i in step + 1..m {
+            let factor = a[i][step] / a[step][step];
+            for j in step..m {
+                a[i][j] -= factor * a[step][j];
+            }
+            b[i] -= factor * b[step];
+        }
+    }
+    for i in (0..m).rev() {
+        let sum: f64 = (i + 1..m).map(|j| a[i][j] * b[j]).sum();
+        b[i] = (b[i] - sum) / a[i][i];
+    }
+    b
+}

@@ -1,0 +1,84 @@
+//! The rows of a field: several sums at once, which share pairs of terms as well as single ones.
+
+use std::collections::BTreeMap;
+
+use num_rational::BigRational;
+use num_traits::{One, Signed};
+
+use super::lower::{Kind, Lowering, Stage};
+use super::monomial::{Monomial, merge_like_terms, pair};
+use super::{Instruction, Value};
+
+impl Lowering<'_> {
+    /// Several sums, which share pairs of terms as well as single ones.
+    pub(super) fn sums(&mut self, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
+        let mut rows: Vec<Vec<Monomial>> = rows
+            .into_iter()
+            .map(|row| {
+                let mut terms = merge_like_terms(row);
+                self.arrange(&mut terms);
+                if self.stage >= Stage::Collect {
+                    terms = self.collect(terms);
+                }
+                terms.iter().map(|term| self.opaque(term)).collect()
+            })
+            .collect();
+        while self.stage >= Stage::SharePairs && self.share_pairs(&mut rows) {}
+        rows.into_iter()
+            .map(|mut terms| {
+                self.arrange(&mut terms);
+                terms.sort_by_cached_key(|term| self.place(term));
+                self.add_up(&terms, &BigRational::one())
+            })
+            .collect()
+    }
+
+    /// The sort key of a term of a sum: first what is not a product, since a product fuses with the addition free of charge, and
+    /// among those first what has no sign.
+    fn place(&mut self, term: &Monomial) -> (bool, bool) {
+        let product = term.factors.keys().any(|&value| {
+            matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != Kind::Parameter
+        });
+        (product, term.coefficient.is_negative())
+    }
+
+    /// Makes pairs of terms that several rows have, or have with both signs turned, one term; whether there were any.
+    fn share_pairs(&mut self, rows: &mut [Vec<Monomial>]) -> bool {
+        let mut counts: BTreeMap<[Value; 2], [usize; 2]> = BTreeMap::new();
+        for row in rows.iter() {
+            for (i, a) in row.iter().enumerate() {
+                for b in &row[i + 1..] {
+                    let (pair, opposite) = pair(a, b);
+                    counts.entry(pair).or_default()[usize::from(opposite)] += 1;
+                }
+            }
+        }
+        let each =
+            counts.into_iter().flat_map(|(pair, [same, opposite])| [(pair, false, same), (pair, true, opposite)]);
+        let mut pairs: Vec<_> = each.filter(|&(_, _, count)| count >= 2).collect();
+        pairs.sort_by_key(|&(pair, opposite, count)| (std::cmp::Reverse(count), pair, opposite));
+        let mut any = false;
+        for (values, opposite, _) in pairs {
+            let has = |row: &Vec<Monomial>| {
+                let position = |value: Value| row.iter().position(|term| term.exponent(value) == 1);
+                let (i, j) = (position(values[0])?, position(values[1])?);
+                (pair(&row[i], &row[j]).1 == opposite).then_some((i, j))
+            };
+            let places: Vec<_> = rows.iter().map(has).collect();
+            if places.iter().flatten().count() < 2 {
+                continue;
+            }
+            let [a, b] = values.map(Monomial::value);
+            let sum = self.add_up(&[a, if opposite { b.negated() } else { b }], &BigRational::one());
+            for (row, place) in rows.iter_mut().zip(places) {
+                let Some((i, j)) = place else { continue };
+                let negative = row[i].coefficient.is_negative();
+                row.remove(i.max(j));
+                row.remove(i.min(j));
+                row.push(if negative { Monomial::value(sum).negated() } else { Monomial::value(sum) });
+            }
+            any = true;
+        }
+        any
+    }
+}

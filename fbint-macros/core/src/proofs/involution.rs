@@ -1,0 +1,88 @@
+//! Which of the energy and the invariants commute: {I_a, I_b}, the Dirac bracket where there are constraints.
+//!
+//! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}, of which the sum vanishes if either integral commutes with
+//! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
+
+use super::conservation::Claim;
+use super::vanishing::vanishes;
+use crate::derivation::{Bracket, Derivation, IntegralId, Involution, Kind};
+use crate::expression::Expression;
+use crate::mechanics::{Observable, PhaseSpace};
+use crate::sample::sample_points;
+use crate::symbolic::Expr;
+use crate::table::Table;
+
+/// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
+const MOST_INTEGRALS: usize = 64;
+
+/// The brackets of all pairs. Runs within a session. What is known to be conserved commutes with the energy.
+pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> Involution {
+    let integrals = derivation.integrals.iter().filter(|(_, integral)| !integral.kind.is_constraint());
+    let integrals: Vec<IntegralId> = integrals.map(|(id, _)| id).collect();
+    if integrals.len() < 2 || integrals.len() > MOST_INTEGRALS || !derivation.structure.exists() {
+        return Involution::default();
+    }
+    let brackets = Brackets::of(derivation);
+    let is_energy = |id: IntegralId| derivation.integrals[id].kind == Kind::Energy;
+    let mut pairs = 0;
+    let mut others = Vec::new();
+    for (place, &a) in integrals.iter().enumerate() {
+        for &b in &integrals[place + 1..] {
+            pairs += 1;
+            let other = if is_energy(a) { b } else { a };
+            if (is_energy(a) || is_energy(b)) && claims[other].proved().is_some() {
+                continue;
+            }
+            match brackets.bracket(a, b) {
+                Some(bracket) if bracket.is_zero() => {}
+                bracket => others.push((a, b, bracket.map(|bracket| brackets.recognised(bracket)))),
+            }
+        }
+    }
+    Involution { pairs, others }
+}
+
+struct Brackets<'a> {
+    derivation: &'a Derivation,
+    space: PhaseSpace<'a>,
+    observables: Table<IntegralId, Observable>,
+    /// Whether each integral commutes with all constraints, and is not one of them.
+    commutes: Table<IntegralId, bool>,
+}
+
+impl<'a> Brackets<'a> {
+    fn of(derivation: &'a Derivation) -> Self {
+        let space = PhaseSpace::new(&derivation.symbols, &derivation.structure);
+        let observables = derivation.integrals.map(Observable::read);
+        let constraints = derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
+        let commutes = |id: IntegralId| {
+            !constraints.contains(&id)
+                && constraints.iter().all(|g| space.bracket(&observables[id], &observables[*g]).is_zero())
+        };
+        let commutes = derivation.integrals.ids().map(commutes).collect();
+        Self { derivation, space, observables, commutes }
+    }
+
+    /// The bracket of two integrals, unless it takes the inverse of C or is not real.
+    fn bracket(&self, a: IntegralId, b: IntegralId) -> Option<Expression> {
+        if !self.commutes[a] && !self.commutes[b] {
+            return None;
+        }
+        let bracket = self.space.bracket(&self.observables[a], &self.observables[b]).write().ok()?;
+        if vanishes(&bracket, &[]) { Some(Expression::zero()) } else { Some(bracket) }
+    }
+
+    /// The bracket, as a small multiple of an integral where it is one.
+    fn recognised(&self, bracket: Expression) -> Bracket {
+        for (id, integral) in self.derivation.integrals.iter() {
+            for factor in [1, -1, 2, -2] {
+                let difference = bracket.clone() - Expression::integer(factor) * integral.value.clone();
+                let is_candidate = sample_points().take(2).all(|point| point.evaluate(&difference).abs() < 1e-9);
+                if is_candidate && Expr::read(&difference).simplest().is_zero() {
+                    return Bracket::Multiple(factor, id);
+                }
+            }
+        }
+        Bracket::Function(bracket)
+    }
+}

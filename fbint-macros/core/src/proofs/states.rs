@@ -1,0 +1,185 @@
+//! States at which claims are tested: in general position, and on the constraint set.
+//!
+//! A state comes with values of the parameters: one number for every symbol of the model. States are the same in every
+//! run. Those on the constraint set are found from those in general position by damped Gauss-Newton steps over the state
+//! alone, in doubles, and are then made precise to seventy digits: the factors of the last step in doubles, residuals in
+//! 256 bits.
+
+use num_traits::Signed;
+
+use super::linear::Lu;
+use crate::derivation::{Derivation, Entry, IntegralId, Symbols};
+use crate::expression::{Expression, Symbol, to_f64};
+use crate::precise::Real;
+use crate::sample::search_points;
+use crate::table::Table;
+
+/// A value for every entry of the state and of the parameters.
+pub type Values = Table<Symbol, f64>;
+
+/// Precise [`Values`].
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    values: Table<Symbol, Real>,
+}
+
+/// Entries of F below this are zero, in doubles, relative to the terms that they are made of, or to their first value if
+/// that is below 1.
+const CONVERGED: f64 = 1e-11;
+/// What moves away from its start by more than this factor has found no zero: it is on its way to infinity.
+const FARTHEST: f64 = 1e6;
+/// Entries of F below this are zero, in precise numbers.
+const PRECISE: f64 = 1e-60;
+/// Gauss-Newton steps from one start.
+const STEPS: usize = 60;
+/// Steps that make a state precise: each gains ten digits or so.
+const REFINEMENTS: usize = 16;
+
+impl State {
+    pub(super) fn new(values: &Values) -> Self {
+        Self { values: values.map(|value| Real::from(*value)) }
+    }
+
+    /// The value of an expression, where it is defined.
+    pub(super) fn evaluate(&self, expression: &Expression) -> Option<Real> {
+        Real::evaluate(expression, &|symbol| self.values[symbol].clone())
+    }
+
+    /// The value of an entry of J, where it is defined.
+    pub(super) fn entry(&self, entry: Entry) -> Option<Real> {
+        match entry {
+            Entry::One => Some(Real::from(1.0)),
+            Entry::MinusOne => Some(Real::from(-1.0)),
+            Entry::Function(function) => self.evaluate(function),
+        }
+    }
+
+    /// The nearest doubles.
+    pub(super) fn doubles(&self) -> Values {
+        self.values.map(Real::to_f64)
+    }
+}
+
+/// States in general position, most of them of size one, some with negative entries.
+pub(super) fn general(symbols: &Symbols) -> impl Iterator<Item = Values> {
+    search_points(symbols).map(|point| symbols.unknowns().map(|symbol| point.symbol(symbol)).collect())
+}
+
+/// The value of an expression in doubles.
+pub(super) fn evaluate(expression: &Expression, state: &Values) -> f64 {
+    expression.evaluate(&|symbol| state[symbol])
+}
+
+/// The state on the constraint set that is near `start`, if the search for one converges.
+pub(super) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
+    let members: Vec<IntegralId> = derivation.integrals.constraints().map(|(id, _)| id).collect();
+    refine(derivation, &members, &descend(derivation, &members, start)?)
+}
+
+/// Gauss-Newton steps for F = 0 over some of the integrals, damped as much as they must be to lower |F|.
+pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], mut x: Values) -> Option<Values> {
+    let mut damping = 1e-9;
+    let mut residual = values(derivation, members, &x);
+    let (first, farthest) = (residual.clone(), FARTHEST * norm(x.rows()));
+    for _ in 0..STEPS {
+        let before = norm(&residual);
+        if !before.is_finite() || norm(x.rows()) > farthest {
+            return None;
+        }
+        let is_zero = |(index, entry): (usize, &f64)| {
+            let terms = magnitude(&derivation.integrals[members[index]].value, &x);
+            entry.abs() <= CONVERGED * terms.max(first[index].abs().min(1.0))
+        };
+        if residual.iter().enumerate().all(is_zero) {
+            return Some(x);
+        }
+        let rows = rows(derivation, members, &x);
+        loop {
+            let next = stepped(&x, &rows, damping, &residual)?;
+            let next_residual = values(derivation, members, &next);
+            if norm(&next_residual) < before {
+                (x, residual) = (next, next_residual);
+                damping = (damping / 10.0).max(1e-13);
+                break;
+            }
+            damping *= 10.0;
+            if damping > 1e6 {
+                return None;
+            }
+        }
+    }
+    None
+}
+
+/// The value of an expression if none of its terms cancelled another.
+pub(super) fn magnitude(expression: &Expression, state: &Values) -> f64 {
+    match expression {
+        Expression::Sum(terms) => terms.iter().map(|term| magnitude(term, state)).sum(),
+        Expression::Product(factors) => factors.iter().map(|factor| magnitude(factor, state)).product(),
+        Expression::Power(base, exponent) if exponent.is_positive() => magnitude(base, state).powf(to_f64(exponent)),
+        other => evaluate(other, state).abs(),
+    }
+}
+
+fn refine(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Option<State> {
+    let rows = rows(derivation, members, x);
+    let factors = normal_equations(&rows, 1e-13)?;
+    let mut state = State::new(x);
+    for _ in 0..REFINEMENTS {
+        let residual: Option<Vec<f64>> =
+            members.iter().map(|&row| Some(state.evaluate(&derivation.integrals[row].value)?.to_f64())).collect();
+        let residual = residual?;
+        if residual.iter().all(|entry| entry.abs() < PRECISE) {
+            return Some(state);
+        }
+        for (row, weight) in rows.iter().zip(factors.solve(&residual)) {
+            for &(symbol, entry) in row {
+                state.values[symbol] = &state.values[symbol] - &Real::from(weight * entry);
+            }
+        }
+    }
+    None
+}
+
+fn values(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Vec<f64> {
+    members.iter().map(|&row| evaluate(&derivation.integrals[row].value, x)).collect()
+}
+
+/// A sparse row of DF: entries of the state in their order, each with the derivative.
+type Row = Vec<(Symbol, f64)>;
+
+fn rows(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Vec<Row> {
+    let entry = |(symbol, entry): &(Symbol, Expression)| (*symbol, evaluate(entry, x));
+    members.iter().map(|&row| derivation.integrals[row].gradient.iter().map(entry).collect()).collect()
+}
+
+/// x - DF^T (DF DF^T + damping D)^-1 F with D the diagonal.
+fn stepped(x: &Values, rows: &[Row], damping: f64, residual: &[f64]) -> Option<Values> {
+    let weights = normal_equations(rows, damping)?.solve(residual);
+    let mut step = x.map(|_| 0.0);
+    for (row, weight) in rows.iter().zip(weights) {
+        row.iter().for_each(|&(symbol, entry)| step[symbol] += weight * entry);
+    }
+    let is_finite = step.rows().all(|entry| entry.is_finite());
+    is_finite.then(|| x.rows().zip(step.rows()).map(|(x, step)| x - step).collect())
+}
+
+fn normal_equations(rows: &[Row], damping: f64) -> Option<Lu> {
+    if rows.iter().all(Vec::is_empty) {
+        return None;
+    }
+    let entry = |row: &Row, symbol: Symbol| {
+        let place = row.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?;
+        Some(row[place].1)
+    };
+    let dot = |row: &Row, other: &Row| -> f64 {
+        other.iter().filter_map(|&(symbol, slope)| Some(slope * entry(row, symbol)?)).sum()
+    };
+    let mut matrix: Vec<Vec<f64>> = rows.iter().map(|row| rows.iter().map(|other| dot(row, other)).collect()).collect();
+    (0..matrix.len()).for_each(|i| matrix[i][i] += damping * (matrix[i][i] + 1e-6));
+    Lu::factor(matrix)
+}
+
+fn norm<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {
+    values.into_iter().map(|value| value * value).sum::<f64>().sqrt()
+}
