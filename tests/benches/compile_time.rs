@@ -40,7 +40,7 @@ fn tabulate(declarations: &[Declaration]) {
         let expansion = least(EXPANSIONS, || cold_expansion(&declaration.name));
         let source = declaration.text("SOURCE");
         let compiled = declaration.compile();
-        let (states, integrals) = (compiled.derivation.dimension, compiled.derivation.integrals.len());
+        let (states, integrals) = (compiled.derivation.dimension(), compiled.derivation.integrals.len());
         let file = folder.join("model.rs");
         fs::write(&file, scratch(declaration)).expect("the crate is written");
         let compilation = least(COMPILATIONS, || compile(&file, &folder, &runtime));
