@@ -18,6 +18,7 @@ mod run;
 mod scheme;
 mod show;
 mod table;
+mod tables;
 mod task;
 mod work_precision;
 
@@ -40,6 +41,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>>
         Some(Command::Show(show)) => show::show(show)?,
         Some(Command::Reproduce(reproduce)) => return reproduce::reproduce(reproduce),
         Some(Command::WorkPrecision(study)) => work_precision::work_precision(study)?,
+        Some(Command::Tables(arguments)) => return tables::tables(arguments),
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -50,6 +50,60 @@ fn the_readme_names_the_versions_of_the_workspace() -> Outcome {
     Ok(())
 }
 
+/// The table of README.md is what `fbint tables` computes, byte for byte; a figure that is not is named with its table and its row.
+#[test]
+fn the_table_of_the_readme_is_computed_and_a_wrong_figure_is_named() -> Outcome {
+    let folder = tempdir()?;
+    for document in ["README.md", "BENCHMARKS.md"] {
+        fs::copy(root().join(document), folder.path().join(document))?;
+    }
+    let path = folder.path().join("README.md");
+    let committed = fs::read_to_string(&path)?;
+    let (before, row) = committed.split_once("| RK4, h = 1e-3 | ").ok_or("README.md has no row for RK4")?;
+    let digit = row.chars().next().ok_or("the row is empty")?;
+    let wrong = if digit == '9' { '1' } else { '9' };
+    fs::write(&path, format!("{before}| RK4, h = 1e-3 | {wrong}{}", &row[1..]))?;
+
+    let check = fbint(folder.path(), &["tables", "drift", "--check"])?;
+    let printed = String::from_utf8_lossy(&check.stdout);
+    assert_eq!(check.status.code(), Some(1), "{printed}{}", String::from_utf8_lossy(&check.stderr));
+    assert!(printed.starts_with("README.md, table `drift`, row `RK4, h = 1e-3`:"), "{printed}");
+    assert_eq!(printed.matches("row `").count(), 1, "{printed}");
+
+    assert!(fbint(folder.path(), &["tables", "drift"])?.status.success());
+    assert!(fs::read_to_string(&path)? == committed, "README.md differs from what `fbint tables` writes");
+    Ok(())
+}
+
+/// Work and precision take a minute without optimisation: `.ci/run` compares them with its release build.
+#[test]
+fn the_tables_of_the_benchmarks_are_computed() -> Outcome {
+    let output = fbint(&root(), &["tables", "fixed-steps", "error-control", "published-feedback", "--check"])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    Ok(())
+}
+
+#[test]
+fn tables_without_a_place_and_places_without_a_table_are_refused() -> Outcome {
+    let folder = tempdir()?;
+    let refusal = |names: &[&str]| -> Result<String, Box<dyn Error>> {
+        let output = fbint(folder.path(), &[&["tables", "--check"], names].concat())?;
+        assert_eq!(output.status.code(), Some(2));
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert!(refusal(&[])?.contains("README.md: no such file"));
+    fs::write(folder.path().join("BENCHMARKS.md"), "")?;
+    fs::write(folder.path().join("README.md"), "<!-- fbint tables: drift -->\n")?;
+    assert!(refusal(&["drift"])?.contains("table `drift` has no line `<!-- end -->`"));
+    assert!(
+        refusal(&["fixed-steps"])?.contains("table `fixed-steps` has no line `<!-- fbint tables: fixed-steps -->`")
+    );
+    assert!(refusal(&["drfit"])?.contains("unknown table `drfit`, did you mean `drift`?"));
+    fs::write(folder.path().join("README.md"), "<!-- fbint tables: drifts -->\n<!-- end -->\n")?;
+    assert!(refusal(&[])?.contains("unknown table `drifts`"));
+    Ok(())
+}
+
 /// Shortened where they take long; two of them are parsed only.
 #[test]
 fn the_commands_of_the_readme_run() -> Outcome {

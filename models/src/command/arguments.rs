@@ -43,6 +43,9 @@ pub(crate) enum Command {
     Reproduce(Reproduce),
     /// Hold every method and every policy of gains against the work they take.
     WorkPrecision(WorkPrecision),
+    /// Compute the tables of README.md and BENCHMARKS.md again.
+    #[command(hide = true)]
+    Tables(Tables),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -337,6 +340,28 @@ pub(crate) struct WorkPrecision {
     /// Write every figure as PNG, too. Its text is in a font of this computer.
     #[arg(long)]
     pub(crate) png: bool,
+}
+
+const TABLES_EXAMPLES: &str = "\
+Examples:
+  fbint tables --check
+  fbint tables drift --folder fbint
+
+A table stands between `<!-- fbint tables: NAME -->` and `<!-- end -->`. Times are measured and not computed: they stand outside
+of such lines. The exit code of --check is 1 if any row differs.";
+
+#[derive(Args, Debug)]
+#[command(after_help = TABLES_EXAMPLES)]
+pub(crate) struct Tables {
+    /// The tables to compute; default: all of them.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Compare the documents with what is computed instead of writing them, and name each row that differs.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// The folder of the documents.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }
 
 fn gains(text: &str) -> Result<GainsArgument, String> {

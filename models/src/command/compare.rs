@@ -25,7 +25,7 @@ const GAIN: f64 = 50.0;
 const EVERY: f64 = 10.0 * STEP;
 
 /// The four, each with its method.
-const CONTENDERS: [(Contender, Method); 4] = [
+pub(super) const CONTENDERS: [(Contender, Method); 4] = [
     (Contender::with_feedback(Scheme::Euler), Method::Euler { h: STEP }),
     (Contender::plain(Scheme::Euler), Method::Euler { h: STEP }),
     (Contender::with_feedback(Scheme::Rk4), Method::Rk4 { h: STEP }),
@@ -37,7 +37,7 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
     let model = load(MODEL)?;
     let output = Output::at(Path::new(FIGURE))?;
     let start = model.start()?;
-    let runs = CONTENDERS.iter().map(|&contender| run(&*model, &start, contender)).collect::<Result<Vec<_>, _>>()?;
+    let runs = runs()?;
 
     let svg = figure::drift(
         &format!("Spherical pendulum of CPV22, h = {STEP}, k = {GAIN}"),
@@ -54,6 +54,13 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
     writeln!(out, "\nfigure: {}", std::path::absolute(output.path())?.display())?;
     writeln!(out, "next: fbint list, fbint show {MODEL} --equations, fbint run --help")?;
     Ok(())
+}
+
+/// The run of each of the [`CONTENDERS`].
+pub(super) fn runs() -> Result<Vec<Run>, Box<dyn Error>> {
+    let model = load(MODEL)?;
+    let start = model.start()?;
+    Ok(CONTENDERS.iter().map(|&contender| run(&*model, &start, contender)).collect::<Result<_, _>>()?)
 }
 
 fn run(

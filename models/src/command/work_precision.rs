@@ -19,14 +19,17 @@ use fbint_runtime::Error::{BlowUp, Halted, UnstableGains};
 use fbint_runtime::{Correction, Method};
 use models::catalogue::{Feedback, Model, Plan};
 
-use self::series::{Measured, Outcome, Series, Stepper};
+pub(super) use self::findings::{Comparison, GOAL};
+use self::series::{Measured, Outcome};
+pub(super) use self::series::{Policy, Series, Stepper};
 use super::arguments::WorkPrecision;
 use super::bitmap::Painter;
 use super::load;
 use super::progress::Progress;
 use super::reproduce::{self, Table};
 
-/// Of the reference. What it is held against is ten times less accurate, and not corrected.
+/// The tolerance of the reference. The second reference, which shows how accurate the first is, has ten times this
+/// tolerance and is not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
 /// How often each run is timed.
 const ROUNDS: usize = 5;
@@ -36,7 +39,7 @@ pub(crate) fn work_precision(arguments: &WorkPrecision) -> Result<(), Box<dyn Er
     let model = load(&arguments.model)?;
     let painter = arguments.png.then(Painter::new).transpose()?;
     reproduce::prepare(&arguments.out)?;
-    let study = Study::new(&*model, arguments)?;
+    let study = Study::with_times(&*model, &arguments.model, arguments.until)?;
     let (summary, all) = (study.summary(), study.table());
     let tables = [all, summary];
     let files = reproduce::write(&study.figures(), &tables, &arguments.out, painter.as_ref())?;
@@ -45,41 +48,67 @@ pub(crate) fn work_precision(arguments: &WorkPrecision) -> Result<(), Box<dyn Er
 }
 
 /// A model by every method.
-struct Study {
+pub(super) struct Study {
     model: String,
     until: f64,
-    /// The distance between the reference and what it is held against: errors below it are the reference's own.
+    /// The distance between the reference and a second, less accurate one: errors below it are the reference's own.
     uncertainty: f64,
-    series: Vec<Series>,
+    pub(super) series: Vec<Series>,
 }
 
 impl Study {
-    fn new(model: &dyn Model, arguments: &WorkPrecision) -> Result<Self, Box<dyn Error>> {
-        let track = Track { model, start: model.start()?, until: arguments.until };
-        let reference = track.reference(REFERENCE_TOLERANCE, Correction::once())?;
-        let other = track.reference(10.0 * REFERENCE_TOLERANCE, Correction::times(0))?;
-        let mut series = Series::all(&model.rivals(), arguments.until);
-        let mut progress = Progress::new(&arguments.model);
-        let mut report = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
-        for series in &mut series {
-            for index in 0..series.points.len() {
-                series.points[index].outcome = track.measure(series, index, &reference)?;
-                report.next();
-            }
-        }
+    /// Every series, with errors, drifts, evaluations and times.
+    fn with_times(model: &dyn Model, name: &str, until: f64) -> Result<Self, Box<dyn Error>> {
+        let mut progress = Progress::new(name);
+        let series = Series::all(&model.rivals(), until);
+        let mut counter = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
+        let mut study = Self::of(model, name, until, series, &mut counter)?;
+        let track = Track { model, start: model.start()?, until };
         for _ in 0..ROUNDS {
-            for series in &mut series {
+            for series in &mut study.series {
                 for index in 0..series.points.len() {
                     let seconds = track.time(series, index)?;
                     if let Outcome::Done(measured) = &mut series.points[index].outcome {
                         measured.seconds = measured.seconds.min(seconds);
                     }
-                    report.next();
+                    counter.next();
                 }
             }
         }
-        let uncertainty = distance(&reference, &other);
-        Ok(Self { model: arguments.model.clone(), until: arguments.until, uncertainty, series })
+        Ok(study)
+    }
+
+    /// The series that `keep` chooses, with errors, drifts and evaluations, which are the same on every machine.
+    pub(super) fn without_times(
+        model: &dyn Model,
+        name: &str,
+        until: f64,
+        keep: impl Fn(&Series) -> bool,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut progress = Progress::new(name);
+        let mut series = Series::all(&model.rivals(), until);
+        series.retain(keep);
+        let mut counter = Counter { progress: &mut progress, done: 0, all: points(&series) };
+        Self::of(model, name, until, series, &mut counter)
+    }
+
+    fn of(
+        model: &dyn Model,
+        name: &str,
+        until: f64,
+        mut series: Vec<Series>,
+        counter: &mut Counter<'_>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let track = Track { model, start: model.start()?, until };
+        let reference = track.reference(REFERENCE_TOLERANCE, Correction::once())?;
+        let other = track.reference(10.0 * REFERENCE_TOLERANCE, Correction::times(0))?;
+        for series in &mut series {
+            for index in 0..series.points.len() {
+                series.points[index].outcome = track.measure(series, index, &reference)?;
+                counter.next();
+            }
+        }
+        Ok(Self { model: name.to_owned(), until, uncertainty: distance(&reference, &other), series })
     }
 
     /// A row for each run.

@@ -42,7 +42,7 @@ impl Study {
             })
         });
         vec![
-            self.picture("", "methods, plain and corrected after each step", &methods.collect::<Vec<_>>()),
+            self.picture("", "methods, plain and projected after each step", &methods.collect::<Vec<_>>()),
             self.picture("-gains", "policies of gains", &policies.collect::<Vec<_>>()),
         ]
     }
@@ -68,9 +68,9 @@ impl Study {
         Chart::new(title, x, y, lines)
     }
 
-    /// Each method as it is and corrected, in its colour, and the geometric ones.
+    /// Each method as it is and with projection, in its colour, and the geometric ones.
     fn lines_of_methods(&self, panel: &Panel) -> Vec<Line> {
-        let shown = self.series.iter().filter(|series| matches!(series.policy, Policy::Plain | Policy::Corrected));
+        let shown = self.series.iter().filter(|series| matches!(series.policy, Policy::Plain | Policy::Projected));
         let line = |series: &Series| {
             let contender = series.contender();
             Line::named(&series.to_string(), contender.colour(), contender.stroke(), points(series, panel))
@@ -102,7 +102,7 @@ fn points(series: &Series, panel: &Panel) -> Vec<(f64, f64)> {
 const fn colour(policy: Policy) -> &'static str {
     match policy {
         Policy::Plain => "#000000",
-        Policy::Corrected => "#009E73",
+        Policy::Projected => "#009E73",
         Policy::Relaxation => "#0072B2",
         Policy::Scaled => "#56B4E9",
         Policy::Uniform(1) => "#E69F00",

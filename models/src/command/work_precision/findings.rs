@@ -7,7 +7,7 @@ use super::series::{Measured, Policy, Series, Stepper};
 /// The errors for which the work is compared.
 const GOALS: [f64; 3] = [1e-3, 1e-6, 1e-9];
 /// The one in the table.
-const GOAL: f64 = 1e-6;
+pub(in crate::command) const GOAL: f64 = 1e-6;
 /// Ratios this near to 1 are no difference.
 const SAME: f64 = 1.2;
 /// So many times the evaluations are a loss, however much they buy.
@@ -23,12 +23,12 @@ const WINS: &str = "It wins (error or drift below 1 / 1.2):";
 const IS_EVEN: &str = "It changes little:";
 
 /// A series beside the same method without feedback: medians of ratios at the same steps or tolerances.
-struct Comparison<'a> {
-    series: &'a Series,
+pub(in crate::command) struct Comparison<'a> {
+    pub(in crate::command) series: &'a Series,
     plain: &'a Series,
-    error: f64,
-    drift: f64,
-    evaluations: f64,
+    pub(in crate::command) error: f64,
+    pub(in crate::command) drift: f64,
+    pub(in crate::command) evaluations: f64,
     seconds: f64,
 }
 
@@ -70,7 +70,7 @@ impl Study {
     }
 
     /// Nothing for a method without feedback, or if no step or tolerance is common to both.
-    fn comparison<'a>(&'a self, series: &'a Series) -> Option<Comparison<'a>> {
+    pub(in crate::command) fn comparison<'a>(&'a self, series: &'a Series) -> Option<Comparison<'a>> {
         let is_plain = |other: &&Series| other.stepper == series.stepper && other.policy == Policy::Plain;
         let plain = self.series.iter().find(is_plain).filter(|_| series.policy != Policy::Plain)?;
         // What is below the reference's own error, or rounding, is no difference.
@@ -82,7 +82,7 @@ impl Study {
             error: series.ratio(plain, error)?,
             drift: series.ratio(plain, drift)?,
             evaluations: series.ratio(plain, |measured| measured.evaluations)?,
-            seconds: series.ratio(plain, |measured| measured.seconds)?,
+            seconds: series.ratio(plain, |measured| measured.seconds).unwrap_or(f64::NAN),
         })
     }
 
