@@ -28,6 +28,7 @@ use std::process::ExitCode;
 pub(crate) use arguments::Arguments;
 use arguments::Command;
 use models::catalogue::{MODELS, Model};
+pub(crate) use output::complain;
 
 /// Does what the command line says.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         // Whoever reads the output has seen enough, as in `fbint list | head -1`.
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", one_line(&error.to_string()));
+            command::complain(&format!("error: {}", one_line(&error.to_string())));
             ExitCode::from(BAD_INPUT)
         }
     }

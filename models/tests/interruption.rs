@@ -198,6 +198,9 @@ fn what_is_no_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
         (changed("\"steps\":1000", "\"steps\":999"), &["cannot go on", "its step or its end"]),
         (changed("\"until\":1.0", "\"until\":0.5"), &["cannot go on", "its step or its end"]),
         (changed("\"until\":1.0", "\"until\":\"soon\""), &["bad is not understood", "soon"]),
+        (changed("\"checkpoint_every\":10.0", "\"checkpoint_every\":-1.0"), &["checkpoint_every is -1.0", "0 or more"]),
+        (changed("\"wall_seconds\":", "\"wall_seconds\":-1"), &["wall_seconds is -1", "0 or more"]),
+        (changed("\"every\":null", "\"every\":-1.0"), &["interval", "-1.0"]),
     ];
     fs::remove_file(folder.path().join("a.csv"))?;
     for (bytes, words) in cases {

@@ -1,8 +1,12 @@
 //! The command line, and the help that teaches it.
 
+mod values;
+
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
+use values::{assignment, gains, members, positive, seconds, seed, threads, variation};
 
 /// Integrates mechanical systems whose equations were derived while this program was compiled.
 ///
@@ -78,7 +82,8 @@ Start:
   constraint's name and value, or moved to a consistent one nearby by --repair, which keeps the entries set by --start.
 
 Files:
-  Every file is written whole or not at all. Every run leaves a record of what it was made from, by which code, and what came
+  The ending decides what is written: .csv for --out, .svg or .png for --plot, whose text is in a font of this computer. Every
+  file is written whole or not at all. Every run leaves a record of what it was made from, by which code, and what came
   out: beside the file of --out (or else --plot, --checkpoint) and by its name, four-bar.run.json for four-bar.csv, so that runs
   with files of their own keep their records; MODEL.run.json in the current folder for a run without files.
 
@@ -98,16 +103,16 @@ pub(crate) struct Run {
     pub(crate) out: Option<PathBuf>,
     /// The time between two samples of the trajectory; unless given, such that there are about 1000, or every step of a method
     /// that chooses its steps.
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,
-    /// Draw the change of every integral over time as SVG.
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw the motion, and the change of every integral over time, as SVG or PNG.
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
     pub(crate) plot: Option<PathBuf>,
     /// Keep in this file what it takes to go on with the run, should it be interrupted; see `fbint resume`.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// The time between two checkpoints, in seconds by the clock on the wall; 10 unless given.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, requires = "checkpoint", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, requires = "checkpoint", value_parser = seconds)]
     pub(crate) checkpoint_every: Option<f64>,
 }
 
@@ -120,19 +125,19 @@ pub(crate) struct Integration {
     #[arg(long, value_enum, default_value_t = MethodName::Rk4)]
     pub(crate) method: MethodName,
     /// The step size h of a method with a fixed step; 1e-3 unless given.
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) step: Option<f64>,
     /// The relative tolerance of a method that chooses its steps; 1e-9 unless given.
-    #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) rtol: Option<f64>,
     /// The absolute tolerance of a method that chooses its steps; that of --rtol unless given.
-    #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) atol: Option<f64>,
     /// Correct the state after each step, onto all constraints and invariants, also with --gains.
     #[arg(long)]
     pub(crate) correct: bool,
     /// The time at the end; a run starts at 0.
-    #[arg(long, value_name = "T", default_value_t = 10.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 10.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
     /// The gains of the feedback, instead of a correction after each step.
     #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
@@ -152,7 +157,7 @@ const ENSEMBLE_EXAMPLES: &str = "\
 Examples:
   fbint ensemble spherical-pendulum --members 10000 --vary q[0]=normal:0,0.01 --vary m=uniform:0.9,1.1
   fbint ensemble four-bar --members 1000 --vary g=uniform:9.7,9.9 --until 5 --out statistics.csv
-  fbint ensemble kepler --members 101 --vary p[1]=linspace:0.9,1.1 --ends ends.csv
+  fbint ensemble kepler --members 101 --vary v[1]=linspace:1.9,2.1 --ends ends.csv
   fbint ensemble planar-pendulum --members 50 --vary gains=linspace:0.1,5 --method euler --ends ends.csv
 
 Variation:
@@ -160,6 +165,10 @@ Variation:
   weight of all integrals. normal:MEAN,DEVIATION and uniform:FROM,TO are random, linspace:FROM,TO goes evenly from the first
   member to the last. Member 7 draws the same numbers whatever the number of members, from --seed. A start with entries that vary
   is moved to a consistent one nearby, with those entries as they are; --repair does so for every start.
+
+Files:
+  An ensemble leaves a record of what it was made from and of the statistics at its end, like a run: ends.ensemble.json next to
+  ends.csv, or MODEL.ensemble.json in the current folder.
 
 Members that fail:
   A member that has no consistent start, or blows up, is reported by its number, and the statistics are those of the others.";
@@ -170,16 +179,16 @@ pub(crate) struct Ensemble {
     #[command(flatten)]
     pub(crate) integration: Integration,
     /// How many members there are.
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, allow_hyphen_values = true, value_parser = members)]
     pub(crate) members: u32,
     /// Vary a parameter, an entry of the start, or the gains; may be repeated.
     #[arg(long, value_name = "NAME=DISTRIBUTION", value_parser = variation)]
     pub(crate) vary: Vec<Variation>,
     /// Where random numbers begin.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub(crate) seed: u64,
     /// How many threads to use; as many as there are cores unless given.
-    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,
     /// Write mean, variance, least and largest of the state and of the change of every integral as CSV, a row a time.
     #[arg(long, value_name = "FILE.csv")]
@@ -188,33 +197,8 @@ pub(crate) struct Ensemble {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) ends: Option<PathBuf>,
     /// The time between two samples; a hundredth of the run unless given.
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,
-}
-
-/// `NAME=DISTRIBUTION`.
-#[derive(Clone, Debug)]
-pub(crate) struct Variation {
-    pub(crate) name: String,
-    pub(crate) distribution: Distribution,
-}
-
-/// How a number varies over the members.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Distribution {
-    Normal {
-        mean: f64,
-        deviation: f64,
-    },
-    Uniform {
-        from: f64,
-        to: f64,
-    },
-    /// Evenly from the first member to the last.
-    Linspace {
-        from: f64,
-        to: f64,
-    },
 }
 
 const RESUME_EXAMPLES: &str = "\
@@ -246,24 +230,6 @@ pub(crate) enum MethodName {
     DormandPrince,
     /// Dormand and Prince's method of order 8(5, 3), with error control.
     Dop853,
-}
-
-/// `--gains` as given; which integrals there are is known only with the model.
-#[derive(Clone, Debug)]
-pub(crate) enum GainsArgument {
-    None,
-    Uniform(f64),
-    Each(Vec<f64>),
-    Relaxation(f64),
-    Scaled(f64),
-    BaeChang,
-}
-
-/// `NAME=VALUE`.
-#[derive(Clone, Debug)]
-pub(crate) struct Assignment {
-    pub(crate) name: String,
-    pub(crate) value: f64,
 }
 
 #[derive(Args, Debug)]
@@ -332,7 +298,7 @@ pub(crate) struct WorkPrecision {
     #[arg(default_value = "spherical-pendulum")]
     pub(crate) model: String,
     /// The time at the end; a run starts at 0.
-    #[arg(long, value_name = "T", default_value_t = 20.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
     /// The folder for figures and tables, which is made if it is not there.
     #[arg(long, value_name = "DIR", default_value = "out")]
@@ -362,52 +328,4 @@ pub(crate) struct Tables {
     /// The folder of the documents.
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
-}
-
-fn gains(text: &str) -> Result<GainsArgument, String> {
-    match text {
-        "none" => Ok(GainsArgument::None),
-        "bae-chang" => Ok(GainsArgument::BaeChang),
-        _ if text.starts_with("relaxation:") => number(&text["relaxation:".len()..]).map(GainsArgument::Relaxation),
-        _ if text.starts_with("scaled:") => number(&text["scaled:".len()..]).map(GainsArgument::Scaled),
-        _ if text.contains(',') => text.split(',').map(number).collect::<Result<_, _>>().map(GainsArgument::Each),
-        _ => text.trim().parse().map(GainsArgument::Uniform).map_err(|_| {
-            format!("`{text}` is not a number, and not `none`, `relaxation:TAU`, `scaled:RATE` or `bae-chang`")
-        }),
-    }
-}
-
-fn assignment(text: &str) -> Result<Assignment, String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
-    Ok(Assignment { name: name.trim().to_owned(), value: number(value)? })
-}
-
-fn variation(text: &str) -> Result<Variation, String> {
-    let expected = "expected NAME=normal:MEAN,DEVIATION, NAME=uniform:FROM,TO or NAME=linspace:FROM,TO";
-    let (name, distribution) = text.split_once('=').ok_or(expected)?;
-    let (kind, numbers) = distribution.split_once(':').ok_or(expected)?;
-    let (first, second) = numbers.split_once(',').ok_or(expected)?;
-    let [first, second] = [number(first)?, number(second)?];
-    if !first.is_finite() || !second.is_finite() {
-        return Err(format!("the numbers of {kind} must be finite"));
-    }
-    let distribution = match kind.trim() {
-        "normal" if second < 0.0 => {
-            return Err(format!("the standard deviation is {second:?}: it must not be negative"));
-        }
-        "normal" => Distribution::Normal { mean: first, deviation: second },
-        "uniform" => Distribution::Uniform { from: first, to: second },
-        "linspace" => Distribution::Linspace { from: first, to: second },
-        other => return Err(format!("unknown distribution `{other}`, known: normal, uniform, linspace")),
-    };
-    Ok(Variation { name: name.trim().to_owned(), distribution })
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = number(text)?;
-    if seconds >= 0.0 && seconds.is_finite() { Ok(seconds) } else { Err("it must be 0 or more, and finite".to_owned()) }
-}
-
-fn number(text: &str) -> Result<f64, String> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
 }

@@ -94,6 +94,10 @@ impl Checkpoint {
             .into());
         }
         let checkpoint: Self = serde_json::from_str(body).map_err(strange)?;
+        let seconds = [("checkpoint_every", checkpoint.checkpoint_every), ("wall_seconds", checkpoint.wall_seconds)];
+        if let Some((field, value)) = seconds.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
+            return Err(format!("{name} is not understood: {field} is {value:?}, and must be 0 or more").into());
+        }
         checkpoint.check_code(path)?;
         Ok(checkpoint)
     }

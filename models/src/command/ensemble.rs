@@ -2,6 +2,8 @@
 
 use std::error::Error;
 use std::io::{self, Write, stdout};
+use std::path::PathBuf;
+use std::time::Instant;
 
 use models::catalogue::{EnsembleRun, Feedback, Member, Model, Summary};
 use rand_chacha::ChaCha8Rng;
@@ -12,9 +14,11 @@ use rayon::ThreadPoolBuilder;
 use super::arguments::{self, Distribution, Variation};
 use super::job::Job;
 use super::nearest;
-use super::output::Output;
+use super::output::{Output, distinct, with_ending};
 use super::progress::Progress;
+use super::record::{self, EnsembleJob};
 use super::run::{job, method_name};
+use super::table::io_error;
 
 /// The weight of all integrals, among the names of what can vary.
 const GAINS: &str = "gains";
@@ -26,26 +30,44 @@ pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Er
     let mut job = job(&arguments.integration, arguments.every)?;
     let varied = varied(&*job.model()?, &arguments.vary)?;
     settle_gains(arguments, &mut job, &varied)?;
-    let outputs = Outputs::open(arguments)?;
+    let (outputs, begun) = (Outputs::open(arguments)?, Instant::now());
     if let Some(threads) = arguments.threads {
         ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
     let numbers: Vec<Vec<f64>> = (0..arguments.members).map(|member| draw(arguments, member)).collect();
     let members = members(arguments, &job, &varied, &numbers)?;
     let run = integrate(&job, members)?;
-    if let (0, Some(Err(first))) = (run.statistics[0].members, run.ends.first()) {
-        return Err(format!("all {} members failed; the first: {first}", run.ends.len()).into());
-    }
-
     let model = job.model()?;
+    let record = |message: Option<String>| {
+        let wall_seconds = begun.elapsed().as_secs_f64();
+        record::write_ensemble(&outputs.record, &described(arguments, &job), &*model, wall_seconds, &run, message)
+    };
+    if let (0, Some(Err(first))) = (run.statistics[0].members, run.ends.first()) {
+        let message = format!("all {} members failed; the first: {first}", run.ends.len());
+        record(Some(message.clone()))?;
+        return Err(message.into());
+    }
     if let Some(out) = &outputs.out {
         out.write(|file| write_statistics(&*model, &run, file))?;
     }
     if let Some(ends) = &outputs.ends {
         ends.write(|file| write_ends(&*model, &arguments.vary, &numbers, &run, file))?;
     }
+    record(None)?;
     report(arguments, &job, &*model, &run, &outputs, &mut stdout().lock())?;
     Ok(())
+}
+
+/// What the ensemble is made from, for its record.
+fn described<'a>(arguments: &'a arguments::Ensemble, job: &'a Job) -> EnsembleJob<'a> {
+    EnsembleJob {
+        job,
+        members: arguments.members,
+        seed: arguments.seed,
+        vary: arguments.vary.iter().map(|variation| (variation.name.as_str(), variation.distribution)).collect(),
+        start_entries: arguments.integration.start.iter().map(|entry| (entry.name.as_str(), entry.value)).collect(),
+        repair: arguments.integration.repair,
+    }
 }
 
 /// What a name that varies is, with its position.
@@ -61,7 +83,7 @@ fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Bo
     let names: Vec<&str> = parameters.iter().chain(model.state_names()).copied().chain([GAINS]).collect();
     let mut found = Vec::new();
     for Variation { name, .. } in variations {
-        let index = nearest::find("parameter, entry of the state or", name, &names)?;
+        let index = nearest::find("name in --vary", name, &names)?;
         if found.contains(&index) {
             return Err(format!("--vary names `{name}` twice: give one distribution to each name").into());
         }
@@ -179,23 +201,31 @@ fn integrate(job: &Job, members: Vec<Result<Member, fbint_runtime::Error>>) -> R
 struct Outputs {
     out: Option<Output>,
     ends: Option<Output>,
+    record: Output,
 }
 
 impl Outputs {
-    /// Known to be writable, and not the same, before the run starts.
+    /// Checks before the run starts that all files can be written, that they are tables, and that no two are one.
     fn open(arguments: &arguments::Ensemble) -> Result<Self, Box<dyn Error>> {
-        let out = arguments.out.as_deref().map(Output::at).transpose()?;
-        let ends = arguments.ends.as_deref().map(Output::at).transpose()?;
-        match (&out, &ends) {
-            (Some(out), Some(ends)) if out.is_same_file(ends) => {
-                Err(format!("--out and --ends both name {}", ends.path().display()).into())
-            }
-            _ => Ok(Self { out, ends }),
-        }
+        let open = |option: &str, path: &Option<PathBuf>| -> Result<Option<Output>, Box<dyn Error>> {
+            path.as_deref().map(|path| Output::at(with_ending(option, path, &["csv"])?)).transpose()
+        };
+        let files = [&arguments.out, &arguments.ends].into_iter().filter_map(Option::as_deref);
+        let record = record::path(&arguments.integration.model, "ensemble", files);
+        let outputs = Self {
+            out: open("--out", &arguments.out)?,
+            ends: open("--ends", &arguments.ends)?,
+            record: Output::at(&record)?,
+        };
+        let given = [("--out", outputs.out.as_ref()), ("--ends", outputs.ends.as_ref())];
+        let named = given.into_iter().filter_map(|(option, file)| Some((option, file?)));
+        distinct(&named.chain([("the record of the ensemble", &outputs.record)]).collect::<Vec<_>>())?;
+        Ok(outputs)
     }
 }
 
-fn quantities(model: &dyn Model) -> Vec<String> {
+/// A name for each quantity that there are statistics of: entries of the state, then changes of integrals.
+pub(super) fn quantities(model: &dyn Model) -> Vec<String> {
     let state = model.state_names().iter().map(|&name| name.to_owned());
     state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
 }
@@ -205,11 +235,12 @@ fn write_statistics(model: &dyn Model, run: &EnsembleRun, file: &mut dyn Write) 
     let mut table = csv::Writer::from_writer(file);
     let of = |name: String| ["mean", "variance", "min", "max"].map(|what| format!("{what}({name})"));
     let header = ["t", "members"].map(str::to_owned).into_iter().chain(quantities(model).into_iter().flat_map(of));
-    table.write_record(header)?;
+    table.write_record(header).map_err(io_error)?;
     for at in &run.statistics {
         let numbers = at.quantities.iter().flat_map(|of| [of.mean, of.variance, of.min, of.max]);
         let front = [format!("{:?}", at.time), at.members.to_string()];
-        table.write_record(front.into_iter().chain(numbers.map(|number| format!("{number:?}"))))?;
+        let row = front.into_iter().chain(numbers.map(|number| format!("{number:?}")));
+        table.write_record(row).map_err(io_error)?;
     }
     table.flush()
 }
@@ -226,7 +257,7 @@ fn write_ends(
     let quantities = quantities(model);
     let drawn = variations.iter().map(|variation| format!("drawn({})", variation.name));
     let header = ["member".to_owned()].into_iter().chain(drawn).chain(quantities.iter().cloned());
-    table.write_record(header.chain(["error".to_owned()]))?;
+    table.write_record(header.chain(["error".to_owned()])).map_err(io_error)?;
     for (member, (numbers, end)) in numbers.iter().zip(&run.ends).enumerate() {
         let text = |number: &f64| format!("{number:?}");
         let mut row = vec![member.to_string()];
@@ -238,7 +269,7 @@ fn write_ends(
                 row.push(error.to_string());
             }
         }
-        table.write_record(row)?;
+        table.write_record(row).map_err(io_error)?;
     }
     table.flush()
 }
@@ -288,5 +319,5 @@ fn report(
             writeln!(out, "{what}: {}", file.path().display())?;
         }
     }
-    Ok(())
+    writeln!(out, "record: {}", outputs.record.path().display())
 }

@@ -8,6 +8,8 @@ use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::output::complain;
+
 /// The signal that came, 0 if none.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 static WATCHED: AtomicBool = AtomicBool::new(false);
@@ -67,7 +69,7 @@ fn receive(signal: u8) {
         let _whole = whole_file();
         // There may be a progress bar in the line.
         let newline = if io::stderr().is_terminal() { "\n" } else { "" };
-        eprintln!("{newline}interrupted");
+        complain(&format!("{newline}interrupted"));
         std::process::exit(exit_code(signal).into());
     }
 }

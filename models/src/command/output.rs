@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Write, stderr};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -33,7 +33,7 @@ impl Output {
     }
 
     /// Whether both name one file.
-    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+    fn is_same_file(&self, other: &Self) -> bool {
         self.target == other.target
     }
 
@@ -93,6 +93,40 @@ fn temporary(target: &Path) -> io::Result<NamedTempFile> {
     builder.tempfile_in(folder(target))
 }
 
+/// The path, if its ending is one of `known`; the ending decides what is written.
+///
+/// # Errors
+///
+/// For any other ending, with the option that named the path.
+pub(crate) fn with_ending<'a>(option: &str, path: &'a Path, known: &[&str]) -> Result<&'a Path, Box<dyn Error>> {
+    if known.iter().any(|known| has_ending(path, known)) {
+        return Ok(path);
+    }
+    let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
+    Err(format!("{option} {}: the ending decides what is written, and must be {}", path.display(), known.join(" or "))
+        .into())
+}
+
+/// Whether a path ends in `.ending`, in capitals or not.
+pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+}
+
+/// Refuses options that name one file. Files are given with the options that name them.
+pub(crate) fn distinct(files: &[(&str, &Output)]) -> Result<(), Box<dyn Error>> {
+    for (index, (name, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..index].iter().find(|(_, other)| other.is_same_file(file)) {
+            return Err(format!("{other} and {name} both name {}", file.path().display()).into());
+        }
+    }
+    Ok(())
+}
+
+/// Prints a line to stderr. That nobody can read it, as on a full disk, is not a failure of its own.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
+}
+
 /// One line that names the path and the reason, without the temporary file's name.
 fn refusal(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {}", path.display(), reason(error, "no such folder"))
@@ -106,6 +140,6 @@ pub(crate) fn reason(error: &io::Error, missing: &str) -> String {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "read-only file system".to_owned(),
         io::ErrorKind::StorageFull => "no space left on the device".to_owned(),
-        kind => kind.to_string(),
+        _ => error.to_string(),
     }
 }

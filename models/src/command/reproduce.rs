@@ -26,6 +26,7 @@ use super::arguments::Reproduce;
 use super::bitmap::Painter;
 use super::nearest;
 use super::output::Output;
+use super::table::io_error;
 
 /// What can be made again, in the order of `all`.
 const REPRODUCTIONS: &[(&str, Recipe)] = &[
@@ -118,10 +119,10 @@ pub(super) fn write(
 /// Numbers are the shortest text that reads back as the same number; there is none for what was not run.
 fn write_csv(table: &Table, file: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(&table.columns)?;
+    writer.write_record(&table.columns).map_err(io_error)?;
     for (name, numbers) in &table.rows {
         let numbers = numbers.iter().map(|number| if number.is_nan() { String::new() } else { format!("{number:?}") });
-        writer.write_record(std::iter::once(name.clone()).chain(numbers))?;
+        writer.write_record(std::iter::once(name.clone()).chain(numbers)).map_err(io_error)?;
     }
     writer.flush()
 }

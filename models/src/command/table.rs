@@ -9,13 +9,21 @@ use models::catalogue::{Model, Sample};
 /// Writes the samples of a run of `model`.
 pub(crate) fn write(model: &dyn Model, trajectory: &[Sample], file: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(file);
-    table.write_record(header(model))?;
+    table.write_record(header(model)).map_err(io_error)?;
     for Sample { time, state, change } in trajectory {
         let outputs = model.outputs(state);
         let numbers = std::iter::once(time).chain(state).chain(change).chain(&outputs);
-        table.write_record(numbers.map(|number| format!("{number:?}")))?;
+        table.write_record(numbers.map(|number| format!("{number:?}"))).map_err(io_error)?;
     }
     table.flush()
+}
+
+/// The reason why a row could not be written. A conversion by `?` would hide what kind of error it is.
+pub(crate) fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 fn header(model: &dyn Model) -> Vec<String> {
@@ -24,4 +32,35 @@ fn header(model: &dyn Model) -> Vec<String> {
     header.extend(model.integral_names().iter().map(|name| format!("d({name})")));
     header.extend(model.output_names().iter().map(|&name| name.to_owned()));
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use models::catalogue::MODELS;
+
+    use super::*;
+    use crate::command::output::reason;
+
+    /// A disk on which nothing fits any more.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_named_as_such() {
+        let model = (MODELS[0].load)();
+        let sample = Sample { time: 0.0, state: vec![0.5; model.state_names().len()], change: Vec::new() };
+        for samples in [1, 10_000] {
+            let error = write(&*model, &vec![sample.clone(); samples], &mut Full).expect_err("nothing fits");
+            assert_eq!(reason(&error, ""), "no space left on the device");
+        }
+    }
 }

@@ -11,11 +11,12 @@ use fbint_runtime::Error::{BlowUp, Halted, Projection};
 use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
 use models::catalogue::{self, Feedback, Model};
 
+use super::bitmap::Painter;
 use super::checkpoint::{Checkpoint, Files};
 use super::figure::{self, Curve};
 use super::interruption::Watch;
 use super::job::Job;
-use super::output::Output;
+use super::output::{Output, complain, distinct, has_ending, with_ending};
 use super::progress::Progress;
 use super::record::{self, Ending};
 use super::run::{in_terms_of_options, method_name};
@@ -69,7 +70,7 @@ impl Task {
         match (outcome, interruption.exit_code()) {
             (Ok(run), Some(code)) if !is_complete(&run) => {
                 record(&Ending::Interrupted(&run))?;
-                eprintln!("{}", self.interrupted(run.time, outputs));
+                complain(&self.interrupted(run.time, outputs));
                 Ok(ExitCode::from(code))
             }
             (Ok(run), _) => {
@@ -91,7 +92,13 @@ impl Task {
         if let Some(plot) = &outputs.plot {
             let curve = Curve { contender: contender(&self.job), trajectory: &run.trajectory };
             let svg = figure::drift(&title(&self.job), model.integral_names(), &[curve]);
-            plot.write(|file| file.write_all(svg.as_bytes()))?;
+            match &outputs.painter {
+                Some(painter) => {
+                    let png = painter.png(&svg)?;
+                    plot.write(|file| file.write_all(&png))?;
+                }
+                None => plot.write(|file| file.write_all(svg.as_bytes()))?,
+            }
         }
         Ok(())
     }
@@ -147,28 +154,32 @@ impl Keeper<'_> {
 pub(crate) struct Outputs {
     out: Option<Output>,
     plot: Option<Output>,
+    /// Draws the figure if it is a PNG.
+    painter: Option<Painter>,
     checkpoint: Option<Output>,
     record: Output,
 }
 
 impl Outputs {
-    /// All known to be writable, and no two the same, before the run starts.
+    /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
     pub(crate) fn open(
         job: &Job,
         out: Option<&Path>,
         plot: Option<&Path>,
         checkpoint: Option<&Path>,
     ) -> Result<Self, Box<dyn Error>> {
-        let record = record::path(&job.model, [out, plot, checkpoint].into_iter().flatten());
+        let record = record::path(&job.model, "run", [out, plot, checkpoint].into_iter().flatten());
+        let out = out.map(|path| with_ending("--out", path, &["csv"])).transpose()?;
+        let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let open = |path: Option<&Path>| path.map(Output::at).transpose();
-        let outputs =
-            Self { out: open(out)?, plot: open(plot)?, checkpoint: open(checkpoint)?, record: Output::at(&record)? };
-        let named = outputs.named();
-        for (index, (name, file)) in named.iter().enumerate() {
-            if let Some((other, _)) = named[..index].iter().find(|(_, other)| other.is_same_file(file)) {
-                return Err(format!("{other} and {name} both name {}", file.path().display()).into());
-            }
-        }
+        let outputs = Self {
+            out: open(out)?,
+            plot: open(plot)?,
+            painter: plot.filter(|path| has_ending(path, "png")).map(|_| Painter::new()).transpose()?,
+            checkpoint: open(checkpoint)?,
+            record: Output::at(&record)?,
+        };
+        distinct(&outputs.named())?;
         Ok(outputs)
     }
 
