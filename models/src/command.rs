@@ -9,6 +9,8 @@ mod figure;
 mod interruption;
 mod job;
 mod list;
+mod motion;
+mod names;
 mod nearest;
 mod output;
 mod progress;
@@ -20,6 +22,7 @@ mod show;
 mod table;
 mod tables;
 mod task;
+mod typography;
 mod work_precision;
 
 use std::error::Error;

@@ -338,6 +338,21 @@ fn everything_is_reproduced() -> Outcome {
     Ok(())
 }
 
+/// The motion before what happened to the integrals: entries over time, paths, changes, one panel for each family.
+#[test]
+fn the_figure_of_a_run_shows_the_motion_first() -> Outcome {
+    let folder = tempdir()?;
+    succeeded(&fbint(folder.path(), &["run", "chain-4", "--until", "1", "--plot", "a.svg"])?);
+    let svg = fs::read_to_string(folder.path().join("a.svg"))?;
+    let place = |text: &str| svg.find(text).ok_or_else(|| format!("the figure lacks {text}"));
+    let parts = ["The state over time: q", "Paths, from the dot", "What happened to the integrals: anchor", "energy"];
+    let places = parts.map(place).into_iter().collect::<Result<Vec<_>, _>>()?;
+    assert!(places.is_sorted(), "{places:?}");
+    place("q, column 3")?;
+    assert_eq!(svg.matches(">link[1..4]<").count(), 1);
+    Ok(())
+}
+
 #[test]
 fn figures_are_drawn_as_png_where_there_are_fonts() -> Outcome {
     let folder = tempdir()?;

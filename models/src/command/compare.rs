@@ -40,7 +40,8 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
     let runs = runs()?;
 
     let svg = figure::drift(
-        &format!("Spherical pendulum of CPV22, h = {STEP}, k = {GAIN}"),
+        &format!("Spherical pendulum of CPV22, h = {STEP:e}, k = {GAIN}"),
+        "time t / √(l/g)",
         model.integral_names(),
         &curves(&runs),
     );

@@ -57,7 +57,8 @@ mod tests {
     #[test]
     fn a_full_disk_is_named_as_such() {
         let model = (MODELS[0].load)();
-        let sample = Sample { time: 0.0, state: vec![0.5; model.state_names().len()], change: Vec::new() };
+        let (state, change) = (vec![0.5; model.state_names().len()], vec![0.0; model.integral_names().len()]);
+        let sample = Sample { time: 0.0, state, change };
         for samples in [1, 10_000] {
             let error = write(&*model, &vec![sample.clone(); samples], &mut Full).expect_err("nothing fits");
             assert_eq!(reason(&error, ""), "no space left on the device");

@@ -13,9 +13,10 @@ use models::catalogue::{self, Feedback, Model};
 
 use super::bitmap::Painter;
 use super::checkpoint::{Checkpoint, Files};
-use super::figure::{self, Curve};
+use super::figure::Curve;
 use super::interruption::Watch;
 use super::job::Job;
+use super::motion;
 use super::output::{Output, complain, distinct, has_ending, with_ending};
 use super::progress::Progress;
 use super::record::{self, Ending};
@@ -91,7 +92,7 @@ impl Task {
         }
         if let Some(plot) = &outputs.plot {
             let curve = Curve { contender: contender(&self.job), trajectory: &run.trajectory };
-            let svg = figure::drift(&title(&self.job), model.integral_names(), &[curve]);
+            let svg = motion::draw(&title(&self.job), model, &curve);
             match &outputs.painter {
                 Some(painter) => {
                     let png = painter.png(&svg)?;
@@ -248,7 +249,7 @@ fn title(job: &Job) -> String {
 fn method_label(job: &Job) -> String {
     let method = method_name(job.method);
     let feedback = match &job.gains {
-        Feedback::None if job.corrections > 0 => return format!("{method}, corrected after each step"),
+        Feedback::None if job.corrections > 0 => return format!("{method}, projected after each step"),
         Feedback::None => format!("{method} without feedback"),
         Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
         Feedback::Diagonal(_) => format!("{method} with feedback"),
@@ -256,5 +257,5 @@ fn method_label(job: &Job) -> String {
         Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
         Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
     };
-    if job.corrections > 0 { feedback + ", corrected" } else { feedback }
+    if job.corrections > 0 { feedback + ", projected" } else { feedback }
 }

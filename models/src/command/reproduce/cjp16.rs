@@ -25,6 +25,9 @@ const MILD_GAIN: f64 = 10.0;
 const EULER: Method = Method::Euler { h: STEP };
 /// Between samples, for figures and for what is no integral of the model.
 const EVERY: f64 = 10.0 * STEP;
+/// Time in units of the semi-major axis a = 1 and mu = 1 of the unperturbed orbit.
+const PLANET_TIME: &str = "time t / √(a³/μ)";
+const SUN: &str = "#E69F00";
 /// Of how many samples one is drawn in an orbit, which is smooth.
 const THINNING: usize = 5;
 const TOLERANCE: f64 = 1e-13;
@@ -55,7 +58,7 @@ pub(super) fn rigid_body() -> Result<Reproduction, Box<dyn Error>> {
         words: words("The attitude", "|RᵀR - 1|", &trials, &orthonormality),
         figures: vec![picture(
             "cjp16-rigid-body",
-            "Free rigid body, h = 1e-3, k = 50",
+            ["Free rigid body, h = 1e-3, k = 50", "time t · ω₁(0)"],
             "RᵀR - 1 in the Frobenius norm, energy H, spatial momentum π",
             &trials,
             &quantities,
@@ -97,7 +100,7 @@ pub(super) fn kepler() -> Result<Reproduction, Box<dyn Error>> {
             orbits("cjp16-kepler-orbits", "Kepler's problem, h = 1e-3, k = 50", &trials),
             picture(
                 "cjp16-kepler",
-                "Kepler's problem, h = 1e-3, k = 50",
+                ["Kepler's problem, h = 1e-3, k = 50", PLANET_TIME],
                 "energy H, angular momentum L, Laplace-Runge-Lenz vector A",
                 &trials,
                 &quantities,
@@ -140,7 +143,13 @@ pub(super) fn perturbed_kepler() -> Result<Reproduction, Box<dyn Error>> {
         words,
         figures: vec![
             orbits("cjp16-perturbed-kepler-orbits", title, &trials),
-            picture("cjp16-perturbed-kepler", title, "energy H, angular momentum L", &trials, &quantities),
+            picture(
+                "cjp16-perturbed-kepler",
+                [title, PLANET_TIME],
+                "energy H, angular momentum L",
+                &trials,
+                &quantities,
+            ),
         ],
         tables: vec![table("cjp16-perturbed-kepler", &trials, &quantities)],
         verdicts: vec![
@@ -212,7 +221,13 @@ fn table(name: &str, trials: &[Trial], quantities: &[(&str, Quantity)]) -> Table
 }
 
 /// Each quantity over time, by every method.
-fn picture(name: &str, title: &str, symbols: &str, trials: &[Trial], quantities: &[(&str, Quantity)]) -> Picture {
+fn picture(
+    name: &str,
+    [title, time]: [&str; 2],
+    symbols: &str,
+    trials: &[Trial],
+    quantities: &[(&str, Quantity)],
+) -> Picture {
     let line = |trial: &Trial, quantity: Quantity| {
         let points: Vec<_> = trial.trajectory.iter().map(|sample| (sample.time, quantity(sample))).collect();
         Line::of(trial.contender, envelope(&points))
@@ -224,7 +239,7 @@ fn picture(name: &str, title: &str, symbols: &str, trials: &[Trial], quantities:
     Picture {
         name: name.to_owned(),
         caption: format!("Changes over time, the largest value in each of some 400 windows of time: {symbols}."),
-        svg: figure::over_time(title, 2, "|change|", panels),
+        svg: figure::over_time(title, 2, time, "|change|", panels),
     }
 }
 
@@ -237,13 +252,18 @@ fn orbits(name: &str, title: &str, trials: &[Trial]) -> Picture {
         let points = samples.map(|sample| (sample.state[0], sample.state[1])).collect();
         let axis = |label| Axis::linear(label, (-1.05 * reach, 1.05 * reach));
         let line = Line::path(trial.contender, points);
-        let mut chart = Chart::new(&trial.contender.to_string(), axis("x[0]"), axis("x[1]"), vec![line]);
+        let mut chart = Chart::new(
+            &trial.contender.to_string(),
+            axis("x[0]"),
+            axis("x[1]"),
+            vec![line, Line::dot(SUN, (0.0, 0.0))],
+        );
         chart.is_map = true;
         chart
     });
     Picture {
         name: name.to_owned(),
-        caption: "The orbit over t <= 200; the sun is at the origin.".to_owned(),
+        caption: "The orbit over t <= 200 around the sun, the orange dot.".to_owned(),
         svg: figure::draw(title, 2, &charts.collect::<Vec<_>>()),
     }
 }

@@ -238,6 +238,7 @@ fn drift(trials: &Trials, integral: usize) -> Picture {
         svg: figure::over_time(
             "Spherical pendulum, h = 1e-3, k = 50",
             1,
+            "time t / √(l/g)",
             what,
             vec![("", figure::drift_of(integral, &curves))],
         ),

@@ -197,6 +197,6 @@ fn picture(runs: &[Vec<Course>; 2]) -> Picture {
     Picture {
         name: "four-bar".to_owned(),
         caption: "The worst ||d| - l| of the three rods over time, in at most 400 windows of steps.".to_owned(),
-        svg: figure::over_time("Four-bar linkage, k = 1", 2, "||d| - l| / m", panels),
+        svg: figure::over_time("Four-bar linkage, k = 1", 2, "time t / s", "||d| - l| / m", panels),
     }
 }

@@ -1,4 +1,4 @@
-//! The report: one HTML file with every verdict, figure and table, the models in motion, and their equations.
+//! The report: one HTML file with the models in motion, every figure, table and verdict, and the derived equations.
 //!
 //! It stands alone: figures are inlined SVG, equations are MathML, there is no script and nothing is fetched. Inlined
 //! figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
@@ -17,6 +17,7 @@ use super::equations;
 use super::result::{Picture, Reproduction, Rule, Table, Verdict};
 use super::stroboscope;
 use crate::command::output::Output;
+use crate::command::typography::typeset;
 
 /// The name of the file.
 const FILE: &str = "report.html";
@@ -55,7 +56,6 @@ small:not([class]) { color: #555; }
 th:first-child, td:first-child { padding-left: 0; }
 td:first-child { min-width: 6.5rem; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-tr.group th { padding-top: 1rem; }
 .holds { color: #00674b; white-space: nowrap; }
 .fails { color: #a33f00; font-weight: bold; white-space: nowrap; }
 details { margin: 0.5rem 0; border: 1px solid #ddd; border-radius: 4px; padding: 0.4rem 0.8rem; }
@@ -86,12 +86,11 @@ fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
          <title>Feedback integrators: figures and tables reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
     );
     page += &opening(reproductions);
-    page += &verdicts(reproductions);
-    page += &feedback(reproductions);
+    page += &in_motion(motions, &mut figures);
     for reproduction in reproductions {
         page += &section(reproduction, &mut figures);
     }
-    page += &in_motion(motions, &mut figures);
+    page += &feedback(reproductions);
     page += &derived_equations();
     page + "</body>\n</html>\n"
 }
@@ -101,14 +100,13 @@ fn opening(reproductions: &[Reproduction]) -> String {
         "<h1>Feedback integrators: figures and tables reproduced</h1>\n\
          <p>Constrained mechanical systems, integrated by fbint with feedback and without, beside the methods that compete \
          with it, and compared with what was published or computed independently. {}\n<nav><ul>\n\
-         <li><a href=\"#verdicts\">Every verdict</a></li>\n\
-         <li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n",
+         <li><a href=\"#motions\">The models in motion</a></li>\n",
         outcome(reproductions)
     );
     for Reproduction { name, title, .. } in reproductions {
         let _ = writeln!(text, "<li><a href=\"#{}\">{}</a></li>", escaped(name), heading(title));
     }
-    text + "<li><a href=\"#motions\">The models in motion</a></li>\n\
+    text + "<li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n\
             <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
 }
 
@@ -135,20 +133,19 @@ fn outcome(reproductions: &[Reproduction]) -> String {
     text + "</ul>"
 }
 
-fn verdicts(reproductions: &[Reproduction]) -> String {
-    let mut text = String::from(
-        "<h2 id=\"verdicts\">Every verdict</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
-         <th class=\"number\">expected</th><th class=\"number\">obtained</th></tr></thead>\n<tbody>\n",
-    );
-    for Reproduction { name, title, verdicts, .. } in reproductions {
-        if verdicts.is_empty() {
-            continue;
-        }
-        let (name, title) = (escaped(name), heading(title));
-        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"3\"><a href=\"#{name}\">{title}</a></th></tr>");
-        text.extend(verdicts.iter().map(verdict));
+/// The verdicts of a reproduction, folded up: how many hold is all that most readers want to know.
+fn verdicts(verdicts: &[Verdict]) -> String {
+    if verdicts.is_empty() {
+        return String::new();
     }
-    text + "</tbody></table></div>\n"
+    let holding = verdicts.iter().filter(|verdict| verdict.holds()).count();
+    let rows: String = verdicts.iter().map(verdict).collect();
+    format!(
+        "<details><summary>{holding} of {} verdicts hold</summary>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
+         <th class=\"number\">expected</th><th class=\"number\">obtained</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\
+         </details>\n",
+        verdicts.len()
+    )
 }
 
 fn verdict(verdict: &Verdict) -> String {
@@ -179,18 +176,14 @@ fn two_digits(number: f64) -> String {
 }
 
 fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
-    let Reproduction { name, title, words, figures: pictures, tables, verdicts } = reproduction;
+    let Reproduction { name, title, words, figures: pictures, tables, verdicts: all } = reproduction;
     let mut text = format!("<h2 id=\"{}\">{}</h2>\n", escaped(name), heading(title));
+    text.extend(pictures.iter().map(|picture| figures.inline(picture)));
     for words in words {
         let _ = writeln!(text, "<p>{}</p>", escaped(words));
     }
-    text.extend(pictures.iter().map(|picture| figures.inline(picture)));
     text.extend(tables.iter().map(table));
-    if !verdicts.is_empty() {
-        let holding = verdicts.iter().filter(|verdict| verdict.holds()).count();
-        let _ = writeln!(text, "<p>{holding} of {} <a href=\"#verdicts\">verdicts</a> hold.</p>", verdicts.len());
-    }
-    text
+    text + &verdicts(all)
 }
 
 /// A table below its caption, folded up if it is long.
@@ -552,8 +545,9 @@ fn heading(title: &str) -> String {
     escaped(&(first + letters.as_str()))
 }
 
+/// Text as HTML, with powers of ten set as such.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    typeset(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -612,6 +606,24 @@ mod tests {
         assert!(page.contains("<small class=\"holds\">holds</small>"));
         assert!(page.contains("<small class=\"fails\">fails</small>"));
         assert!(page.contains("within 1&#8239;%"));
+    }
+
+    #[test]
+    fn figures_come_first_and_verdicts_are_folded_up() {
+        let motion =
+            Picture { name: "motion".to_owned(), caption: "A swing".to_owned(), svg: "<svg></svg>".to_owned() };
+        let page = page(&[pendulum()], &[motion]);
+        let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text} in {page}"));
+        assert!(place("<figcaption>A swing") < place("<h2 id=\"pendulum\">"));
+        assert!(place("<figcaption>Drift") < place("<p>With k"));
+        assert!(place("<p>With k") < place("<details><summary>1 of 2 verdicts hold"));
+        assert!(place("<details><summary>1 of 2 verdicts hold") < place("<th>what</th>"));
+    }
+
+    #[test]
+    fn powers_of_ten_are_set_in_headings() {
+        let page = page(&[Reproduction { title: "A pendulum with h = 1e-3", ..pendulum() }], &[]);
+        assert!(page.contains("<h2 id=\"pendulum\">A pendulum with h = 10⁻³</h2>"), "{page}");
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Study {
         let shown = self.series.iter().filter(|series| matches!(series.policy, Policy::Plain | Policy::Projected));
         let line = |series: &Series| {
             let contender = series.contender();
-            Line::named(&series.to_string(), contender.colour(), contender.stroke(), points(series, panel))
+            Line::named(&series.to_string(), contender.scheme.colour(), contender.stroke(), points(series, panel))
         };
         shown.map(line).collect()
     }
