@@ -215,7 +215,7 @@ mod names_of_variables {
         pub(super) Λ: f64,
     }
 
-    /// The same, and no name clashes.
+    /// Equal code and numbers, and no name clashes.
     #[feedback_system(
         coordinates(a: [2], b, c),
         momenta(pa: [2], pb, pc),
@@ -314,7 +314,7 @@ fn assert_same<const N: usize>(actual: &[SVector<f64, N>], expected: &[SVector<f
     }
 }
 
-/// The same code, and the same numbers to the last bit.
+/// Asserts equal code and bit-identical numbers.
 fn assert_twins<A, B, const N: usize, const M: usize>(twin: &A, plain: &B, x: &SVector<f64, N>) -> Result<(), Error>
 where
     A: FeedbackSystem<N, M>,
@@ -327,7 +327,7 @@ where
     Ok(())
 }
 
-/// Compares one model of every kind with those of `plain`.
+/// Compares one model of every kind with its twin in `plain`.
 macro_rules! assert_meaning {
     ($($surroundings:tt)*) => {{
         let [m, l] = [2.0, 1.0];

@@ -1,7 +1,7 @@
-//! The emitted functions against independent values of the same mathematics.
+//! The emitted functions against independently computed values.
 //!
 //! Four witnesses: SymPy's values near the constraint sets, dual numbers at random states far from them, the programs by an
-//! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are those of [`relative_error`].
+//! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are measured with [`relative_error`].
 #![allow(missing_docs)]
 
 use fbint_runtime::{Feedback, FeedbackLaw, FeedbackSystem, Gains, IntegralKind, PreparedSystem};
@@ -80,7 +80,7 @@ mod reference {
         agrees(&thirty_two, thirty_two.start(), field_points::CHAIN_32, 1e-12);
     }
 
-    /// All nine entries of r^T r - 1 are there: each gain of ours is the mean of those of equal entries.
+    /// The reference has all nine entries of r^T r - 1: each gain of ours is the mean of the gains of equal entries.
     #[test]
     fn free_rigid_body_with_nine_constraints() {
         let system = FreeRigidBody::default();
@@ -203,7 +203,7 @@ mod interpreter {
         fbint_tests::test_every_other_system!(agrees_in_every_bit);
     }
 
-    /// Without tolerance: each operation has one correctly rounded result, and elementary functions are the same library's.
+    /// Without tolerance: each operation has one correctly rounded result, and elementary functions come from one library.
     fn agrees_in_every_bit<S: FeedbackSystem<N, M> + Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
         let programs = Declaration::of_system(S::NAME).compile().programs;
         let mut random = Random::new(8);
@@ -212,7 +212,7 @@ mod interpreter {
             let question = Question::random(system.state(&mut random), &mut random, turn);
             let (obtained, expected) = (emitted(system, &question), interpreted(&programs, &parameters, &question));
             for ((obtained, expected), name) in obtained.0.iter().zip(&expected.0).zip(FUNCTIONS) {
-                // What is no number has a sign and a payload that nobody promises.
+                // Sign and payload of a NaN are not specified.
                 let is_nan = |value: &f64| value.is_nan();
                 if obtained.iter().any(is_nan) && expected.iter().any(is_nan) {
                     continue;
@@ -240,7 +240,7 @@ mod conservation {
         fbint_tests::test_every_other_system!(integrals_are_conserved_everywhere);
     }
 
-    /// On all of R^m, save for the constraints beside a given field, which need only hold where they held before.
+    /// On all of R^m, except for constraints of a given field, which are conserved only where they hold.
     fn integrals_are_conserved_everywhere<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
         let mut random = Random::new(2);
         // Beyond this size the thousand states of the test above must do.

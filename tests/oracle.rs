@@ -53,12 +53,12 @@ pub trait Declared<const N: usize, const M: usize>: FeedbackSystem<N, M> {
         Vec::new()
     }
 
-    /// Constraints taken as they stand: f(q, p), or any beside a given X.
+    /// Constraints taken as they stand: f(q, p), or any constraint of a given X.
     fn phase<D: Real>(&self, _x: &[D; N]) -> Vec<D> {
         Vec::new()
     }
 
-    /// First integrals besides the energy.
+    /// First integrals other than the energy.
     fn invariants<D: Real>(&self, _x: &[D; N]) -> Vec<D> {
         Vec::new()
     }
@@ -80,7 +80,7 @@ pub struct Oracle<const N: usize, const M: usize> {
     pub constraint_matrix: DMatrix<f64>,
     /// X
     pub field: SVector<f64, N>,
-    /// c, and 0 for each integral that is no constraint.
+    /// c, and 0 for each integral that is not a constraint.
     pub multipliers: SVector<f64, M>,
     /// The declared outputs.
     pub outputs: Vec<f64>,
@@ -179,8 +179,9 @@ impl<const N: usize, const M: usize> Oracle<N, M> {
 
 /// How far rounding may take a function from the oracle, as a [`relative_error`](crate::relative_error).
 ///
-/// A C of condition k costs k of 16 digits, and the block form, A c2 = g' and then A c1 = b2 + B c2, is two solves in a row: 3e-15 k^2.
-/// A correction takes its pivots in pairs, by Cramer's rule, so that it loses what the condition of DF S DF^T + e D + R says.
+/// A C of condition k costs k of 16 digits, and the block form, A c2 = g' and then A c1 = b2 + B c2, is two solves in a row:
+/// 3e-15 k^2. A correction takes its pivots in pairs, by Cramer's rule, so that it loses what the condition of DF S DF^T + e D
+/// + R says.
 #[derive(Clone, Copy, Debug)]
 pub struct Tolerances {
     /// Of the correction.

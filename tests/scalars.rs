@@ -47,7 +47,7 @@ mod single_precision {
         let mut random = Random::new(5);
         for _ in 0..STATES {
             let (x, _) = random_state(system, &mut random);
-            // What both are given is the same number.
+            // Both get equal numbers.
             let x = x.map(|entry| entry as f32);
             for index in 0..S::PARAMETER_NAMES.len() {
                 let parameter = system.parameter_mut(index).unwrap();
@@ -70,8 +70,9 @@ mod dual_numbers {
 
     fbint_tests::test_every_system!(agrees);
 
-    /// Real parts agree with doubles but for rounding (dual numbers divide by way of a reciprocal), and the derivative parts with central differences of doubles: the error of those is
-    /// h^2 times third derivatives, which is up to 1e-6 where C is badly conditioned. For F they are DF times the direction.
+    /// Real parts agree with doubles but for rounding (dual numbers divide by way of a reciprocal), and the derivative parts
+    /// with central differences of doubles: the error of those is h^2 times third derivatives, which is up to 1e-6 where C is
+    /// badly conditioned. For F they are DF times the direction.
     fn agrees<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
         let mut random = Random::new(6);
         for _ in 0..STATES {
@@ -106,7 +107,7 @@ mod lanes {
 
     fbint_tests::test_every_system!(agree);
 
-    /// Of + - * / and square roots alone there is one correctly rounded result, so lanes and doubles agree bit by bit.
+    /// For + - * / and square roots there is one correctly rounded result, so that lanes and doubles are bit-identical.
     /// Elementary functions of lanes are the library's own approximations.
     fn agree<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
         let bitwise = S::FEEDBACK_FIELD_OPERATIONS.functions == 0;

@@ -142,7 +142,7 @@ fn passes_of<S: FeedbackSystem<N, M>, const N: usize, const M: usize>() -> Strin
     format!("{}\n{}", S::NAME, lines.join("\n"))
 }
 
-/// What Symbolica's own evaluator makes of the same field, untouched, is 112.
+/// Symbolica's own evaluator needs 112 operations for this field.
 #[test]
 fn the_fused_field_of_cpv22_is_cheap() {
     let operations = SphericalPendulumCpv22::FEEDBACK_FIELD_OPERATIONS;
@@ -219,8 +219,9 @@ fn are_those_of_the_source<S: FeedbackSystem<N, M>, const N: usize, const M: usi
     assert_eq!(count("feedback_field"), S::FEEDBACK_FIELD_OPERATIONS, "{}", S::NAME);
 }
 
-/// Counts what Rust code does. The sign of a literal is no operation, nor is that of a factor or the summand of `mul_add`,
-/// for which the machine has instructions of their own; the branch for a metric, which calls the other functions, is passed over.
+/// Counts what Rust code does. The sign of a literal is not an operation, nor is the sign of a factor or the summand of
+/// `mul_add`, for which the machine has instructions of their own; the branch for a metric, which calls the other functions, is
+/// passed over.
 #[derive(Default)]
 struct Counter(Operations);
 

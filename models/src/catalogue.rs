@@ -1,4 +1,4 @@
-//! The models by name, and one interface over them all, whatever their dimensions.
+//! The models by name, and one interface for all of them, whatever their dimensions.
 //!
 //! A new model takes one line in [`MODELS`].
 
@@ -33,7 +33,7 @@ pub const MODELS: &[Entry] = &[
     }),
     Entry::new(
         "spherical-pendulum-cpv22",
-        "the same with the constraint functions |q|^2 - l^2 and q . p of CPV22",
+        "a spherical pendulum with the constraint functions |q|^2 - l^2 and q . p of CPV22",
         || {
             with_splittings(
                 |pendulum: &SphericalPendulumCpv22| Ok(pendulum.start()),
@@ -55,24 +55,24 @@ pub const MODELS: &[Entry] = &[
             |body| vec![(Rival::Turns, Box::new(RigidBody { inertia: body.inertia }))],
         )
     }),
-    Entry::new("euler-top", "the same body reduced to its momentum, a Lie-Poisson system", || {
+    Entry::new("euler-top", "a free rigid body reduced to its momentum, a Lie-Poisson system", || {
         model(|top: &EulerTop| Ok(top.start()))
     }),
     Entry::new("kepler", "a planet about a fixed sun, with the Laplace-Runge-Lenz vector", || {
         model(|kepler: &Kepler| Ok(kepler.start()))
     }),
-    Entry::new("perturbed-kepler", "the same with an attraction that makes the perihelion advance", || {
+    Entry::new("perturbed-kepler", "a planet with an additional attraction that makes its perihelion advance", || {
         model(|kepler: &PerturbedKepler| Ok(kepler.start()))
     }),
 ];
 
-/// A model that can be had by name.
+/// A model with its name.
 pub struct Entry {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// What the model is, in one line.
     pub summary: &'static str,
-    /// Makes it, with its default parameters.
+    /// Makes the model with its default parameters.
     pub load: fn() -> Box<dyn Model>,
 }
 
@@ -98,17 +98,17 @@ pub trait Model {
     fn start(&self) -> Result<Vec<f64>, Error>;
     /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
-    /// Integrates from `start`, or goes on from a snapshot of such a run; `watch` sees it from time to time and may break it off.
+    /// Integrates from `start`, or resumes a run from its snapshot; `watch` is called from time to time and may end the run.
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
-    /// The steps of a run and nothing else; gives the state at the end. A fixed step must divide the end.
+    /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
     /// The geometric integrators that apply to the system.
     fn rivals(&self) -> Vec<Rival>;
-    /// Integrates by one of [`rivals`](Self::rivals) with steps of size `h`.
+    /// Integrates with one of the [`rivals`](Self::rivals) in steps of size `h`.
     fn run_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Run, Error>;
-    /// The steps of such a run and nothing else; gives the state at the end.
+    /// The state at the end of [`run_by`](Self::run_by), computed without samples and drift.
     fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
-    /// Integrates many members at once, with gains that are numbers or relax; `progress` is told the fraction that is done from time to time.
+    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done.
     fn run_ensemble(
         &self,
         members: &[Member],
@@ -123,14 +123,14 @@ pub trait Model {
     fn derivation(&self) -> &'static str;
     /// The generated Rust.
     fn source(&self) -> &'static str;
-    /// What each pass of the compiler made of the feedback field.
+    /// The cost of the feedback field after each pass of the compiler.
     fn passes(&self) -> &'static [Pass];
 }
 
-/// Whoever watches a run; see [`Simulation::watched`].
+/// A function that watches a run; see [`Simulation::watched`].
 pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
 
-/// What to do in a run.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The integrator and its step or tolerances.
@@ -141,11 +141,11 @@ pub struct Plan {
     pub until: f64,
     /// The gains of the feedback, if any.
     pub feedback: Feedback,
-    /// The time between two samples; unless given, such that there are about 1000, or with error control every step.
+    /// The time between two samples. Default: about 1000 samples, or every step of a method with error control.
     pub every: Option<f64>,
 }
 
-/// Which gains to integrate with.
+/// The gains of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feedback {
@@ -153,7 +153,7 @@ pub enum Feedback {
     None,
     /// One gain for every integral.
     Uniform(f64),
-    /// A gain for each integral; their number must be that of the integrals.
+    /// A gain for each integral, in the order of the integrals.
     Diagonal(Vec<f64>),
     /// [`Gains::relaxation`] with this time.
     Relaxation(f64),
@@ -178,20 +178,20 @@ pub enum Rival {
     Turns,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What it did to each integral.
+    /// The drift of each integral.
     pub drift: Vec<IntegralDrift>,
-    /// The same as a table.
+    /// The drift as a table.
     pub report: String,
-    /// States on the way, the start and the end among them.
+    /// Samples of the trajectory, including start and end.
     pub trajectory: Vec<Sample>,
-    /// The time at the end, the one that was asked for unless the run was broken off.
+    /// The time at the end, earlier than planned if the run was ended by its watch.
     pub time: f64,
     /// The state at the end.
     pub state: Vec<f64>,
-    /// Where constraints were nearly dependent, if they were.
+    /// The place where constraints were nearly dependent, if there was one.
     pub dependence: Option<Dependence>,
     /// The projection that was largest in units of the error of its step, if states were projected.
     pub largest_projection: Option<LargestProjection>,
@@ -201,7 +201,7 @@ pub struct Run {
     pub evaluations: u64,
 }
 
-/// A state on the way.
+/// A state at one time.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The time.
@@ -219,14 +219,14 @@ pub struct Member {
     pub parameters: Vec<f64>,
     /// The start.
     pub start: Vec<f64>,
-    /// The gain of every integral, instead of those of the [`Plan`].
+    /// The gain of every integral, instead of the gains of the [`Plan`].
     pub gain: Option<f64>,
 }
 
-/// What an ensemble gave.
+/// The result of an ensemble.
 #[derive(Clone, Debug)]
 pub struct EnsembleRun {
-    /// The members together, at each time that was sampled.
+    /// Statistics over all members at each time that was sampled.
     pub statistics: Vec<Statistics>,
     /// The largest |F - F_target| of any member at any of these times, of each integral.
     pub largest_changes: Vec<f64>,
@@ -239,9 +239,9 @@ pub struct EnsembleRun {
 pub struct Statistics {
     /// The time.
     pub time: f64,
-    /// How many members there are that did not fail.
+    /// The number of members that have not failed.
     pub members: u64,
-    /// Of each entry of the state, then of F - F_target of each integral.
+    /// Statistics of each entry of the state, then of F - F_target of each integral.
     pub quantities: Vec<Summary>,
 }
 
@@ -250,7 +250,7 @@ pub struct Statistics {
 pub struct Summary {
     /// The mean.
     pub mean: f64,
-    /// The variance, as of a sample.
+    /// The variance of the sample, with n - 1 in its denominator.
     pub variance: f64,
     /// The least.
     pub min: f64,
@@ -258,7 +258,7 @@ pub struct Summary {
     pub max: f64,
 }
 
-/// A system, how it starts, and the splittings that are its own.
+/// A system with its start and its own splittings.
 struct Loaded<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     system: S,
     start: fn(&S) -> Result<S::State, Error>,
@@ -276,7 +276,7 @@ where
     with_splittings(start, |_| Vec::new())
 }
 
-/// Likewise, of a system for which there are splittings.
+/// The model of a system that has splittings of its own.
 fn with_splittings<S, const N: usize, const M: usize>(
     start: fn(&S) -> Result<S::State, Error>,
     splittings: fn(&S) -> Geometric<N>,
@@ -309,7 +309,7 @@ impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Loaded<S
         let refusal = || Error::NotApplicable {
             method: rival.name(),
             system: S::NAME,
-            reason: "it is none of those that the catalogue has for it",
+            reason: "the catalogue does not have it for this system",
         };
         found.map(|(_, method)| AnyStep(method)).ok_or_else(refusal)
     }
@@ -511,7 +511,7 @@ where
         Some(interval) => ensemble.record_every(interval),
         None => ensemble,
     };
-    // Code for lanes that would never be called is not even made.
+    // A constant condition: code for lanes that would never be called is not compiled.
     let run = if const { S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
         ensemble.run_one_by_one(progress)?
     } else {

@@ -155,7 +155,7 @@ fn every_method_runs_and_tells_what_it_cost() -> Outcome {
 }
 
 #[test]
-fn a_correction_after_each_step_holds_every_integral() -> Outcome {
+fn a_projection_after_each_step_holds_every_integral() -> Outcome {
     let folder = tempdir()?;
     let largest = |options: &[&str]| -> Result<f64, Box<dyn Error>> {
         let run = ["run", MODEL, "--until", "20", "--step", "0.05", "--gains", "none"];
@@ -164,7 +164,7 @@ fn a_correction_after_each_step_holds_every_integral() -> Outcome {
         Ok(rows.iter().map(|row| row[1]).fold(0.0, f64::max))
     };
     assert!(largest(&[])? > 1e-6);
-    assert!(largest(&["--correct"])? < 1e-12);
+    assert!(largest(&["--project"])? < 1e-12);
     Ok(())
 }
 
@@ -223,7 +223,7 @@ fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     let folder = tempdir()?;
     let options =
         ["-p", "l=0.3", "--repair", "--method", "dop853", "--rtol", "1e-7", "--until", "0.7", "--gains", "1,2,3,4"];
-    let run = [&["run", MODEL, "--correct", "--every", "0.1"], &options[..]].concat();
+    let run = [&["run", MODEL, "--project", "--every", "0.1"], &options[..]].concat();
     succeeded(&fbint(folder.path(), &[&run[..], &["--out", "b.csv"]].concat())?);
     let record = record(&folder, "b.run.json")?;
     assert_eq!(
@@ -238,7 +238,7 @@ fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     assert!(record["versions"]["rustc"].as_str().is_some_and(|version| version.starts_with("rustc 1.")), "{record}");
     assert!(record["wall_seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0));
 
-    // The hash is that of what `show --rust` prints.
+    // The hash is the hash of what `show --rust` prints.
     let shown = fbint(folder.path(), &["show", MODEL, "--rust"])?.stdout;
     let digits: String = Sha256::digest(&shown).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(record["code_sha256"], json!(digits));
@@ -326,7 +326,7 @@ fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome 
     Ok(())
 }
 
-/// CI does the same with its release build, in a second.
+/// CI runs this with its release build, in a second.
 #[test]
 #[ignore = "takes a minute without optimisation; `cargo run --release -- reproduce all` exits with the same code"]
 fn everything_is_reproduced() -> Outcome {
@@ -382,7 +382,7 @@ fn reproductions_that_are_unknown_or_cannot_be_written_are_refused() -> Outcome 
     );
     refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "file"])?, &["file", "not a folder"]);
     refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "file/out"])?, &["file/out", "not a folder"]);
-    refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "no/where"])?, &["no/where", "not there"]);
+    refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "no/where"])?, &["no/where", "does not exist"]);
     assert_eq!(names_in(&folder)?, ["file"]);
     Ok(())
 }
@@ -448,7 +448,7 @@ fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
     Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
 }
 
-/// What was printed, by a command that did not complain.
+/// The output of a command that succeeded without a message.
 fn succeeded(output: &Output) -> String {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && complaint.is_empty(), "{}: {complaint}", output.status);

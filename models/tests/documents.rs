@@ -25,7 +25,7 @@ fn the_readme_is_short() -> Outcome {
     Ok(())
 }
 
-/// So that the doctests compile and run all of it, and take nothing else for Rust.
+/// Ensures that the doctests compile and run all Rust, and take nothing else for Rust.
 #[test]
 fn every_block_of_the_readme_names_its_language_and_rust_is_not_exempt() -> Outcome {
     let text = read("README.md")?;
@@ -104,7 +104,7 @@ fn tables_without_a_place_and_places_without_a_table_are_refused() -> Outcome {
     Ok(())
 }
 
-/// Shortened where they take long; two of them are parsed only.
+/// Commands that take long are shortened; two of them are only parsed.
 #[test]
 fn the_commands_of_the_readme_run() -> Outcome {
     let folder = tempdir()?;
@@ -128,7 +128,7 @@ fn the_commands_of_the_readme_run() -> Outcome {
     Ok(())
 }
 
-/// What the command line refuses is refused before `--help` is read, but for models that there are not.
+/// A wrong command line is refused before `--help` is read; only the names of models are checked here.
 #[test]
 fn the_commands_of_all_documents_are_known() -> Outcome {
     let folder = tempdir()?;
@@ -214,7 +214,7 @@ fn the_example_of_the_architecture_is_what_the_compiler_makes() -> Outcome {
     Ok(())
 }
 
-/// What stands between two fences.
+/// A fenced block.
 struct Block<'a> {
     language: &'a str,
     text: String,
@@ -248,7 +248,7 @@ fn commands(text: &str, program: &str) -> Vec<String> {
 }
 
 trait Words {
-    /// What follows the first `count` words.
+    /// The text after the first `count` words.
     fn split_off_words(&self, count: usize) -> String;
 }
 

@@ -100,7 +100,7 @@ fn an_ensemble_leaves_a_record() -> Outcome {
         json!({"q[0]": {"linspace": {"from": 0.0, "to": 1.5}}, "m": {"normal": {"mean": 1.0, "deviation": 0.1}}});
     assert_eq!((&record["vary"], &record["start_entries"]), (&vary, &json!({"p[0]": 0.5})));
 
-    // The statistics are those of the table's last row.
+    // The record has the statistics of the table's last row.
     let (header, rows) = cells(&folder.path().join("s.csv"))?;
     let last = rows.last().ok_or("no row")?;
     for (name, value) in header.iter().zip(last).skip(2) {
@@ -117,7 +117,7 @@ fn an_ensemble_leaves_a_record() -> Outcome {
     Ok(())
 }
 
-/// Of draws, the number of threads or other members, nothing changes a byte of a member; another seed does.
+/// No byte of a member depends on the number of threads or on other members; another seed changes it.
 #[test]
 fn the_same_seed_gives_the_same_bytes() -> Outcome {
     let folder = tempdir()?;
@@ -183,7 +183,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
     Ok(())
 }
 
-/// Every model, with the default of a correction after each step, and with gains that relax.
+/// Every model, with the default projection after each step, and with gains that relax.
 #[test]
 fn every_model_has_ensembles() -> Outcome {
     let folder = tempdir()?;

@@ -115,7 +115,7 @@ fn an_unknown_ending_is_refused_with_the_known_ones() -> Outcome {
     Ok(())
 }
 
-/// Where nobody can read the message, the exit code still says that the input was bad.
+/// The exit code says that the input was bad even if the message cannot be written.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_message_that_cannot_be_written_is_not_a_panic() -> Outcome {

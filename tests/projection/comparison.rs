@@ -1,11 +1,11 @@
-//! Runs as they come beside the same runs without feedback, and both beside the truth.
+//! Compares default runs with plain runs, and both with the truth.
 
 use std::fmt::Write;
 
 use fbint_runtime::{Error, FeedbackSystem, Integrator, Method, PlainField, Simulation, Tolerance};
 use nalgebra::{DVector, SVector};
 
-/// An error may be so many times that without feedback, and so much larger in units of the group's size for rounding.
+/// Maximum ratio of an error to the error without feedback, and what rounding may add in units of the group's size.
 const ALLOWED: f64 = 1.2;
 const ROUNDING: f64 = 1e-12;
 /// A group counts where the run without feedback is off by less than this, in units of its size.
@@ -111,7 +111,7 @@ pub(crate) struct Ladder {
     pub(crate) second_order: [f64; 3],
     pub(crate) rk4: [f64; 3],
     pub(crate) tolerances: [f64; 3],
-    /// The absolute tolerance in units of the relative one, which is that of variables of order 1.
+    /// The absolute tolerance in units of the relative one; 1 suits variables of order 1.
     pub(crate) smallest: f64,
 }
 
@@ -351,7 +351,7 @@ pub(crate) struct Units<const N: usize> {
 const SAME: f64 = 1e-10;
 
 impl<const N: usize> Units<N> {
-    /// Asserts that the trajectory is the same in every unit, for a power of two and another.
+    /// Asserts that the trajectory does not depend on the unit, for a power of two and for another number.
     pub(crate) fn assert_do_not_matter<S: FeedbackSystem<N, M>, const M: usize>(
         &self,
         model: impl Fn(f64) -> S,

@@ -1,7 +1,7 @@
-//! The steps of a run and nothing else: no drift, no samples, nobody watching, so that their time is the method's own.
+//! The steps of a run alone, without drift, samples and watch, so that their time is the time of the method.
 //!
-//! Fields are called through a pointer here, once an evaluation or a fused step, which costs a nanosecond or two and saves
-//! compiling every method for every kind of gains once more. What comes out is, bit by bit, what the whole run gives.
+//! Fields are called through a pointer here, once for each evaluation or fused step. That costs a nanosecond or two, and saves
+//! compiling every method for every kind of gains once more. Results are bit-identical to the results of whole runs.
 
 use fbint_runtime::{
     Correction, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, OneStep, PlainField, PreparedSystem,
@@ -16,7 +16,7 @@ use super::Plan;
 /// A field whose kind is known only at run time.
 type AnyField<'a, const N: usize> = Box<dyn Field<N> + 'a>;
 
-/// The state at the end of what is planned, whatever correction is.
+/// The state at the end of a planned run.
 pub(super) fn run<S, const N: usize, const M: usize>(
     system: &S,
     start: SVector<f64, N>,
@@ -56,7 +56,7 @@ where
     }
 }
 
-/// The state at the end of so many steps.
+/// The state at the end of the steps of a geometric integrator.
 pub(super) fn run_by<const N: usize>(
     method: &dyn OneStep<N>,
     start: SVector<f64, N>,
@@ -70,7 +70,7 @@ pub(super) fn run_by<const N: usize>(
     x
 }
 
-/// With error control. What fails ends early, as the run of it does with an error.
+/// The state at the end with error control. A run that fails ends early.
 fn controlled<P: PreparedSystem<N, M>, const N: usize, const M: usize, const STAGES: usize>(
     mut integrator: Integrator<'_, AnyField<'_, N>, N, STAGES>,
     until: f64,

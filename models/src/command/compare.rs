@@ -1,6 +1,6 @@
 //! `fbint` without arguments: the spherical pendulum of CPV22 by four methods, side by side.
 //!
-//! What is said about the result is said from the result: the words are chosen by the numbers of this very run.
+//! The words about the result are chosen by its numbers.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -21,10 +21,10 @@ const FIGURE: &str = "spherical-pendulum.svg";
 const STEP: f64 = 1e-3;
 const UNTIL: f64 = 100.0;
 const GAIN: f64 = 50.0;
-/// Between samples, for the figure; the table is of every step.
+/// The time between samples for the figure; the table takes every step into account.
 const EVERY: f64 = 10.0 * STEP;
 
-/// The four, each with its method.
+/// The four contenders with their methods.
 pub(super) const CONTENDERS: [(Contender, Method); 4] = [
     (Contender::with_feedback(Scheme::Euler), Method::Euler { h: STEP }),
     (Contender::plain(Scheme::Euler), Method::Euler { h: STEP }),
@@ -109,7 +109,7 @@ fn table(runs: &[Run]) -> String {
     table + "\n"
 }
 
-/// What feedback did for a method, from the integral that each variant kept worst.
+/// The effect of feedback on a method, in words, judged by the integral with the largest change.
 fn verdict(method: &str, with: &Run, without: &Run) -> String {
     let (with, without) = (worst(with), worst(without));
     let digits = (without.max / with.max).log10();

@@ -20,12 +20,12 @@ use super::record::{self, EnsembleJob};
 use super::run::{job, method_name};
 use super::table::io_error;
 
-/// The weight of all integrals, among the names of what can vary.
+/// The name under which the common gain of all integrals varies.
 const GAINS: &str = "gains";
-/// How many members that failed are told of, at most.
+/// Maximum number of failed members that the report names.
 const FAILURES: usize = 5;
 
-/// Integrates the members, sums them up and writes the files asked for.
+/// Integrates the members, computes their statistics and writes the files.
 pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Error>> {
     let mut job = job(&arguments.integration, arguments.every)?;
     let varied = varied(&*job.model()?, &arguments.vary)?;
@@ -58,7 +58,7 @@ pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// What the ensemble is made from, for its record.
+/// The settings of the ensemble, for its record.
 fn described<'a>(arguments: &'a arguments::Ensemble, job: &'a Job) -> EnsembleJob<'a> {
     EnsembleJob {
         job,
@@ -70,7 +70,7 @@ fn described<'a>(arguments: &'a arguments::Ensemble, job: &'a Job) -> EnsembleJo
     }
 }
 
-/// What a name that varies is, with its position.
+/// A quantity that varies, with its position.
 enum Varied {
     Parameter(usize),
     Start(usize),
@@ -97,7 +97,7 @@ fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Bo
     Ok(found.into_iter().map(kind).collect())
 }
 
-/// Gains that vary take the place of those of all, and of the correction unless it was asked for.
+/// Gains that vary replace common gains, and the projection unless `--project` is given.
 fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied]) -> Result<(), Box<dyn Error>> {
     let given = arguments.integration.gains.is_some();
     match job.gains {
@@ -107,13 +107,13 @@ fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied
         _ if !varied.iter().any(|varied| matches!(varied, Varied::Gain)) => Ok(()),
         _ if given => Err("--vary gains and --gains exclude one another: give one of them".into()),
         _ => {
-            job.corrections = arguments.integration.correct.into();
+            job.corrections = arguments.integration.project.into();
             Ok(())
         }
     }
 }
 
-/// The numbers of one member, in the order of --vary. Each member has a stream of random numbers of its own.
+/// The numbers drawn for one member, in the order of `--vary`. Each member has its own stream of random numbers.
 fn draw(arguments: &arguments::Ensemble, member: u32) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(arguments.seed);
     random.set_stream(member.into());
@@ -133,7 +133,7 @@ fn draw(arguments: &arguments::Ensemble, member: u32) -> Vec<f64> {
     arguments.vary.iter().map(number).collect()
 }
 
-/// The members, or why one has no start.
+/// The members; an error instead of a member that has no start.
 fn members(
     arguments: &arguments::Ensemble,
     job: &Job,
@@ -174,7 +174,7 @@ fn members(
     Ok(numbers.iter().map(&mut member).collect())
 }
 
-/// Integrates the members that have a start; those that have none are among the ends in their places.
+/// Integrates the members that have a start. A member without a start has its error in its place among the ends.
 fn integrate(job: &Job, members: Vec<Result<Member, fbint_runtime::Error>>) -> Result<EnsembleRun, Box<dyn Error>> {
     let model = job.model()?;
     let (mut startable, mut failures) = (Vec::new(), Vec::new());
@@ -230,7 +230,7 @@ pub(super) fn quantities(model: &dyn Model) -> Vec<String> {
     state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
 }
 
-/// A row a time: the time, the number of members, and mean, variance, least and largest of every quantity.
+/// Writes a row for each time: the time, the number of members, and mean, variance, minimum and maximum of every quantity.
 fn write_statistics(model: &dyn Model, run: &EnsembleRun, file: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(file);
     let of = |name: String| ["mean", "variance", "min", "max"].map(|what| format!("{what}({name})"));
@@ -245,7 +245,7 @@ fn write_statistics(model: &dyn Model, run: &EnsembleRun, file: &mut dyn Write) 
     table.flush()
 }
 
-/// A row a member: its number, what varied, state and changes at the end, and the error of one that failed.
+/// Writes a row for each member: its number, what varied, state and changes at the end, or the error of a member that failed.
 fn write_ends(
     model: &dyn Model,
     variations: &[Variation],
@@ -293,7 +293,11 @@ fn report(
     )?;
     let names = quantities(model);
     let width = names.iter().map(|name| name.chars().count()).fold("at the end".len(), usize::max);
-    writeln!(out, "{:width$}  {:>12}  {:>12}  {:>12}  {:>12}", "at the end", "mean", "deviation", "least", "largest")?;
+    writeln!(
+        out,
+        "{:width$}  {:>12}  {:>12}  {:>12}  {:>12}",
+        "at the end", "mean", "deviation", "minimum", "maximum"
+    )?;
     let end = &run.statistics[run.statistics.len() - 1];
     for (name, Summary { mean, variance, min, max }) in names.iter().zip(&end.quantities) {
         writeln!(out, "{name:width$}  {mean:>12.4e}  {:>12.4e}  {min:>12.4e}  {max:>12.4e}", variance.sqrt())?;
@@ -302,11 +306,11 @@ fn report(
     for (name, change) in model.integral_names().iter().zip(&run.largest_changes) {
         writeln!(out, "{name:width$}  {change:>12.2e}")?;
     }
-    writeln!(out, "\nthe largest changes are those at the {} times that were sampled", run.statistics.len())?;
+    writeln!(out, "\nthe largest changes are over the {} times that were sampled", run.statistics.len())?;
     let failed = run.ends.iter().enumerate().filter_map(|(member, end)| Some((member, end.as_ref().err()?)));
     let count = failed.clone().count();
     if count > 0 {
-        writeln!(out, "{count} of {} members failed and are in no statistics:", run.ends.len())?;
+        writeln!(out, "{count} of {} members failed and are left out of the statistics:", run.ends.len())?;
     }
     for (member, error) in failed.take(FAILURES) {
         writeln!(out, "  member {member}: {error}")?;

@@ -23,10 +23,10 @@ use super::typography::{raised, typeset};
 /// The smallest value drawn on a logarithmic axis. Rounding alone moves a quantity of order one by about this much.
 const FLOOR: f64 = 1e-17;
 
-/// Of what is no method: outlines and slopes to compare with.
+/// The colour of lines that are not methods: outlines and slopes to compare with.
 const GUIDE: &str = "#999999";
 
-/// Points of a curve of drift, at most.
+/// Maximum number of points of a curve of drift.
 const WINDOWS: usize = 400;
 
 /// The radius of a dot.
@@ -36,10 +36,10 @@ const MARGIN: f64 = 0.06;
 
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
-/// Of a panel that is alone.
+/// The width of a single panel.
 const SINGLE_WIDTH: f64 = 600.0;
 const SINGLE_HEIGHT: f64 = 400.0;
-/// The side of a panel whose axes have one scale, such that its plot is about square.
+/// The side of a panel whose axes have a common scale, chosen such that its plot is about square.
 const MAP_SIDE: f64 = 300.0;
 
 /// One panel.
@@ -48,22 +48,22 @@ pub(crate) struct Chart {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) lines: Vec<Line>,
-    /// Whether both axes have one scale, as on a map.
+    /// Whether both axes have a common scale, as on a map.
     pub(crate) is_map: bool,
 }
 
-/// What an axis shows.
+/// The label, the range and the scale of an axis.
 #[derive(Clone)]
 pub(crate) struct Axis {
     label: String,
-    /// In what is plotted: of a logarithmic axis, the exponents.
+    /// The range of what is plotted; for a logarithmic axis, of the exponents.
     range: (f64, f64),
     is_logarithmic: bool,
 }
 
 /// A line through points.
 pub(crate) struct Line {
-    /// What the legend says; `None` stays out of it.
+    /// The name in the legend; a line without a name is left out of it.
     name: Option<String>,
     colour: &'static str,
     stroke: Stroke,
@@ -76,7 +76,7 @@ pub(crate) struct Curve<'a> {
     pub(crate) trajectory: &'a [Sample],
 }
 
-/// Panels that belong together, below one another's rows.
+/// Panels that belong together, in rows of their own.
 pub(crate) struct Section {
     title: &'static str,
     charts: Vec<Chart>,
@@ -88,8 +88,8 @@ impl Section {
     }
 }
 
-/// Draws how far each integral has strayed from its target over time: a panel for each, two a row, with one legend next to
-/// them if there is more than one curve.
+/// Draws how far each integral is from its target over time: a panel for each, two in a row, with one legend next to them if
+/// there is more than one curve.
 pub(crate) fn drift(title: &str, time: &str, integrals: &[&str], curves: &[Curve<'_>]) -> String {
     let panels: Vec<(&str, Vec<Line>)> =
         integrals.iter().enumerate().map(|(index, name)| (*name, drift_of(index, curves))).collect();
@@ -98,7 +98,7 @@ pub(crate) fn drift(title: &str, time: &str, integrals: &[&str], curves: &[Curve
 
 /// A panel for each group of integrals, with the largest |change| of its entries in one run.
 pub(crate) fn drift_charts(time: &str, groups: &[Group<'_>], curve: &Curve<'_>) -> Vec<Chart> {
-    // In a figure of one run, nothing else has to be told from it by its stroke.
+    // There are no other curves that its stroke would have to tell it from.
     let line = |group: &Group<'_>| Line {
         name: None,
         stroke: Stroke::Solid,
@@ -259,7 +259,7 @@ impl Axis {
         Self { label: label.to_owned(), range, is_logarithmic: true }
     }
 
-    /// Where a value is plotted, if it can be.
+    /// The position of a value on the axis; `None` if it cannot be plotted.
     fn position(&self, value: f64) -> Option<f64> {
         if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value) }
     }
@@ -281,7 +281,7 @@ impl Line {
         Self { name, colour: contender.colour(), stroke: contender.stroke(), points }
     }
 
-    /// A line that is no contender's, or goes by another name.
+    /// A line that does not belong to a contender, or has another name.
     pub(crate) fn named(name: &str, colour: &'static str, stroke: Stroke, points: Vec<(f64, f64)>) -> Self {
         Self { name: Some(name.to_owned()), colour, stroke, points }
     }
@@ -301,12 +301,12 @@ impl Line {
         Self { name: None, colour, stroke: Stroke::Solid, points: vec![at] }
     }
 
-    /// What is plotted to the right.
+    /// The values along the horizontal axis.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().map(|point| point.0)
     }
 
-    /// What is plotted upwards.
+    /// The values along the vertical axis.
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().map(|point| point.1)
     }

@@ -7,7 +7,7 @@ use models::catalogue::{Entry, MODELS};
 
 use super::names::{Group, groups};
 
-/// Prints every model with what can be set and what is watched.
+/// Prints every model with its parameters, its state and its integrals.
 pub(crate) fn list() -> Result<(), Box<dyn Error>> {
     let mut out = stdout().lock();
     for entry in MODELS {

@@ -43,7 +43,7 @@ fn over_time(groups: &[Group<'_>], samples: &[Sample]) -> Vec<Chart> {
     groups.iter().map(chart).collect()
 }
 
-/// At most as many positions of `size` as there are colours, evenly spread.
+/// Positions among `size` entries, evenly spread, at most as many as there are colours.
 fn spread(size: usize) -> Vec<usize> {
     let count = size.min(COLOURS.len());
     (0..count).map(|index| index * (size - 1) / (count - 1).max(1)).collect()

@@ -1,4 +1,4 @@
-//! The record of a run or an ensemble, as JSON: what it was made from, by which code, and what came out.
+//! The record of a run or an ensemble, as JSON: its settings, its code and its result.
 //!
 //! A record lies next to the files of its run and is named after the first of them: the record of `four-bar.csv` is
 //! `four-bar.run.json`, so that runs with files of their own keep their records. A run without files has `MODEL.run.json` in the
@@ -17,7 +17,7 @@ use super::ensemble::quantities;
 use super::job::{Job, code_sha256, named};
 use super::output::Output;
 
-/// Where the record of a `run` or an `ensemble` is written, given its files.
+/// The path of the record of a `run` or an `ensemble` with these files.
 pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = &'a Path>) -> PathBuf {
     let ending = format!("{kind}.json");
     match files.into_iter().next() {
@@ -26,7 +26,7 @@ pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = 
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 pub(crate) enum Ending<'a> {
     Complete(&'a Run),
     Interrupted(&'a Run),
@@ -36,7 +36,7 @@ pub(crate) enum Ending<'a> {
 #[derive(Serialize)]
 struct Record<'a, J: Serialize, R: Serialize> {
     status: &'static str,
-    /// Why it failed.
+    /// Why the run failed.
     message: Option<String>,
     #[serde(flatten)]
     job: &'a J,
@@ -53,7 +53,7 @@ struct Versions {
     rustc: &'static str,
 }
 
-/// What came out of a run that did not fail.
+/// The result of a run that did not fail.
 #[derive(Serialize)]
 struct Outcome {
     /// The time that was reached.
@@ -81,22 +81,22 @@ struct NearlyDependent {
     pivot_ratio: f64,
 }
 
-/// What an ensemble is made from.
+/// The settings of an ensemble.
 #[derive(Serialize)]
 pub(crate) struct EnsembleJob<'a> {
     #[serde(flatten)]
     pub(crate) job: &'a Job,
     pub(crate) members: u32,
     pub(crate) seed: u64,
-    /// What varies over the members.
+    /// The distributions of what varies over the members.
     pub(crate) vary: BTreeMap<&'a str, Distribution>,
-    /// Entries of the start that are the same for all members; the others follow from the parameters of a member.
+    /// Entries of the start that all members have in common; the others follow from the parameters of a member.
     pub(crate) start_entries: BTreeMap<&'a str, f64>,
     /// Whether every start is repaired. Starts with entries that vary always are.
     pub(crate) repair: bool,
 }
 
-/// What came out of an ensemble.
+/// The result of an ensemble.
 #[derive(Serialize)]
 struct EnsembleOutcome {
     failed: usize,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use fbint_runtime::Method;
 
-/// How steps are made.
+/// The kind of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Euler,
@@ -21,7 +21,7 @@ pub(crate) enum Scheme {
     Turns,
 }
 
-/// What is done beside to keep the integrals.
+/// A means of keeping integrals in addition to the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aid {
     Nothing,
@@ -36,7 +36,7 @@ pub(crate) struct Contender {
     pub(crate) aid: Aid,
 }
 
-/// How a line is stroked.
+/// The stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stroke {
     Solid,

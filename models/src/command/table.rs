@@ -1,6 +1,6 @@
-//! The trajectory as CSV: time, state, F - F_target of every integral, and outputs, a row a sample.
+//! The trajectory as CSV, with a row for each sample: time, state, F - F_target of every integral, and outputs.
 //!
-//! Numbers are the shortest text that reads back as the same number (at most 17 digits).
+//! Numbers are the shortest text that reads back exactly (at most 17 digits).
 
 use std::io::{self, Write};
 

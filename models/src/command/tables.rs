@@ -83,7 +83,7 @@ fn chosen(names: &[String]) -> Result<Vec<&'static Recipe>, Box<dyn Error>> {
 
 fn find<'a>(documents: &'a mut [Document], recipe: &Recipe) -> Result<&'a mut Document, Box<dyn Error>> {
     let found = documents.iter_mut().find(|document| document.path.ends_with(recipe.document));
-    found.ok_or_else(|| format!("there is no document {}", recipe.document).into())
+    found.ok_or_else(|| format!("no table stands in {}", recipe.document).into())
 }
 
 /// A document as it was read, and with its tables replaced.
@@ -111,7 +111,7 @@ impl Document {
         Ok(Self { path, read: text.clone(), text })
     }
 
-    /// Where a table stands, without the lines around it.
+    /// The position of a table, without the lines around it.
     fn block(&self, name: &str) -> Result<Range<usize>, Box<dyn Error>> {
         let begin = format!("{BEGIN}{name} -->\n");
         let missing = |line: &str| format!("{}: table `{name}` has no line `{}`", self.path.display(), line.trim());

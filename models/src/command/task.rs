@@ -1,4 +1,4 @@
-//! A run as it is carried out: watched for signals, kept in checkpoints, and written down in the end.
+//! A run in progress: watched for signals, kept in checkpoints, and written to its files at the end.
 
 use std::error::Error;
 use std::io::{self, Write, stdout};
@@ -24,19 +24,19 @@ use super::run::{in_terms_of_options, method_name};
 use super::scheme::Contender;
 use super::table;
 
-/// A run to be made or to be gone on with.
+/// A run to begin or to resume.
 pub(crate) struct Task {
     pub(crate) code_sha256: String,
     pub(crate) job: Job,
     pub(crate) files: Files,
     /// Seconds between two checkpoints.
     pub(crate) every: f64,
-    /// Seconds that the run took before this process went on with it.
+    /// Seconds that the run took before this process resumed it.
     pub(crate) wall_before: f64,
 }
 
 impl Task {
-    /// Makes the run, watched for signals, and writes its files and its record.
+    /// Carries out the run, watched for signals, and writes its files and its record.
     pub(crate) fn execute(&self, outputs: &Outputs, from: Option<Snapshot>) -> Result<ExitCode, Box<dyn Error>> {
         let model = self.job.model()?;
         let start = self.job.start(&*model)?;
@@ -52,7 +52,7 @@ impl Task {
             (Some(failure), _) => Err(failure),
             (None, Ok(run)) => Ok(run),
             (None, Err(error @ (BlowUp(_) | Halted(_) | Projection(_)))) => Err(error.into()),
-            // What was refused before the first step was no run.
+            // A job that was refused before the first step leaves no record.
             (None, Err(error)) => return Err(in_terms_of_options(error)),
         };
 
@@ -111,8 +111,8 @@ impl Task {
     fn interrupted(&self, time: f64, outputs: &Outputs) -> String {
         let reached = format!("interrupted at t = {time:?} of {:?}", self.job.until);
         match &outputs.checkpoint {
-            Some(file) => format!("{reached}; `fbint resume {}` goes on from there", file.path().display()),
-            None => format!("{reached}; with --checkpoint FILE such a run can be gone on with"),
+            Some(file) => format!("{reached}; `fbint resume {}` resumes from there", file.path().display()),
+            None => format!("{reached}; with --checkpoint FILE such a run can be resumed"),
         }
     }
 }
@@ -122,13 +122,13 @@ struct Keeper<'a> {
     task: &'a Task,
     output: Option<&'a Output>,
     begun: Instant,
-    /// When the last checkpoint was written.
+    /// The time at which the last checkpoint was written.
     last: Option<Instant>,
     failure: Option<Box<dyn Error>>,
 }
 
 impl Keeper<'_> {
-    /// Writes a checkpoint at the start, when one is due, at the end, and before the run is broken off.
+    /// Writes a checkpoint at the start, when one is due, at the end, and before the run is interrupted.
     fn look(&mut self, moment: &Moment<'_>, is_interrupted: bool) -> ControlFlow<()> {
         if self.is_due() || is_interrupted || moment.fraction() >= 1.0 {
             self.failure = self.keep(moment).err();
@@ -213,8 +213,8 @@ fn report(
     if let Some(dependence) = &run.dependence {
         writeln!(
             out,
-            "doubtful: at t = {:?} {dependence}: the field is singular where they are, and what a step makes of it is not to be \
-             trusted; compare with a run of smaller --step or --rtol",
+            "doubtful: at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be \
+             trusted; compare with a run with a smaller --step or --rtol",
             dependence.time(),
         )?;
     }

@@ -1,9 +1,9 @@
-//! `fbint work-precision`: every method with every policy of gains, error and drift against the work they take.
+//! `fbint work-precision`: error and drift of every method with every policy of gains, against work.
 //!
 //! A series is one method with one policy over a ladder of steps or tolerances, from the coarsest to the finest. The error is
 //! the distance of the state at the end from a reference by DOP853, the drift the largest change of any integral at any step.
-//! Times are of the steps alone, minima over rounds in which all runs take turns, so that a busy moment of the machine does
-//! not spoil all that one method has. What is said about the result is said from the result.
+//! Times are the times of the steps alone, minima over rounds in which all runs take turns, so that a busy moment of the
+//! machine does not spoil all runs of one method. The words about the result follow from its numbers.
 
 mod charts;
 mod findings;
@@ -31,10 +31,10 @@ use super::reproduce::{self, Table};
 /// The tolerance of the reference. The second reference, which shows how accurate the first is, has ten times this
 /// tolerance and is not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
-/// How often each run is timed.
+/// The number of times that each run is timed.
 const ROUNDS: usize = 5;
 
-/// Makes the study of a model, writes its figures and tables, and says what they show.
+/// Studies a model, writes its figures and tables, and prints what they show.
 pub(crate) fn work_precision(arguments: &WorkPrecision) -> Result<(), Box<dyn Error>> {
     let model = load(&arguments.model)?;
     let painter = arguments.png.then(Painter::new).transpose()?;
@@ -47,7 +47,7 @@ pub(crate) fn work_precision(arguments: &WorkPrecision) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// A model by every method.
+/// A model integrated with every method.
 pub(super) struct Study {
     model: String,
     until: f64,
@@ -78,7 +78,7 @@ impl Study {
         Ok(study)
     }
 
-    /// The series that `keep` chooses, with errors, drifts and evaluations, which are the same on every machine.
+    /// The series that `keep` chooses, with errors, drifts and evaluations, which do not depend on the machine.
     pub(super) fn without_times(
         model: &dyn Model,
         name: &str,
@@ -130,7 +130,7 @@ fn points(series: &[Series]) -> usize {
     series.iter().map(|series| series.points.len()).sum()
 }
 
-/// What all runs have in common.
+/// Model, start and end, which all runs have in common.
 struct Track<'a> {
     model: &'a dyn Model,
     start: Vec<f64>,
@@ -145,7 +145,7 @@ impl Track<'_> {
         Ok(self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))?.state)
     }
 
-    /// Makes a run of a series and measures all but its time.
+    /// Carries out one run of a series, and measures everything but its time.
     fn measure(&self, series: &Series, index: usize, reference: &[f64]) -> Result<Outcome, fbint_runtime::Error> {
         let setting = series.points[index].setting;
         let run = match series.stepper {
@@ -168,7 +168,7 @@ impl Track<'_> {
         }
     }
 
-    /// The seconds that the steps of a run take alone, which is known to come to its end.
+    /// The seconds that the steps of a run take, which is known to reach its end.
     fn time(&self, series: &Series, index: usize) -> Result<f64, fbint_runtime::Error> {
         let point = &series.points[index];
         if point.done().is_none() {

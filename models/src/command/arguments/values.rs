@@ -34,7 +34,7 @@ pub(crate) struct Variation {
     pub(crate) distribution: Distribution,
 }
 
-/// How a number varies over the members.
+/// The distribution of a number over the members.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Distribution {

@@ -1,7 +1,7 @@
 //! The four-bar linkage of the textbook for 30 s with error control: do the rods keep their lengths?
 //!
 //! The residual is ||d| - l| in metres, the worst of the three rods after any step, d being the vector between a rod's ends.
-//! Published beside it: the textbook's own ODE by `solve_ivp`, and SUNDIALS IDA on the equations of index 1 of the same linkage.
+//! Published for comparison: the textbook's own ODE by `solve_ivp`, and SUNDIALS IDA on the linkage's equations of index 1.
 
 use std::error::Error;
 
@@ -28,7 +28,7 @@ const AIDS: [Aid; 3] = [Aid::Nothing, Aid::Feedback, Aid::Projection];
 const TEXTBOOK: f64 = 8.46e-2;
 /// SUNDIALS IDA at these tolerances, in metres.
 const IDA: [f64; 2] = [4.5e-3, 6.0e-10];
-/// What DOP853 at 1e-10 must keep, in metres.
+/// Maximum residual of DOP853 at 1e-10, in metres.
 const BOUND: f64 = 5e-10;
 
 type State = SVector<f64, 8>;
@@ -91,7 +91,7 @@ fn course(
     }
 }
 
-/// Steps to the end, corrects if that is the aid, and measures after every step.
+/// Steps to the end, with projection if that is the aid, and measures after every step.
 fn follow<F: Field<8>, const S: usize>(
     linkage: &FourBar,
     mut integrator: Integrator<'_, F, 8, S>,
@@ -150,7 +150,7 @@ fn verdicts([loose, tight]: &[Vec<Course>; 2]) -> Vec<Verdict> {
     ]
 }
 
-/// What an aid does, by these numbers.
+/// The effect of each aid, in words that follow from the numbers.
 fn words(runs: &[Vec<Course>; 2]) -> Vec<String> {
     let mut words = Vec::new();
     for (courses, (rtol, _)) in runs.iter().zip(TOLERANCES) {

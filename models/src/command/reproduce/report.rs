@@ -1,10 +1,10 @@
 //! The report: one HTML file with the models in motion, every figure, table and verdict, and the derived equations.
 //!
-//! It stands alone: figures are inlined SVG, equations are MathML, there is no script and nothing is fetched. Inlined
-//! figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
+//! The file is self-contained: figures are inlined SVG, equations are MathML, there are no scripts, and nothing is fetched.
+//! Inlined figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
 //!
 //! The words on where feedback wins are chosen by the numbers. In every table a number of a method "+ feedback" is compared
-//! with that of the method alone, and with the best of all others. Drifts, errors, evaluations and times are all the better
+//! with the number of the method alone, and with the best of all others. Drifts, errors, evaluations and times are all the better
 //! the smaller. Where methods are columns, the middle row stands for all; what two reproductions both tabulate counts once.
 
 use std::error::Error;
@@ -19,11 +19,11 @@ use super::stroboscope;
 use crate::command::output::Output;
 use crate::command::typography::typeset;
 
-/// The name of the file.
+/// The name of the report's file.
 const FILE: &str = "report.html";
-/// What the name of a method ends with that runs with feedback.
+/// The ending of the name of a method with feedback.
 const FEEDBACK: &str = " + feedback";
-/// What rounding does to a quantity of order one: below it, less is not better.
+/// Rounding of a quantity of order one: smaller numbers count as this one.
 const ROUNDING: f64 = 1e-15;
 /// A difference of fewer decimal digits is not counted as one.
 const NOTABLE: f64 = 0.5;
@@ -31,7 +31,7 @@ const NOTABLE: f64 = 0.5;
 const LONG: usize = 16;
 /// A figure this wide does not fit onto a phone as it is.
 const WIDE: f64 = 400.0;
-/// How much smaller a wide figure may become before its letters are too small.
+/// The factor by which a wide figure may shrink before its letters are too small.
 const SHRINKAGE: f64 = 1.4;
 
 const STYLE: &str = "\
@@ -69,7 +69,7 @@ mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left;
 @media (prefers-reduced-motion: reduce) { .moving { display: none; } }
 ";
 
-/// Writes the report into a folder, whole or not at all, and says where.
+/// Writes the report into a folder, whole or not at all, and returns its path.
 pub(crate) fn write(reproductions: &[Reproduction], directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let path = directory.join(FILE);
     let output = Output::at(&path)?;
@@ -98,7 +98,7 @@ fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
 fn opening(reproductions: &[Reproduction]) -> String {
     let mut text = format!(
         "<h1>Feedback integrators: figures and tables reproduced</h1>\n\
-         <p>Constrained mechanical systems, integrated by fbint with feedback and without, beside the methods that compete \
+         <p>Constrained mechanical systems, integrated by fbint with feedback and without, next to the methods that compete \
          with it, and compared with what was published or computed independently. {}\n<nav><ul>\n\
          <li><a href=\"#motions\">The models in motion</a></li>\n",
         outcome(reproductions)
@@ -110,7 +110,7 @@ fn opening(reproductions: &[Reproduction]) -> String {
             <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
 }
 
-/// The end of a paragraph: how many verdicts hold, and which do not.
+/// How many verdicts hold, and which do not, as the end of a paragraph.
 fn outcome(reproductions: &[Reproduction]) -> String {
     let all = || reproductions.iter().flat_map(|one| one.verdicts.iter().map(|verdict| (one.name, verdict)));
     let failed: Vec<_> = all().filter(|(_, verdict)| !verdict.holds()).collect();
@@ -168,7 +168,7 @@ fn rule(rule: Rule) -> String {
     }
 }
 
-/// Two digits, without zeros at the end.
+/// A number with two digits, without trailing zeros.
 fn two_digits(number: f64) -> String {
     let decimals = (1.0 - number.abs().log10().floor()).clamp(0.0, 15.0) as usize;
     let text = format!("{number:.decimals$}");
@@ -261,7 +261,7 @@ fn without_prolog(svg: &str) -> &str {
     svg.find("<svg").map_or(svg, |start| svg[start..].trim_end())
 }
 
-/// The same figure with another name for each id, where it is given and where it is used.
+/// A figure with `prefix` before each id, where the id is given and where it is used.
 fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
     let mut renamed = String::with_capacity(svg.len());
     let mut rest = svg;
@@ -275,7 +275,7 @@ fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
     renamed + rest
 }
 
-/// The same figure in the width of the page. On a narrow screen it scrolls rather than shrinks until nobody can read it.
+/// A figure in the width of the page. On a narrow screen it scrolls, so that it stays legible.
 fn legible(svg: &str) -> String {
     let size = |name: &str| attribute(svg, name)?.parse::<f64>().ok();
     let size = size("width").zip(size("height"));
@@ -310,12 +310,12 @@ fn feedback(reproductions: &[Reproduction]) -> String {
     text
 }
 
-/// A number reached with feedback beside one reached without.
+/// A number obtained with feedback and one obtained without.
 #[derive(Debug, PartialEq)]
 struct Comparison<'a> {
-    /// Of the reproduction.
+    /// The name of the reproduction.
     name: &'static str,
-    /// What the numbers are of, as the table has it.
+    /// The quantity, as the table names it.
     what: String,
     with: Entry<'a>,
     without: Entry<'a>,
@@ -331,11 +331,11 @@ impl Comparison<'_> {
     }
 }
 
-/// The same method with feedback and without.
+/// Each method with feedback, compared with the method without.
 fn itself(comparisons: &[Comparison<'_>]) -> String {
     let (wins, losses) = notable(comparisons);
     let mut text = format!(
-        "<h3>The same method with feedback and without</h3>\n<p>{}</p>\n<ul>\n",
+        "<h3>Each method with feedback and without</h3>\n<p>{}</p>\n<ul>\n",
         counted(comparisons, &wins, &losses)
     );
     let mut methods: Vec<&str> = comparisons.iter().map(|comparison| comparison.without.0).collect();
@@ -348,7 +348,7 @@ fn itself(comparisons: &[Comparison<'_>]) -> String {
     text + &listed("Feedback wins", &wins) + &listed("Feedback loses", &losses)
 }
 
-/// What feedback does for a method, over all numbers of it.
+/// The effect of feedback on a method, over all numbers of the method.
 fn balance(name: &str, comparisons: &[Comparison<'_>]) -> String {
     let own = comparisons.iter().filter(|comparison| comparison.without.0 == name);
     let mut own: Vec<&Comparison<'_>> = own.collect();
@@ -376,12 +376,12 @@ fn balance(name: &str, comparisons: &[Comparison<'_>]) -> String {
     )
 }
 
-/// The best of a table's methods with feedback beside the best without.
+/// The best of a table's methods with feedback, compared with the best without.
 fn rivals(comparisons: &[Comparison<'_>]) -> String {
     let (wins, losses) = notable(comparisons);
     format!(
-        "<h3>The best method with feedback beside the best without</h3>\n<p>Every other method of a table counts here: those \
-         that keep the structure by construction, those that project, and those of high order. {}</p>\n{}{}",
+        "<h3>The best method with feedback and the best without</h3>\n<p>Every other method of a table counts here: methods \
+         that keep the structure by construction, methods that project, and methods of high order. {}</p>\n{}{}",
         counted(comparisons, &wins, &losses),
         listed("The best has feedback", &wins),
         listed("The best does without", &losses),
@@ -393,7 +393,7 @@ fn counted(all: &[Comparison<'_>], wins: &[&Comparison<'_>], losses: &[&Comparis
         return "No table has both.".to_owned();
     }
     format!(
-        "Of {} numbers compared: smaller with feedback by half a digit or more {}, larger {}, much the same {}.",
+        "Of {} numbers compared: smaller with feedback by half a digit or more {}, larger {}, nearly equal {}.",
         all.len(),
         wins.len(),
         losses.len(),
@@ -401,7 +401,7 @@ fn counted(all: &[Comparison<'_>], wins: &[&Comparison<'_>], losses: &[&Comparis
     )
 }
 
-/// Where feedback gains notably, and where it costs, the most notable first.
+/// The comparisons in which feedback gains notably, and those in which it costs, the most notable first.
 fn notable<'c, 'a>(comparisons: &'c [Comparison<'a>]) -> (Vec<&'c Comparison<'a>>, Vec<&'c Comparison<'a>>) {
     let select = |sign: f64| {
         let mut chosen: Vec<_> =
@@ -482,7 +482,7 @@ fn entries_of_column(table: &Table, index: usize) -> Vec<Entry<'_>> {
     table.rows.iter().filter_map(|(row, values)| Some((row.as_str(), *values.get(index)?))).collect()
 }
 
-/// For each quantity the entries of a row whose columns are headed "method" or "method: quantity".
+/// The entries of a row for each quantity, where columns are headed "method" or "method: quantity".
 fn lines_of_row<'a>(
     setting: &str,
     heads: &'a [String],
@@ -500,7 +500,7 @@ fn lines_of_row<'a>(
     lines.into_iter().map(|(quantity, entries)| (what(quantity), entries)).collect()
 }
 
-/// Each method with feedback and the same without.
+/// Each method with feedback, with the method without.
 fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
     let alone = |with: &Entry<'a>| {
         let method = with.0.replace(FEEDBACK, "");
@@ -518,8 +518,8 @@ fn best_of_both<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
     best(true).zip(best(false)).into_iter().collect()
 }
 
-/// A number with three digits; whole numbers below a million in full, because they count something. A number that is none
-/// was not computed.
+/// A number with three digits; whole numbers below a million in full, because they are counts. NaN stands for what was not
+/// computed.
 fn number(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -538,7 +538,7 @@ fn number(value: f64) -> String {
     text.replace('-', "−")
 }
 
-/// A title with a capital letter at its beginning.
+/// A title as HTML, with a capital letter at its beginning.
 fn heading(title: &str) -> String {
     let mut letters = title.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
@@ -636,10 +636,7 @@ mod tests {
         assert_eq!(best.len(), 1);
         assert_eq!((best[0].with.0, best[0].without.0), ("RK4 + feedback", "RK4"));
         let words = feedback(&reproductions);
-        assert!(
-            words.contains("smaller with feedback by half a digit or more 1, larger 1, much the same 0"),
-            "{words}"
-        );
+        assert!(words.contains("smaller with feedback by half a digit or more 1, larger 1, nearly equal 0"), "{words}");
         assert!(words.contains("<strong>Euler</strong>: feedback gains 4.0 digits"), "{words}");
         assert!(words.contains("<strong>RK4</strong>: feedback costs 5.0 digits"), "{words}");
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What rounding adds up to in a run, at most: changes below the first of these that is not smaller are shown as below it.
+/// Bounds of what rounding adds up to in a run. A smaller change is shown as smaller than the bound.
 const ROUNDING: [f64; 2] = [1e-13, 1e-12];
 /// The exponent of the last digit that rounding leaves alone.
 const LAST_DIGIT: f64 = -12.0;

@@ -27,14 +27,14 @@ pub(in crate::command) struct Series {
     pub(in crate::command) points: Vec<Point>,
 }
 
-/// How steps are made.
+/// The kind of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Stepper {
     Explicit(Scheme),
     Geometric(Rival),
 }
 
-/// What is done about the integrals.
+/// The policy by which integrals are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Policy {
     Plain,
@@ -54,23 +54,23 @@ pub(in crate::command) struct Point {
     pub(in crate::command) outcome: Outcome,
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(in crate::command) enum Outcome {
-    /// Not made yet, or blown up, or without a step that meets the tolerance.
+    /// The run has not been made, has blown up, or found no step that meets the tolerance.
     Failed,
     /// The gains are unstable at this step.
     Refused,
     Done(Measured),
 }
 
-/// What a run that came to its end was like.
+/// Measurements of a run that reached its end.
 pub(in crate::command) struct Measured {
     pub(in crate::command) evaluations: f64,
-    /// Of the steps alone.
+    /// Seconds of the steps alone.
     pub(in crate::command) seconds: f64,
-    /// Of the state at the end.
+    /// The error of the state at the end.
     pub(in crate::command) error: f64,
-    /// The largest of any integral at any step.
+    /// The largest change of any integral at any step.
     pub(in crate::command) drift: f64,
 }
 
@@ -97,12 +97,12 @@ impl Series {
         Self { stepper, policy, points }
     }
 
-    /// The runs that came to their end.
+    /// The measurements of runs that reached their ends.
     pub(in crate::command) fn done(&self) -> impl Iterator<Item = &Measured> {
         self.points.iter().filter_map(Point::done)
     }
 
-    /// For colour and stroke.
+    /// The contender, which has the colour and the stroke of the series.
     pub(in crate::command) fn contender(&self) -> Contender {
         let scheme = self.stepper.scheme();
         match self.policy.aid() {
@@ -112,8 +112,8 @@ impl Series {
         }
     }
 
-    /// The work at which the error first falls to `goal`, on straight lines between points in the logarithms of both; that of
-    /// the coarsest run where it is nearer already.
+    /// The work at which the error first falls to `goal`, interpolated in the logarithms of both; the work of the coarsest run
+    /// if its error is below `goal` already.
     pub(in crate::command) fn work_to_reach(&self, goal: f64, work: impl Fn(&Measured) -> f64) -> Option<f64> {
         let points: Vec<&Measured> = self.done().collect();
         let first = points.iter().position(|point| point.error <= goal)?;
@@ -132,12 +132,12 @@ impl Series {
         ratios.get(ratios.len() / 2).copied()
     }
 
-    /// How many runs were refused.
+    /// The number of runs that were refused.
     pub(in crate::command) fn refused(&self) -> usize {
         self.points.iter().filter(|point| matches!(point.outcome, Outcome::Refused)).count()
     }
 
-    /// How many runs failed.
+    /// The number of runs that failed.
     pub(in crate::command) fn failed(&self) -> usize {
         self.points.iter().filter(|point| matches!(point.outcome, Outcome::Failed)).count()
     }
@@ -194,7 +194,7 @@ impl Policy {
         Self::BaeChang,
     ];
 
-    /// The rule of Bae and Chang is one for Euler's method.
+    /// Whether the policy applies to a scheme: the rule of Bae and Chang is for Euler's method.
     fn applies_to(self, scheme: Scheme) -> bool {
         self != Self::BaeChang || scheme == Scheme::Euler
     }
@@ -207,7 +207,7 @@ impl Policy {
         }
     }
 
-    /// What to run with a step or a tolerance.
+    /// The plan of a run with a step or a tolerance.
     pub(in crate::command) fn plan(self, scheme: Scheme, setting: f64, until: f64) -> Plan {
         let (method, tau) = match scheme {
             Scheme::Euler => (Method::Euler { h: setting }, STEPS_TO_RELAX * setting),
