@@ -26,6 +26,7 @@ mod typography;
 mod work_precision;
 
 use std::error::Error;
+use std::io;
 use std::process::ExitCode;
 
 pub(crate) use arguments::Arguments;
@@ -35,7 +36,7 @@ pub(crate) use output::complain;
 
 /// Does what the command line says.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    interruption::listen()?;
+    interruption::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
     match &arguments.command {
         None => compare::compare()?,
         Some(Command::List) => list::list()?,
@@ -48,6 +49,14 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>>
         Some(Command::Tables(arguments)) => return tables::tables(arguments),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What an error says, in plain words also where the operating system words it.
+pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => format!("cannot print: {}", output::reason(error, "no such file")),
+        None => error.to_string(),
+    }
 }
 
 /// The model of that name, with its default parameters.

@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         // The reader of the output has seen enough, as in `fbint list | head -1`.
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            command::complain(&format!("error: {}", one_line(&error.to_string())));
+            command::complain(&format!("error: {}", one_line(&command::message(&*error))));
             ExitCode::from(BAD_INPUT)
         }
     }

@@ -126,6 +126,10 @@ fn a_message_that_cannot_be_written_is_not_a_panic() -> Outcome {
         let output = command.current_dir(folder.path()).args(arguments).stderr(full).output()?;
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
     }
+    let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
+    let mut list = Command::new(env!("CARGO_BIN_EXE_fbint"));
+    let output = list.current_dir(folder.path()).arg("list").stdout(full).output()?;
+    refused(&output, &["cannot print", "no space left on the device"]);
     Ok(())
 }
 

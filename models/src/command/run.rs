@@ -25,10 +25,10 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 /// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
     let job = job(&arguments.integration, arguments.every)?;
-    let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
     let outputs =
         Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
+    let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
+    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     Task { code_sha256: code_sha256(&*job.model()?), job, files, every, wall_before: 0.0 }.execute(&outputs, None)
 }
