@@ -42,6 +42,26 @@ pub(super) fn name_of_row(row: &str) -> &str {
     if row.starts_with("| | ") || row.starts_with("|---") { "(header)" } else { first }
 }
 
+/// Whether two rows are equal but for the last digits of their numbers.
+pub(super) fn agree(written: &str, computed: &str) -> bool {
+    let words = |row: &'_ str| -> Vec<String> { row.split_whitespace().map(str::to_owned).collect() };
+    let (written, computed) = (words(written), words(computed));
+    let same = |(written, computed): (&String, &String)| written == computed || are_close(written, computed);
+    written.len() == computed.len() && written.iter().zip(&computed).all(same)
+}
+
+/// Whether two words are numbers that differ by at most one unit of the last digit; whole numbers, by a thousandth.
+fn are_close(written: &str, computed: &str) -> bool {
+    let plain = |word: &str| word.trim_matches(['*', '(', ')']).replace(',', "");
+    let (written, computed) = (plain(written), plain(computed));
+    let (Ok(a), Ok(b)) = (written.parse::<f64>(), computed.parse::<f64>()) else { return false };
+    let (mantissa, exponent) = computed.split_once('e').unwrap_or((&computed, "0"));
+    let decimals = mantissa.split_once('.').map_or(0, |(_, decimals)| decimals.len()) as i32;
+    let is_count = decimals == 0 && !computed.contains('e');
+    let unit = 10_f64.powi(exponent.parse::<i32>().unwrap_or(0) - decimals);
+    (a - b).abs() <= if is_count { 1e-3 * b.abs() } else { 1.001 * unit }
+}
+
 /// A drift or an error with two digits, as a bound where it is rounding.
 pub(super) fn change(value: f64) -> String {
     change_with_digits(value, 2)
@@ -117,6 +137,19 @@ mod tests {
             assert_eq!(ratio(value), text);
         }
         assert_eq!([1, 999, 6823, 1_319_078].map(count), ["1", "999", "6,823", "1,319,078"]);
+    }
+
+    #[test]
+    fn rows_agree_up_to_the_last_digit() {
+        let computed = "| RK4 | 5.3e-9 | **2.5** | < 1e-13 (319,078 evaluations) |";
+        assert!(agree(computed, computed));
+        assert!(agree("| RK4 | 5.4e-9 | **2.4** | < 1e-13 (319,100 evaluations) |", computed));
+        for wrong in ["5.5e-9", "5.3e-8", "fails", "53e-9"] {
+            assert!(!agree(&computed.replace("5.3e-9", wrong), computed), "{wrong}");
+        }
+        assert!(!agree(&computed.replace("319,078", "320,078"), computed));
+        assert!(!agree(&computed.replace("< 1e-13", "< 1e-12"), computed));
+        assert!(!agree("| RK4 |", computed));
     }
 
     #[test]
