@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Ensemble(Box<Ensemble>),
     /// Resume a run from its checkpoint.
     Resume(Resume),
-    /// Print what was derived for a model.
+    /// Print the derivation of a model.
     Show(Show),
     /// Reproduce figures and tables of the papers, and compare them with the published numbers.
     Reproduce(Reproduce),

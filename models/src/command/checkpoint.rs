@@ -39,7 +39,7 @@ pub(crate) struct Checkpoint {
     pub(crate) snapshot: Snapshot,
 }
 
-/// The files that a run writes in the end.
+/// The files that a run writes at its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Files {
     pub(crate) out: Option<PathBuf>,

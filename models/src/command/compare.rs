@@ -1,4 +1,4 @@
-//! `fbint` without arguments: the spherical pendulum of CPV22 by four methods, side by side.
+//! `fbint` without arguments: the spherical pendulum of CPV22, integrated with four methods.
 //!
 //! The words about the result are chosen by its numbers.
 

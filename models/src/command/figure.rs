@@ -1,7 +1,7 @@
 //! Figures as SVG: panels of lines, of which either axis may be logarithmic, and one legend for all.
 //!
-//! The only module that names kuva. Its logarithmic axis draws no tick below 1e-10, where a good method lives, so the
-//! decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
+//! The only module that names kuva. Its logarithmic axis draws no ticks below 1e-10, where the changes of a good method are, so that
+//! the decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
 //! have no logarithm; what lies below [`FLOOR`] is drawn at it.
 
 use std::ops::Range;
@@ -128,7 +128,7 @@ pub(crate) fn over_time(title: &str, columns: usize, time: &str, what: &str, pan
     draw(title, columns, &charts.collect::<Vec<_>>())
 }
 
-/// Draws charts in `columns` columns, with one legend next to them if any has more than one line that has a name.
+/// Draws charts in `columns` columns, with one legend next to them if any has more than one named line.
 pub(crate) fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
     let (width, height) = match charts {
         [single] if !single.is_map => (SINGLE_WIDTH, SINGLE_HEIGHT),
@@ -145,8 +145,7 @@ pub(crate) fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
     SvgBackend::new().render_scene(&figure.render())
 }
 
-/// Draws sections below one another, two panels a row, each with a legend of its own if it has more than one line that has a
-/// name.
+/// Draws sections below one another, with two panels in a row. A panel with more than one named line has a legend of its own.
 pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
     const COLUMNS: usize = 2;
     let (mut cells, mut plots, mut layouts, mut row) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -195,7 +194,7 @@ impl Chart {
         Self { title: typeset(title), x, y, lines, is_map: false }
     }
 
-    /// Whether there is more than one line that has a name.
+    /// Whether there is more than one named line.
     fn needs_legend(&self) -> bool {
         self.lines.iter().filter(|line| line.name.is_some()).count() > 1
     }

@@ -1,4 +1,4 @@
-//! The figure of a run: the motion first, as entries over time and as paths, then what happened to the integrals.
+//! The figure of a run: the motion first, as entries over time and as paths, then the changes of the integrals.
 
 use models::catalogue::{Model, Sample};
 
@@ -90,7 +90,7 @@ fn phases(positions: &[Group<'_>], momenta: &[Group<'_>]) -> Vec<Mover> {
     pairs.map(|(position, momentum)| (position.base.to_owned(), vec![position.first, momentum.first])).collect()
 }
 
-/// The paths in one plane, each from a dot; nothing if no path leaves the plane's first axis.
+/// The paths in one plane, each from a dot; `None` if nothing moves along the second axis.
 fn chart_of_plane((right, up): (usize, usize), movers: &[Mover], names: &[&str], samples: &[Sample]) -> Option<Chart> {
     let shown = spread(movers.len()).into_iter().map(|index| &movers[index]);
     let mut lines = Vec::new();
@@ -109,7 +109,7 @@ fn chart_of_plane((right, up): (usize, usize), movers: &[Mover], names: &[&str],
     moves.then_some(chart)
 }
 
-/// The name of the only mover's entry, or the number of the entry of all.
+/// The label of an axis: the name of the entry if there is only one path, its number otherwise.
 fn label(axis: usize, movers: &[Mover], names: &[&str]) -> String {
     match movers {
         [(_, entries)] => names[entries[axis]].to_owned(),

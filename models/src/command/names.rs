@@ -1,4 +1,4 @@
-//! Names of entries, put together again to the scalars, vectors, matrices and families that they are entries of.
+//! Names of entries, grouped into scalars, vectors, matrices and families.
 
 /// Names of entries that belong together.
 pub(crate) struct Group<'a> {
@@ -8,7 +8,7 @@ pub(crate) struct Group<'a> {
     pub(crate) first: usize,
     /// The names in full.
     pub(crate) entries: &'a [&'a str],
-    /// The index of each entry, empty for a scalar; nothing if some name has an index that is not understood.
+    /// The index of each entry, empty for a scalar; `None` if the index of some name is not understood.
     pub(crate) indices: Option<Vec<Vec<usize>>>,
 }
 
@@ -65,7 +65,7 @@ fn base(name: &str) -> &str {
     name.split('[').next().unwrap_or_default()
 }
 
-/// The index of an entry from what follows its name: `[2]` or `[(0, 1)]`, and nothing for a scalar.
+/// The index of an entry from the end of its name: `[2]` or `[(0, 1)]`, empty for a scalar.
 fn index(text: &str) -> Option<Vec<usize>> {
     if text.is_empty() {
         return Some(Vec::new());

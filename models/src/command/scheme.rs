@@ -1,4 +1,4 @@
-//! Methods as tables and figures name and draw them: colour and stroke tell the scheme and what is done about the integrals.
+//! Methods as tables and figures name and draw them: colour and stroke show the scheme and its aid.
 
 use std::fmt;
 
@@ -59,7 +59,7 @@ impl Contender {
         Self { scheme, aid: Aid::Projection }
     }
 
-    /// The colour of the scheme; a method with projection has another one, so that it is told from feedback at a glance.
+    /// The colour of the scheme; a method with projection has a colour of its own, so that it can be told from feedback.
     pub(crate) const fn colour(self) -> &'static str {
         match (self.aid, self.scheme) {
             (Aid::Projection, Scheme::DormandPrince) => "#0072B2",
@@ -69,8 +69,8 @@ impl Contender {
         }
     }
 
-    /// Solid with feedback, dotted with projection; dashed for a Runge-Kutta method left to itself, which needs an aid, and
-    /// solid for a geometric one, which needs none.
+    /// Solid with feedback, dotted with projection; dashed for a plain Runge-Kutta method, and solid for a
+    /// geometric method, which needs no aid.
     pub(crate) const fn stroke(self) -> Stroke {
         match self.aid {
             Aid::Feedback => Stroke::Solid,

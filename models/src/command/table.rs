@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::command::output::reason;
 
-    /// A disk on which nothing fits any more.
+    /// A full disk.
     struct Full;
 
     impl Write for Full {

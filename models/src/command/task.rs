@@ -155,7 +155,7 @@ impl Keeper<'_> {
 pub(crate) struct Outputs {
     out: Option<Output>,
     plot: Option<Output>,
-    /// Draws the figure if it is a PNG.
+    /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
     checkpoint: Option<Output>,
     record: Output,

@@ -1,6 +1,6 @@
-//! Numbers in text as a book sets them: `1e-3` becomes 10⁻³.
+//! Text as a book sets it: `1e-3` becomes 10⁻³, and `<=` becomes ≤.
 
-/// The text with each number in exponential notation as a power of ten.
+/// The text with powers of ten instead of exponential notation, and with ≤ and ≥.
 pub(crate) fn typeset(text: &str) -> String {
     let (mut set, mut rest, mut before) = (String::new(), text, ' ');
     while let Some(letter) = rest.chars().next() {
@@ -15,7 +15,7 @@ pub(crate) fn typeset(text: &str) -> String {
         before = rest[..length].chars().next_back().unwrap_or(' ');
         rest = &rest[length..];
     }
-    set
+    set.replace("<=", "≤").replace(">=", "≥")
 }
 
 /// The length of the number in exponential notation that a text begins with, and the number as a power of ten.
@@ -28,8 +28,12 @@ fn power(text: &str) -> Option<(usize, String)> {
         return None;
     }
     let exponent = &after[..after.len() - unsigned.len() + digits];
-    let factor = if mantissa == "1" { String::new() } else { format!("{mantissa}·") };
-    Some((mantissa.len() + 1 + exponent.len(), format!("{factor}10{}", raised(exponent))))
+    let number = match (mantissa, exponent) {
+        (_, "0") => mantissa.to_owned(),
+        ("1", _) => format!("10{}", raised(exponent)),
+        _ => format!("{mantissa}·10{}", raised(exponent)),
+    };
+    Some((mantissa.len() + 1 + exponent.len(), number))
 }
 
 /// Digits and signs as superscripts.
@@ -61,6 +65,7 @@ mod tests {
             ("2e5 steps of CJP16", "2·10⁵ steps of CJP16"),
             ("dop853, x1e3, 0x1e3, 1e, 12", "dop853, x1e3, 0x1e3, 1e, 12"),
             ("DOP853 at 1e-13", "DOP853 at 10⁻¹³"),
+            ("1.2e0 without, t <= 200", "1.2 without, t ≤ 200"),
         ];
         for (text, set) in cases {
             assert_eq!(typeset(text), set);
