@@ -98,7 +98,7 @@ pub trait Model {
     fn start(&self) -> Result<Vec<f64>, Error>;
     /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
-    /// Integrates from `start`, or resumes a run from its snapshot; `watch` is called from time to time and may end the run.
+    /// Integrates from `start`, or resumes from a snapshot of such a run; `watch` sees it from time to time and may interrupt it.
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
@@ -123,7 +123,7 @@ pub trait Model {
     fn derivation(&self) -> &'static str;
     /// The generated Rust.
     fn source(&self) -> &'static str;
-    /// The cost of the feedback field after each pass of the compiler.
+    /// What each pass of the compiler made of the feedback field.
     fn passes(&self) -> &'static [Pass];
 }
 
@@ -141,7 +141,7 @@ pub struct Plan {
     pub until: f64,
     /// The gains of the feedback, if any.
     pub feedback: Feedback,
-    /// The time between two samples. Default: about 1000 samples, or every step of a method with error control.
+    /// The time between two samples; unless given, such that there are about 1000, or with error control every step.
     pub every: Option<f64>,
 }
 
@@ -258,7 +258,7 @@ pub struct Summary {
     pub max: f64,
 }
 
-/// A system with its start and its own splittings.
+/// A system, how it starts, and the splittings that are its own.
 struct Loaded<S: FeedbackSystem<N, M>, const N: usize, const M: usize> {
     system: S,
     start: fn(&S) -> Result<S::State, Error>,
@@ -276,7 +276,7 @@ where
     with_splittings(start, |_| Vec::new())
 }
 
-/// The model of a system that has splittings of its own.
+/// Likewise, of a system for which there are splittings.
 fn with_splittings<S, const N: usize, const M: usize>(
     start: fn(&S) -> Result<S::State, Error>,
     splittings: fn(&S) -> Geometric<N>,
@@ -309,7 +309,7 @@ impl<S: FeedbackSystem<N, M> + 'static, const N: usize, const M: usize> Loaded<S
         let refusal = || Error::NotApplicable {
             method: rival.name(),
             system: S::NAME,
-            reason: "the catalogue does not have it for this system",
+            reason: "the catalogue does not have it for this model",
         };
         found.map(|(_, method)| AnyStep(method)).ok_or_else(refusal)
     }
@@ -511,7 +511,7 @@ where
         Some(interval) => ensemble.record_every(interval),
         None => ensemble,
     };
-    // A constant condition: code for lanes that would never be called is not compiled.
+    // Code for lanes that would never be called is not even made.
     let run = if const { S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
         ensemble.run_one_by_one(progress)?
     } else {

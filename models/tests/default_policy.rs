@@ -40,7 +40,7 @@ mod fixed_steps {
     use super::*;
 
     const STEPS: [f64; 3] = [1e-3, 1e-2, 5e-2];
-    /// Maximum ratio of the error to the error without feedback.
+    /// The most by which an error may exceed the error without feedback, as a ratio.
     const ALLOWED: f64 = 1.2;
     /// Cases in which RK4 loses by more: where errors of two orders in h cancel in the plain run, and where its error of 9e-12 is
     /// not far from rounding.
@@ -195,7 +195,7 @@ mod fixed_steps {
 mod error_control {
     use super::*;
 
-    /// The figures without feedback and with the default. The error is the error of the state at the end.
+    /// Without feedback and as it comes. The error is that of the state at the end.
     fn compare<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
         model: &S,
         start: impl Into<SVector<f64, N>>,

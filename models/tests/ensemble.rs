@@ -183,7 +183,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
     Ok(())
 }
 
-/// Every model, with the default projection after each step, and with gains that relax.
+/// Every model, with the default of a projection after each step, and with gains that relax.
 #[test]
 fn every_model_has_ensembles() -> Outcome {
     let folder = tempdir()?;

@@ -69,7 +69,7 @@ Methods:
 
 Gains:
   Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
-  the method estimates for its own steps, and nothing has to be chosen. With --gains it is not, unless --project is given:
+  the method estimates for its own steps, which needs no number. With --gains it is not, unless --project is given:
   none              the derived field alone
   K                 one gain for every integral; K1,K2,.. are gains for each, in the order that `fbint list` shows
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
@@ -134,7 +134,7 @@ pub(crate) struct Integration {
     /// The absolute tolerance of a method that chooses its steps; default: the value of --rtol.
     #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) atol: Option<f64>,
-    /// Project the state onto all constraints and invariants after each step, also with --gains.
+    /// Project the state after each step onto all constraints and invariants, also with --gains.
     #[arg(long)]
     pub(crate) project: bool,
     /// The time at the end; a run starts at 0.
@@ -254,7 +254,7 @@ pub(crate) struct Form {
     /// The generated Rust.
     #[arg(long)]
     pub(crate) rust: bool,
-    /// Operations and live values of the feedback field after each pass of the compiler.
+    /// What each pass of the compiler made of the feedback field: operations and live values.
     #[arg(long)]
     pub(crate) passes: bool,
 }

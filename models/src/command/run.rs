@@ -1,4 +1,4 @@
-//! `fbint run`: integrates one model with one method; and `fbint resume`, which resumes a run.
+//! `fbint run`: one model by one method; and `fbint resume`, which resumes such a run.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>
     Task { code_sha256: code_sha256(&*job.model()?), job, files, every, wall_before: 0.0 }.execute(&outputs, None)
 }
 
-/// Resumes the run of a checkpoint, and keeps further checkpoints in its file.
+/// Resumes from a checkpoint, and keeps writing to it.
 pub(crate) fn resume(arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
     let path = &arguments.checkpoint;
     let Checkpoint { job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =

@@ -249,7 +249,7 @@ fn title(job: &Job) -> String {
 fn method_label(job: &Job) -> String {
     let method = method_name(job.method);
     let feedback = match &job.gains {
-        Feedback::None if job.corrections > 0 => return format!("{method}, projected after each step"),
+        Feedback::None if job.corrections > 0 => return format!("{method}, corrected after each step"),
         Feedback::None => format!("{method} without feedback"),
         Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
         Feedback::Diagonal(_) => format!("{method} with feedback"),
@@ -257,5 +257,5 @@ fn method_label(job: &Job) -> String {
         Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
         Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
     };
-    if job.corrections > 0 { feedback + ", projected" } else { feedback }
+    if job.corrections > 0 { feedback + ", corrected" } else { feedback }
 }

@@ -28,8 +28,7 @@ use super::load;
 use super::progress::Progress;
 use super::reproduce::{self, Table};
 
-/// The tolerance of the reference. The second reference, which shows how accurate the first is, has ten times this
-/// tolerance and is not projected.
+/// The tolerance of the reference. What it is held against is ten times less accurate, and not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
 /// The number of times that each run is timed.
 const ROUNDS: usize = 5;

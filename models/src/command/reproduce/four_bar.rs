@@ -91,7 +91,7 @@ fn course(
     }
 }
 
-/// Steps to the end, with projection if that is the aid, and measures after every step.
+/// Steps to the end, corrects if that is the aid, and measures after every step.
 fn follow<F: Field<8>, const S: usize>(
     linkage: &FourBar,
     mut integrator: Integrator<'_, F, 8, S>,

@@ -1,4 +1,4 @@
-//! One system, integrated from one start with one method after the other.
+//! One system from one start by one method after the other.
 
 use fbint_runtime::{
     Correction, Error, FeedbackSystem, Field, GainMatrix, Gains, IntegralDrift, Method, OneStep, PlainField, Run,
@@ -12,7 +12,7 @@ use super::super::progress::Progress;
 use super::super::scheme::{Contender, Scheme};
 use super::result::{Rule, Table, Verdict};
 
-/// System, start, end and sampling, which all trials have in common.
+/// What all trials have in common.
 pub(super) struct Setting<'a, S, const N: usize, const M: usize> {
     pub(super) system: &'a S,
     pub(super) start: SVector<f64, N>,
@@ -21,7 +21,7 @@ pub(super) struct Setting<'a, S, const N: usize, const M: usize> {
     pub(super) every: f64,
 }
 
-/// The run of one method.
+/// What one method did.
 pub(super) struct Trial {
     pub(super) contender: Contender,
     /// Recorded at every step.
@@ -31,23 +31,23 @@ pub(super) struct Trial {
 }
 
 impl<S: FeedbackSystem<N, M>, const N: usize, const M: usize> Setting<'_, S, N, M> {
-    /// The trial of a plain Runge-Kutta method.
+    /// A Runge-Kutta method left to itself.
     pub(super) fn plain(&self, method: Method) -> Result<Trial, Error> {
         self.run(Contender::plain(method.into()), method, self.simulation()?)
     }
 
-    /// The trial of a Runge-Kutta method on the field with feedback.
+    /// A Runge-Kutta method on the field with feedback.
     pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainMatrix<M>>) -> Result<Trial, Error> {
         self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains).unaudited())
     }
 
-    /// The trial of a Runge-Kutta method with a projection after each step.
+    /// A Runge-Kutta method with one correction after each step.
     pub(super) fn with_projection(&self, method: Method) -> Result<Trial, Error> {
         let simulation = self.simulation()?.corrected(Correction::once());
         self.run(Contender::with_projection(method.into()), method, simulation)
     }
 
-    /// The trial of a geometric method.
+    /// A geometric method.
     pub(super) fn by(&self, scheme: Scheme, method: &impl OneStep<N>, h: f64) -> Result<Trial, Error> {
         let contender = Contender::plain(scheme);
         let mut progress = progress::<S, N, M>(contender);
@@ -89,7 +89,7 @@ impl Trial {
         }
     }
 
-    /// The largest |change| of the integral `name` over all steps; NaN if there is no such integral.
+    /// The largest |change| of the integral of that name, over all steps; not a number if there is none.
     pub(super) fn max(&self, name: &str) -> f64 {
         self.drift.iter().find(|integral| integral.name == name).map_or(f64::NAN, |integral| integral.max)
     }
@@ -104,7 +104,7 @@ impl Trial {
         self.trajectory.last().map_or(&[], |sample| &sample.state)
     }
 
-    /// The trial as a curve of a figure of drift.
+    /// For a figure of drift.
     pub(super) fn curve(&self) -> Curve<'_> {
         Curve { contender: self.contender, trajectory: &self.trajectory }
     }
@@ -134,7 +134,7 @@ pub(super) fn within_one_percent(what: impl Into<String>, expected: f64, obtaine
     Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.01) }
 }
 
-/// A number that was printed with `digits` digits, to which the obtained number must round.
+/// A number that was printed with so many digits, which what comes out must round to.
 pub(super) fn rounds_to(digits: i32, what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
     let unit = 10_f64.powi(expected.abs().log10().floor() as i32 + 1 - digits);
     Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.5 * unit / expected.abs()) }

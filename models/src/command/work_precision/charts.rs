@@ -68,7 +68,7 @@ impl Study {
         Chart::new(title, x, y, lines)
     }
 
-    /// Each method with projection and without, in its colour, and the geometric methods.
+    /// Each method plain and projected, in its colour, and the geometric ones.
     fn lines_of_methods(&self, panel: &Panel) -> Vec<Line> {
         let shown = self.series.iter().filter(|series| matches!(series.policy, Policy::Plain | Policy::Projected));
         let line = |series: &Series| {

@@ -38,7 +38,7 @@ pub(in crate::command) enum Stepper {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::command) enum Policy {
     Plain,
-    /// One projection after each step, the default of a run.
+    /// One projection after each step, which is the default of a run.
     Projected,
     Relaxation,
     Scaled,
