@@ -14,15 +14,18 @@ mod work;
 use std::error::Error;
 use std::fs;
 use std::io::{Write, stdout};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use fbint_runtime::{Correction, Method};
 use grid::Grid;
+use models::catalogue::{Feedback, Model, Plan, Run};
 
 use super::arguments;
 use super::nearest;
 use super::output::{Output, reason};
+use super::scheme::Aid;
 
 /// The tables, in the order of the documents.
 const RECIPES: [Recipe; 6] = [
@@ -36,6 +39,8 @@ const RECIPES: [Recipe; 6] = [
 
 /// The exit code if a document differs from what is computed.
 const OUTDATED: u8 = 1;
+/// The gain of feedback.
+const GAIN: f64 = 50.0;
 const BEGIN: &str = "<!-- fbint tables: ";
 const END: &str = "<!-- end -->";
 
@@ -73,6 +78,20 @@ pub(crate) fn tables(arguments: &arguments::Tables) -> Result<ExitCode, Box<dyn 
         writeln!(out, "written: {}", path.display())?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Integrates a model from its own start, with feedback of the gain [`GAIN`], with projection, or with neither.
+fn integrate(
+    model: &dyn Model,
+    method: Method,
+    aid: Aid,
+    until: f64,
+    every: Option<f64>,
+) -> Result<Run, fbint_runtime::Error> {
+    let feedback = if aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
+    let correction = Correction::times((aid == Aid::Projection).into());
+    let plan = Plan { method, correction, until, feedback, every };
+    model.run(&model.start()?, &plan, None, &mut |_| ControlFlow::Continue(()))
 }
 
 fn chosen(names: &[String]) -> Result<Vec<&'static Recipe>, Box<dyn Error>> {

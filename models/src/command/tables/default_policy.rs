@@ -1,18 +1,20 @@
 //! What a run does by default, compared with the same run without projection and feedback.
 
 use std::error::Error;
-use std::ops::ControlFlow;
 
-use fbint_runtime::{Correction, Method};
-use models::catalogue::{Feedback, Model, Plan, Run};
+use fbint_runtime::Method;
+use models::catalogue::Run;
 
 use super::drift::largest;
 use super::grid::{Grid, bold_if, change, count};
+use super::integrate;
 use crate::command::load;
+use crate::command::scheme::Aid;
 
 /// An error this many times the error of the plain run is a loss.
 const LOSS: f64 = 1.2;
 const UNTIL: f64 = 100.0;
+const AIDS: [Aid; 2] = [Aid::Nothing, Aid::Projection];
 
 /// Runs with a fixed step: what the row says of the model and the method, the model, the method.
 const FIXED_STEPS: [(&str, &str, Method); 7] = [
@@ -37,8 +39,8 @@ pub(super) fn fixed_steps() -> Result<Grid, Box<dyn Error>> {
     let mut grid = Grid::new(["", "h", "plain: error", "projected: error", "plain: drift", "projected: drift"]);
     for (name, model, method) in FIXED_STEPS {
         let model = load(model)?;
-        let truth = run(&*model, dop853(1e-13), 0, UNTIL, Some(1.0))?;
-        let [plain, projected] = [0, 1].map(|projections| run(&*model, method, projections, UNTIL, Some(1.0)).ok());
+        let truth = integrate(&*model, dop853(1e-13), Aid::Nothing, UNTIL, Some(1.0))?;
+        let [plain, projected] = AIDS.map(|aid| integrate(&*model, method, aid, UNTIL, Some(1.0)).ok());
         let errors = [&plain, &projected].map(|run| run.as_ref().map(|run| largest_distance(run, &truth)));
         let drifts = [&plain, &projected].map(|run| run.as_ref().map_or_else(fails, |run| change(largest(run))));
         let [h, drift, projected_drift] = [step(method), drifts[0].clone(), drifts[1].clone()];
@@ -61,9 +63,9 @@ pub(super) fn error_control() -> Result<Grid, Box<dyn Error>> {
     ]);
     for (name, model, tolerance, until) in ERROR_CONTROL {
         let model = load(model)?;
-        let truth = run(&*model, dop853(1e-14), 0, until, None)?;
-        let plain = run(&*model, dop853(tolerance), 0, until, None)?;
-        let projected = run(&*model, dop853(tolerance), 1, until, None)?;
+        let truth = integrate(&*model, dop853(1e-14), Aid::Nothing, until, None)?;
+        let plain = integrate(&*model, dop853(tolerance), Aid::Nothing, until, None)?;
+        let projected = integrate(&*model, dop853(tolerance), Aid::Projection, until, None)?;
         let runs = [&plain, &projected];
         let errors = runs.map(|run| Some(distance(&run.state, &truth.state)));
         let setting = [format!("{tolerance:e}, t = {until}")];
@@ -93,17 +95,6 @@ fn step(method: Method) -> String {
 
 fn dop853(tolerance: f64) -> Method {
     Method::Dop853 { rtol: tolerance, atol: tolerance }
-}
-
-fn run(
-    model: &dyn Model,
-    method: Method,
-    projections: u32,
-    until: f64,
-    every: Option<f64>,
-) -> Result<Run, fbint_runtime::Error> {
-    let plan = Plan { method, correction: Correction::times(projections), until, feedback: Feedback::None, every };
-    model.run(&model.start()?, &plan, None, &mut |_| ControlFlow::Continue(()))
 }
 
 /// The largest distance between two trajectories with samples at the same times.

@@ -1,17 +1,17 @@
 //! The largest change of integrals of the spherical pendulum, by methods with projection, with feedback and with neither.
 
 use std::error::Error;
-use std::ops::ControlFlow;
 
-use fbint_runtime::{Correction, Method};
-use models::catalogue::{Feedback, Plan, Run};
+use fbint_runtime::Method;
+use models::catalogue::Run;
 
 use super::grid::{Grid, change, change_with_digits, count};
+use super::{GAIN, integrate};
+use crate::command::scheme::Aid;
 use crate::command::{compare, load};
 
 const MODEL: &str = "spherical-pendulum";
 const UNTIL: f64 = 100.0;
-const GAIN: f64 = 50.0;
 const METHODS: [(&str, Method); 3] = [
     ("Euler, h = 1e-3", Method::Euler { h: 1e-3 }),
     ("RK4, h = 1e-3", Method::Rk4 { h: 1e-3 }),
@@ -23,20 +23,14 @@ pub(super) fn of_methods() -> Result<Grid, Box<dyn Error>> {
     let feedback = format!("feedback, k = {GAIN}");
     let mut grid = Grid::new(["", "plain", "default: projection", &feedback]);
     for (name, method) in METHODS {
-        let aids = [(0, Feedback::None), (1, Feedback::None), (0, Feedback::Uniform(GAIN))];
-        let cells = aids.map(|(projections, feedback)| {
-            let plan =
-                Plan { method, correction: Correction::times(projections), until: UNTIL, feedback, every: Some(UNTIL) };
-            cell(method, &plan)
-        });
+        let cells = [Aid::Nothing, Aid::Projection, Aid::Feedback].map(|aid| cell(method, aid));
         grid.row(name, cells.into_iter().collect::<Result<Vec<_>, _>>()?);
     }
     Ok(grid)
 }
 
-fn cell(method: Method, plan: &Plan) -> Result<String, Box<dyn Error>> {
-    let model = load(MODEL)?;
-    let run = model.run(&model.start()?, plan, None, &mut |_| ControlFlow::Continue(()))?;
+fn cell(method: Method, aid: Aid) -> Result<String, Box<dyn Error>> {
+    let run = integrate(&*load(MODEL)?, method, aid, UNTIL, Some(UNTIL))?;
     let change = change(largest(&run));
     Ok(match method {
         Method::Dop853 { .. } => format!("{change} ({} evaluations)", count(run.evaluations)),
