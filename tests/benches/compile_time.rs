@@ -1,4 +1,4 @@
-//! What a model costs whoever compiles it: the derivation and expansion in debug, the size of what is emitted, and rustc's time
+//! What a model costs to compile: the derivation and expansion in debug, the size of what is emitted, and rustc's time
 //! for that in release.
 //!
 //! `cargo bench -p fbint-tests --profile dev --bench compile_time` prints a table of the shipped models and of chains of 4 to 32
