@@ -56,18 +56,18 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
     fn step(&self, x: &mut Vector<S>, h: f64) {
         let mechanics = &self.mechanics;
         let start = *x;
-        let before = mechanics.gradients(x);
+        let before = mechanics.system.integrals_jacobian(x);
         mechanics.kick(x, &before, 0.5 * h);
         let kicked = *x;
-        let velocity = mechanics.gradients(x).energy;
+        let velocity = Mechanics::<S>::gradient(&mechanics.system.integrals_jacobian(x), mechanics.energy);
         let gram = mechanics.gram(&before);
         let mut lambda: Integrals<S> = filled(0.0);
         // Position and momentum are made from the same sums, so that rounding does not separate them.
         let mut advance = |lambda: &Integrals<S>| {
-            for [q, p] in mechanics.conjugates() {
-                set(x, p, entry(&kicked, p) - mechanics.pull(&before.constraints, q, lambda));
-                let rate = entry(&velocity, p) - mechanics.pull(&before.rates, p, lambda);
-                set(x, q, entry(&start, q) + h * rate);
+            let (forces, rates) = (mechanics.pull(&before, 0, lambda), mechanics.pull(&before, 1, lambda));
+            for [q, p] in conjugates::<S>() {
+                set(x, p, entry(&kicked, p) - entry(&forces, q));
+                set(x, q, entry(&start, q) + h * (entry(&velocity, p) - entry(&rates, p)));
             }
             mechanics.system.integrals(x)
         };
@@ -78,12 +78,13 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
             lambda = Entries::from_fn(|i| lambda[i] + step[i]);
         }
         advance(&lambda);
-        let after = mechanics.gradients(x);
+        let after = mechanics.system.integrals_jacobian(x);
         mechanics.kick(x, &after, 0.5 * h);
         let integrals = mechanics.system.integrals(x);
         let mu = mechanics.gram(&after).solve(&mechanics.holonomic(|[_, rate]| entry(&integrals, rate)));
-        for [q, p] in mechanics.conjugates() {
-            set(x, p, entry(x, p) - mechanics.pull(&after.constraints, q, &mu));
+        let forces = mechanics.pull(&after, 0, &mu);
+        for [q, p] in conjugates::<S>() {
+            set(x, p, entry(x, p) - entry(&forces, q));
         }
     }
 
@@ -120,9 +121,9 @@ impl<S: FeedbackSystem> StormerVerlet<S> {
 impl<S: FeedbackSystem> OneStep<Vector<S>> for StormerVerlet<S> {
     fn step(&self, x: &mut Vector<S>, h: f64) {
         let mechanics = &self.mechanics;
-        mechanics.kick(x, &mechanics.gradients(x), 0.5 * h);
-        mechanics.drift(x, &mechanics.gradients(x), h);
-        mechanics.kick(x, &mechanics.gradients(x), 0.5 * h);
+        mechanics.kick(x, &mechanics.system.integrals_jacobian(x), 0.5 * h);
+        mechanics.drift(x, &mechanics.system.integrals_jacobian(x), h);
+        mechanics.kick(x, &mechanics.system.integrals_jacobian(x), 0.5 * h);
     }
 
     fn evaluations_per_step(&self) -> u64 {
@@ -148,26 +149,25 @@ impl<O: OneStep<V>, V> OneStep<V> for Composition<O> {
     }
 }
 
-/// A canonical system, with the indices of its holonomic constraints, its energy and its conjugate variables.
+/// The gradients of all integrals, row by row.
+type Jacobian<S> = Integrals<S, Vector<S>>;
+
+/// A canonical system, with the indices of its holonomic constraints and its energy.
 #[derive_where(Clone, Copy, Debug)]
 struct Mechanics<S: FeedbackSystem> {
     system: S::Prepared<f64>,
     /// The index of each holonomic constraint and of its rate, as many as there are.
     holonomic: Integrals<S, [usize; 2]>,
-    holonomic_count: usize,
+    count: usize,
     energy: usize,
-    /// The index of each coordinate and of its momentum, as many as there are.
-    conjugates: Vector<S, [usize; 2]>,
-    conjugate_count: usize,
 }
 
-/// The rows of DF in one state.
-struct Gradients<S: FeedbackSystem> {
-    /// dg of each holonomic constraint.
-    constraints: Integrals<S, Vector<S>>,
-    /// dg' of each.
-    rates: Integrals<S, Vector<S>>,
-    energy: Vector<S>,
+/// The index of each coordinate and of its momentum. They are read where they are declared, so that the compiler knows them.
+fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
+    S::STATE.iter().enumerate().filter_map(|(i, entry)| match entry.role {
+        StateRole::Coordinate { momentum } => Some([i, momentum]),
+        StateRole::Momentum { .. } | StateRole::Variable => None,
+    })
 }
 
 impl<S: FeedbackSystem> Mechanics<S> {
@@ -177,73 +177,64 @@ impl<S: FeedbackSystem> Mechanics<S> {
             IntegralKind::HolonomicConstraint { rate } => Some([i, rate]),
             _ => None,
         });
-        let holonomic_count = fill(&mut holonomic, pairs);
-        let mut conjugates = Vector::<S, [usize; 2]>::from_fn(|_| [0, 0]);
-        let pairs = S::STATE.iter().enumerate().filter_map(|(i, entry)| match entry.role {
-            StateRole::Coordinate { momentum } => Some([i, momentum]),
-            StateRole::Momentum { .. } | StateRole::Variable => None,
-        });
-        let conjugate_count = fill(&mut conjugates, pairs);
-        let energy = S::INTEGRALS.iter().position(|integral| integral.kind == IntegralKind::Energy).unwrap_or_default();
-        Self { system: system.prepare(), holonomic, holonomic_count, energy, conjugates, conjugate_count }
-    }
-
-    fn gradients(&self, x: &Vector<S>) -> Gradients<S> {
-        let jacobian = self.system.integrals_jacobian(x);
-        let row = |i: usize| jacobian.as_ref().get(i).copied().unwrap_or(filled(0.0));
-        Gradients {
-            constraints: Entries::from_fn(|i| row(self.holonomic[i][0])),
-            rates: Entries::from_fn(|i| row(self.holonomic[i][1])),
-            energy: row(self.energy),
+        let mut count = 0;
+        for (slot, pair) in holonomic.as_mut().iter_mut().zip(pairs) {
+            *slot = pair;
+            count += 1;
         }
+        let energy = S::INTEGRALS.iter().position(|integral| integral.kind == IntegralKind::Energy).unwrap_or_default();
+        Self { system: system.prepare(), holonomic, count, energy }
     }
 
     /// A number for each holonomic constraint and its rate, given their indices.
     fn holonomic(&self, number: impl Fn([usize; 2]) -> f64) -> Integrals<S> {
-        Entries::from_fn(|i| number(self.holonomic[i]))
+        let mut numbers: Integrals<S> = filled(0.0);
+        for (entry, &pair) in numbers.as_mut().iter_mut().zip(self.holonomic.as_ref()).take(self.count) {
+            *entry = number(pair);
+        }
+        numbers
     }
 
-    fn conjugates(&self) -> impl Iterator<Item = [usize; 2]> + '_ {
-        self.conjugates.as_ref().iter().copied().take(self.conjugate_count)
+    /// The gradient of integral `i`.
+    fn gradient(jacobian: &Jacobian<S>, i: usize) -> Vector<S> {
+        jacobian.as_ref().get(i).copied().unwrap_or(filled(0.0))
     }
 
     /// p -= h U_q.
-    fn kick(&self, x: &mut Vector<S>, gradients: &Gradients<S>, h: f64) {
-        for [q, p] in self.conjugates() {
-            set(x, p, entry(x, p) - h * entry(&gradients.energy, q));
+    fn kick(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
+        let energy = Self::gradient(jacobian, self.energy);
+        for [q, p] in conjugates::<S>() {
+            set(x, p, entry(x, p) - h * entry(&energy, q));
         }
     }
 
     /// q += h T_p.
-    fn drift(&self, x: &mut Vector<S>, gradients: &Gradients<S>, h: f64) {
-        for [q, p] in self.conjugates() {
-            set(x, q, entry(x, q) + h * entry(&gradients.energy, p));
+    fn drift(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
+        let energy = Self::gradient(jacobian, self.energy);
+        for [q, p] in conjugates::<S>() {
+            set(x, q, entry(x, q) + h * entry(&energy, p));
         }
     }
 
     /// The factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T.
-    fn gram(&self, gradients: &Gradients<S>) -> Cholesky<Integrals<S, Integrals<S>>> {
-        Cholesky::new(self.holonomic_count, |i, j| {
-            let (constraint, rate) = (&gradients.constraints[i], &gradients.rates[j]);
-            self.conjugates().map(|[q, p]| entry(constraint, q) * entry(rate, p)).sum()
+    fn gram(&self, jacobian: &Jacobian<S>) -> Cholesky<Integrals<S, Integrals<S>>> {
+        Cholesky::new(self.count, |i, j| {
+            let (constraint, rate) = (self.holonomic[i][0], self.holonomic[j][1]);
+            let (constraint, rate) = (Self::gradient(jacobian, constraint), Self::gradient(jacobian, rate));
+            conjugates::<S>().map(|[q, p]| entry(&constraint, q) * entry(&rate, p)).sum()
         })
     }
 
-    /// The sum over the holonomic constraints of the entry of a gradient times the multiplier.
-    fn pull(&self, gradients: &Integrals<S, Vector<S>>, column: usize, multipliers: &Integrals<S>) -> f64 {
-        let terms = gradients.as_ref().iter().zip(multipliers.as_ref()).take(self.holonomic_count);
-        terms.map(|(gradient, multiplier)| entry(gradient, column) * multiplier).sum()
+    /// The sum over the holonomic constraints of a gradient times the multiplier; `which` is 0 for dg and 1 for dg'.
+    fn pull(&self, jacobian: &Jacobian<S>, which: usize, multipliers: &Integrals<S>) -> Vector<S> {
+        let mut sum: Vector<S> = filled(0.0);
+        let terms = self.holonomic.as_ref().iter().zip(multipliers.as_ref()).take(self.count);
+        for (pair, &multiplier) in terms {
+            let gradient = Self::gradient(jacobian, pair[which & 1]);
+            sum = Entries::from_fn(|i| sum[i] + gradient[i] * multiplier);
+        }
+        sum
     }
-}
-
-/// Writes the items into the first entries; returns how many there were.
-fn fill<V: Entries<[usize; 2]>>(entries: &mut V, items: impl Iterator<Item = [usize; 2]>) -> usize {
-    let mut count = 0;
-    for (entry, item) in entries.as_mut().iter_mut().zip(items) {
-        *entry = item;
-        count += 1;
-    }
-    count
 }
 
 /// An entry, whose index the compiler need not know to be in range.

@@ -27,6 +27,8 @@ use crate::scalar::Scalar;
 pub struct Tableau<const S: usize> {
     a: [[f64; S]; S],
     b: [f64; S],
+    /// Whether stage i starts from x and the stage before it alone, so that its start is one fused product.
+    follows: [bool; S],
     order: u32,
     error: Difference<S>,
 }
@@ -42,32 +44,23 @@ struct Difference<const S: usize> {
 }
 
 /// The explicit Euler method, of order 1.
-pub const EULER: Tableau<1> =
-    Tableau { a: [[0.0]], b: [1.0], order: 1, error: Difference { stages: [-1.0], end: 1.0 } };
+pub const EULER: Tableau<1> = Tableau::new([[0.0]], [1.0], 1, Difference { stages: [-1.0], end: 1.0 });
 
 /// The explicit midpoint rule, of order 2 (Runge 1895).
-pub const MIDPOINT: Tableau<2> = Tableau {
-    a: [[0.0, 0.0], [0.5, 0.0]],
-    b: [0.0, 1.0],
-    order: 2,
-    error: Difference { stages: [1.0, -2.0], end: 1.0 },
-};
+pub const MIDPOINT: Tableau<2> =
+    Tableau::new([[0.0, 0.0], [0.5, 0.0]], [0.0, 1.0], 2, Difference { stages: [1.0, -2.0], end: 1.0 });
 
 /// The explicit trapezoidal rule, of order 2, known as Heun's method.
-pub const HEUN: Tableau<2> = Tableau {
-    a: [[0.0, 0.0], [1.0, 0.0]],
-    b: [0.5, 0.5],
-    order: 2,
-    error: Difference { stages: [0.0, -1.0], end: 1.0 },
-};
+pub const HEUN: Tableau<2> =
+    Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], 2, Difference { stages: [0.0, -1.0], end: 1.0 });
 
 /// The classical method of order 4 (Kutta 1901).
-pub const RK4: Tableau<4> = Tableau {
-    a: [[0.0; 4], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
-    b: [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
-    order: 4,
-    error: Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
-};
+pub const RK4: Tableau<4> = Tableau::new(
+    [[0.0; 4], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
+    [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
+    4,
+    Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
+);
 
 /// Dormand and Prince's method of order 5, for fixed steps.
 pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step(5);
@@ -76,17 +69,54 @@ pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step(5);
 pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step(8);
 
 impl<const S: usize> Tableau<S> {
+    const fn new(a: [[f64; S]; S], b: [f64; S], order: u32, error: Difference<S>) -> Self {
+        let mut follows = [true; S];
+        let mut i = 0;
+        while i < S {
+            let mut j = 0;
+            while j + 1 < i {
+                follows[i] &= a[i][j] == 0.0;
+                j += 1;
+            }
+            i += 1;
+        }
+        Self { a, b, follows, order, error }
+    }
+
+    /// Where stage `i` is evaluated.
+    #[inline(always)]
+    fn stage<V: Entries<T>, T: Scalar>(&self, i: usize, x: &V, h: T, k: &[V; S], latest: &V) -> V {
+        if i == 0 {
+            *x
+        } else if self.follows[i] {
+            let factor = h * T::from_f64(self.a[i][i - 1]);
+            V::from_fn(|entry| factor.mul_add(latest[entry], x[entry]))
+        } else {
+            extended(x, h, &k[..i - 1], latest, &self.a[i])
+        }
+    }
+
+    /// Where the step ends.
+    #[inline(always)]
+    fn end<V: Entries<T>, T: Scalar>(&self, x: &V, h: T, k: &[V; S], latest: &V) -> V {
+        if S == 1 {
+            let factor = h * T::from_f64(self.b[0]);
+            V::from_fn(|entry| factor.mul_add(latest[entry], x[entry]))
+        } else {
+            extended(x, h, &k[..S.saturating_sub(1)], latest, &self.b)
+        }
+    }
+
     /// One step of size `h` along x' = `field`(x).
     #[inline]
     pub fn step<V: Entries<T>, T: Scalar>(&self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
         let mut k = [*x; S];
-        // Of no account in the first stage, whose row is 0.
         let mut latest = *x;
         for i in 0..S {
-            latest = field(&extended(x, h, &k[..i.saturating_sub(1)], &latest, &self.a[i]));
+            latest = field(&self.stage(i, x, h, &k, &latest));
             k[i] = latest;
         }
-        *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
+        *x = self.end(x, h, &k, &latest);
     }
 
     /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns its stages.
@@ -101,10 +131,10 @@ impl<const S: usize> Tableau<S> {
         let mut latest = first;
         let mut k = [latest; S];
         for i in 1..S {
-            latest = field(&extended(x, h, &k[..i - 1], &latest, &self.a[i]));
+            latest = field(&self.stage(i, x, h, &k, &latest));
             k[i] = latest;
         }
-        *x = extended(x, h, &k[..S.saturating_sub(1)], &latest, &self.b);
+        *x = self.end(x, h, &k, &latest);
         k
     }
 
@@ -236,18 +266,18 @@ impl<const S: usize> Pair<S> {
             }
             ErrorEstimate::Combined { fifth, .. } => Difference { stages: resized(fifth), end: 0.0 },
         };
-        let mut tableau = Tableau { a: [[0.0; R]; R], b: [0.0; R], order, error };
+        let (mut a, mut b) = ([[0.0; R]; R], [0.0; R]);
         let mut i = 0;
         while i < R {
             let mut j = 0;
             while j < i {
-                tableau.a[i][j] = self.a[i][j];
+                a[i][j] = self.a[i][j];
                 j += 1;
             }
-            tableau.b[i] = self.a[self.last][i];
+            b[i] = self.a[self.last][i];
             i += 1;
         }
-        tableau
+        Tableau::new(a, b, order, error)
     }
 }
 
