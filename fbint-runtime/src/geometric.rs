@@ -59,7 +59,7 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
         let before = mechanics.system.integrals_jacobian(x);
         mechanics.kick(x, &before, 0.5 * h);
         let kicked = *x;
-        let velocity = Mechanics::<S>::gradient(&mechanics.system.integrals_jacobian(x), mechanics.energy);
+        let velocity = Mechanics::<S>::energy(&mechanics.system.integrals_jacobian(x));
         let gram = mechanics.gram(&before);
         let mut lambda: Integrals<S> = filled(0.0);
         // Position and momentum are made from the same sums, so that rounding does not separate them.
@@ -152,17 +152,14 @@ impl<O: OneStep<V>, V> OneStep<V> for Composition<O> {
 /// The gradients of all integrals, row by row.
 type Jacobian<S> = Integrals<S, Vector<S>>;
 
-/// A canonical system, with the indices of its holonomic constraints and its energy.
+/// A canonical system.
 #[derive_where(Clone, Copy, Debug)]
 struct Mechanics<S: FeedbackSystem> {
     system: S::Prepared<f64>,
-    /// The index of each holonomic constraint and of its rate, as many as there are.
-    holonomic: Integrals<S, [usize; 2]>,
-    count: usize,
-    energy: usize,
 }
 
 /// The index of each coordinate and of its momentum. They are read where they are declared, so that the compiler knows them.
+#[inline(always)]
 fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
     S::STATE.iter().enumerate().filter_map(|(i, entry)| match entry.role {
         StateRole::Coordinate { momentum } => Some([i, momentum]),
@@ -172,24 +169,29 @@ fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
 
 impl<S: FeedbackSystem> Mechanics<S> {
     fn new(system: &S) -> Self {
-        let mut holonomic = Integrals::<S, [usize; 2]>::from_fn(|_| [0, 0]);
-        let pairs = S::INTEGRALS.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
+        Self { system: system.prepare() }
+    }
+
+    /// The index of each holonomic constraint and of its rate, in the order of the multipliers.
+    #[inline(always)]
+    fn constraints() -> impl Iterator<Item = [usize; 2]> + Clone {
+        S::INTEGRALS.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
             IntegralKind::HolonomicConstraint { rate } => Some([i, rate]),
             _ => None,
-        });
-        let mut count = 0;
-        for (slot, pair) in holonomic.as_mut().iter_mut().zip(pairs) {
-            *slot = pair;
-            count += 1;
-        }
-        let energy = S::INTEGRALS.iter().position(|integral| integral.kind == IntegralKind::Energy).unwrap_or_default();
-        Self { system: system.prepare(), holonomic, count, energy }
+        })
+    }
+
+    /// The gradient of the energy.
+    #[inline(always)]
+    fn energy(jacobian: &Jacobian<S>) -> Vector<S> {
+        let energy = S::INTEGRALS.iter().position(|integral| integral.kind == IntegralKind::Energy);
+        Self::gradient(jacobian, energy.unwrap_or_default())
     }
 
     /// A number for each holonomic constraint and its rate, given their indices.
     fn holonomic(&self, number: impl Fn([usize; 2]) -> f64) -> Integrals<S> {
         let mut numbers: Integrals<S> = filled(0.0);
-        for (entry, &pair) in numbers.as_mut().iter_mut().zip(self.holonomic.as_ref()).take(self.count) {
+        for (entry, pair) in numbers.as_mut().iter_mut().zip(Self::constraints()) {
             *entry = number(pair);
         }
         numbers
@@ -202,7 +204,7 @@ impl<S: FeedbackSystem> Mechanics<S> {
 
     /// p -= h U_q.
     fn kick(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
-        let energy = Self::gradient(jacobian, self.energy);
+        let energy = Self::energy(jacobian);
         for [q, p] in conjugates::<S>() {
             set(x, p, entry(x, p) - h * entry(&energy, q));
         }
@@ -210,7 +212,7 @@ impl<S: FeedbackSystem> Mechanics<S> {
 
     /// q += h T_p.
     fn drift(&self, x: &mut Vector<S>, jacobian: &Jacobian<S>, h: f64) {
-        let energy = Self::gradient(jacobian, self.energy);
+        let energy = Self::energy(jacobian);
         for [q, p] in conjugates::<S>() {
             set(x, q, entry(x, q) + h * entry(&energy, p));
         }
@@ -218,9 +220,14 @@ impl<S: FeedbackSystem> Mechanics<S> {
 
     /// The factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T.
     fn gram(&self, jacobian: &Jacobian<S>) -> Cholesky<Integrals<S, Integrals<S>>> {
-        Cholesky::new(self.count, |i, j| {
-            let (constraint, rate) = (self.holonomic[i][0], self.holonomic[j][1]);
-            let (constraint, rate) = (Self::gradient(jacobian, constraint), Self::gradient(jacobian, rate));
+        let mut pairs = Integrals::<S, [usize; 2]>::from_fn(|_| [0, 0]);
+        let mut count = 0;
+        for (slot, pair) in pairs.as_mut().iter_mut().zip(Self::constraints()) {
+            *slot = pair;
+            count += 1;
+        }
+        Cholesky::new(count, |i, j| {
+            let (constraint, rate) = (Self::gradient(jacobian, pairs[i][0]), Self::gradient(jacobian, pairs[j][1]));
             conjugates::<S>().map(|[q, p]| entry(&constraint, q) * entry(&rate, p)).sum()
         })
     }
@@ -228,8 +235,7 @@ impl<S: FeedbackSystem> Mechanics<S> {
     /// The sum over the holonomic constraints of a gradient times the multiplier; `which` is 0 for dg and 1 for dg'.
     fn pull(&self, jacobian: &Jacobian<S>, which: usize, multipliers: &Integrals<S>) -> Vector<S> {
         let mut sum: Vector<S> = filled(0.0);
-        let terms = self.holonomic.as_ref().iter().zip(multipliers.as_ref()).take(self.count);
-        for (pair, &multiplier) in terms {
+        for (pair, &multiplier) in Self::constraints().zip(multipliers.as_ref()) {
             let gradient = Self::gradient(jacobian, pair[which & 1]);
             sum = Entries::from_fn(|i| sum[i] + gradient[i] * multiplier);
         }
