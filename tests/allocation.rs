@@ -7,9 +7,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use fbint_runtime::{Feedback, FeedbackSystem, Gains};
+use fbint_runtime::{Feedback, FeedbackSystem, Gains, Vector};
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
-use nalgebra::SVector;
 
 /// Here they need not be more than what they are.
 macro_rules! functions {
@@ -99,10 +98,7 @@ fn four_bar() {
     steps_allocate_nothing(&linkage, linkage.start().unwrap());
 }
 
-fn steps_allocate_nothing<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    start: impl Into<SVector<f64, N>>,
-) {
+fn steps_allocate_nothing<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>) {
     let mut x = start.into();
     let feedback = Feedback::new(system, &x, Gains::uniform(1.0)).unwrap();
     let allocations = allocations_of(|| {
@@ -114,5 +110,6 @@ fn steps_allocate_nothing<S: FeedbackSystem<N, M>, const N: usize, const M: usiz
         }
     });
     assert_eq!(allocations, 0, "{}", S::NAME);
-    assert!(feedback.violations(&x).amax() < 1e-3, "{}: ended at {x}", S::NAME);
+    let is_small = |violation: &f64| violation.abs() < 1e-3;
+    assert!(feedback.violations(&x).as_ref().iter().all(is_small), "{}: ended at {x:?}", S::NAME);
 }

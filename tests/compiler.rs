@@ -22,9 +22,9 @@ const SHIPPED: [&str; 7] = [
 const OTHERS: &str = include_str!("systems.rs");
 const CHAIN: &str = include_str!("../models/src/chain.rs");
 
-/// R_i, which a correction adds to the diagonal when programs are tested: small, but large enough to show.
+/// R_i, which a projection adds to the diagonal when programs are tested: small, but large enough to show.
 pub const NOISE: f64 = 1e-3;
-/// S_j, with which a correction moves entry j of the state when programs are tested: no two alike, and none 1.
+/// S_j, with which a projection moves entry j of the state when programs are tested: no two alike, and none 1.
 pub fn variance(column: usize) -> f64 {
     0.3 + (0.7 + 1.618 * column as f64) % 2.0
 }

@@ -14,6 +14,7 @@ use fbint_macros_core::derivation::{Constraints, Derivation, Field, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{FUNCTIONS, Input, Instruction, Program, Programs, Value, assemble, verify};
 use fbint_macros_core::table::Id;
+use fbint_runtime::FeedbackSystem;
 use fbint_tests::compiler::Declaration;
 use fbint_tests::functions::{self, Question, Results, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
@@ -23,7 +24,7 @@ use fbint_tests::{Random, relative_error};
 const CHECKED: usize = 20;
 /// States of its own at which it is judged whether a fault changes anything.
 const JUDGED: usize = 12;
-/// What the judge takes for rounding; of a correction, ten times what the oracle's tolerance is.
+/// What the judge takes for rounding; of a projection, ten times what the oracle's tolerance is.
 const ROUNDING: f64 = 1e-10;
 
 mod programs {
@@ -34,7 +35,7 @@ mod programs {
 
         fbint_tests::test_every_model!(those_in_each_function_are_caught);
 
-        fn those_in_each_function_are_caught<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+        fn those_in_each_function_are_caught<S: Declared>(system: &mut S) {
             // Twelve models with at least a hundred harmful faults each: more than a thousand.
             let tally = every_harmful_fault_is_caught(system, 22);
             assert!(tally.harmful >= 100, "{}: only {} faults change a result", S::NAME, tally.harmful);
@@ -46,15 +47,12 @@ mod programs {
 
         fbint_tests::test_every_other_system!(those_in_each_function_are_caught);
 
-        fn those_in_each_function_are_caught<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+        fn those_in_each_function_are_caught<S: Declared>(system: &mut S) {
             every_harmful_fault_is_caught(system, 6);
         }
     }
 
-    fn every_harmful_fault_is_caught<S: Declared<N, M>, const N: usize, const M: usize>(
-        system: &mut S,
-        faults: usize,
-    ) -> Tally {
+    fn every_harmful_fault_is_caught<S: Declared>(system: &mut S, faults: usize) -> Tally {
         let good = Declaration::of_system(S::NAME).compile();
         let checks = Checks::new(system, &good.programs);
         assert_eq!(verify(&good.derivation, &good.programs), Ok(Vec::new()), "{}", S::NAME);
@@ -66,9 +64,10 @@ mod programs {
             for _ in 0..faults {
                 let mut programs = good.programs.clone();
                 let prepared = programs.prepare.outputs.len();
+                let n = S::STATE.len();
                 let (name, program, range) = match broken {
-                    None => ("prepare", &mut programs.prepare, N..N + S::PARAMETER_NAMES.len()),
-                    Some(function) => (function.name, &mut programs[function], 0..N),
+                    None => ("prepare", &mut programs.prepare, n..n + S::PARAMETER_NAMES.len()),
+                    Some(function) => (function.name, &mut programs[function], 0..n),
                 };
                 let Some(fault) = break_program(program, prepared, range, &mut random) else { break };
                 let fault = format!("{} {name}: {fault}", S::NAME);
@@ -219,12 +218,12 @@ mod derivations {
         fbint_tests::test_every_other_system!(every_harmful_fault_is_caught);
     }
 
-    fn every_harmful_fault_is_caught<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+    fn every_harmful_fault_is_caught<S: Declared>(system: &mut S) {
         let good = Declaration::of_system(S::NAME).compile();
         let checks = Checks::new(system, &good.programs);
         let mut random = Random::new(4);
         let mut tally = Tally::default();
-        for _ in 0..if N < 48 { 30 } else { 10 } {
+        for _ in 0..if S::STATE.len() < 48 { 30 } else { 10 } {
             let mut derivation = good.derivation.clone();
             let fault = format!("{}: {}", S::NAME, break_derivation(&mut derivation, &mut random));
             // A program that divides by an entry that is gone is not written.
@@ -351,31 +350,31 @@ mod derivations {
 }
 
 /// A state with parameters, what the functions should return there, and how exactly.
-struct Check<const N: usize, const M: usize> {
+struct Check<S: FeedbackSystem> {
     parameters: Vec<f64>,
-    question: Question<N, M>,
+    question: Question<S>,
     expected: Results,
     tolerances: Tolerances,
     emitted: Results,
 }
 
 /// What a system's programs are held against.
-struct Checks<const N: usize, const M: usize> {
+struct Checks<S: FeedbackSystem> {
     /// The first states of `identities`.
-    checked: Vec<Check<N, M>>,
-    /// Others, with the results of the good programs and what counts as rounding in a correction.
-    judged: Vec<(Vec<f64>, Question<N, M>, Results, f64)>,
+    checked: Vec<Check<S>>,
+    /// Others, with the results of the good programs and what counts as rounding in a projection.
+    judged: Vec<(Vec<f64>, Question<S>, Results, f64)>,
 }
 
-impl<const N: usize, const M: usize> Checks<N, M> {
-    fn new<S: Declared<N, M>>(system: &mut S, good: &Programs) -> Self {
+impl<S: Declared> Checks<S> {
+    fn new(system: &mut S, good: &Programs) -> Self {
         let mut random = Random::new(1);
         let checked = (0..CHECKED).map(|turn| check(system, &mut random, turn)).collect();
         let mut random = Random::new(9);
         let judged = (0..JUDGED).map(|turn| {
             let Check { parameters, question, tolerances, .. } = check(system, &mut random, turn);
             let results = interpreted(good, &parameters, &question);
-            (parameters, question, results, 10.0 * tolerances.correction)
+            (parameters, question, results, 10.0 * tolerances.projection)
         });
         Self { checked, judged: judged.collect() }
     }
@@ -402,7 +401,7 @@ impl<const N: usize, const M: usize> Checks<N, M> {
             let pairs = good.0.iter().zip(&faulty.0).zip(functions::FUNCTIONS);
             pairs.into_iter().any(|((good, faulty), name)| {
                 let error = relative_error(faulty, good);
-                error.is_nan() || error > if name == "correction" { rounding.max(ROUNDING) } else { ROUNDING }
+                error.is_nan() || error > if name == "projection" { rounding.max(ROUNDING) } else { ROUNDING }
             })
         })
     }
@@ -442,15 +441,11 @@ impl Tally {
 }
 
 /// A state of `identities`: the same numbers in the same order.
-fn check<S: Declared<N, M>, const N: usize, const M: usize>(
-    system: &mut S,
-    random: &mut Random,
-    turn: usize,
-) -> Check<N, M> {
+fn check<S: Declared>(system: &mut S, random: &mut Random, turn: usize) -> Check<S> {
     let (x, oracle) = random_state(system, random);
     let mut question = Question::random(x, random, turn);
     question.h = oracle.step(&question);
-    let (expected, tolerances) = oracle.results(&question, None::<fn(&_) -> Oracle<N, M>>);
+    let (expected, tolerances) = oracle.results(&question, None::<fn(&_) -> Oracle>);
     let parameters = (0..S::PARAMETER_NAMES.len()).map(|index| system.parameter(index).expect("a parameter"));
     Check { parameters: parameters.collect(), emitted: emitted(system, &question), question, expected, tolerances }
 }

@@ -5,13 +5,14 @@
 //! one path against another: tests of the models and tests by injected faults call the same.
 
 use fbint_macros_core::program::{self, Program, Programs};
-use fbint_runtime::{FeedbackLaw, FeedbackSystem, PreparedSystem, Scalar};
-use nalgebra::{SMatrix, SVector};
+use fbint_runtime::tableau::{EULER, RK4};
+use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
+use nalgebra::DMatrix;
 
 use crate::compiler::{NOISE, normalised, run, variance};
 use crate::{Random, relative_error};
 
-/// The functions, in the order of [`Results`].
+/// The functions, in the order of [`Results`], and two steps with the feedback field.
 pub const FUNCTIONS: [&str; 11] = [
     "vector_field",
     "integrals",
@@ -20,34 +21,34 @@ pub const FUNCTIONS: [&str; 11] = [
     "outputs",
     "potential_gradient",
     "feedback_field",
-    "correction",
+    "projection",
     "squared_gradients",
     "euler_step",
     "rk4_step",
 ];
 
-/// What each of [`FUNCTIONS`] returns, matrices column by column; empty where a path does not give it.
+/// What each of [`FUNCTIONS`] returns, matrices row by row; empty where a path does not give it.
 #[derive(Clone, Debug)]
 pub struct Results(pub [Vec<f64>; FUNCTIONS.len()]);
 
-/// What to evaluate the functions at.
+/// What to evaluate the functions of the system `S` at.
 #[derive(Clone, Debug)]
-pub struct Question<const N: usize, const M: usize> {
+pub struct Question<S: FeedbackSystem> {
     /// The state.
-    pub x: SVector<f64, N>,
+    pub x: Vector<S>,
     /// The feedback.
-    pub law: Law<N, M>,
+    pub law: Law<S>,
     /// A step.
     pub h: f64,
-    /// z; the violation to correct is DF z, because where integrals are dependent no other one has a correction that rounding
-    /// leaves alone.
-    pub direction: SVector<f64, N>,
+    /// z; the violation to project away is DF z, because where integrals are dependent no other one has a projection that
+    /// rounding leaves alone.
+    pub direction: Vector<S>,
 }
 
 /// The kinds of matrices that gains come in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A multiple of the identity; for L the identity itself.
+    /// A multiple of the identity.
     Uniform,
     /// A diagonal.
     Diagonal,
@@ -55,191 +56,134 @@ pub enum Kind {
     Full,
 }
 
-/// y = K (F - F_target) and L, each diag(d) + v v^T.
+/// y = K (F - F_target), K = diag(d) + v v^T.
 #[derive(Clone, Debug)]
-pub struct Law<const N: usize, const M: usize> {
+pub struct Law<S: FeedbackSystem> {
     /// F_target
-    pub targets: SVector<f64, M>,
-    gains: (SVector<f64, M>, SVector<f64, M>),
-    metric: (SVector<f64, N>, SVector<f64, N>),
-    has_metric: bool,
+    pub targets: Integrals<S>,
+    diagonal: Integrals<S>,
+    vector: Integrals<S>,
 }
-
-/// A [`Law`] as generated code wants it: that there is a metric is part of its type.
-#[derive(Clone, Copy, Debug)]
-pub struct Applied<'a, const METRIC: bool, const N: usize, const M: usize>(pub &'a Law<N, M>);
 
 /// y = F - F_target + DF z
-struct Violation<const M: usize>(SVector<f64, M>);
+struct Violation<S: FeedbackSystem>(Integrals<S>);
 
-impl<const N: usize, const M: usize> Law<N, M> {
-    /// Targets between -1 and 1; gains and a metric of the given kinds.
-    pub fn random(random: &mut Random, gains: Kind, metric: Kind) -> Self {
-        let targets = SVector::from_fn(|_, _| random.between(-1.0, 1.0));
-        let metric_matrix = match metric {
-            Kind::Uniform => (SVector::repeat(1.0), SVector::zeros()),
-            other => matrix(random, other),
-        };
-        Self { targets, gains: matrix(random, gains), metric: metric_matrix, has_metric: metric != Kind::Uniform }
+impl<S: FeedbackSystem> Law<S> {
+    /// Targets between -1 and 1; gains of the given kind, d between 0.5 and 5, v between -1 and 1.
+    pub fn random(random: &mut Random, gains: Kind) -> Self {
+        let targets = Entries::from_fn(|_| random.between(-1.0, 1.0));
+        let same = random.between(0.5, 5.0);
+        let diagonal = Entries::from_fn(|_| if gains == Kind::Uniform { same } else { random.between(0.5, 5.0) });
+        let vector = Entries::from_fn(|_| if gains == Kind::Full { random.between(-1.0, 1.0) } else { 0.0 });
+        Self { targets, diagonal, vector }
     }
 
-    /// K = diag(gains), without a metric.
-    pub fn diagonal(targets: [f64; M], gains: [f64; M]) -> Self {
-        let identity = (SVector::repeat(1.0), SVector::zeros());
-        Self { targets: targets.into(), gains: (gains.into(), SVector::zeros()), metric: identity, has_metric: false }
-    }
-
-    fn weigh<T: Scalar>(&self, integrals: [T; M]) -> [T; M] {
-        let changes = std::array::from_fn(|i| integrals[i] - T::from_f64(self.targets[i]));
-        product(&self.gains, changes)
-    }
-}
-
-/// d between 0.5 and 5, v between -1 and 1.
-fn matrix<const D: usize>(random: &mut Random, kind: Kind) -> (SVector<f64, D>, SVector<f64, D>) {
-    let same = random.between(0.5, 5.0);
-    let diagonal = SVector::from_fn(|_, _| if kind == Kind::Uniform { same } else { random.between(0.5, 5.0) });
-    let vector = SVector::from_fn(|_, _| if kind == Kind::Full { random.between(-1.0, 1.0) } else { 0.0 });
-    (diagonal, vector)
-}
-
-/// (diag(d) + v v^T) a
-fn product<T: Scalar, const D: usize>((d, v): &(SVector<f64, D>, SVector<f64, D>), a: [T; D]) -> [T; D] {
-    let projection = (0..D).fold(T::from_f64(0.0), |sum, i| sum + T::from_f64(v[i]) * a[i]);
-    std::array::from_fn(|i| T::from_f64(d[i]) * a[i] + T::from_f64(v[i]) * projection)
-}
-
-impl<const METRIC: bool, T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Applied<'_, METRIC, N, M> {
-    const HAS_METRIC: bool = METRIC;
-
-    fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        self.0.weigh(integrals)
-    }
-
-    fn precondition(&self, gradient: [T; N]) -> [T; N] {
-        product(&self.0.metric, gradient)
-    }
-}
-
-impl<T: Scalar, const N: usize, const M: usize> FeedbackLaw<T, N, M> for Violation<M> {
-    const HAS_METRIC: bool = false;
-
-    fn weigh(&self, integrals: [T; M]) -> [T; M] {
-        std::array::from_fn(|i| integrals[i] + T::from_f64(self.0[i]))
-    }
-
-    fn precondition(&self, gradient: [T; N]) -> [T; N] {
-        gradient
-    }
-}
-
-impl<const N: usize, const M: usize> Question<N, M> {
-    /// A question about `x` with gains and a metric of the kinds whose turn it is.
-    pub fn random(x: SVector<f64, N>, random: &mut Random, turn: usize) -> Self {
-        const KINDS: [Kind; 3] = [Kind::Uniform, Kind::Diagonal, Kind::Full];
-        let law = Law::random(random, KINDS[turn % 3], KINDS[turn / 3 % 3]);
-        let direction = SVector::from_fn(|_, _| random.between(-1.0, 1.0));
-        Self { x, law, h: random.between(1e-4, 1e-2), direction }
+    /// K = diag(gains).
+    pub fn diagonal(targets: Integrals<S>, gains: Integrals<S>) -> Self {
+        Self { targets, diagonal: gains, vector: Entries::from_fn(|_| 0.0) }
     }
 
     /// K
-    pub fn gains(&self) -> SMatrix<f64, M, M> {
-        let (diagonal, vector) = &self.law.gains;
-        SMatrix::from_diagonal(diagonal) + vector * vector.transpose()
-    }
-
-    /// L v
-    pub fn metric(&self, v: &SVector<f64, N>) -> SVector<f64, N> {
-        let (diagonal, vector) = &self.law.metric;
-        diagonal.component_mul(v) + vector * vector.dot(v)
-    }
-
-    /// DF z - F, which makes of F the violation to correct. Given F and DF by rows.
-    fn violation(&self, integrals: &[f64], jacobian: impl Fn(usize, usize) -> f64) -> Violation<M> {
-        let along = |row: usize| (0..N).map(|column| jacobian(row, column) * self.direction[column]).sum::<f64>();
-        Violation(SVector::from_fn(|row, _| along(row) - integrals[row]))
+    pub fn gains(&self) -> DMatrix<f64> {
+        let count = Integrals::<S>::LEN;
+        let product = |i: usize, j: usize| self.vector[i] * self.vector[j];
+        DMatrix::from_fn(count, count, |i, j| if i == j { self.diagonal[i] } else { 0.0 } + product(i, j))
     }
 }
 
-/// By the code that the macro emitted.
-pub fn emitted<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    question: &Question<N, M>,
-) -> Results {
+impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Law<S> {
+    fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T> {
+        let [targets, d, v] =
+            [&self.targets, &self.diagonal, &self.vector].map(|numbers| move |i: usize| T::from_f64(numbers[i]));
+        let changes = Integrals::<S, T>::from_fn(|i| integrals[i] - targets(i));
+        let along = (0..Integrals::<S>::LEN).fold(T::from_f64(0.0), |sum, i| sum + v(i) * changes[i]);
+        Entries::from_fn(|i| d(i) * changes[i] + v(i) * along)
+    }
+}
+
+impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Violation<S> {
+    fn weigh(&self, integrals: Integrals<S>) -> Integrals<S> {
+        Entries::from_fn(|i| integrals[i] + self.0[i])
+    }
+}
+
+impl<S: FeedbackSystem> Question<S> {
+    /// A question about `x` with gains of the kind whose turn it is.
+    pub fn random(x: Vector<S>, random: &mut Random, turn: usize) -> Self {
+        const KINDS: [Kind; 3] = [Kind::Uniform, Kind::Diagonal, Kind::Full];
+        let law = Law::random(random, KINDS[turn % 3]);
+        // As many numbers as a law had with its metric, so that the states that follow are the states that the tolerances of the
+        // tests were judged at.
+        random.pass_over([0, 1 + S::STATE.len(), 1 + 2 * S::STATE.len()][turn / 3 % 3]);
+        let direction = Entries::from_fn(|_| random.between(-1.0, 1.0));
+        Self { x, law, h: random.between(1e-4, 1e-2), direction }
+    }
+
+    /// DF z - F, which makes of F the violation to project away. Given F and DF by rows.
+    fn violation(&self, integrals: &[f64], jacobian: impl Fn(usize, usize) -> f64) -> Violation<S> {
+        let columns = 0..Vector::<S>::LEN;
+        let along =
+            |row: usize| columns.clone().map(|column| jacobian(row, column) * self.direction[column]).sum::<f64>();
+        Violation(Entries::from_fn(|row| along(row) - integrals[row]))
+    }
+}
+
+/// By the code that the macro emitted, with the steps of the runtime.
+pub fn emitted<S: FeedbackSystem>(system: &S, question: &Question<S>) -> Results {
     let prepared = system.prepare();
-    let (x, law) = (&question.x, &question.law);
+    let Question { x, law, h, .. } = question;
     let (integrals, jacobian) = (prepared.integrals(x), prepared.integrals_jacobian(x));
-    let violation = question.violation(integrals.as_slice(), |row, column| jacobian[(row, column)]);
-    let variances = SVector::from_fn(|column, _| variance(column));
-    let [potential_gradient, feedback, euler, rk4] = match law.has_metric {
-        true => with_feedback(&prepared, question, &Applied::<true, N, M>(law)),
-        false => with_feedback(&prepared, question, &Applied::<false, N, M>(law)),
-    };
+    let violation = question.violation(integrals.as_ref(), |row, column| jacobian[row][column]);
+    let (variances, noise) = (Entries::from_fn(variance), Entries::from_fn(|_| NOISE));
+    let feedback = |x: &Vector<S>| prepared.feedback_field(x, law);
+    let (mut euler, mut rk4) = (*x, *x);
+    EULER.step(feedback, &mut euler, *h);
+    RK4.step(feedback, &mut rk4, *h);
     Results([
-        prepared.vector_field(x).as_slice().to_vec(),
-        integrals.as_slice().to_vec(),
-        jacobian.as_slice().to_vec(),
-        prepared.multipliers(x).as_slice().to_vec(),
+        prepared.vector_field(x).as_ref().to_vec(),
+        integrals.as_ref().to_vec(),
+        jacobian.as_ref().iter().flat_map(|row| row.as_ref()).copied().collect(),
+        prepared.multipliers(x).as_ref().to_vec(),
         prepared.outputs(x).as_ref().to_vec(),
-        potential_gradient,
-        feedback,
-        prepared.correction(x, &variances, &SVector::repeat(NOISE), &violation).as_slice().to_vec(),
-        prepared.squared_gradients(x).as_slice().to_vec(),
-        euler,
-        rk4,
+        prepared.potential_gradient(x, law).as_ref().to_vec(),
+        feedback(x).as_ref().to_vec(),
+        prepared.projection(x, &variances, &noise, &violation).as_ref().to_vec(),
+        prepared.squared_gradients(x).as_ref().to_vec(),
+        euler.as_ref().to_vec(),
+        rk4.as_ref().to_vec(),
     ])
 }
 
-fn with_feedback<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-    prepared: &P,
-    question: &Question<N, M>,
-    law: &impl FeedbackLaw<f64, N, M>,
-) -> [Vec<f64>; 4] {
-    let (mut euler, mut rk4) = (question.x, question.x);
-    prepared.euler_step(&mut euler, question.h, law);
-    prepared.rk4_step(&mut rk4, question.h, law);
-    let (gradient, field) = (prepared.potential_gradient(&question.x, law), prepared.feedback_field(&question.x, law));
-    [gradient, field, euler, rk4].map(|vector| vector.as_slice().to_vec())
-}
-
 /// By interpreting programs, with steps written out here.
-pub fn interpreted<const N: usize, const M: usize>(
-    programs: &Programs,
-    parameters: &[f64],
-    question: &Question<N, M>,
-) -> Results {
-    let machine = Machine { prepared: run(&programs.prepare, &[], |i| parameters[i - N], |_| Vec::new()) };
-    let weigh = |integrals: &[f64]| question.law.weigh::<f64>(array(integrals)).to_vec();
+pub fn interpreted<S: FeedbackSystem>(programs: &Programs, parameters: &[f64], question: &Question<S>) -> Results {
+    let columns = Vector::<S>::LEN;
+    let machine = Machine { prepared: run(&programs.prepare, &[], |i| parameters[i - columns], |_| Vec::new()) };
+    let weigh = |integrals: &[f64]| weighed(&question.law, integrals);
     let law = normalised(programs, &machine.prepared, weigh);
     let at = |program: &Program, x: &[f64]| machine.run(program, x, &law);
-    let potential_gradient = |x: &[f64]| at(&programs[&program::POTENTIAL_GRADIENT], x);
-    let feedback = |x: &[f64]| match question.law.has_metric {
-        false => at(&programs[&program::FEEDBACK_FIELD], x),
-        true => {
-            let gradient = product(&question.law.metric, array::<N>(&potential_gradient(x)));
-            at(&programs[&program::VECTOR_FIELD], x).iter().zip(gradient).map(|(x, v)| x - v).collect()
-        }
-    };
-    let x = question.x.as_slice();
+    let feedback = |x: &[f64]| at(&programs[&program::FEEDBACK_FIELD], x);
+    let x = question.x.as_ref();
     let (integrals, jacobian) = (at(&programs[&program::INTEGRALS], x), at(&programs[&program::JACOBIAN], x));
-    let violation = question.violation(&integrals, |row, column| jacobian[row * N + column]);
-    let correction = machine.run(&programs[&program::PROJECTION], x, |integrals| {
-        FeedbackLaw::<f64, N, M>::weigh(&violation, array(integrals)).to_vec()
-    });
+    let violation = question.violation(&integrals, |row, column| jacobian[row * columns + column]);
+    let projection = machine.run(&programs[&program::PROJECTION], x, |integrals| weighed(&violation, integrals));
     let (euler, rk4) = steps(&feedback, x, question.h);
     Results([
         at(&programs[&program::VECTOR_FIELD], x),
         integrals,
-        (0..N * M).map(|index| jacobian[index % M * N + index / M]).collect(),
+        jacobian,
         at(&programs[&program::MULTIPLIERS], x),
         at(&programs[&program::OUTPUTS], x),
-        potential_gradient(x),
+        at(&programs[&program::POTENTIAL_GRADIENT], x),
         feedback(x),
-        correction,
+        projection,
         at(&programs[&program::SQUARED_GRADIENTS], x),
         euler,
         rk4,
     ])
+}
+
+fn weighed<S: FeedbackSystem>(law: &impl FeedbackLaw<S, f64>, integrals: &[f64]) -> Vec<f64> {
+    law.weigh(Entries::from_fn(|i| integrals[i])).as_ref().to_vec()
 }
 
 struct Machine {
@@ -252,21 +196,19 @@ impl Machine {
     }
 }
 
-fn array<const D: usize>(values: &[f64]) -> [f64; D] {
-    std::array::from_fn(|index| values[index])
-}
-
 /// x + h f(x), and the classical method of order 4.
 fn steps(field: &impl Fn(&[f64]) -> Vec<f64>, x: &[f64], h: f64) -> (Vec<f64>, Vec<f64>) {
-    let along = |step: f64, slope: &[f64]| -> Vec<f64> {
-        slope.iter().zip(x).map(|(&slope, &x)| Scalar::mul_add(step, slope, x)).collect()
+    // x + h sum_j b_j k_j, the sum fused from the left.
+    let along = |slopes: &[(f64, &[f64])]| -> Vec<f64> {
+        let rise = |i: usize| slopes.iter().fold(-0.0, |sum, (b, k)| Scalar::mul_add(h * b, k[i], sum));
+        (0..x.len()).map(|i| x[i] + rise(i)).collect()
     };
     let k1 = field(x);
-    let k2 = field(&along(h / 2.0, &k1));
-    let k3 = field(&along(h / 2.0, &k2));
-    let k4 = field(&along(h, &k3));
-    let slope: Vec<f64> = (0..x.len()).map(|i| Scalar::mul_add(2.0, k2[i] + k3[i], k1[i] + k4[i])).collect();
-    (along(h, &k1), along(h / 6.0, &slope))
+    let k2 = field(&along(&[(0.5, &k1)]));
+    let k3 = field(&along(&[(0.5, &k2)]));
+    let k4 = field(&along(&[(1.0, &k3)]));
+    let rk4 = along(&[(1.0 / 6.0, &k1), (1.0 / 3.0, &k2), (1.0 / 3.0, &k3), (1.0 / 6.0, &k4)]);
+    (along(&[(1.0, &k1)]), rk4)
 }
 
 /// The first function whose results on two paths differ by more than its tolerance allows, and by how much.

@@ -5,8 +5,8 @@
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic)]
 
-use fbint_runtime::{Error, Feedback, FeedbackSystem, Gains, PreparedSystem};
-use nalgebra::{SVector, vector};
+use fbint_runtime::{Error, Feedback, FeedbackLaw, FeedbackSystem, Gains, Integrals, PreparedSystem, Vector};
+use nalgebra::vector;
 
 /// One model of every kind, for the surroundings that `feedback_system` was brought to.
 macro_rules! models_of_every_kind {
@@ -91,6 +91,7 @@ mod shadows {
     use ::fbint_runtime::feedback_system;
 
     struct f64;
+    struct bool;
     struct usize;
     struct str;
     struct Vec;
@@ -105,10 +106,19 @@ mod shadows {
     struct Matrix;
     struct ArrayStorage;
     struct Operations;
+    struct StateEntry;
+    struct StateRole;
+    struct Integral;
+    struct Vector;
+    struct Integrals;
     trait Scalar {}
     trait From {}
     trait Clone {}
     trait FeedbackLaw {}
+    trait FeedbackSystem {}
+    trait PreparedSystem {}
+    trait Entry {}
+    trait Entries {}
 
     mod core {}
     mod std {}
@@ -133,6 +143,9 @@ mod shadows {
             self
         }
         fn from_f64(_: ::core::primitive::f64) -> ::core::primitive::f64 {
+            0.0
+        }
+        fn from_lanes(_: fn(::core::primitive::usize) -> ::core::primitive::f64) -> ::core::primitive::f64 {
             0.0
         }
         fn weigh(&self, _: [::core::primitive::f64; 3]) -> [::core::primitive::f64; 3] {
@@ -162,8 +175,9 @@ mod names_of_models {
             )*
         };
     }
-    model!(T G Vec Result Option Some None Ok From Clone SVector Matrix ArrayStorage);
+    model!(T L Vec Result Option Some None Ok From Clone SVector Matrix ArrayStorage);
     model!(FeedbackSystem FeedbackLaw Scalar IntegralKind Operations Self_ r#async r#gen);
+    model!(G Entry Entries Vector Integrals PreparedSystem);
 }
 
 /// Parameters and variables that have the names of what the generated code binds.
@@ -284,21 +298,18 @@ mod visibility {
         }
 
         pub(in super::super) fn private_energy() -> f64 {
-            use fbint_runtime::FeedbackSystem;
-            Private { k: 2.0 }.integrals(&nalgebra::vector![3.0, 4.0])[0]
+            use fbint_runtime::{FeedbackSystem, PreparedSystem};
+            Private { k: 2.0 }.prepare().integrals(&[3.0, 4.0])[0]
         }
     }
 }
 
-/// The field and one step of every method, with gains and with a metric.
-fn results<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-    system: &S,
-    x: &SVector<f64, N>,
-) -> Result<Vec<SVector<f64, N>>, Error> {
+/// The field and one step of every method, with gains and with a law.
+fn results<S: FeedbackSystem>(system: &S, x: &Vector<S>) -> Result<Vec<Vector<S>>, Error> {
     let feedback = Feedback::new(system, x, Gains::uniform(2.0))?;
-    let mut all = vec![system.vector_field(x), feedback.field(x), system.prepare().potential_gradient(x, &feedback)];
-    let preconditioned = Feedback::new(system, x, Gains::uniform(2.0).with_diagonal_metric([3.0; N]))?;
-    all.push(preconditioned.field(x));
+    let system = system.prepare();
+    let mut all = vec![system.vector_field(x), feedback.field(x)];
+    all.extend([system.potential_gradient(x, &Doubled), system.feedback_field(x, &Doubled)]);
     let (mut euler, mut rk4) = (*x, *x);
     feedback.euler_step(&mut euler, 0.1);
     feedback.rk4_step(&mut rk4, 0.1);
@@ -306,19 +317,37 @@ fn results<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
     Ok(all)
 }
 
+/// y = 2 F
+struct Doubled;
+
+impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Doubled {
+    fn weigh(&self, mut integrals: Integrals<S>) -> Integrals<S> {
+        integrals.as_mut().iter_mut().for_each(|integral| *integral *= 2.0);
+        integrals
+    }
+}
+
+/// To the last bit.
+fn assert_identical(actual: &[f64], expected: &[f64]) {
+    let bits = |numbers: &[f64]| numbers.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(actual), bits(expected), "{actual:?} {expected:?}");
+}
+
 /// To the last bits, which the order of the factors may change.
-fn assert_same<const N: usize>(actual: &[SVector<f64, N>], expected: &[SVector<f64, N>]) {
+fn assert_same<const N: usize>(actual: &[[f64; N]], expected: &[[f64; N]]) {
+    let largest = |numbers: &[f64; N]| numbers.iter().fold(0.0, |largest: f64, number| largest.max(number.abs()));
     assert_eq!(actual.len(), expected.len());
     for (actual, expected) in actual.iter().zip(expected) {
-        assert!((actual - expected).amax() <= 1e-14 * expected.amax(), "{actual} {expected}");
+        let difference = std::array::from_fn(|i| actual[i] - expected[i]);
+        assert!(largest(&difference) <= 1e-14 * largest(expected), "{actual:?} {expected:?}");
     }
 }
 
 /// The same code, and the same numbers to the last bit.
-fn assert_twins<A, B, const N: usize, const M: usize>(twin: &A, plain: &B, x: &SVector<f64, N>) -> Result<(), Error>
+fn assert_twins<A, B>(twin: &A, plain: &B, x: &Vector<A>) -> Result<(), Error>
 where
-    A: FeedbackSystem<N, M>,
-    B: FeedbackSystem<N, M>,
+    A: FeedbackSystem,
+    B: FeedbackSystem<Vector<f64> = Vector<A>>,
 {
     // Where a long path breaks lines, commas come and go.
     let code = |source: &str| source.replace(|c: char| c.is_whitespace() || c == ',', "");
@@ -331,15 +360,15 @@ where
 macro_rules! assert_meaning {
     ($($surroundings:tt)*) => {{
         let [m, l] = [2.0, 1.0];
-        let x = vector![0.6, -0.8, 0.8, 0.6, 0.3, 0.4, 0.3, -0.6, 0.8, 0.2];
+        let x = [0.6, -0.8, 0.8, 0.6, 0.3, 0.4, 0.3, -0.6, 0.8, 0.2];
         let g = [9.0, 3.0];
         assert_twins(&$($surroundings)*Holonomic { m, g, l }, &plain::Holonomic { m, g, l }, &x)?;
-        let x = vector![0.6, 0.0, -0.8, 0.4, 1.0, 0.3];
+        let x = [0.6, 0.0, -0.8, 0.4, 1.0, 0.3];
         assert_twins(&$($surroundings)*Phase { m, g: 9.0 }, &plain::Phase { m, g: 9.0 }, &x)?;
         let inertia = [1.0, 2.0, 3.0];
-        let x = vector![0.1, 0.2, -0.3];
+        let x = [0.1, 0.2, -0.3];
         assert_twins(&$($surroundings)*Poisson { inertia }, &plain::Poisson { inertia }, &x)?;
-        let x = vector![0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0, 0.1, 0.2, -0.3];
+        let x = [0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0, 0.1, 0.2, -0.3];
         assert_twins(&$($surroundings)*Dynamics { inertia }, &plain::Dynamics { inertia }, &x)?;
     }};
 }
@@ -355,23 +384,27 @@ fn surroundings_do_not_change_the_meaning() -> Result<(), Error> {
 #[test]
 fn names_of_models_do_not_change_the_meaning() {
     use names_of_models as own;
-    fn field(oscillator: &impl FeedbackSystem<2, 1>) -> SVector<f64, 2> {
-        oscillator.vector_field(&vector![3.0, 4.0])
+    fn field(oscillator: &impl FeedbackSystem<Vector<f64> = [f64; 2]>) -> [f64; 2] {
+        oscillator.prepare().vector_field(&[3.0, 4.0])
     }
     let k = 2.0;
-    let fields = [field(&own::T { k }), field(&own::G { k }), field(&own::Vec { k }), field(&own::Result { k })];
-    assert_eq!(fields, [vector![4.0, -6.0]; 4]);
+    let fields = [field(&own::T { k }), field(&own::L { k }), field(&own::Vec { k }), field(&own::Result { k })];
+    assert_eq!(fields, [[4.0, -6.0]; 4]);
     let fields = [field(&own::Option { k }), field(&own::Some { k }), field(&own::None { k }), field(&own::Ok { k })];
-    assert_eq!(fields, [vector![4.0, -6.0]; 4]);
+    assert_eq!(fields, [[4.0, -6.0]; 4]);
     let fields =
         [field(&own::From { k }), field(&own::Clone { k }), field(&own::SVector { k }), field(&own::Matrix { k })];
-    assert_eq!(fields, [vector![4.0, -6.0]; 4]);
+    assert_eq!(fields, [[4.0, -6.0]; 4]);
     let fields = [field(&own::ArrayStorage { k }), field(&own::FeedbackSystem { k }), field(&own::FeedbackLaw { k })];
-    assert_eq!(fields, [vector![4.0, -6.0]; 3]);
+    assert_eq!(fields, [[4.0, -6.0]; 3]);
     let fields = [field(&own::Scalar { k }), field(&own::IntegralKind { k }), field(&own::Operations { k })];
-    assert_eq!(fields, [vector![4.0, -6.0]; 3]);
+    assert_eq!(fields, [[4.0, -6.0]; 3]);
     let fields = [field(&own::Self_ { k }), field(&own::r#async { k }), field(&own::r#gen { k })];
-    assert_eq!(fields, [vector![4.0, -6.0]; 3]);
+    assert_eq!(fields, [[4.0, -6.0]; 3]);
+    let fields = [field(&own::G { k }), field(&own::Entry { k }), field(&own::Entries { k })];
+    assert_eq!(fields, [[4.0, -6.0]; 3]);
+    let fields = [field(&own::Vector { k }), field(&own::Integrals { k }), field(&own::PreparedSystem { k })];
+    assert_eq!(fields, [[4.0, -6.0]; 3]);
     assert_eq!(own::r#async::NAME, "async");
 }
 
@@ -390,15 +423,17 @@ fn names_of_variables_do_not_change_the_meaning() -> Result<(), Error> {
         c9: 0.8, c10: 1.4, c11: 1.6, c12: 1.7, c13: 1.8, c14: 2.0, c15: 0.5, c16: 1.1, c17: 0.2, c18: 1.9,
     };
     // On the sphere, moving along it.
-    let x = vector![0.6, 0.0, 0.8, 0.3, 1.04, 0.5, -0.72, 0.2];
+    let x = [0.6, 0.0, 0.8, 0.3, 1.04, 0.5, -0.72, 0.2];
     assert_same(&results(&clashing, &x)?, &results(&plain, &x)?);
 
     let state =
         ClashingState { x: vector![0.6, 0.0], x_0: 0.8, r#type: 0.3, law: vector![1.04, 0.5], t0: -0.72, T: 0.2 };
     assert_eq!(ClashingState::from(x), state);
-    assert_eq!(SVector::from(state), x);
-    assert_eq!(Clashing::STATE_NAMES, ["x[0]", "x[1]", "x_0", "type", "law[0]", "law[1]", "t0", "T"]);
-    assert_eq!(Clashing::INTEGRAL_NAMES, ["weigh", "weigh_rate", "energy", "fn"]);
+    assert_identical(&<[f64; 8]>::from(state), &x);
+    let entries = Clashing::STATE.iter().map(|entry| entry.name);
+    assert!(entries.eq(["x[0]", "x[1]", "x_0", "type", "law[0]", "law[1]", "t0", "T"]));
+    let integrals = Clashing::INTEGRALS.iter().map(|integral| integral.name);
+    assert!(integrals.eq(["weigh", "weigh_rate", "energy", "fn"]));
     for (index, name) in Clashing::PARAMETER_NAMES.iter().enumerate() {
         assert_eq!(clashing.parameter(index), plain.parameter(index), "{name}");
         if let Some(value) = clashing.parameter_mut(index) {
@@ -412,10 +447,10 @@ fn names_of_variables_do_not_change_the_meaning() -> Result<(), Error> {
 
 #[test]
 fn models_are_as_visible_as_they_are_declared() {
-    let x = vector![3.0, 4.0];
-    assert_eq!(visibility::inner::OfTheCrate { k: 2.0 }.integrals(&x), vector![17.0]);
-    assert_eq!(visibility::inner::OfAModule { k: 2.0 }.integrals(&x), vector![17.0]);
-    assert_eq!(SVector::from(visibility::inner::OfAModuleState { q: 3.0, p: 4.0 }), x);
+    let x = [3.0, 4.0];
+    assert_identical(&visibility::inner::OfTheCrate { k: 2.0 }.prepare().integrals(&x), &[17.0]);
+    assert_identical(&visibility::inner::OfAModule { k: 2.0 }.prepare().integrals(&x), &[17.0]);
+    assert_identical(&<[f64; 2]>::from(visibility::inner::OfAModuleState { q: 3.0, p: 4.0 }), &x);
     assert!((visibility::inner::private_energy() - 17.0).abs() < 1e-15);
 }
 
@@ -432,7 +467,7 @@ fn models_can_live_in_a_function() -> Result<(), Error> {
     }
 
     let state = OscillatorState { q: 3.0, p: 4.0 };
-    assert_eq!(Oscillator { k: k / 50.0 }.vector_field(&SVector::from(state)), vector![4.0, -6.0]);
+    assert_identical(&Oscillator { k: k / 50.0 }.prepare().vector_field(&state.into()), &[4.0, -6.0]);
 
     models_of_every_kind!();
     assert_meaning!();

@@ -4,9 +4,9 @@
 //! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are those of [`relative_error`].
 #![allow(missing_docs)]
 
-use fbint_runtime::{Feedback, FeedbackLaw, FeedbackSystem, Gains, IntegralKind, PreparedSystem};
+use fbint_runtime::{Entries, Feedback, FeedbackSystem, Gains, Integrals, PreparedSystem, Uniform, Vector};
 use fbint_tests::compiler::Declaration;
-use fbint_tests::functions::{Applied, FUNCTIONS, Law, Question, disagreement, emitted, interpreted};
+use fbint_tests::functions::{FUNCTIONS, Law, Question, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, random_parameters, random_state};
 use fbint_tests::reference::{FieldPoint, field_points};
 use fbint_tests::systems::{
@@ -14,7 +14,6 @@ use fbint_tests::systems::{
     PlanarPendulumCpv22, SphericalPendulum, SphericalPendulumCpv22,
 };
 use fbint_tests::{Random, relative_error};
-use nalgebra::SVector;
 
 /// How many random states a system is tested at.
 const STATES: usize = 1000;
@@ -42,7 +41,7 @@ mod reference {
 
     #[test]
     fn planar_pendulum_cpv22() {
-        let start = SVector::from([1.0, 0.0, 0.0, 0.0]);
+        let start = [1.0, 0.0, 0.0, 0.0];
         agrees(&PlanarPendulumCpv22::default(), start, field_points::PLANAR_PENDULUM_CPV22, 1e-13);
     }
 
@@ -85,46 +84,52 @@ mod reference {
     fn free_rigid_body_with_nine_constraints() {
         let system = FreeRigidBody::default();
         let start = system.start().into();
-        let uniform = Feedback::new(&system, &start, Gains::uniform(50.0)).unwrap();
-        let distinct = Gains::diagonal([1.0, 3.0, 5.0, 5.0, 7.0, 9.0, 10.0, 11.0, 12.0, 13.0]);
-        let distinct = Feedback::new(&system, &start, distinct).unwrap();
+        let distinct = [1.0, 3.0, 5.0, 5.0, 7.0, 9.0, 10.0, 11.0, 12.0, 13.0];
         let integrals = [0, 1, 2, 1, 3, 4, 2, 4, 5, 6, 7, 8, 9];
-        compare(&system, &integrals, &uniform, &distinct, field_points::FREE_RIGID_BODY_FROBENIUS, 1e-12);
+        let (uniform, laws) = gains(&system, &start, distinct);
+        let field = |x: &_| uniform.field(x);
+        compare(&system, &integrals, &laws, field, field_points::FREE_RIGID_BODY_FROBENIUS, 1e-12);
     }
 
     /// The six entries of r^T r - 1 that differ, without weights.
     #[test]
     fn free_rigid_body_with_six_constraints() {
         let system = FreeRigidBody::default();
-        let targets = system.integrals(&system.start().into()).into();
+        let targets = system.prepare().integrals(&system.start().into());
         let integrals = [0, 3, 5, 1, 2, 4, 6, 7, 8, 9];
         let uniform = [50.0, 100.0, 100.0, 50.0, 100.0, 50.0, 50.0, 50.0, 50.0, 50.0];
         let distinct = [1.0, 4.0, 5.0, 2.0, 6.0, 3.0, 7.0, 8.0, 9.0, 10.0];
-        let [uniform, distinct] = [uniform, distinct].map(|gains| Law::diagonal(targets, gains));
-        let [uniform, distinct] = [&uniform, &distinct].map(Applied::<false, 12, 10>);
-        compare(&system, &integrals, &uniform, &distinct, field_points::FREE_RIGID_BODY_UPPER, 1e-12);
+        let laws = [uniform, distinct].map(|gains| Law::<FreeRigidBody>::diagonal(targets, gains));
+        let field = |x: &_| system.prepare().feedback_field(x, &laws[0]);
+        compare(&system, &integrals, &laws, field, field_points::FREE_RIGID_BODY_UPPER, 1e-12);
     }
 
-    fn agrees<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    fn agrees<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>, points: &[FieldPoint], tolerance: f64) {
+        let integrals: Vec<usize> = (0..S::INTEGRALS.len()).collect();
+        let (uniform, laws) = gains(system, &start.into(), Entries::from_fn(|i| 1.0 + i as f64));
+        compare(system, &integrals, &laws, |x| uniform.field(x), points, tolerance);
+    }
+
+    /// The feedback with K = 50, and the laws with that K and with K = diag(`distinct`).
+    fn gains<S: FeedbackSystem>(
         system: &S,
-        start: impl Into<SVector<f64, N>>,
-        points: &[FieldPoint],
-        tolerance: f64,
-    ) {
-        let start = start.into();
-        let uniform = Feedback::new(system, &start, Gains::uniform(50.0)).unwrap();
-        let distinct = Gains::diagonal(std::array::from_fn(|i| 1.0 + i as f64));
-        let distinct = Feedback::new(system, &start, distinct).unwrap();
-        let integrals: [usize; M] = std::array::from_fn(|row| row);
-        compare(system, &integrals, &uniform, &distinct, points, tolerance);
+        start: &Vector<S>,
+        distinct: Integrals<S>,
+    ) -> (Feedback<S, Uniform>, [Law<S>; 2]) {
+        let uniform = Feedback::new(system, start, Gains::uniform(50.0)).unwrap();
+        let laws = [Entries::from_fn(|_| 50.0), distinct].map(|gains: Integrals<S>| {
+            let weighted = Entries::from_fn(|i| gains[i] * S::INTEGRALS[i].weight);
+            Law::diagonal(*uniform.targets(), weighted)
+        });
+        (uniform, laws)
     }
 
-    /// `integrals`: which of the system's is in each row of the reference.
-    fn compare<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
+    /// `integrals`: which of the system's is in each row of the reference. `field`: the field with K = 50.
+    fn compare<S: FeedbackSystem>(
         system: &S,
         integrals: &[usize],
-        uniform: &impl FeedbackLaw<f64, N, M>,
-        distinct: &impl FeedbackLaw<f64, N, M>,
+        [uniform, distinct]: &[Law<S>; 2],
+        field: impl Fn(&Vector<S>) -> Vector<S>,
         points: &[FieldPoint],
         tolerance: f64,
     ) {
@@ -132,28 +137,28 @@ mod reference {
         let system_name = S::NAME;
         let system = system.prepare();
         for point in points {
-            let x = SVector::from_column_slice(point.state);
+            let x = Entries::from_fn(|i| point.state[i]);
             let (values, jacobian) = (system.integrals(&x), system.integrals_jacobian(&x));
             let values: Vec<f64> = integrals.iter().map(|&row| values[row]).collect();
-            let jacobian: Vec<f64> =
-                integrals.iter().flat_map(|&row| jacobian.row(row).into_owned().data.0.concat()).collect();
+            let jacobian: Vec<f64> = integrals.iter().flat_map(|&row| jacobian[row]).collect();
             let stored = if point.jacobian.is_empty() { jacobian.clone() } else { point.jacobian.concat() };
             for (name, obtained, expected) in [
                 ("DF", &jacobian[..], &stored[..]),
                 ("F", &values[..], point.integrals),
-                ("X", system.vector_field(&x).as_slice(), point.field),
-                ("grad V", system.potential_gradient(&x, uniform).as_slice(), point.potential_gradient),
-                ("feedback", system.feedback_field(&x, uniform).as_slice(), point.feedback),
-                ("grad V, distinct gains", system.potential_gradient(&x, distinct).as_slice(), point.distinct_gradient),
+                ("X", system.vector_field(&x).as_ref(), point.field),
+                ("grad V", system.potential_gradient(&x, uniform).as_ref(), point.potential_gradient),
+                ("feedback", field(&x).as_ref(), point.feedback),
+                ("feedback by a law", system.feedback_field(&x, uniform).as_ref(), point.feedback),
+                ("grad V, distinct gains", system.potential_gradient(&x, distinct).as_ref(), point.distinct_gradient),
             ] {
                 let error = relative_error(obtained, expected);
-                assert!(error <= tolerance, "{system_name} {name} at {x}: off by {error:e}");
+                assert!(error <= tolerance, "{system_name} {name} at {x:?}: off by {error:e}");
             }
         }
     }
 }
 
-/// Every function of every system at a thousand states, each with its own parameters, gains and metric.
+/// Every function of every system at a thousand states, each with its own parameters and gains.
 mod dual_numbers {
     use super::*;
 
@@ -170,7 +175,7 @@ mod dual_numbers {
     }
 
     /// Tolerances are the oracle's, with their reasons there.
-    fn agrees<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+    fn agrees<S: Declared>(system: &mut S) {
         let mut random = Random::new(1);
         for turn in 0..STATES {
             let (x, oracle) = random_state(system, &mut random);
@@ -181,7 +186,7 @@ mod dual_numbers {
             let (expected, tolerances) = oracle.results(&question, stages);
             let obtained = emitted(system, &question);
             if let Some((function, error)) = disagreement(&obtained, &expected, |name| tolerances.of(name)) {
-                panic!("{} {function} at {x}: off by {error:e}, {tolerances:?}", S::NAME);
+                panic!("{} {function} at {x:?}: off by {error:e}, {tolerances:?}", S::NAME);
             }
         }
     }
@@ -204,7 +209,7 @@ mod interpreter {
     }
 
     /// Without tolerance: each operation has one correctly rounded result, and elementary functions are the same library's.
-    fn agrees_in_every_bit<S: FeedbackSystem<N, M> + Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+    fn agrees_in_every_bit<S: Declared>(system: &mut S) {
         let programs = Declaration::of_system(S::NAME).compile().programs;
         let mut random = Random::new(8);
         for turn in 0..STATES {
@@ -219,7 +224,7 @@ mod interpreter {
                 }
                 let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
                 let x = question.x;
-                assert_eq!(bits(obtained), bits(expected), "{} {name} at {x}: {obtained:?} {expected:?}", S::NAME);
+                assert_eq!(bits(obtained), bits(expected), "{} {name} at {x:?}: {obtained:?} {expected:?}", S::NAME);
             }
         }
     }
@@ -241,21 +246,26 @@ mod conservation {
     }
 
     /// On all of R^m, save for the constraints beside a given field, which need only hold where they held before.
-    fn integrals_are_conserved_everywhere<S: Declared<N, M>, const N: usize, const M: usize>(system: &mut S) {
+    fn integrals_are_conserved_everywhere<S: Declared>(system: &mut S) {
         let mut random = Random::new(2);
         // Beyond this size the thousand states of the test above must do.
-        for _ in 0..if N < 48 { STATES } else { STATES / 10 } {
+        for _ in 0..if S::STATE.len() < 48 { STATES } else { STATES / 10 } {
             let (x, oracle) = random_state(system, &mut random);
-            let field = system.vector_field(&x);
-            let jacobian = system.integrals_jacobian(&x);
-            for row in 0..M {
-                if S::INTEGRAL_KINDS[row] == IntegralKind::Constraint && row >= oracle.constraint_matrix.nrows() {
+            let field = system.prepare().vector_field(&x);
+            let jacobian = system.prepare().integrals_jacobian(&x);
+            for (row, integral) in S::INTEGRALS.iter().enumerate() {
+                if integral.kind.is_constraint() && row >= oracle.constraint_matrix.nrows() {
                     continue;
                 }
-                let gradient = jacobian.row(row).transpose();
-                let error = gradient.dot(&field).abs() / (gradient.norm() * field.norm());
-                assert!(error <= 1e-12, "{}: {} changes along X at {x}: {error:e}", S::NAME, S::INTEGRAL_NAMES[row]);
+                let gradient = &jacobian[row];
+                let norm = |v: &Vector<S>| dot::<S>(v, v).sqrt();
+                let error = dot::<S>(gradient, &field).abs() / (norm(gradient) * norm(&field));
+                assert!(error <= 1e-12, "{}: {} changes along X at {x:?}: {error:e}", S::NAME, integral.name);
             }
         }
+    }
+
+    fn dot<S: FeedbackSystem>(v: &Vector<S>, w: &Vector<S>) -> f64 {
+        v.as_ref().iter().zip(w.as_ref()).map(|(v, w)| v * w).sum()
     }
 }

@@ -45,6 +45,13 @@ impl Random {
         low + (high - low) * ((self.bits() >> 11) as f64 / (1u64 << 53) as f64)
     }
 
+    /// Leaves out as many numbers.
+    pub fn pass_over(&mut self, count: usize) {
+        for _ in 0..count {
+            self.bits();
+        }
+    }
+
     /// One of `0..count`.
     pub fn index(&mut self, count: usize) -> usize {
         (self.bits() % count as u64) as usize

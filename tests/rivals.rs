@@ -1,9 +1,7 @@
 //! The geometric integrators keep what they promise, to the published figures.
 #![allow(missing_docs)]
 
-use fbint_runtime::{
-    Composition, Drift, Error, FeedbackSystem, OneStep, Rattle, Simulation, StormerVerlet, feedback_system,
-};
+use fbint_runtime::{Composition, Error, FeedbackSystem, OneStep, Rattle, Simulation, StormerVerlet, feedback_system};
 use models::splitting::{LieTrotter, RigidBody, Sphere, Strang};
 use models::{PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22, SphericalPendulumState};
 use nalgebra::{Matrix3, SVector, Vector3, vector};
@@ -14,15 +12,11 @@ type Outcome = Result<(), Error>;
 mod spherical_pendulum {
     use super::*;
 
-    fn maxima(method: &impl OneStep<6>) -> Result<[f64; 4], Error> {
+    fn maxima(method: &impl OneStep<[f64; 6]>) -> Result<[f64; 4], Error> {
         let pendulum = SphericalPendulumCpv22::default();
-        let run = Simulation::new(&pendulum, pendulum.start())?.until(100.0).run_by(method, 1e-3)?;
-        let drift = run.drift();
-        Ok(["f1", "f2", "energy", "vertical_momentum"].map(|name| max(drift, name)))
-    }
-
-    fn max<const M: usize>(drift: &Drift<M>, name: &str) -> f64 {
-        drift.get(name).unwrap_or_else(|| panic!("no integral {name}")).max
+        let run = Simulation::new(&pendulum, pendulum.start())?.run_geometric(method, 1e-3, 100.0)?;
+        let max = |name| run.drift().get(name).unwrap_or_else(|| panic!("no integral {name}")).max;
+        Ok(["f1", "f2", "energy", "vertical_momentum"].map(max))
     }
 
     fn assert_near(obtained: f64, expected: f64) {
@@ -59,11 +53,11 @@ mod orders {
     use super::*;
 
     /// The order by halving `h`, from the difference to a run with an eighth of it.
-    fn order<const N: usize>(method: &impl OneStep<N>, start: SVector<f64, N>, end: f64, h: f64) -> f64 {
+    fn order<const N: usize>(method: &impl OneStep<[f64; N]>, start: [f64; N], end: f64, h: f64) -> f64 {
         let run = |h: f64| {
             let mut x = start;
             (0..(end / h).round() as u64).for_each(|_| method.step(&mut x, h));
-            x
+            SVector::from(x)
         };
         let exact = run(h / 16.0);
         ((run(h) - exact).norm() / (run(h / 2.0) - exact).norm()).log2()
@@ -72,7 +66,7 @@ mod orders {
     #[test]
     fn rattle_is_of_order_2_and_its_composition_of_order_4() -> Outcome {
         let pendulum = PlanarPendulum::default();
-        let start = SVector::from([1.0, 0.0, 0.0, 0.0]);
+        let start = [1.0, 0.0, 0.0, 0.0];
         let rattle = Rattle::new(&pendulum)?;
         let (second, fourth) = (order(&rattle, start, 4.0, 0.01), order(&Composition(rattle), start, 4.0, 0.02));
         assert!((second - 2.0).abs() < 0.1 && (fourth - 4.0).abs() < 0.1, "{second} {fourth}");
@@ -91,7 +85,7 @@ mod orders {
     #[test]
     fn the_splitting_of_the_rigid_body_is_of_order_2_and_keeps_its_manifold() {
         let body = RigidBody { inertia: Vector3::new(3.0, 2.0, 1.0) };
-        let mut x = SVector::<f64, 12>::zeros();
+        let mut x = [0.0; 12];
         for i in [0, 4, 8, 9, 10, 11] {
             x[i] = 1.0;
         }
@@ -106,7 +100,7 @@ mod orders {
     #[test]
     fn stormer_verlet_is_of_order_2_and_its_composition_of_order_4() -> Outcome {
         let method = StormerVerlet::new(&Oscillator { k: 2.0 })?;
-        let start = SVector::from([1.0, 0.2]);
+        let start = [1.0, 0.2];
         let (second, fourth) = (order(&method, start, 4.0, 0.02), order(&Composition(method), start, 4.0, 0.04));
         assert!((second - 2.0).abs() < 0.1 && (fourth - 4.0).abs() < 0.1, "{second} {fourth}");
         Ok(())
@@ -146,5 +140,5 @@ fn methods_that_do_not_apply_say_why() {
         text(StormerVerlet::new(&PlanarPendulum::default()).map(drop)),
         "Stormer-Verlet cannot integrate `PlanarPendulum`: it has constraints: take RATTLE"
     );
-    assert_eq!(Oscillator::HOLONOMIC_CONSTRAINTS, 0);
+    assert!(Oscillator::INTEGRALS.iter().all(|integral| !integral.kind.is_constraint()));
 }

@@ -250,7 +250,7 @@ fn dot<D: Real>(v: &[D], w: &[D]) -> D {
     v.iter().zip(w).map(|(&v, &w)| v * w).sum()
 }
 
-impl Declared<6, 4> for SphericalPendulum {
+impl Declared for SphericalPendulum {
     fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
         squared_norm(&x[3..]) / (2.0 * self.m) + x[2] * (self.m * self.g)
     }
@@ -265,7 +265,7 @@ impl Declared<6, 4> for SphericalPendulum {
     }
 }
 
-impl Declared<6, 4> for SphericalPendulumCpv22 {
+impl Declared for SphericalPendulumCpv22 {
     fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
         squared_norm(&x[3..]) / (2.0 * self.m) + x[2] * (self.m * self.g)
     }
@@ -277,7 +277,7 @@ impl Declared<6, 4> for SphericalPendulumCpv22 {
     }
 }
 
-impl Declared<4, 3> for PlanarPendulum {
+impl Declared for PlanarPendulum {
     fn hamiltonian<D: Real>(&self, x: &[D; 4]) -> D {
         squared_norm(&x[2..]) / (2.0 * self.m) + x[1] * (self.m * self.g)
     }
@@ -292,7 +292,7 @@ impl Default for PlanarPendulumCpv22 {
     }
 }
 
-impl Declared<4, 3> for PlanarPendulumCpv22 {
+impl Declared for PlanarPendulumCpv22 {
     fn hamiltonian<D: Real>(&self, x: &[D; 4]) -> D {
         squared_norm(&x[2..]) / (2.0 * self.m) + x[1] * (self.m * self.g)
     }
@@ -301,7 +301,7 @@ impl Declared<4, 3> for PlanarPendulumCpv22 {
     }
 }
 
-impl Declared<8, 7> for FourBar {
+impl Declared for FourBar {
     fn hamiltonian<D: Real>(&self, x: &[D; 8]) -> D {
         squared_norm(&x[4..]) / (2.0 * self.m) + (x[1] + x[3]) * (self.m * self.g)
     }
@@ -316,7 +316,7 @@ impl Declared<8, 7> for FourBar {
 
 macro_rules! declared_chain {
     ($chain:ident, $n:literal) => {
-        impl Declared<{ 6 * $n }, { 2 * $n + 1 }> for $chain {
+        impl Declared for $chain {
             fn hamiltonian<D: Real>(&self, x: &[D; 6 * $n]) -> D {
                 let heights: D = (0..$n).map(|i| x[3 * i + 2]).sum();
                 squared_norm(&x[3 * $n..]) / (2.0 * self.m) + heights * (self.m * self.g)
@@ -353,7 +353,7 @@ fn double_pendulum<D: Real>([m1, m2, l1, l2, g]: [f64; 5], &[a, b, pa, pb]: &[D;
     kinetic - (a.cos() * ((m1 + m2) * l1) + b.cos() * (m2 * l2)) * g
 }
 
-impl Declared<4, 1> for DoublePendulum {
+impl Declared for DoublePendulum {
     fn hamiltonian<D: Real>(&self, x: &[D; 4]) -> D {
         double_pendulum([self.m1, self.m2, self.l1, self.l2, self.g], x)
     }
@@ -365,7 +365,7 @@ impl Default for GearedPendulum {
     }
 }
 
-impl Declared<4, 3> for GearedPendulum {
+impl Declared for GearedPendulum {
     fn hamiltonian<D: Real>(&self, x: &[D; 4]) -> D {
         double_pendulum([self.m1, self.m2, self.l1, self.l2, self.g], x)
     }
@@ -386,7 +386,7 @@ impl Default for Bead {
     }
 }
 
-impl Declared<6, 3> for Bead {
+impl Declared for Bead {
     fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
         let stretch = [0, 1, 2].map(|i| x[i] - self.rest[i]);
         let mut energy = D::zero();
@@ -411,7 +411,7 @@ impl Default for SixPhaseConstraints {
     }
 }
 
-impl Declared<8, 7> for SixPhaseConstraints {
+impl Declared for SixPhaseConstraints {
     fn hamiltonian<D: Real>(&self, x: &[D; 8]) -> D {
         squared_norm(&x[4..]) / (2.0 * self.m)
             + squared_norm(&x[..4]) * (self.k / 2.0)
@@ -436,7 +436,7 @@ impl Default for MixedPendulum {
     }
 }
 
-impl Declared<6, 5> for MixedPendulum {
+impl Declared for MixedPendulum {
     fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
         squared_norm(&x[3..]) / (2.0 * self.m) + x[2] * (self.m * self.g)
     }
@@ -454,7 +454,7 @@ impl Default for Oscillator {
     }
 }
 
-impl Declared<6, 10> for Oscillator {
+impl Declared for Oscillator {
     fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
         squared_norm(&x[3..]) / (2.0 * self.m) + squared_norm(&x[..3]) * (self.k / 2.0)
     }
@@ -473,7 +473,7 @@ impl Default for Functions {
     }
 }
 
-impl Declared<6, 5> for Functions {
+impl Declared for Functions {
     const RANGE: [f64; 2] = [0.3, 1.2];
 
     fn hamiltonian<D: Real>(&self, &[u, v, w, pu, pv, pw]: &[D; 6]) -> D {
@@ -503,7 +503,7 @@ impl Declared<6, 5> for Functions {
     }
 }
 
-impl Declared<12, 10> for FreeRigidBody {
+impl Declared for FreeRigidBody {
     fn given(&self, x: &[f64; 12]) -> Option<[f64; 12]> {
         let &[.., wx, wy, wz] = x;
         let mut rate = [0.0; 12];
@@ -528,7 +528,7 @@ impl Declared<12, 10> for FreeRigidBody {
     }
 }
 
-impl Declared<3, 2> for EulerTop {
+impl Declared for EulerTop {
     fn given(&self, &[x, y, z]: &[f64; 3]) -> Option<[f64; 3]> {
         let [i, j, k] = self.inertia.data.0[0];
         Some([(1.0 / k - 1.0 / j) * y * z, (1.0 / i - 1.0 / k) * z * x, (1.0 / j - 1.0 / i) * x * y])
@@ -547,7 +547,7 @@ impl Default for HeavyTop {
     }
 }
 
-impl Declared<6, 3> for HeavyTop {
+impl Declared for HeavyTop {
     fn given(&self, x: &[f64; 6]) -> Option<[f64; 6]> {
         let (pi, gamma) = (Vector3::from_column_slice(&x[..3]), Vector3::from_column_slice(&x[3..]));
         let rate = pi.component_div(&self.inertia);
@@ -572,7 +572,7 @@ fn cross<D: Real>([a, b, c]: [D; 3], [x, y, z]: [D; 3]) -> [D; 3] {
     [b * z - c * y, c * x - a * z, a * y - b * x]
 }
 
-impl Declared<6, 6> for Kepler {
+impl Declared for Kepler {
     fn given(&self, &[x, y, z, vx, vy, vz]: &[f64; 6]) -> Option<[f64; 6]> {
         let attraction = -self.mu / (x * x + y * y + z * z).powf(1.5);
         Some([vx, vy, vz, attraction * x, attraction * y, attraction * z])
@@ -586,7 +586,7 @@ impl Declared<6, 6> for Kepler {
     }
 }
 
-impl Declared<6, 4> for PerturbedKepler {
+impl Declared for PerturbedKepler {
     fn hamiltonian<D: Real>(&self, x: &[D; 6]) -> D {
         let distance = squared_norm(&x[..3]).sqrt();
         squared_norm(&x[3..]) / 2.0 - distance.recip() * self.mu - distance.powi(-3) * (self.eps / 2.0)
@@ -602,7 +602,7 @@ impl Default for Tree {
     }
 }
 
-impl Declared<20, 11> for Tree {
+impl Declared for Tree {
     fn hamiltonian<D: Real>(&self, x: &[D; 20]) -> D {
         let mass = |i: usize| self.m + i as f64;
         (0..5)
@@ -626,7 +626,7 @@ impl Default for Indefinite {
     }
 }
 
-impl Declared<6, 5> for Indefinite {
+impl Declared for Indefinite {
     fn hamiltonian<D: Real>(&self, &[u, v, w, pu, pv, pw]: &[D; 6]) -> D {
         pu * pv + pw * pw / 2.0 + u * u * w / 3.0 + v * w * self.k
     }

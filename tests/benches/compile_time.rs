@@ -3,7 +3,7 @@
 //!
 //! `cargo bench -p fbint-tests --profile dev --bench compile_time` prints a table of the shipped models and of chains of 4 to 32
 //! links. Derivation and expansion are timed in a process that has compiled nothing before, so this one starts itself again; what
-//! rustc compiles is a crate of the emitted code alone, with the field, a step of RK4 with feedback, the correction and the
+//! rustc compiles is a crate of the emitted code alone, with the field, a step of RK4 with feedback, the projection and the
 //! integrals each instantiated once. Times are of the processor, on Linux, and minima over repetitions, for the machine may be
 //! busy. Of rustc, which works in parallel, they are more than passes by the clock.
 #![allow(missing_docs)]
@@ -39,9 +39,10 @@ fn tabulate(declarations: &[Declaration]) {
     for declaration in declarations {
         let expansion = least(EXPANSIONS, || cold_expansion(&declaration.name));
         let source = declaration.text("SOURCE");
-        let [states, integrals] = dimensions(&source);
+        let compiled = declaration.compile();
+        let (states, integrals) = (compiled.derivation.dimension, compiled.derivation.integrals.len());
         let file = folder.join("model.rs");
-        fs::write(&file, scratch(declaration, states, integrals)).expect("the crate is written");
+        fs::write(&file, scratch(declaration)).expect("the crate is written");
         let compilation = least(COMPILATIONS, || compile(&file, &folder, &runtime));
         let (name, kilobytes) = (&declaration.name, source.len() as f64 / 1e3);
         println!("| {name} | {states} | {integrals} | {expansion:.2} | {kilobytes:.1} | {compilation:.2} |");
@@ -77,16 +78,8 @@ fn children() -> Option<f64> {
     Some(ticks / TICKS_PER_SECOND)
 }
 
-/// N and M, from `FeedbackSystem<N, M>`.
-fn dimensions(source: &str) -> [usize; 2] {
-    let (_, rest) = source.split_once("FeedbackSystem<").expect("an implementation");
-    let (numbers, _) = rest.split_once('>').expect("its dimensions");
-    let numbers: Vec<usize> = numbers.split(", ").map(|number| number.parse().expect("a dimension")).collect();
-    numbers.try_into().expect("two dimensions")
-}
-
 /// A crate with the struct, what the macro makes of it, and its functions instantiated.
-fn scratch(declaration: &Declaration, states: usize, integrals: usize) -> String {
+fn scratch(declaration: &Declaration) -> String {
     let (name, item, expansion) = (&declaration.name, &declaration.item, declaration.expand());
     // The expansion has the struct in it, as the attribute's does.
     let item =
@@ -95,14 +88,14 @@ fn scratch(declaration: &Declaration, states: usize, integrals: usize) -> String
         "{item}\n{expansion}
         // What the declarations name.
         #[allow(unused_imports)]
-        use fbint_runtime::nalgebra::{{SVector, Vector3}};
-        use fbint_runtime::{{Correction, Projector, Error, Feedback, FeedbackSystem, Gains, PreparedSystem}};
-        type State = SVector<f64, {states}>;
-        type Integrals = SVector<f64, {integrals}>;
+        use fbint_runtime::nalgebra::Vector3;
+        use fbint_runtime::{{Error, Feedback, FeedbackSystem, Gains, PreparedSystem, Projection, Projector, Vector}};
+        type State = Vector<{name}>;
+        type Integrals = fbint_runtime::Integrals<{name}>;
         pub fn field(system: &{name}, x: &State) -> State {{ system.prepare().vector_field(x) }}
         pub fn integrals(system: &{name}, x: &State) -> Integrals {{ system.prepare().integrals(x) }}
-        pub fn correct(system: &{name}, targets: &Integrals, x: &mut State) {{
-            Projector::new(system, x, *targets, Correction::once()).project(&State::repeat(1.0), x);
+        pub fn project(system: &{name}, targets: &Integrals, error: &State, x: &mut State) {{
+            Projector::new(system, x, *targets, Projection::once()).project(error, x);
         }}
         pub fn rk4(system: &{name}, start: &State, x: &mut State, h: f64) -> Result<(), Error> {{
             Feedback::new(system, start, Gains::uniform(1.0))?.rk4_step(x, h);

@@ -20,8 +20,8 @@ use declaration::{Choices, Model};
 
 /// Tests of values: both sides round differently, and C has a condition of a few hundred at most.
 const TOLERANCE: f64 = 1e-9;
-/// The same for a correction, whose matrix has the condition 1e10 where integrals are dependent, as H and its square are.
-const CORRECTION_TOLERANCE: f64 = 1e-3;
+/// The tolerance for a projection, whose matrix has the condition 1e10 where integrals are dependent, as H and its square are.
+const PROJECTION_TOLERANCE: f64 = 1e-3;
 /// Points at which two systems are compared.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=3;
 
@@ -229,7 +229,7 @@ fn agree(one: &Outcome, other: &Outcome, expected: impl Fn(&str, &str, f64) -> O
         let pairs = entries.iter().filter_map(|(name, &value)| Some((others[name], expected(function, name, value)?)));
         let (obtained, expected): (Vec<f64>, Vec<f64>) = pairs.unzip();
         let error = relative_error(&obtained, &expected);
-        let tolerance = if *function == "correction" { CORRECTION_TOLERANCE } else { TOLERANCE };
+        let tolerance = if *function == "projection" { PROJECTION_TOLERANCE } else { TOLERANCE };
         if error.is_nan() || error > tolerance {
             return Err(format!(
                 "{function} is off by {error:e}: {obtained:?} for {expected:?} of {:?}",
@@ -265,7 +265,7 @@ fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcom
             |row: &[f64]| row.iter().zip(&states).map(|(entry, name)| entry * number(name, seed + 300)).sum::<f64>();
         rows.map(|(row, (value, here))| along(row) + value - here).collect()
     };
-    let correction = run(&programs[&program::PROJECTION], &prepared, value, violation);
+    let projection = run(&programs[&program::PROJECTION], &prepared, value, violation);
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
     let rows = integrals.iter().flat_map(|row| states.iter().map(move |column| format!("{row} by {column}")));
     let outputs = derivation.outputs.iter().map(|output| output.name.clone()).collect();
@@ -277,7 +277,7 @@ fn outcome(compiled: &Compiled, seed: u64, fixed: Option<(&str, f64)>) -> Outcom
         ("outputs", outputs, at(&programs[&program::OUTPUTS])),
         ("potential_gradient", names(&states), at(&programs[&program::POTENTIAL_GRADIENT])),
         ("feedback_field", names(&states), at(&programs[&program::FEEDBACK_FIELD])),
-        ("correction", names(&states), correction),
+        ("projection", names(&states), projection),
         ("squared_gradients", integrals.clone(), at(&programs[&program::SQUARED_GRADIENTS])),
     ];
     all.into_iter().map(|(function, names, values)| (function, names.into_iter().zip(values).collect())).collect()

@@ -7,14 +7,14 @@ use std::hint::black_box;
 
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
-    Composition, Correction, DenseOutput, Error, Feedback, FeedbackSystem, Field, GainMatrix, GainPolicy, Gains,
-    Integrator, OneStep, PlainField, PreparedSystem, Projected, Projector, Rattle, StepError, StormerVerlet, Tolerance,
+    Composition, DenseOutput, Diagonal, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem, Field, GainPolicy,
+    Gains, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected, Projection, Projector, Rattle,
+    StepError, StormerVerlet, Tolerance, Uniform, Vector,
 };
 use models::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
     SphericalPendulum, SphericalPendulumCpv22,
 };
-use nalgebra::{SMatrix, SVector};
 
 /// Calls every function of every model of the catalogue, and returns the models' names.
 pub(crate) fn of_every_model() -> Result<[&'static str; 12], Error> {
@@ -37,73 +37,69 @@ pub(crate) fn of_every_model() -> Result<[&'static str; 12], Error> {
 }
 
 /// Calls all that a model can be asked for, once, and returns its name.
-fn every_function<S: FeedbackSystem<N, M> + Clone, const N: usize, const M: usize>(
-    model: &S,
-    start: S::State,
-) -> Result<&'static str, Error> {
-    let x = black_box(flat::<S, N, M>(start));
+fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Result<&'static str, Error> {
+    let x = black_box(flat::<S>(start));
     let prepared = prepare(black_box(model));
-    black_box(shaped::<S, N, M>(x));
+    black_box(shaped::<S>(x));
     set_parameter(&mut model.clone(), black_box(0), parameter(model, black_box(0)));
     black_box((vector_field(&prepared, &x), integrals(&prepared, &x), integrals_jacobian(&prepared, &x)));
     black_box((multipliers(&prepared, &x), outputs(&prepared, &x), squared_gradients(&prepared, &x)));
-    let feedback = Feedback::new(model, &x, Gains::uniform(1.0))?;
-    let full = Feedback::new(model, &x, Gains::full(SMatrix::identity()))?;
-    let metric = Feedback::new(model, &x, Gains::diagonal([2.0; M]).with_diagonal_metric([2.0; N]))?;
-    constant_gains(&feedback, &prepared, &x);
-    constant_gains(&full, &prepared, &x);
-    constant_gains(&metric, &prepared, &x);
-    gains(&feedback, x);
-    gains(&full, x);
-    gains(&metric, x);
+    black_box((gather::<S>(&prepared), normalisation(&prepared)));
+    let uniform = Feedback::new(model, &x, Gains::uniform(1.0))?;
+    laws::<S>(&prepared, uniform.targets(), &x);
+    let diagonal = Feedback::new(model, &x, Gains::diagonal(filled(2.0)))?;
+    black_box((potential_of_uniform(&uniform, &x), potential_of_diagonal(&diagonal, &x)));
+    gains(&uniform, x);
+    gains(&diagonal, x);
     gains(&Feedback::new(model, &x, Gains::relaxation(1.0))?, x);
     gains(&Feedback::new(model, &x, Gains::diagonal_scaled(1.0))?, x);
     gains(&Feedback::new(model, &x, Gains::bae_chang(1e-3))?, x);
-    let mut corrected = x;
-    let mut projector = Projector::new(model, &x, *feedback.targets(), black_box(Correction::once()));
-    black_box(project(&mut projector, &SVector::repeat(1e-3), &mut corrected));
-    black_box(projected_step(&mut projector, &PlainField::new(model), &mut corrected, black_box(1e-3)));
-    black_box(corrected);
-    runge_kutta_steps(&feedback, x)?;
+    let mut projected = x;
+    let mut projector = Projector::new(model, &x, *uniform.targets(), black_box(Projection::once()));
+    black_box(project(&mut projector, &filled(1e-3), &mut projected));
+    black_box(projected_step(&mut projector, &PlainField::new(model), &mut projected, black_box(1e-3)));
+    black_box(projected);
+    runge_kutta_steps(&uniform, x)?;
     runge_kutta_steps(&PlainField::new(model), x)?;
     geometric_steps(model, x);
     Ok(S::NAME)
 }
 
-/// What there is for a constant K alone.
-fn constant_gains<S, K, L, const N: usize, const M: usize>(
-    feedback: &Feedback<S, K, L, N, M>,
-    prepared: &S::Prepared,
-    x: &SVector<f64, N>,
-) where
-    S: FeedbackSystem<N, M>,
-    K: GainMatrix<M>,
-    L: GainMatrix<N>,
-{
-    let ones = (SVector::repeat(1.0), SVector::repeat(1.0));
-    black_box((potential_gradient(prepared, x, feedback), correction(prepared, x, &ones.0, &ones.1, feedback)));
-    black_box(potential(feedback, x));
+fn filled<V: Entries<f64>>(value: f64) -> V {
+    V::from_fn(|_| value)
 }
 
-/// The field with feedback, how fast violations decay, and the generated steps.
-fn gains<S, K, L, const N: usize, const M: usize>(feedback: &Feedback<S, K, L, N, M>, x: SVector<f64, N>)
-where
-    S: FeedbackSystem<N, M>,
-    K: GainPolicy<M>,
-    L: GainMatrix<N>,
-{
+/// y = F - F_target, through every function that takes a law.
+fn laws<S: FeedbackSystem>(prepared: &S::Prepared<f64>, targets: &Integrals<S>, x: &Vector<S>) {
+    let (law, variances, noise) = (Law::<S> { targets: *targets }, filled(1.0), filled(1.0));
+    black_box((potential_gradient(prepared, x, &law), projection(prepared, x, &variances, &noise, &law)));
+    black_box(feedback_field_of_law(prepared, x, &law));
+}
+
+/// K = 1.
+struct Law<S: FeedbackSystem> {
+    targets: Integrals<S>,
+}
+
+impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Law<S> {
+    #[inline]
+    fn weigh(&self, integrals: Integrals<S>) -> Integrals<S> {
+        Entries::from_fn(|i| integrals[i] - self.targets[i])
+    }
+}
+
+/// The field with feedback, how fast violations decay, and the steps with it.
+fn gains<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: Vector<S>) {
     black_box((feedback_field(feedback, &x), violations(feedback, &x), decay_rate(feedback, &x)));
     let mut x = x;
-    feedback_euler_step(feedback, &mut x, black_box(1e-3));
-    feedback_rk4_step(feedback, &mut x, black_box(1e-3));
+    euler_step(feedback, &mut x, black_box(1e-3));
+    rk4_step(feedback, &mut x, black_box(1e-3));
     black_box(x);
 }
 
 /// Every fixed step, and a step and its dense output of both methods with error control.
-fn runge_kutta_steps<F: Field<N>, const N: usize>(field: &F, start: SVector<f64, N>) -> Result<(), Error> {
+fn runge_kutta_steps<F: Field>(field: &F, start: F::Vector) -> Result<(), Error> {
     let (mut x, h) = (start, black_box(1e-3));
-    euler_step(field, &mut x, h);
-    rk4_step(field, &mut x, h);
     tableau_step(&EULER, field, &mut x, h);
     tableau_step(&MIDPOINT, field, &mut x, h);
     tableau_step(&HEUN, field, &mut x, h);
@@ -117,13 +113,13 @@ fn runge_kutta_steps<F: Field<N>, const N: usize>(field: &F, start: SVector<f64,
     Ok(())
 }
 
-fn with_error_control<F: Field<N>, const N: usize, const S: usize>(integrator: &mut Integrator<'_, F, N, S>) {
+fn with_error_control<F: Field, const STAGES: usize>(integrator: &mut Integrator<'_, F, STAGES>) {
     let _ = black_box(integrator_step(integrator, black_box(1.0)));
     black_box(interpolate(&dense_output(integrator), black_box(1e-6)));
 }
 
-/// Those that are for the model.
-fn geometric_steps<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(model: &S, start: SVector<f64, N>) {
+/// The geometric methods that are for the model.
+fn geometric_steps<S: FeedbackSystem>(model: &S, start: Vector<S>) {
     let (mut x, h) = (start, black_box(1e-3));
     if let Ok(rattle) = Rattle::new(model) {
         one_step(&rattle, &mut x, h);
@@ -137,200 +133,160 @@ fn geometric_steps<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(mode
 }
 
 functions! {
-    fn prepare<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(model: &S) -> S::Prepared {
+    fn prepare<S: FeedbackSystem>(model: &S) -> S::Prepared<f64> {
         model.prepare()
     }
 
-    fn flat<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(state: S::State) -> SVector<f64, N> {
+    fn gather<S: FeedbackSystem>(prepared: &S::Prepared<f64>) -> S::Prepared<f32> {
+        S::gather(|_| prepared)
+    }
+
+    fn flat<S: FeedbackSystem>(state: S::State) -> Vector<S> {
         state.into()
     }
 
-    fn shaped<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(x: SVector<f64, N>) -> S::State {
+    fn shaped<S: FeedbackSystem>(x: Vector<S>) -> S::State {
         x.into()
     }
 
-    fn parameter<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(model: &S, index: usize) -> Option<f64> {
+    fn parameter<S: FeedbackSystem>(model: &S, index: usize) -> Option<f64> {
         model.parameter(index)
     }
 
-    fn set_parameter<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-        model: &mut S,
-        index: usize,
-        value: Option<f64>,
-    ) {
+    fn set_parameter<S: FeedbackSystem>(model: &mut S, index: usize, value: Option<f64>) {
         if let (Some(parameter), Some(value)) = (model.parameter_mut(index), value) {
             *parameter = value;
         }
     }
 
-    fn vector_field<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-        system: &P,
-        x: &SVector<f64, N>,
-    ) -> SVector<f64, N> {
+    fn vector_field<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
         system.vector_field(x)
     }
 
-    fn integrals<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-        system: &P,
-        x: &SVector<f64, N>,
-    ) -> SVector<f64, M> {
+    fn integrals<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Integrals<P::System> {
         system.integrals(x)
     }
 
-    fn integrals_jacobian<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
+    fn integrals_jacobian<P: PreparedSystem<f64>>(
         system: &P,
-        x: &SVector<f64, N>,
-    ) -> SMatrix<f64, M, N> {
+        x: &Vector<P::System>,
+    ) -> Integrals<P::System, Vector<P::System>> {
         system.integrals_jacobian(x)
     }
 
-    fn multipliers<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-        system: &P,
-        x: &SVector<f64, N>,
-    ) -> SVector<f64, M> {
+    fn multipliers<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Integrals<P::System> {
         system.multipliers(x)
     }
 
-    fn outputs<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
+    fn outputs<P: PreparedSystem<f64>>(
         system: &P,
-        x: &SVector<f64, N>,
-    ) -> P::Outputs<f64> {
+        x: &Vector<P::System>,
+    ) -> <P::System as FeedbackSystem>::Outputs<f64> {
         system.outputs(x)
     }
 
-    fn squared_gradients<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-        system: &P,
-        x: &SVector<f64, N>,
-    ) -> SVector<f64, M> {
+    fn normalisation<P: PreparedSystem<f64>>(system: &P) -> Integrals<P::System, [f64; 3]> {
+        system.normalisation()
+    }
+
+    fn squared_gradients<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Integrals<P::System> {
         system.squared_gradients(x)
     }
 
-    fn potential_gradient<P, S, K, L, const N: usize, const M: usize>(
+    fn potential_gradient<P: PreparedSystem<f64>>(
         system: &P,
-        x: &SVector<f64, N>,
-        law: &Feedback<S, K, L, N, M>,
-    ) -> SVector<f64, N>
-    where
-        P: PreparedSystem<N, M>,
-        S: FeedbackSystem<N, M>,
-        K: GainMatrix<M>,
-        L: GainMatrix<N>,
-    {
+        x: &Vector<P::System>,
+        law: &Law<P::System>,
+    ) -> Vector<P::System> {
         system.potential_gradient(x, law)
     }
 
-    fn correction<P, S, K, L, const N: usize, const M: usize>(
+    fn projection<P: PreparedSystem<f64>>(
         system: &P,
-        x: &SVector<f64, N>,
-        variances: &SVector<f64, N>,
-        noise: &SVector<f64, M>,
-        law: &Feedback<S, K, L, N, M>,
-    ) -> SVector<f64, N>
-    where
-        P: PreparedSystem<N, M>,
-        S: FeedbackSystem<N, M>,
-        K: GainMatrix<M>,
-        L: GainMatrix<N>,
-    {
-        system.correction(x, variances, noise, law)
+        x: &Vector<P::System>,
+        variances: &Vector<P::System>,
+        noise: &Integrals<P::System>,
+        law: &Law<P::System>,
+    ) -> Vector<P::System> {
+        system.projection(x, variances, noise, law)
     }
 
-    fn feedback_field<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
-        feedback: &Feedback<S, K, L, N, M>,
-        x: &SVector<f64, N>,
-    ) -> SVector<f64, N> {
+    fn feedback_field_of_law<P: PreparedSystem<f64>>(
+        system: &P,
+        x: &Vector<P::System>,
+        law: &Law<P::System>,
+    ) -> Vector<P::System> {
+        system.feedback_field(x, law)
+    }
+
+    fn feedback_field<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: &Vector<S>) -> Vector<S> {
         feedback.field(x)
     }
 
-    fn decay_rate<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
-        feedback: &Feedback<S, K, L, N, M>,
-        x: &SVector<f64, N>,
-    ) -> f64 {
+    fn decay_rate<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: &Vector<S>) -> f64 {
         feedback.decay_rate(x)
     }
 
-    fn violations<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
-        feedback: &Feedback<S, K, L, N, M>,
-        x: &SVector<f64, N>,
-    ) -> SVector<f64, M> {
+    fn violations<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: &Vector<S>) -> Integrals<S> {
         feedback.violations(x)
     }
 
-    fn potential<S: FeedbackSystem<N, M>, K: GainMatrix<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
-        feedback: &Feedback<S, K, L, N, M>,
-        x: &SVector<f64, N>,
-    ) -> f64 {
+    fn potential_of_uniform<S: FeedbackSystem>(feedback: &Feedback<S, Uniform>, x: &Vector<S>) -> f64 {
         feedback.potential(x)
     }
 
-    fn feedback_euler_step<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
-        feedback: &Feedback<S, K, L, N, M>,
-        x: &mut SVector<f64, N>,
-        h: f64,
-    ) {
+    fn potential_of_diagonal<S: FeedbackSystem>(feedback: &Feedback<S, Diagonal<S>>, x: &Vector<S>) -> f64 {
+        feedback.potential(x)
+    }
+
+    fn euler_step<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: &mut Vector<S>, h: f64) {
         feedback.euler_step(x, h);
     }
 
-    fn feedback_rk4_step<S: FeedbackSystem<N, M>, K: GainPolicy<M>, L: GainMatrix<N>, const N: usize, const M: usize>(
-        feedback: &Feedback<S, K, L, N, M>,
-        x: &mut SVector<f64, N>,
-        h: f64,
-    ) {
+    fn rk4_step<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: &mut Vector<S>, h: f64) {
         feedback.rk4_step(x, h);
     }
 
-    fn project<P: PreparedSystem<N, M>, const N: usize, const M: usize>(
-        projector: &mut Projector<P, f64, N, M>,
-        error: &SVector<f64, N>,
-        x: &mut SVector<f64, N>,
-    ) -> Projected<f64, N, M> {
+    fn project<S: FeedbackSystem>(projector: &mut Projector<S>, error: &Vector<S>, x: &mut Vector<S>) -> Projected<S> {
         projector.project(error, x)
     }
 
-    fn projected_step<P: PreparedSystem<N, M>, F: Field<N>, const N: usize, const M: usize>(
-        projector: &mut Projector<P, f64, N, M>,
+    fn projected_step<S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+        projector: &mut Projector<S>,
         field: &F,
-        x: &mut SVector<f64, N>,
+        x: &mut Vector<S>,
         h: f64,
-    ) -> Projected<f64, N, M> {
+    ) -> Projected<S> {
         projector.step(&RK4, |x| field.value(x), x, h)
     }
 
-    fn euler_step<F: Field<N>, const N: usize>(field: &F, x: &mut SVector<f64, N>, h: f64) {
-        field.euler_step(x, h);
-    }
-
-    fn rk4_step<F: Field<N>, const N: usize>(field: &F, x: &mut SVector<f64, N>, h: f64) {
-        field.rk4_step(x, h);
-    }
-
-    fn tableau_step<F: Field<N>, const N: usize, const S: usize>(
-        tableau: &Tableau<S>,
+    fn tableau_step<F: Field, const STAGES: usize>(
+        tableau: &Tableau<STAGES>,
         field: &F,
-        x: &mut SVector<f64, N>,
+        x: &mut F::Vector,
         h: f64,
     ) {
         tableau.step(|x| field.value(x), x, h);
     }
 
-    fn integrator_step<F: Field<N>, const N: usize, const S: usize>(
-        integrator: &mut Integrator<'_, F, N, S>,
+    fn integrator_step<F: Field, const STAGES: usize>(
+        integrator: &mut Integrator<'_, F, STAGES>,
         until: f64,
-    ) -> Result<(), StepError<N>> {
+    ) -> Result<(), StepError<F::Vector>> {
         integrator.step(until)
     }
 
-    fn dense_output<F: Field<N>, const N: usize, const S: usize>(
-        integrator: &mut Integrator<'_, F, N, S>,
-    ) -> DenseOutput<N> {
+    fn dense_output<F: Field, const STAGES: usize>(
+        integrator: &mut Integrator<'_, F, STAGES>,
+    ) -> DenseOutput<F::Vector> {
         integrator.dense_output()
     }
 
-    fn interpolate<const N: usize>(output: &DenseOutput<N>, time: f64) -> SVector<f64, N> {
+    fn interpolate<V: Entries<f64>>(output: &DenseOutput<V>, time: f64) -> V {
         output.at(time)
     }
 
-    fn one_step<O: OneStep<N>, const N: usize>(method: &O, x: &mut SVector<f64, N>, h: f64) {
+    fn one_step<O: OneStep<V>, V>(method: &O, x: &mut V, h: f64) {
         method.step(x, h);
     }
 }

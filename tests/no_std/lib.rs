@@ -9,7 +9,6 @@
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic, clippy::std_instead_of_core, clippy::alloc_instead_of_core)]
 
-use integrators::nalgebra::{SVector, Vector4};
 use integrators::{feedback_system, Error, Feedback, Gains, Integrator, Tolerance};
 
 /// A point mass on a circle under gravity, in the plane.
@@ -54,7 +53,7 @@ pub struct ByAngle {
 ///
 /// None: the parameters and the start are right.
 pub fn released(g: f64, h: f64, steps: u32) -> Result<PlanarState, Error> {
-    let mut x = Vector4::new(1.0, 0.0, 0.0, 0.0);
+    let mut x = [1.0, 0.0, 0.0, 0.0];
     let feedback = Feedback::new(&Planar { m: 1.0, g, l: 1.0 }, &x, Gains::uniform(1.0))?;
     for _ in 0..steps {
         feedback.rk4_step(&mut x, h);
@@ -69,10 +68,10 @@ pub fn released(g: f64, h: f64, steps: u32) -> Result<PlanarState, Error> {
 /// None: the parameters, the start and the tolerances are right.
 pub fn angle(g: f64, time: f64) -> Result<f64, Error> {
     let start = ByAngleState { angle: core::f64::consts::FRAC_PI_2, spin: 0.0 };
-    let x = SVector::from(start);
+    let x = start.into();
     let feedback = Feedback::new(&ByAngle { m: 1.0, g, l: 1.0 }, &x, Gains::uniform(1.0))?;
     let mut integrator = Integrator::dop853(&feedback, x, Tolerance::new(1e-12, 1e-12)?);
-    let end = integrator.advance_to(time).map(|()| integrator.state().x);
+    let end = integrator.advance_to(time).map(|()| ByAngleState::from(*integrator.state()).angle);
     Ok(end.unwrap_or(f64::NAN))
 }
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use fbint_runtime::{Error, FeedbackSystem, Integrator, Method, PlainField, Simulation, Tolerance};
-use nalgebra::{DVector, SVector};
+use fbint_runtime::{Entries, Error, FeedbackSystem, Integrator, Method, PlainField, Simulation, Tolerance, Vector};
+use nalgebra::DVector;
 
 /// An error may be so many times that without feedback, and so much larger in units of the group's size for rounding.
 const ALLOWED: f64 = 1.2;
@@ -64,9 +64,9 @@ impl Group {
     }
 
     /// A group for each variable and for each column of a matrix, which is a body.
-    pub(crate) fn of_names(names: &[&str]) -> Vec<Self> {
+    pub(crate) fn of_system<S: FeedbackSystem>() -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        for (entry, name) in names.iter().enumerate() {
+        for (entry, name) in S::STATE.iter().map(|entry| entry.name).enumerate() {
             let (variable, index) = name.split_once('[').unwrap_or((name, ""));
             let column = index.split_once(',').map_or("", |(_, column)| column.trim().trim_end_matches(")]"));
             let name = format!("{variable}{column}");
@@ -183,11 +183,7 @@ impl Comparison {
 
 impl Case {
     /// Compares, prints the figures, and asserts that nothing is lost.
-    pub(crate) fn assert_no_worse<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-        &self,
-        model: &S,
-        start: SVector<f64, N>,
-    ) -> Result<(), Error> {
+    pub(crate) fn assert_no_worse<S: FeedbackSystem>(&self, model: &S, start: Vector<S>) -> Result<(), Error> {
         let [truth, coarser] = TRUTH.map(|rtol| self.truth(model, start, rtol));
         let mut out = String::new();
         let mut losses = Vec::new();
@@ -287,31 +283,21 @@ impl Case {
         largest.into_iter().chain(undeclared).collect()
     }
 
-    fn course<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-        &self,
-        simulation: Simulation<'_, S, PlainField<S::Prepared, M>, N, M>,
-        method: Method,
-    ) -> Result<Course, Error> {
-        let run = simulation.method(method).until(self.until).record_every(self.interval).run()?;
+    fn course<S: FeedbackSystem>(&self, simulation: Simulation<'_, S>, method: Method) -> Result<Course, Error> {
+        let run = simulation.record_every(self.interval).run(method, self.until)?;
         for (index, sample) in run.trajectory().iter().enumerate() {
             let (time, expected) = (sample.time, index as f64 * self.interval);
             assert!((time - expected).abs() <= 1e-9 * self.until, "{method:?}: a sample at {time}, not {expected}");
         }
-        let integrals = run.drift().integrals();
         Ok(Course {
             states: run.trajectory().iter().map(|sample| flat(&sample.state)).collect(),
-            drift: integrals.iter().map(|integral| integral.max).collect(),
-            names: integrals.iter().map(|integral| integral.name).collect(),
+            drift: run.drift().integrals().map(|integral| integral.max).collect(),
+            names: S::INTEGRALS.iter().map(|integral| integral.name).collect(),
         })
     }
 
     /// The states at the samples, the start among them.
-    fn truth<S: FeedbackSystem<N, M>, const N: usize, const M: usize>(
-        &self,
-        model: &S,
-        start: SVector<f64, N>,
-        rtol: f64,
-    ) -> Vec<DVector<f64>> {
+    fn truth<S: FeedbackSystem>(&self, model: &S, start: Vector<S>, rtol: f64) -> Vec<DVector<f64>> {
         let field = PlainField::new(model);
         let tolerance = Tolerance::new(rtol, rtol * self.ladder.smallest).expect("both are positive");
         let mut integrator = Integrator::dop853(&field, start, tolerance);
@@ -324,8 +310,8 @@ impl Case {
     }
 }
 
-fn flat<const N: usize>(state: &SVector<f64, N>) -> DVector<f64> {
-    DVector::from_column_slice(state.as_slice())
+fn flat<V: Entries<f64>>(state: &V) -> DVector<f64> {
+    DVector::from_column_slice(state.as_ref())
 }
 
 fn label(method: &Method) -> (&'static str, f64) {
@@ -340,9 +326,9 @@ fn label(method: &Method) -> (&'static str, f64) {
 }
 
 /// A change of units: an entry of the state is multiplied by the unit to this power.
-pub(crate) struct Units<const N: usize> {
+pub(crate) struct Units<S: FeedbackSystem> {
     pub(crate) name: &'static str,
-    pub(crate) powers: [i32; N],
+    pub(crate) powers: Vector<S, i32>,
     pub(crate) until: f64,
     pub(crate) methods: Vec<Method>,
 }
@@ -350,14 +336,10 @@ pub(crate) struct Units<const N: usize> {
 /// Trajectories in other units may differ by so much, in units of the largest norm of a group: rounding, amplified by the motion.
 const SAME: f64 = 1e-10;
 
-impl<const N: usize> Units<N> {
+impl<S: FeedbackSystem> Units<S> {
     /// Asserts that the trajectory is the same in every unit, for a power of two and another.
-    pub(crate) fn assert_do_not_matter<S: FeedbackSystem<N, M>, const M: usize>(
-        &self,
-        model: impl Fn(f64) -> S,
-        start: SVector<f64, N>,
-    ) -> Result<(), Error> {
-        let groups = Group::of_names(&S::STATE_NAMES);
+    pub(crate) fn assert_do_not_matter(&self, model: impl Fn(f64) -> S, start: Vector<S>) -> Result<(), Error> {
+        let groups = Group::of_system::<S>();
         let mut out = String::new();
         let mut losses = Vec::new();
         for method in &self.methods {
@@ -395,21 +377,19 @@ impl<const N: usize> Units<N> {
     }
 
     /// Without feedback and as it comes, in the usual units.
-    fn trajectories<S: FeedbackSystem<N, M>, const M: usize>(
+    fn trajectories(
         &self,
         model: &S,
-        start: SVector<f64, N>,
+        start: Vector<S>,
         unit: f64,
         method: Method,
     ) -> Result<[Vec<DVector<f64>>; 2], Error> {
-        let scale = SVector::from(self.powers).map(|power| unit.powi(power));
-        let start = start.component_mul(&scale);
-        let simulation = || {
-            Ok::<_, Error>(
-                Simulation::new(model, start)?.method(method).until(self.until).record_every(self.until / 20.0),
-            )
-        };
-        let runs = [simulation()?.without_feedback().run()?, simulation()?.run()?];
-        Ok(runs.map(|run| run.trajectory().iter().map(|sample| flat(&sample.state.component_div(&scale))).collect()))
+        let scale = Vector::<S>::from_fn(|i| unit.powi(self.powers[i]));
+        let start = Vector::<S>::from_fn(|i| start[i] * scale[i]);
+        let simulation = || Ok::<_, Error>(Simulation::new(model, start)?.record_every(self.until / 20.0));
+        let plain = simulation()?.without_feedback().run(method, self.until)?;
+        let runs = [plain, simulation()?.run(method, self.until)?];
+        let usual = |state: &Vector<S>| flat(state).component_div(&flat(&scale));
+        Ok(runs.map(|run| run.trajectory().iter().map(|sample| usual(&sample.state)).collect()))
     }
 }

@@ -92,7 +92,7 @@ pub(crate) mod outer_solar_system {
         [0.002_767_25, -0.001_707_02, -0.001_365_04],
     ];
 
-    pub(crate) fn start() -> SVector<f64, 36> {
+    pub(crate) fn start() -> [f64; 36] {
         OuterSolarSystemState {
             q: SMatrix::from_fn(|row, body| POSITIONS[body][row]),
             p: SMatrix::from_fn(|row, body| MASSES[body] * VELOCITIES[body][row]),
@@ -102,7 +102,7 @@ pub(crate) mod outer_solar_system {
 }
 
 /// The figure of eight that three equal masses chase one another along (Chenciner and Montgomery 2000).
-pub(crate) fn figure_eight() -> SVector<f64, 12> {
+pub(crate) fn figure_eight() -> [f64; 12] {
     let (x, v) = (vector![0.970_004_36, -0.243_087_53], vector![0.466_203_685, 0.432_365_73]);
     ThreeBodiesState {
         q: Matrix2x3::from_columns(&[x, -x, vector![0.0, 0.0]]),
@@ -122,7 +122,7 @@ impl SunEarthMoon {
     }
 
     /// The earth with the moon in its perihelion, the moon in its perigee, above the ecliptic by its inclination.
-    pub(crate) fn start(&self) -> SVector<f64, 18> {
+    pub(crate) fn start(&self) -> [f64; 18] {
         let [sun, earth, moon] = self.m;
         let (distance, speed) = self.pericentre(1.000_000_11, 0.016_710_22, sun + earth + moon);
         let (x, v) = (vector![distance, 0.0, 0.0], vector![0.0, speed, 0.0]);
@@ -174,7 +174,7 @@ pub(crate) struct PlanarKeplerWithAxis {
 }
 
 /// In the perihelion of an ellipse with semi-major axis 1, for an attraction of 1.
-pub(crate) fn perihelion(eccentricity: f64) -> SVector<f64, 4> {
+pub(crate) fn perihelion(eccentricity: f64) -> [f64; 4] {
     let speed = ((1.0 + eccentricity) / (1.0 - eccentricity)).sqrt();
     PlanarKeplerState { q: vector![1.0 - eccentricity, 0.0], p: vector![0.0, speed] }.into()
 }
@@ -190,7 +190,7 @@ pub(crate) struct HenonHeiles {}
 
 impl HenonHeiles {
     /// On x = 0, moving to the right, with this energy.
-    pub(crate) fn start(energy: f64, y: f64, py: f64) -> SVector<f64, 4> {
+    pub(crate) fn start(energy: f64, y: f64, py: f64) -> [f64; 4] {
         let px = (2.0 * energy - y.powi(2) - py.powi(2) + 2.0 / 3.0 * y.powi(3)).sqrt();
         HenonHeilesState { x: 0.0, y, px, py }.into()
     }
@@ -218,7 +218,7 @@ pub(crate) struct CartesianDoublePendulum {
 
 impl CartesianDoublePendulum {
     /// At rest, at angles from the vertical.
-    pub(crate) fn start(&self, [a, b]: [f64; 2]) -> SVector<f64, 8> {
+    pub(crate) fn start(&self, [a, b]: [f64; 2]) -> [f64; 8] {
         let upper = self.l[0] * vector![a.sin(), -a.cos()];
         let lower = upper + self.l[1] * vector![b.sin(), -b.cos()];
         CartesianDoublePendulumState { q: Matrix2::from_columns(&[upper, lower]), p: Matrix2::zeros() }.into()
@@ -240,7 +240,7 @@ pub(crate) struct DrivenPendulum {
 }
 
 impl DrivenPendulum {
-    pub(crate) fn start() -> SVector<f64, 4> {
+    pub(crate) fn start() -> [f64; 4] {
         DrivenPendulumState { q: 1.0, t: 0.0, p: 0.0, pt: 0.0 }.into()
     }
 }
@@ -334,24 +334,24 @@ pub(crate) mod water {
     }
 
     /// Momenta of about 300 K.
-    pub(crate) fn warm() -> SVector<f64, 18> {
+    pub(crate) fn warm() -> [f64; 18] {
         let p = Matrix3::from_columns(&[vector![2.1, -1.4, 3.2], vector![-0.6, 0.9, 0.5], vector![0.4, 0.7, -0.8]]);
         WaterState { q: positions(), p }.into()
     }
 
     /// Drifting and turning, about no axis of symmetry.
-    pub(crate) fn turning() -> SVector<f64, 18> {
+    pub(crate) fn turning() -> [f64; 18] {
         let (drift, turn) = (vector![0.15, -0.1, 0.2], vector![0.7, -0.4, 0.9]);
         let q = positions();
         let columns = [0, 1, 2].map(|i| MASSES[i] * (drift + turn.cross(&(q.column(i) - q.column(0)))));
         RigidWaterState { q, p: Matrix3::from_columns(&columns) }.into()
     }
 
-    pub(crate) fn momentum(x: &SVector<f64, 18>) -> Vector3<f64> {
+    pub(crate) fn momentum(x: &[f64; 18]) -> Vector3<f64> {
         WaterState::from(*x).p.column_sum()
     }
 
-    pub(crate) fn angular_momentum(x: &SVector<f64, 18>) -> Vector3<f64> {
+    pub(crate) fn angular_momentum(x: &[f64; 18]) -> Vector3<f64> {
         let WaterState { q, p } = WaterState::from(*x);
         [0, 1, 2].map(|i| q.column(i).cross(&p.column(i))).into_iter().sum()
     }
@@ -382,7 +382,7 @@ impl FermiPastaUlamTsingou {
     }
 
     /// Half a wave, at rest.
-    pub(crate) fn start() -> SVector<f64, 64> {
+    pub(crate) fn start() -> [f64; 64] {
         let q = SVector::from_fn(|i, _| (std::f64::consts::PI * (i + 1) as f64 / 33.0).sin());
         FermiPastaUlamTsingouState { q, p: SVector::zeros() }.into()
     }

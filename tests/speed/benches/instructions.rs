@@ -13,10 +13,10 @@ use std::error::Error;
 use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
 
+use fbint_runtime::{Entries, Vector};
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, Generated, rivals};
 use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
-use nalgebra::SVector;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -95,19 +95,19 @@ fn instructions(system: &str, function: &str) -> Outcome<u64> {
 fn evaluate(system: &str, function: &str, count: &str) -> Outcome<ExitCode> {
     let count = count.parse()?;
     match system {
-        "SphericalPendulum" => evaluate_times::<SphericalPendulum, 6, 4>(function, count)?,
-        "PlanarPendulum" => evaluate_times::<PlanarPendulum, 4, 3>(function, count)?,
-        "FourBar" => evaluate_times::<FourBar, 8, 7>(function, count)?,
-        "Chain4" => evaluate_times::<Chain4, 24, 9>(function, count)?,
-        "Chain8" => evaluate_times::<Chain8, 48, 17>(function, count)?,
-        "Chain16" => evaluate_times::<Chain16, 96, 33>(function, count)?,
+        "SphericalPendulum" => evaluate_times::<SphericalPendulum>(function, count)?,
+        "PlanarPendulum" => evaluate_times::<PlanarPendulum>(function, count)?,
+        "FourBar" => evaluate_times::<FourBar>(function, count)?,
+        "Chain4" => evaluate_times::<Chain4>(function, count)?,
+        "Chain8" => evaluate_times::<Chain8>(function, count)?,
+        "Chain16" => evaluate_times::<Chain16>(function, count)?,
         _ => return Err(format!("unknown system `{system}`").into()),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn evaluate_times<S: Contested<N, M>, const N: usize, const M: usize>(function: &str, count: u64) -> Outcome<()> {
-    let (generated, by_hand, start) = rivals::<S, N, M>()?;
+fn evaluate_times<S: Contested>(function: &str, count: u64) -> Outcome<()> {
+    let (generated, by_hand, start) = rivals::<S>()?;
     let mut rate = start;
     for _ in 0..count {
         if function == GENERATED {
@@ -125,15 +125,11 @@ const BY_HAND: &str = "field_by_hand";
 
 /// The state is in memory, and so will be the result.
 #[inline(never)]
-fn field_generated<S: Contested<N, M>, const N: usize, const M: usize>(
-    generated: &Generated<S, N, M>,
-    x: &SVector<f64, N>,
-    rate: &mut SVector<f64, N>,
-) {
+fn field_generated<S: Contested>(generated: &Generated<S>, x: &Vector<S>, rate: &mut Vector<S>) {
     *rate = generated.field(x);
 }
 
 #[inline(never)]
-fn field_by_hand<K: Kernel<N>, const N: usize>(by_hand: &K, x: &SVector<f64, N>, rate: &mut SVector<f64, N>) {
+fn field_by_hand<K: Kernel<V>, V: Entries<f64>>(by_hand: &K, x: &V, rate: &mut V) {
     *rate = by_hand.field(x);
 }

@@ -11,11 +11,12 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use fbint_runtime::tableau::DOP853;
-use fbint_runtime::{Error, Field, Integrator, Method, OneStep, PlainField, Rattle, Simulation, Tolerance};
+use fbint_runtime::{
+    Entries, Error, Field, Integrator, Method, OneStep, PlainField, Rattle, Simulation, Tolerance, Vector,
+};
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, Generated, rivals};
 use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
-use nalgebra::SVector;
 
 /// Of so many turns the fastest counts, because everything else on the machine only makes them slower.
 const TURNS: usize = 200;
@@ -26,21 +27,21 @@ const RTOL: f64 = 1e-12;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:<32} {:>12} {:>12} {:>7}", "ns per evaluation, Euler steps", "generated", "by hand", "ratio");
-    by_hand::<SphericalPendulum, 6, 4>()?;
-    by_hand::<PlanarPendulum, 4, 3>()?;
-    by_hand::<FourBar, 8, 7>()?;
-    by_hand::<Chain4, 24, 9>()?;
-    by_hand::<Chain8, 48, 17>()?;
-    by_hand::<Chain16, 96, 33>()?;
+    by_hand::<SphericalPendulum>()?;
+    by_hand::<PlanarPendulum>()?;
+    by_hand::<FourBar>()?;
+    by_hand::<Chain4>()?;
+    by_hand::<Chain8>()?;
+    by_hand::<Chain16>()?;
     println!("\n{:<32} {:>12} {:>12} {:>7}", "ns per step", "feedback", "RATTLE", "ratio");
     rattle()?;
     println!("\n{:<32} {:>12} {:>12} {:>7}", "ns per evaluation, DOP853", "driver", "bare steps", "ratio");
     error_control()
 }
 
-fn by_hand<S: Contested<N, M>, const N: usize, const M: usize>() -> Result<(), Error> {
-    let (generated, by_hand, start) = rivals::<S, N, M>()?;
-    let steps = 200_000 / N;
+fn by_hand<S: Contested>() -> Result<(), Error> {
+    let (generated, by_hand, start) = rivals::<S>()?;
+    let steps = 200_000 / Vector::<S>::LEN;
     compare(
         S::NAME,
         steps as f64,
@@ -53,9 +54,9 @@ fn by_hand<S: Contested<N, M>, const N: usize, const M: usize>() -> Result<(), E
 /// The spherical pendulum in Euler steps with feedback, and by the integrator that keeps constraints and is symplectic.
 fn rattle() -> Result<(), Error> {
     const STEPS: usize = 100_000;
-    let (generated, _, start) = rivals::<SphericalPendulum, 6, 4>()?;
+    let (generated, _, start) = rivals::<SphericalPendulum>()?;
     let method = Rattle::new(&SphericalPendulum::default())?;
-    let by_rattle = |mut x: SVector<f64, 6>| {
+    let by_rattle = |mut x: [f64; 6]| {
         for _ in 0..STEPS {
             method.step(&mut x, 1e-3);
         }
@@ -77,10 +78,9 @@ fn error_control() -> Result<(), Box<dyn std::error::Error>> {
     integrator.advance_to(UNTIL)?;
     let steps = integrator.steps() as usize;
     let (evaluations, bare_evaluations) = (integrator.evaluations() as f64, 12.0 * steps as f64);
-    let simulation =
-        || Simulation::new(&linkage, start)?.method(Method::Dop853 { rtol: RTOL, atol: RTOL }).until(UNTIL).run();
-    let residual = simulation()?.drift().integrals().iter().map(|integral| integral.max).fold(0.0, f64::max);
-    println!("largest change of an integral with a correction after each step: {residual:.1e}");
+    let simulation = || Simulation::new(&linkage, start)?.run(Method::Dop853 { rtol: RTOL, atol: RTOL }, UNTIL);
+    let residual = simulation()?.drift().integrals().map(|integral| integral.max).fold(0.0, f64::max);
+    println!("largest change of an integral with a projection after each step: {residual:.1e}");
 
     let bare = || run_bare(black_box(&field), black_box(start), steps, UNTIL / steps as f64);
     let driver = || {
@@ -89,7 +89,7 @@ fn error_control() -> Result<(), Box<dyn std::error::Error>> {
         (outcome.is_ok(), *integrator.state())
     };
     compare_each("FourBar, Integrator", (evaluations, driver), (bare_evaluations, &bare));
-    let run = || simulation().map(|run| SVector::<f64, 8>::from(run.state()));
+    let run = || simulation().map(|run| Vector::<FourBar>::from(run.state()));
     compare_each("FourBar, Simulation", (simulation()?.evaluations() as f64, run), (bare_evaluations, &bare));
     Ok(())
 }
@@ -116,7 +116,7 @@ fn seconds<T>(run: impl Fn() -> T) -> f64 {
 }
 
 #[inline(never)]
-fn run_bare<F: Field<N>, const N: usize>(field: &F, mut x: SVector<f64, N>, steps: usize, h: f64) -> SVector<f64, N> {
+fn run_bare<F: Field>(field: &F, mut x: F::Vector, steps: usize, h: f64) -> F::Vector {
     for _ in 0..steps {
         DOP853.step(|x| field.value(x), &mut x, h);
     }
@@ -124,11 +124,7 @@ fn run_bare<F: Field<N>, const N: usize>(field: &F, mut x: SVector<f64, N>, step
 }
 
 #[inline(never)]
-fn run_generated<S: Contested<N, M>, const N: usize, const M: usize>(
-    generated: &Generated<S, N, M>,
-    mut x: SVector<f64, N>,
-    steps: usize,
-) -> SVector<f64, N> {
+fn run_generated<S: Contested>(generated: &Generated<S>, mut x: Vector<S>, steps: usize) -> Vector<S> {
     for _ in 0..steps {
         generated.euler_step(&mut x, STEP);
     }
@@ -136,7 +132,7 @@ fn run_generated<S: Contested<N, M>, const N: usize, const M: usize>(
 }
 
 #[inline(never)]
-fn run_by_hand<K: Kernel<N>, const N: usize>(by_hand: &K, mut x: SVector<f64, N>, steps: usize) -> SVector<f64, N> {
+fn run_by_hand<K: Kernel<V>, V: Entries<f64>>(by_hand: &K, mut x: V, steps: usize) -> V {
     for _ in 0..steps {
         by_hand.euler_step(&mut x, STEP);
     }

@@ -1,7 +1,5 @@
 //! Chains of an even number of masses: A tridiagonal, eliminated in loops from both ends to the middle.
 
-use nalgebra::{ArrayStorage, SVector};
-
 use crate::{Kernel, dot, fma};
 
 /// A chain of `LINKS` masses, `M` = 2 `LINKS` + 1.
@@ -159,10 +157,10 @@ impl<const LINKS: usize> Chain<LINKS> {
 
 macro_rules! kernel {
     ($links:literal) => {
-        impl Kernel<{ 6 * $links }> for Chain<$links> {
+        impl Kernel<[f64; 6 * $links]> for Chain<$links> {
             #[inline]
-            fn field(&self, x: &SVector<f64, { 6 * $links }>) -> SVector<f64, { 6 * $links }> {
-                SVector::from_array_storage(ArrayStorage([self.rates(&x.data.0[0])]))
+            fn field(&self, x: &[f64; 6 * $links]) -> [f64; 6 * $links] {
+                self.rates(x)
             }
         }
     };

@@ -2,8 +2,6 @@
 
 use models::FourBar;
 
-use nalgebra::SVector;
-
 use crate::{Kernel, dot, fma};
 
 /// The four-bar linkage: a, b, pa, pb in R^2.
@@ -39,10 +37,9 @@ impl Linkage {
     }
 }
 
-impl Kernel<8> for Linkage {
+impl Kernel<[f64; 8]> for Linkage {
     #[inline]
-    fn field(&self, x: &SVector<f64, 8>) -> SVector<f64, 8> {
-        let [[a0, a1, b0, b1, pa0, pa1, pb0, pb1]] = x.data.0;
+    fn field(&self, &[a0, a1, b0, b1, pa0, pa1, pb0, pb1]: &[f64; 8]) -> [f64; 8] {
         let (a, pa, pb) = ([a0, a1], [pa0, pa1], [pb0, pb1]);
         let d = [b0 - a0, b1 - a1];
         let e = [pb0 - pa0, pb1 - pa1];
@@ -86,7 +83,7 @@ impl Kernel<8> for Linkage {
         let w = [fma(rd, d[0], u1 * e[0]), fma(rd, d[1], u1 * e[1])];
         let (ma, mb, na, nb) = (im - y3, im - y5, u0 - y6, u2 - y6);
         let fall = self.heavy * y6;
-        SVector::from([
+        [
             fma(ma, pa0, fma(-ka, a0, v[0])),
             fma(ma, pa1, fma(-ka, a1, v[1] - fall)),
             fma(mb, pb0, fma(-kc, c[0], -v[0])),
@@ -95,6 +92,6 @@ impl Kernel<8> for Linkage {
             fma(ra, a1, fma(na, pa1, -w[1] - self.gravity)),
             fma(rc, c[0], fma(nb, pb0, w[0])),
             fma(rc, c[1], fma(nb, pb1, w[1] - self.gravity)),
-        ])
+        ]
     }
 }

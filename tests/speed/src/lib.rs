@@ -10,18 +10,18 @@ pub mod four_bar;
 pub mod pendulum;
 pub mod rivals;
 
-use nalgebra::SVector;
+use fbint_runtime::Entries;
 
-/// A field that was written by hand.
-pub trait Kernel<const N: usize> {
+/// A field that was written by hand, on states of the type `V`.
+pub trait Kernel<V: Entries<f64>> {
     /// x'
-    fn field(&self, x: &SVector<f64, N>) -> SVector<f64, N>;
+    fn field(&self, x: &V) -> V;
 
     /// One step of the explicit Euler method.
     #[inline]
-    fn euler_step(&self, x: &mut SVector<f64, N>, h: f64) {
-        let [rate] = self.field(x).data.0;
-        for (x, rate) in x.data.0[0].iter_mut().zip(rate) {
+    fn euler_step(&self, x: &mut V, h: f64) {
+        let rate = self.field(x);
+        for (x, &rate) in x.as_mut().iter_mut().zip(rate.as_ref()) {
             *x = fma(h, rate, *x);
         }
     }

@@ -3,8 +3,6 @@
 use models::PlanarPendulum;
 use models::SphericalPendulum;
 
-use nalgebra::SVector;
-
 use crate::{Kernel, dot, fma};
 
 /// The planar pendulum: q, p in R^2.
@@ -39,10 +37,9 @@ impl Planar {
     }
 }
 
-impl Kernel<4> for Planar {
+impl Kernel<[f64; 4]> for Planar {
     #[inline]
-    fn field(&self, x: &SVector<f64, 4>) -> SVector<f64, 4> {
-        let [[q0, q1, p0, p1]] = x.data.0;
+    fn field(&self, &[q0, q1, p0, p1]: &[f64; 4]) -> [f64; 4] {
         let (q, p) = ([q0, q1], [p0, p1]);
         let (square, rate, kinetic) = (dot(q, q), dot(q, p), dot(p, p));
         let inverse = self.inverse_mass / square;
@@ -53,12 +50,12 @@ impl Kernel<4> for Planar {
         let y2 = self.gains[2] * (fma(self.twice_heavy, q1, kinetic) - self.energy);
         let (a, b) = (radial + y0, self.inverse_mass - y1);
         let (c, d) = (reaction - y1, radial - y2);
-        SVector::from([
+        [
             fma(b, p0, -(a * q0)),
             fma(-self.heavy, y2, fma(b, p1, -(a * q1))),
             fma(c, q0, d * p0),
             fma(d, p1, fma(c, q1, -self.gravity)),
-        ])
+        ]
     }
 }
 
@@ -97,10 +94,9 @@ impl Spherical {
     }
 }
 
-impl Kernel<6> for Spherical {
+impl Kernel<[f64; 6]> for Spherical {
     #[inline]
-    fn field(&self, x: &SVector<f64, 6>) -> SVector<f64, 6> {
-        let [[q0, q1, q2, p0, p1, p2]] = x.data.0;
+    fn field(&self, &[q0, q1, q2, p0, p1, p2]: &[f64; 6]) -> [f64; 6] {
         let (q, p) = ([q0, q1, q2], [p0, p1, p2]);
         let (square, rate, kinetic) = (dot(q, q), dot(q, p), dot(p, p));
         let inverse = self.inverse_mass / square;
@@ -112,13 +108,13 @@ impl Kernel<6> for Spherical {
         let y3 = self.gains[3] * (fma(q0, p1, -(q1 * p0)) - self.vertical_momentum);
         let (a, b) = (radial + y0, self.inverse_mass - y1);
         let (c, d) = (reaction - y1, radial - y2);
-        SVector::from([
+        [
             fma(-y3, p1, fma(b, p0, -(a * q0))),
             fma(y3, p0, fma(b, p1, -(a * q1))),
             fma(-self.heavy, y2, fma(b, p2, -(a * q2))),
             fma(y3, q1, fma(c, q0, d * p0)),
             fma(-y3, q0, fma(c, q1, d * p1)),
             fma(d, p2, fma(c, q2, -self.gravity)),
-        ])
+        ]
     }
 }

@@ -1,43 +1,47 @@
 //! The kernels written by hand and the generated fields are the same functions.
 #![allow(missing_docs)]
 
-use fbint_runtime::Error;
+use fbint_runtime::{Entries, Error, Vector};
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, rivals};
 use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
-use nalgebra::SVector;
 
 #[test]
 fn planar_pendulum() -> Result<(), Error> {
-    agree::<PlanarPendulum, 4, 3>()
+    agree::<PlanarPendulum>()
 }
 
 #[test]
 fn spherical_pendulum() -> Result<(), Error> {
-    agree::<SphericalPendulum, 6, 4>()
+    agree::<SphericalPendulum>()
 }
 
 #[test]
 fn four_bar() -> Result<(), Error> {
-    agree::<FourBar, 8, 7>()
+    agree::<FourBar>()
 }
 
 #[test]
 fn chains() -> Result<(), Error> {
-    agree::<Chain4, 24, 9>()?;
-    agree::<Chain8, 48, 17>()?;
-    agree::<Chain16, 96, 33>()
+    agree::<Chain4>()?;
+    agree::<Chain8>()?;
+    agree::<Chain16>()
 }
 
 /// Off the constraint set and at other energies, so that every term counts.
-fn agree<S: Contested<N, M>, const N: usize, const M: usize>() -> Result<(), Error> {
-    let (generated, by_hand, start) = rivals::<S, N, M>()?;
+fn agree<S: Contested>() -> Result<(), Error> {
+    let (generated, by_hand, start) = rivals::<S>()?;
     for sample in 0..200 {
-        let shift = SVector::from_fn(|entry, _| 0.3 * (1.7 * f64::from(sample * 131) + 28.9 * entry as f64).sin());
-        let x = start + shift;
+        let shift = |entry: usize| 0.3 * (1.7 * f64::from(sample * 131) + 28.9 * entry as f64).sin();
+        let x = Vector::<S>::from_fn(|entry| start[entry] + shift(entry));
         let (expected, obtained) = (generated.field(&x), by_hand.field(&x));
-        let error = (obtained - expected).amax() / expected.amax();
-        assert!(error <= 1e-12, "{}: off by {error:e} at {x}", S::NAME);
+        let error = largest(obtained.as_ref().iter().zip(expected.as_ref()).map(|(a, b)| a - b))
+            / largest(expected.as_ref().iter().copied());
+        assert!(error <= 1e-12, "{}: off by {error:e} at {x:?}", S::NAME);
     }
     Ok(())
+}
+
+fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.map(f64::abs).fold(0.0, f64::max)
 }

@@ -1,6 +1,6 @@
 //! An antisymmetric matrix that is no Poisson matrix.
 
-use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 
 #[feedback_system(
     state(x, y, z, w),
@@ -14,6 +14,7 @@ struct Skew {
 fn main() {
     let skew = Skew { k: 1.0 };
     let start = SkewState { x: 1.0, y: 0.0, z: 0.0, w: 0.0 };
-    let run = Simulation::new(&skew, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    let simulation = Simulation::new(&skew, start).unwrap().gains(Gains::uniform(50.0));
+    let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
     println!("{:?} {} {}", run.state().x, run.drift(), Skew::EQUATIONS);
 }

@@ -1,6 +1,6 @@
 //! A matrix that is antisymmetric, and a Poisson matrix only for the right parameters.
 
-use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::{Vector3, vector};
 
 #[feedback_system(
@@ -16,6 +16,7 @@ struct Top {
 fn main() {
     let top = Top { inertia: vector![3.0, 2.0, 1.0], a: 0.0 };
     let start = TopState { pi: vector![1.0, 1.0, 1.0] };
-    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(50.0)).until(1.0).run().unwrap();
+    let simulation = Simulation::new(&top, start).unwrap().gains(Gains::uniform(50.0));
+    let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
     println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
 }

@@ -4,7 +4,7 @@ use fbint_runtime::{
     ConsistentStart, Feedback, FeedbackSystem, Field, Gains, Method, PlainField, PreparedSystem, Simulation,
     feedback_system,
 };
-use nalgebra::{SVector, vector};
+use nalgebra::vector;
 
 #[feedback_system(
     coordinates(q: [2]),
@@ -32,19 +32,20 @@ fn main() {
     let start = ConsistentStart::new(&pendulum).hold(&["q[0]"]).unwrap().solve(pendulum.start()).unwrap();
 
     let simulation = Simulation::new(&pendulum, start).unwrap();
-    let run = simulation.gains(Gains::uniform(50.0)).method(Method::Rk4 { h: 1e-3 }).until(1.0).run().unwrap();
+    let run = simulation.gains(Gains::uniform(50.0)).run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
     let PendulumState { q, p } = run.state();
     println!("{q} {p} {} {:?}", run.drift(), run.drift().get("length"));
 
-    let mut x: SVector<f64, 4> = start.into();
-    let gains = Gains::diagonal([1.0, 2.0, 3.0, 4.0]).with_diagonal_metric([1.0; 4]);
-    let feedback = Feedback::new(&pendulum, &x, gains).unwrap();
+    let mut x: [f64; 4] = start.into();
+    let feedback = Feedback::new(&pendulum, &x, Gains::diagonal([1.0, 2.0, 3.0, 4.0])).unwrap();
     feedback.euler_step(&mut x, 1e-3);
     feedback.rk4_step(&mut x, 1e-3);
-    let velocity = PlainField::new(&pendulum).value(&x) - feedback.field(&x) + pendulum.vector_field(&x);
-    println!("{velocity} {} {}", pendulum.integrals(&x), pendulum.prepare().integrals_jacobian(&x));
+    let prepared = pendulum.prepare();
+    println!("{:?} {:?}", PlainField::new(&pendulum).value(&x), (feedback.field(&x), prepared.vector_field(&x)));
+    println!("{:?} {:?}", prepared.integrals(&x), prepared.integrals_jacobian(&x));
     println!("{} {:?}", PendulumState::from(x) == start, start.clone());
     println!("{} {} {} {}", Pendulum::NAME, Pendulum::SOURCE, Pendulum::DERIVATION, Pendulum::EQUATIONS);
-    println!("{:?} {:?} {:?}", Pendulum::STATE_NAMES, Pendulum::INTEGRAL_NAMES, Pendulum::PARAMETER_NAMES);
+    println!("{:?} {:?} {:?}", Pendulum::STATE, Pendulum::INTEGRALS, Pendulum::PARAMETER_NAMES);
     println!("{} {}", Pendulum::VECTOR_FIELD_OPERATIONS, Pendulum::FEEDBACK_FIELD_OPERATIONS);
+    println!("{:?}", Pendulum::gather::<f32>(|_| &prepared));
 }

@@ -1,6 +1,6 @@
 //! A Poisson matrix of the wrong shape.
 
-use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;
 
 #[feedback_system(
@@ -15,6 +15,7 @@ struct Top {
 fn main() {
     let top = Top { inertia: [1.0, 2.0, 3.0] };
     let start = TopState { pi: vector![0.0, 1.0, 0.5] };
-    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(1.0)).until(1.0).run().unwrap();
+    let simulation = Simulation::new(&top, start).unwrap().gains(Gains::uniform(1.0));
+    let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
     println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
 }

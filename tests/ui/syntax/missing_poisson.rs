@@ -1,6 +1,6 @@
 //! A state with an energy, and nothing that says how it moves.
 
-use fbint_runtime::{FeedbackSystem, Gains, Simulation, feedback_system};
+use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;
 
 #[feedback_system(
@@ -14,6 +14,7 @@ struct Top {
 fn main() {
     let top = Top { inertia: [1.0, 2.0, 3.0] };
     let start = TopState { pi: vector![0.0, 1.0, 0.5] };
-    let run = Simulation::new(&top, start).unwrap().gains(Gains::uniform(1.0)).until(1.0).run().unwrap();
+    let simulation = Simulation::new(&top, start).unwrap().gains(Gains::uniform(1.0));
+    let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
     println!("{:?} {} {}", run.state().pi, run.drift(), Top::EQUATIONS);
 }

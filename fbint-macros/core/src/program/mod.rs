@@ -25,10 +25,7 @@ mod verify;
 pub use assemble::{Programs, assemble, passes};
 pub(crate) use builder::Builder;
 pub use cost::{OperationCount, Pass};
-pub use functions::{
-    Argument, FEEDBACK_FIELD, FUNCTIONS, Form, Function, INTEGRALS, JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT,
-    PROJECTION, Returns, SQUARED_GRADIENTS, VECTOR_FIELD,
-};
+pub use functions::*;
 pub use verify::verify;
 
 use crate::derivation::IntegralId;
