@@ -77,7 +77,7 @@ impl Declaration {
         SHIPPED.into_iter().flat_map(Self::all).chain(chains).collect()
     }
 
-    /// Every system that the tests declare besides.
+    /// Every other system that the tests declare.
     pub fn others() -> Vec<Self> {
         Self::all(OTHERS)
     }

@@ -1,4 +1,4 @@
-//! The same source gives the same bytes: in fresh processes that differ in home, language, folders and in what they have
+//! One source gives equal bytes in fresh processes that differ in home, language, folders and in what they have
 //! compiled before.
 //!
 //! The test starts its own executable again, with a filter that leaves one ignored test: [`emit_for_another_process`].

@@ -1,11 +1,11 @@
 //! Tests of the tests: single faults are put into what the compiler makes, and the checks that the models pass must fail.
 //!
-//! A fault in a program flips a sign, drops a term, exchanges operands, results, entries of the state, parameters or rows, takes
-//! another value, another number or another operation. A fault in a derivation does the like to an entry of a gradient, a bracket, a
-//! matrix, a rate or an output, and goes through the rest of the compiler. Whether it changes any result is judged by comparing
-//! the interpreted programs with and without it at states of their own; whether it is caught, by holding the faulty programs
-//! against dual numbers as `identities` does (the same states, the same [`disagreement`], the same tolerances). Each that changes a
-//! result must be caught. The counts are printed: `cargo test -p fbint-tests --test faults -- --nocapture`.
+//! A fault in a program flips a sign, drops a term, exchanges operands, results, entries of the state, parameters or rows,
+//! takes another value, another number or another operation. A fault in a derivation does the like to an entry of a gradient, a
+//! bracket, a matrix, a rate or an output, and goes through the rest of the compiler. Whether it changes any result is judged
+//! by comparing the interpreted programs with and without it at states of their own; whether it is caught, by holding the
+//! faulty programs against dual numbers as `identities` does (with its states, its [`disagreement`] and its tolerances). Each
+//! that changes a result must be caught. The counts are printed: `cargo test -p fbint-tests --test faults -- --nocapture`.
 #![allow(missing_docs)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -195,7 +195,7 @@ mod programs {
         read.chain(program.outputs.iter().copied()).filter(|value| value.index() < index).collect()
     }
 
-    /// The lines of the faulty program that are not those of the good one.
+    /// The lines of the faulty program that differ from the good one.
     fn difference(good: &Program, faulty: &Program) -> String {
         let (good, faulty) = (good.to_string(), faulty.to_string());
         let pairs = good.lines().zip(faulty.lines()).filter(|(good, faulty)| good != faulty);

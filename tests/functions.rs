@@ -1,8 +1,8 @@
-//! All generated functions of a system at one state, by whatever path: asked the same [`Question`], answered by [`Results`].
+//! All generated functions of a system at one state, by whatever path: a [`Question`] and its [`Results`].
 //!
-//! The paths are the emitted code ([`emitted`]), its programs by an interpreter of the tests' own ([`interpreted`]), dual numbers on
-//! the declared functions ([`Oracle::results`](crate::oracle::Oracle::results)) and stored values. [`disagreement`] is the one check that holds
-//! one path against another: tests of the models and tests by injected faults call the same.
+//! The paths are the emitted code ([`emitted`]), its programs by an interpreter of the tests' own ([`interpreted`]), dual
+//! numbers on the declared functions ([`Oracle::results`](crate::oracle::Oracle::results)) and stored values. [`disagreement`]
+//! is the one check that holds one path against another: tests of the models and tests with injected faults share it.
 
 use fbint_macros_core::program::{self, Program, Programs};
 use fbint_runtime::tableau::{EULER, RK4};

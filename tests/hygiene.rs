@@ -229,7 +229,7 @@ mod names_of_variables {
         pub(super) Λ: f64,
     }
 
-    /// The same, and no name clashes.
+    /// Equal code and numbers, and no name clashes.
     #[feedback_system(
         coordinates(a: [2], b, c),
         momenta(pa: [2], pb, pc),
@@ -356,7 +356,7 @@ where
     Ok(())
 }
 
-/// Compares one model of every kind with those of `plain`.
+/// Compares one model of every kind with its twin in `plain`.
 macro_rules! assert_meaning {
     ($($surroundings:tt)*) => {{
         let [m, l] = [2.0, 1.0];

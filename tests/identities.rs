@@ -1,7 +1,7 @@
-//! The emitted functions against independent values of the same mathematics.
+//! The emitted functions against independently computed values.
 //!
 //! Four witnesses: SymPy's values near the constraint sets, dual numbers at random states far from them, the programs by an
-//! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are those of [`relative_error`].
+//! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are measured with [`relative_error`].
 #![allow(missing_docs)]
 
 use fbint_runtime::{Entries, Feedback, FeedbackSystem, Gains, Integrals, PreparedSystem, Uniform, Vector};
@@ -79,7 +79,7 @@ mod reference {
         agrees(&thirty_two, thirty_two.start(), field_points::CHAIN_32, 1e-12);
     }
 
-    /// All nine entries of r^T r - 1 are there: each gain of ours is the mean of those of equal entries.
+    /// The reference has all nine entries of r^T r - 1: each gain of ours is the mean of the gains of equal entries.
     #[test]
     fn free_rigid_body_with_nine_constraints() {
         let system = FreeRigidBody::default();
@@ -217,7 +217,7 @@ mod interpreter {
             let question = Question::random(system.state(&mut random), &mut random, turn);
             let (obtained, expected) = (emitted(system, &question), interpreted(&programs, &parameters, &question));
             for ((obtained, expected), name) in obtained.0.iter().zip(&expected.0).zip(FUNCTIONS) {
-                // What is no number has a sign and a payload that nobody promises.
+                // Sign and payload of a NaN are not specified.
                 let is_nan = |value: &f64| value.is_nan();
                 if obtained.iter().any(is_nan) && expected.iter().any(is_nan) {
                     continue;

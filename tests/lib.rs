@@ -1,7 +1,7 @@
 //! What the tests of fbint share: systems to test on, an oracle of dual numbers, reference values, and the compiler as a
 //! library.
 //!
-//! Agreement is measured by [`relative_error`], the same for every test; random numbers are reproducible.
+//! Agreement is measured with [`relative_error`] in every test; random numbers are reproducible.
 
 pub mod compiler;
 pub mod functions;

@@ -2,7 +2,7 @@
 //! the macros take turns, across processes, and wait no longer than for one that is alive.
 //!
 //! Twenty times, eight crates are compiled at once, while a process that holds the algebra is killed before their eyes. They
-//! are checked, not built: the macro does the same, and what comes after it is none of its business.
+//! are checked, not built: the macro runs in both cases, and what comes after it does not matter here.
 
 use std::error::Error;
 use std::fs;
@@ -67,7 +67,8 @@ fn target_folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder for temporary files lies in the target folder")
 }
 
-/// With the versions of this workspace and, by way of its `.cargo/config.toml`, its profiles, so that Symbolica is not compiled again.
+/// With the versions of this workspace and, by way of its `.cargo/config.toml`, its profiles, so that Symbolica is not compiled
+/// again.
 fn write_workspace(folder: &Path) -> Outcome {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the tests lie in a workspace")?;
     fs::create_dir_all(folder)?;

@@ -1,9 +1,9 @@
 //! Editors: the macro lives for hours in the toolchain's `rust-analyzer-proc-macro-srv`, where its standard output is the
 //! protocol and a crash is never repaired.
 //!
-//! Models are expanded hundreds of times by one server, which must go on answering, print nothing but answers, and not grow. The
-//! protocol is the server's own: JSON, one message a line, token trees flattened into arrays of numbers. It is internal to the
-//! toolchain, so that a server that is missing or that speaks another version is skipped, with a message.
+//! Models are expanded hundreds of times by one server, which must continue to answer, print nothing but answers, and not grow.
+//! The protocol is the server's own: JSON, one message a line, token trees flattened into arrays of numbers. It is internal to
+//! the toolchain, so that a server that is missing or that speaks another version is skipped, with a message.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -51,7 +51,7 @@ fn expands_without_end_without_growing_and_without_a_word() -> Outcome {
             break;
         }
     }
-    assert_eq!(server.noise, [""; 0], "these lines are no part of the protocol");
+    assert_eq!(server.noise, [""; 0], "these lines are not part of the protocol");
     assert!(
         least <= GROWTH * (EXPANSIONS as u64 / 100),
         "{EXPANSIONS} expansions took {least} bytes, each of {ROUNDS} times"
@@ -69,11 +69,11 @@ fn prints_nothing_but_the_banner_of_symbolica() -> Outcome {
     }
     let top = server.noise.iter().filter(|line| line.starts_with('┌')).count();
     let framed = server.noise.iter().all(|line| line.starts_with(['┌', '│', '├', '└']));
-    assert!(top <= 1 && framed, "this is no banner: {:#?}", server.noise);
+    assert!(top <= 1 && framed, "this is not a banner: {:#?}", server.noise);
     server.stop()
 }
 
-/// A mistake is answered by an expansion that holds the message, and the server goes on.
+/// A mistake is answered with an expansion that holds the message, and the server continues.
 #[test]
 fn survives_mistaken_models() -> Outcome {
     let Some(mut server) = Server::start(true)? else { return Ok(()) };
@@ -88,7 +88,7 @@ fn survives_mistaken_models() -> Outcome {
         assert!(text.contains("compile_error") && text.contains(culprit), "{attribute}: {text}");
     }
     server.expand(&declarations()?[0])?;
-    assert_eq!(server.noise, [""; 0], "these lines are no part of the protocol");
+    assert_eq!(server.noise, [""; 0], "these lines are not part of the protocol");
     server.stop()
 }
 

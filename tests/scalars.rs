@@ -102,7 +102,7 @@ mod lanes {
 
     fbint_tests::test_every_system!(agree);
 
-    /// Of + - * / and square roots alone there is one correctly rounded result, so lanes and doubles agree bit by bit.
+    /// For + - * / and square roots there is one correctly rounded result, so that lanes and doubles are bit-identical.
     /// Elementary functions of lanes are the library's own approximations.
     fn agree<S: Declared>(system: &mut S) {
         let bitwise = S::FEEDBACK_FIELD_OPERATIONS.functions == 0;

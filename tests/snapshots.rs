@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use fbint_macros_core::expression::Symbol;
-use fbint_macros_core::program::{self, OperationCount, Pass};
+use fbint_macros_core::program::{OperationCount, Pass, passes};
 use fbint_macros_core::table::Id;
 use fbint_runtime::{FeedbackSystem, Integral, Operations};
 use fbint_tests::compiler::Declaration;
@@ -124,7 +124,7 @@ fn operations() {
 }
 
 #[test]
-fn passes() {
+fn every_pass() {
     let table =
         [passes_of::<PlanarPendulum>(), passes_of::<FourBar>(), passes_of::<Functions>(), passes_of::<FreeRigidBody>()];
     insta::assert_snapshot!("passes", table.join("\n"));
@@ -133,7 +133,7 @@ fn passes() {
 /// What each pass leaves; after the last it is the emitted code.
 fn passes_of<S: FeedbackSystem>() -> String {
     let derivation = Declaration::of_system(S::NAME).compile().derivation;
-    let passes = program::passes(&derivation).expect("passes that keep results");
+    let passes = passes(&derivation).expect("every pass keeps the field");
     let line = |pass: &Pass| {
         let operations = counted(&pass.operations);
         assert_eq!(operations.total(), pass.instructions + operations.fused, "{pass:?}");

@@ -22,7 +22,7 @@ fn a_program_holds_nothing_but_permissively_licensed_code() -> Result<(), Box<dy
     Ok(())
 }
 
-/// The same question about the build finds them, so that it is the right question.
+/// The question finds them in the tree of the build, which shows that it is the right question.
 #[test]
 fn the_macro_is_built_with_symbolica() -> Result<(), Box<dyn Error>> {
     let built = tree("normal")?;

@@ -1,4 +1,4 @@
-//! The models by name, and one interface over them all, whatever their dimensions.
+//! The models by name, and one interface for all of them, whatever their dimensions.
 //!
 //! A new model takes one line in [`MODELS`].
 
@@ -30,7 +30,7 @@ pub const MODELS: &[Entry] = &[
     }),
     Entry::new(
         "spherical-pendulum-cpv22",
-        "the same with the constraint functions |q|^2 - l^2 and q . p of CPV22",
+        "a spherical pendulum with the constraint functions |q|^2 - l^2 and q . p of CPV22",
         || {
             with_splittings(
                 |pendulum: &SphericalPendulumCpv22| Ok(pendulum.start()),
@@ -52,24 +52,24 @@ pub const MODELS: &[Entry] = &[
             |body| vec![(Rival::Turns, Box::new(RigidBody { inertia: body.inertia }))],
         )
     }),
-    Entry::new("euler-top", "the same body reduced to its momentum, a Lie-Poisson system", || {
+    Entry::new("euler-top", "a free rigid body reduced to its momentum, a Lie-Poisson system", || {
         model(|top: &EulerTop| Ok(top.start()))
     }),
     Entry::new("kepler", "a planet about a fixed sun, with the Laplace-Runge-Lenz vector", || {
         model(|kepler: &Kepler| Ok(kepler.start()))
     }),
-    Entry::new("perturbed-kepler", "the same with an attraction that makes the perihelion advance", || {
+    Entry::new("perturbed-kepler", "a planet with an additional attraction that makes its perihelion advance", || {
         model(|kepler: &PerturbedKepler| Ok(kepler.start()))
     }),
 ];
 
-/// A model that can be had by name.
+/// A model with its name.
 pub struct Entry {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// What the model is, in one line.
     pub summary: &'static str,
-    /// Makes it, with its default parameters.
+    /// Makes the model with its default parameters.
     pub load: fn() -> Box<dyn Model>,
 }
 
@@ -99,15 +99,15 @@ pub trait Model {
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
     /// Integrates from `start`, or resumes from a snapshot of such a run; `watch` sees it from time to time and may interrupt it.
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
-    /// The steps of a run and nothing else; gives the state at the end. A fixed step must divide the end.
+    /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
     /// The geometric integrators that apply to the system.
     fn rivals(&self) -> Vec<Rival>;
-    /// Integrates by one of [`rivals`](Self::rivals) with steps of size `h`.
+    /// Integrates with one of the [`rivals`](Self::rivals) in steps of size `h`.
     fn run_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Run, Error>;
-    /// The steps of such a run and nothing else; gives the state at the end.
+    /// The state at the end of [`run_by`](Self::run_by), computed without samples and drift.
     fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
-    /// Integrates many members at once, with gains that are numbers or relax; `progress` is told the fraction that is done from time to time.
+    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done.
     fn run_ensemble(
         &self,
         members: &[Member],
@@ -127,7 +127,7 @@ pub trait Model {
 /// A function that watches a run; see [`Simulation::watched`].
 pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
 
-/// What to do in a run.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The method, the end, the samples and the projection.
@@ -136,7 +136,7 @@ pub struct Plan {
     pub feedback: Feedback,
 }
 
-/// Which gains to integrate with.
+/// The gains of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feedback {
@@ -144,7 +144,7 @@ pub enum Feedback {
     None,
     /// One gain for every integral.
     Uniform(f64),
-    /// A gain for each integral; their number must be that of the integrals.
+    /// A gain for each integral, in the order of the integrals.
     Diagonal(Vec<f64>),
     /// [`Gains::relaxation`] with this time.
     Relaxation(f64),
@@ -169,20 +169,20 @@ pub enum Rival {
     Turns,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// What it did to each integral.
+    /// The drift of each integral.
     pub drift: Vec<IntegralDrift>,
-    /// The same as a table.
+    /// The drift as a table.
     pub report: String,
-    /// States on the way, the start and the end among them.
+    /// Samples of the trajectory, including start and end.
     pub trajectory: Vec<Sample>,
-    /// The time at the end, the one that was asked for unless the run was broken off.
+    /// The time at the end, earlier than planned if the run was ended by its watch.
     pub time: f64,
     /// The state at the end.
     pub state: Vec<f64>,
-    /// Where constraints were nearly dependent, if they were.
+    /// The place where constraints were nearly dependent, if there was one.
     pub dependence: Option<Dependence>,
     /// The projection that was largest in units of the error of its step, if states were projected.
     pub largest_projection: Option<LargestProjection>,
@@ -192,7 +192,7 @@ pub struct Run {
     pub evaluations: u64,
 }
 
-/// A state on the way.
+/// A state at one time.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The time.
@@ -210,14 +210,14 @@ pub struct Member {
     pub parameters: Vec<f64>,
     /// The start.
     pub start: Vec<f64>,
-    /// The gain of every integral, instead of those of the [`Plan`].
+    /// The gain of every integral, instead of the gains of the [`Plan`].
     pub gain: Option<f64>,
 }
 
-/// What an ensemble gave.
+/// The result of an ensemble.
 #[derive(Clone, Debug)]
 pub struct EnsembleRun {
-    /// The members together, at each time that was sampled.
+    /// Statistics over all members at each time that was sampled.
     pub statistics: Vec<Statistics>,
     /// The largest |F - F_target| of any member at any of these times, of each integral.
     pub largest_changes: Vec<f64>,
@@ -230,9 +230,9 @@ pub struct EnsembleRun {
 pub struct Statistics {
     /// The time.
     pub time: f64,
-    /// How many members there are that did not fail.
+    /// The number of members that have not failed.
     pub members: u64,
-    /// Of each entry of the state, then of F - F_target of each integral.
+    /// Statistics of each entry of the state, then of F - F_target of each integral.
     pub quantities: Vec<Summary>,
 }
 
@@ -241,7 +241,7 @@ pub struct Statistics {
 pub struct Summary {
     /// The mean.
     pub mean: f64,
-    /// The variance, as of a sample.
+    /// The variance of the sample, with n - 1 in its denominator.
     pub variance: f64,
     /// The least.
     pub min: f64,

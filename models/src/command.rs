@@ -9,6 +9,8 @@ mod figure;
 mod interruption;
 mod job;
 mod list;
+mod motion;
+mod names;
 mod nearest;
 mod output;
 mod progress;
@@ -18,19 +20,23 @@ mod run;
 mod scheme;
 mod show;
 mod table;
+mod tables;
 mod task;
+mod typography;
 mod work_precision;
 
 use std::error::Error;
+use std::io;
 use std::process::ExitCode;
 
 pub(crate) use arguments::Arguments;
 use arguments::Command;
 use models::catalogue::{MODELS, Model};
+pub(crate) use output::complain;
 
 /// Does what the command line says.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    interruption::listen()?;
+    interruption::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
     match &arguments.command {
         None => compare::compare()?,
         Some(Command::List) => list::list()?,
@@ -40,8 +46,17 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>>
         Some(Command::Show(show)) => show::show(show)?,
         Some(Command::Reproduce(reproduce)) => return reproduce::reproduce(reproduce),
         Some(Command::WorkPrecision(study)) => work_precision::work_precision(study)?,
+        Some(Command::Tables(arguments)) => return tables::tables(arguments),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What an error says, in plain words also where the operating system words it.
+pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => format!("cannot print: {}", output::reason(error, "no such file")),
+        None => error.to_string(),
+    }
 }
 
 /// The model of that name, with its default parameters.

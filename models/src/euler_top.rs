@@ -27,7 +27,7 @@ impl Default for EulerTop {
 }
 
 impl EulerTop {
-    /// Turning about all three axes at the same rate.
+    /// A start that turns about all three axes at one rate.
     pub fn start(&self) -> EulerTopState {
         EulerTopState { pi: self.inertia }
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
     use crate::{FreeRigidBody, FreeRigidBodyState};
 
-    /// From pi = (3, 2, 1) with the default moments.
+    /// The period of the motion from pi = (3, 2, 1) with the default moments.
     const PERIOD: f64 = 6.422_703_084_225_693;
 
     #[test]

@@ -44,7 +44,7 @@ impl Default for FourBar {
 }
 
 impl FourBar {
-    /// At rest with the crank at 10 degrees.
+    /// The start at rest with the crank at 10 degrees.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl FourBar {
         self.start_at(10_f64.to_radians())
     }
 
-    /// At rest with the crank at an angle in radians, in the assembly in which the rocker leans outwards.
+    /// The start at rest with the crank at an angle in radians, in the assembly in which the rocker leans outwards.
     ///
     /// # Errors
     ///
@@ -77,9 +77,9 @@ mod tests {
 
     use super::*;
 
-    /// Of the motion from rest at 10 degrees with the default parameters.
+    /// The period of the motion from rest at 10 degrees with the default parameters.
     const PERIOD: f64 = 3.116_756_503_016_486;
-    /// The crank angle at which that motion turns around.
+    /// The crank angle at which the motion from rest turns around.
     const TURNING_POINT: f64 = -3.449_652_414_960_088_6;
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! r turns body coordinates into spatial ones; omega and inertia, the principal moments, are in body coordinates. The field
 //! is given: r' = r hat(omega), I omega' = (I omega) x omega. The six entries of r^T r - 1 are constraints here, but
-//! invariants of the field only on SO(3): off it r^T r turns with the body. V keeps its value all the same, because the
+//! invariants of the field only on SO(3): off it r^T r turns with the body. V nevertheless keeps its value, because the
 //! entries carry the weights 1 and 2 of the Frobenius norm. Energy and spatial momentum r (I omega) stay everywhere.
 //!
 //! omega is periodic: from omega = (1, 1, 1) with the moments 3, 2, 1 it comes back after 4 K(1/2) sqrt(3/4) =
@@ -46,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    /// Of omega, from (1, 1, 1) with the default moments.
+    /// The period of omega from (1, 1, 1) with the default moments.
     const PERIOD: f64 = 6.422_703_084_225_693;
 
     #[test]

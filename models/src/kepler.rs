@@ -30,7 +30,7 @@ impl Default for Kepler {
 }
 
 impl Kepler {
-    /// In the perihelion of an ellipse with semi-major axis 1 and eccentricity 0.6.
+    /// The start in the perihelion of an ellipse with semi-major axis 1 and eccentricity 0.6.
     pub fn start(&self) -> KeplerState {
         KeplerState { x: vector![0.4, 0.0, 0.0], v: vector![0.0, 2.0 * self.mu.sqrt(), 0.0] }
     }

@@ -1,7 +1,7 @@
 //! The command `fbint`: runs, compares and shows the models of this crate.
 //!
-//! Whatever goes wrong is one line on stderr and exit code 2, and leaves no file behind. A reproduction that does not come out
-//! as published is a result, with exit code 1.
+//! An error is one line on stderr and exit code 2, and leaves no file behind. A reproduction that differs from what was
+//! published is a result, with exit code 1.
 
 mod command;
 
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use command::Arguments;
 
-/// For bad input of every kind, as is usual for a wrong command line.
+/// The exit code for bad input of every kind, as is usual for a wrong command line.
 const BAD_INPUT: u8 = 2;
 
 fn main() -> ExitCode {
@@ -23,16 +23,16 @@ fn main() -> ExitCode {
     };
     match outcome {
         Ok(code) => code,
-        // Whoever reads the output has seen enough, as in `fbint list | head -1`.
+        // The reader of the output has seen enough, as in `fbint list | head -1`.
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", one_line(&error.to_string()));
+            command::complain(&format!("error: {}", one_line(&command::message(&*error))));
             ExitCode::from(BAD_INPUT)
         }
     }
 }
 
-/// What clap has to say about the command line, without its usage and pointer to the help.
+/// Clap's message about the command line, without the usage and the pointer to the help.
 fn complaint(error: &clap::Error) -> String {
     let message = error.render().to_string();
     let paragraphs = message.split("\n\n");

@@ -30,7 +30,7 @@ impl Default for PerturbedKepler {
 }
 
 impl PerturbedKepler {
-    /// In the perihelion of what would be an ellipse with semi-major axis 1 and eccentricity 0.6.
+    /// The start in the perihelion of what would be, without perturbation, an ellipse with semi-major axis 1 and eccentricity 0.6.
     pub fn start(&self) -> PerturbedKeplerState {
         PerturbedKeplerState { x: vector![0.4, 0.0, 0.0], v: vector![0.0, 2.0 * self.mu.sqrt(), 0.0] }
     }
@@ -43,9 +43,9 @@ mod tests {
     use super::*;
     use crate::Kepler;
 
-    /// From one perihelion to the next with the default parameters, by quadrature.
+    /// The time from one perihelion to the next with the default parameters, by quadrature.
     const PERIOD: f64 = 5.612_949_934_780_881;
-    /// The angle between the two.
+    /// The angle from one perihelion to the next.
     const ANGLE: f64 = 6.404_131_526_176_024;
 
     #[test]

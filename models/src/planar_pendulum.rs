@@ -32,7 +32,7 @@ impl Default for PlanarPendulum {
 }
 
 impl PlanarPendulum {
-    /// At rest at the height of the pivot.
+    /// The start at rest at the height of the pivot.
     pub fn start(&self) -> PlanarPendulumState {
         PlanarPendulumState { q: vector![self.l, 0.0], p: vector![0.0, 0.0] }
     }
@@ -81,7 +81,7 @@ mod tests {
         Ok(())
     }
 
-    /// The distance of (q, p) from the start after one period in so many steps of RK4 with k = 1.
+    /// The distance of (q, p) from the start after one period in `steps` steps of RK4 with k = 1.
     fn error_after_a_period(pendulum: &PlanarPendulum, period: f64, steps: u32) -> Result<f64, Error> {
         let run = Simulation::new(pendulum, pendulum.start())?
             .gains(Gains::uniform(1.0))

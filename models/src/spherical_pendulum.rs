@@ -4,9 +4,9 @@
 //! q[2] oscillates between two roots of the cubic 2 m g (E/(m g) - z)(l^2 - z^2) = J^2 / m, here with period 3.52849923...
 //! The rod pulls with |p|^2/(m l) - m g q[2]/l.
 //!
-//! The same pendulum is declared twice. [`SphericalPendulum`] names its constraint and leaves the rest to the derivation;
+//! The pendulum is declared twice. [`SphericalPendulum`] names its constraint and leaves the rest to the derivation;
 //! [`SphericalPendulumCpv22`] gives the two functions f1, f2 that CPV22 works with, so that its published figures can be
-//! compared number by number. f2 is the derived partner of `length` times m / 2: the Dirac-extended fields are the same, and
+//! compared number by number. f2 is the derived partner of `length` times m / 2: the Dirac-extended fields are equal, and
 //! only the weight of that term in V differs.
 
 use fbint_runtime::feedback_system;
@@ -44,7 +44,7 @@ impl SphericalPendulum {
     }
 }
 
-/// The same pendulum with the constraint functions of CPV22.
+/// A spherical pendulum with the constraint functions of CPV22.
 #[feedback_system(
     coordinates(q: [3]),
     momenta(p: [3]),
@@ -81,7 +81,7 @@ mod tests {
 
     use super::*;
 
-    /// From one passage of the pivot's height on the way up to the next, by elliptic integrals.
+    /// The time from one upward passage of the pivot's height to the next, by elliptic integrals.
     const PERIOD_OF_HEIGHT: f64 = 3.528_499_232_484_115;
     /// The roots between which the height oscillates.
     const HEIGHTS: [f64; 2] = [-0.854_637_679_718_414_6, 0.403_031_717_626_846_8];

@@ -202,88 +202,6 @@ fn gains_are_taken_one_for_all_or_one_for_each() -> Outcome {
 }
 
 #[test]
-fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
-    let cases: [(&[&str], &[&str]); 26] = [
-        (&["--step", "0"], &["step", "0.0", "positive"]),
-        (&["--step", "-1"], &["step", "-1.0", "positive"]),
-        (&["--step", "nan"], &["step", "NaN"]),
-        (&["--step", "fast"], &["--step", "'fast'"]),
-        (&["--until", "-5"], &["end", "-5.0"]),
-        (&["--until", "inf"], &["end", "inf"]),
-        (&["--every", "0"], &["interval", "0.0"]),
-        (&["--every", "1e-3", "--until", "1e9"], &["--every", "samples"]),
-        (&["--gains", "0"], &["gain", "0.0", "positive"]),
-        (&["--gains", "-5"], &["gain", "-5.0", "positive"]),
-        (&["--gains", "1,1,-1,1"], &["the gain of `energy`", "-1.0"]),
-        (&["--gains", "1,2"], &["2 values", "4 integrals", "f1, f2, energy"]),
-        (&["--gains", "strong"], &["--gains", "`strong` is not a number"]),
-        (&["-p", "m=nan"], &["`m`", "NaN"]),
-        (&["-p", "mass=2"], &["unknown parameter `mass`", "did you mean `m`", "m, g, l"]),
-        (&["-p", "m"], &["'m'", "NAME=VALUE"]),
-        (&["--start", "q[0]=inf"], &["`q[0]`", "inf"]),
-        (&["--start", "q[3]=0"], &["unknown entry of the state `q[3]`", "did you mean", "p[2]"]),
-        (&["--checkpoint-every", "-1", "--checkpoint", "c"], &["--checkpoint-every", "-1", "0 or more"]),
-        (&["--method", "leapfrog"], &["'leapfrog'", "euler, midpoint, heun, rk4, dormand-prince, dop853"]),
-        (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),
-        (&["--method", "heun", "--rtol", "1e-6"], &["Heun", "--step", "instead of --rtol"]),
-        (&["--atol", "1e-6"], &["RK4", "--step", "instead of --atol"]),
-        (&["--method", "dop853", "--rtol", "-1"], &["tolerance", "-1.0", "positive"]),
-        (&["--method", "dormand-prince", "--atol", "nan"], &["tolerance", "NaN"]),
-        (&["--method", "dop853", "--every", "1e-9"], &["--every", "samples"]),
-    ];
-    for (arguments, words) in cases {
-        let folder = tempdir()?;
-        let files = ["--out", "a.csv", "--plot", "a.svg"];
-        let output = fbint(folder.path(), &[&["run", MODEL], arguments, &files].concat())?;
-        refused(&output, words);
-        assert!(names_in(&folder)?.is_empty(), "{arguments:?} left {:?}", names_in(&folder)?);
-    }
-    Ok(())
-}
-
-#[test]
-fn unknown_models_and_commands_are_met_with_the_known_ones() -> Outcome {
-    let folder = tempdir()?;
-    let nearest = format!("did you mean `{MODEL}`?");
-    refused(&fbint(folder.path(), &["run", "sperical-pendulm-cpv22"])?, &["`sperical-pendulm-cpv22`", &nearest]);
-    refused(&fbint(folder.path(), &["show", "zzz"])?, &["unknown model `zzz`", "known: ", MODEL]);
-    refused(&fbint(folder.path(), &["shwo"])?, &["'shwo'"]);
-    refused(&fbint(folder.path(), &["run"])?, &["<MODEL>"]);
-    refused(&fbint(folder.path(), &["show", MODEL, "--latex", "--rust"])?, &["--latex", "--rust"]);
-    Ok(())
-}
-
-#[test]
-fn a_path_that_cannot_be_written_is_refused_before_the_run() -> Outcome {
-    let folder = tempdir()?;
-    fs::create_dir(folder.path().join("taken"))?;
-    fs::write(folder.path().join("file"), "")?;
-    // Refused at once, or this test would last for days.
-    let endless = ["run", MODEL, "--until", "1e9"];
-    for (files, words) in [
-        (["--out", "nowhere/a.csv"], ["nowhere/a.csv", "no such folder"]),
-        (["--plot", "nowhere/a.svg"], ["nowhere/a.svg", "no such folder"]),
-        (["--out", "taken"], ["taken", "not a regular file"]),
-        (["--out", "file/a.csv"], ["file/a.csv", "not a folder"]),
-    ] {
-        refused(&fbint(folder.path(), &[&endless[..], &files].concat())?, &words);
-    }
-    let both = ["--out", "a", "--plot", "taken/../a"];
-    refused(&fbint(folder.path(), &[&endless[..], &both].concat())?, &["--out", "--plot", "both"]);
-    let both = ["--out", "a", "--checkpoint", "a"];
-    refused(&fbint(folder.path(), &[&endless[..], &both].concat())?, &["--out", "--checkpoint", "both"]);
-    let both = ["--plot", "a.svg", "--checkpoint", "a.run.json"];
-    refused(
-        &fbint(folder.path(), &[&endless[..], &both].concat())?,
-        &["--checkpoint", "the record of the run", "both"],
-    );
-    refused(&fbint(folder.path(), &[&endless[..], &["--checkpoint", "no/c"]].concat())?, &["no/c", "no such folder"]);
-    refused(&fbint(folder.path(), &[&endless[..], &["--checkpoint-every", "5"]].concat())?, &["--checkpoint"]);
-    assert_eq!(names_in(&folder)?, ["file", "taken"]);
-    Ok(())
-}
-
-#[test]
 fn a_failed_run_leaves_the_file_that_was_there_and_a_record() -> Outcome {
     let folder = tempdir()?;
     fs::write(folder.path().join("a.csv"), "precious")?;
@@ -320,7 +238,7 @@ fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     assert!(record["versions"]["rustc"].as_str().is_some_and(|version| version.starts_with("rustc 1.")), "{record}");
     assert!(record["wall_seconds"].as_f64().is_some_and(|seconds| seconds >= 0.0));
 
-    // The hash is that of what `show --rust` prints.
+    // The hash is the hash of what `show --rust` prints.
     let shown = fbint(folder.path(), &["show", MODEL, "--rust"])?.stdout;
     let digits: String = Sha256::digest(&shown).iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(record["code_sha256"], json!(digits));
@@ -408,7 +326,7 @@ fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome 
     Ok(())
 }
 
-/// CI does the same with its release build, in a second.
+/// CI runs this with its release build, in a second.
 #[test]
 #[ignore = "takes a minute without optimisation; `cargo run --release -- reproduce all` exits with the same code"]
 fn everything_is_reproduced() -> Outcome {
@@ -420,9 +338,30 @@ fn everything_is_reproduced() -> Outcome {
     Ok(())
 }
 
+/// The motion before what happened to the integrals: entries over time, paths, changes, one panel for each family.
+#[test]
+fn the_figure_of_a_run_shows_the_motion_first() -> Outcome {
+    let folder = tempdir()?;
+    succeeded(&fbint(folder.path(), &["run", "chain-4", "--until", "1", "--plot", "a.svg"])?);
+    let svg = fs::read_to_string(folder.path().join("a.svg"))?;
+    let place = |text: &str| svg.find(text).ok_or_else(|| format!("the figure lacks {text}"));
+    let parts = ["The state over time: q", "Paths, from the dot", "What happened to the integrals: anchor", "energy"];
+    let places = parts.map(place).into_iter().collect::<Result<Vec<_>, _>>()?;
+    assert!(places.is_sorted(), "{places:?}");
+    place("q, column 3")?;
+    assert_eq!(svg.matches(">link[1..4]<").count(), 1);
+    Ok(())
+}
+
 #[test]
 fn figures_are_drawn_as_png_where_there_are_fonts() -> Outcome {
     let folder = tempdir()?;
+    let run = fbint(folder.path(), &["run", MODEL, "--until", "0.1", "--plot", "a.PNG"])?;
+    if run.status.success() {
+        assert!(fs::read(folder.path().join("a.PNG"))?.starts_with(b"\x89PNG\r\n\x1a\n"));
+    } else {
+        refused(&run, &["PNG", "no fonts"]);
+    }
     let output = fbint(folder.path(), &["reproduce", "four-bar", "--png"])?;
     if output.status.code() == Some(2) {
         refused(&output, &["PNG", "no fonts"]);
@@ -443,44 +382,73 @@ fn reproductions_that_are_unknown_or_cannot_be_written_are_refused() -> Outcome 
     );
     refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "file"])?, &["file", "not a folder"]);
     refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "file/out"])?, &["file/out", "not a folder"]);
-    refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "no/where"])?, &["no/where", "not there"]);
+    refused(&fbint(folder.path(), &["reproduce", "four-bar", "--out", "no/where"])?, &["no/where", "does not exist"]);
     assert_eq!(names_in(&folder)?, ["file"]);
     Ok(())
 }
 
+/// Every example of every page of help, with its exit code. An explanation may follow an example, two spaces or more behind it.
 #[test]
 fn every_example_of_the_help_runs() -> Outcome {
     let folder = tempdir()?;
-    let mut examples = Vec::new();
-    for page in [&["run", "--help"][..], &["resume", "--help"], &["--help"], &["reproduce", "--help"]] {
-        let help = succeeded(&fbint(folder.path(), page)?);
-        // An explanation may follow an example, two spaces or more behind it.
-        let commands =
-            help.lines().filter_map(|line| line.strip_prefix("  fbint ")).filter_map(|line| line.split("  ").next());
-        examples.extend(commands.map(str::to_owned));
+    let help = succeeded(&fbint(folder.path(), &["--help"])?);
+    let commands = help
+        .split(
+            "Commands:
+",
+        )
+        .nth(1)
+        .and_then(|rest| {
+            rest.split(
+                "
+
+",
+            )
+            .next()
+        })
+        .ok_or("no commands")?;
+    let commands: Vec<&str> = commands.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.contains(&"ensemble") && commands.len() >= 8, "{commands:?}");
+    let mut examples: Vec<String> = Vec::new();
+    for command in commands.iter().filter(|command| **command != "help") {
+        let page = succeeded(&fbint(folder.path(), &[command, "--help"])?);
+        examples.extend(examples_of(&page));
     }
-    assert!(examples.len() >= 8, "{examples:?}");
-    for example in examples.iter().filter(|example| !example.is_empty()) {
+    examples.extend(examples_of(&help));
+    for command in commands.iter().filter(|command| !["help", "list"].contains(command)) {
+        assert!(examples.iter().any(|example| example.starts_with(command)), "no example of {command}");
+    }
+    // A run has to write the checkpoint that another example resumes.
+    examples.sort_by_key(|example| example.starts_with("resume"));
+    for example in &examples {
         let mut arguments: Vec<&str> = example.split_whitespace().collect();
-        if arguments[0] == "work-precision" {
+        match arguments[..] {
             // Shorter, for it takes minutes without optimisation.
-            arguments.extend(["--until", "0.1"]);
+            ["work-precision", ..] => match arguments.iter().position(|argument| *argument == "--until") {
+                Some(place) => arguments[place + 1] = "0.1",
+                None => arguments.extend(["--until", "0.1"]),
+            },
+            ["ensemble", _, "--members", ..] => arguments[3] = "5",
+            _ => {}
         }
         let output = fbint(folder.path(), &arguments)?;
-        match arguments[0] {
-            // Whose exit code is the verdicts'.
-            "reproduce" => assert!(output.stderr.is_empty() && !output.stdout.is_empty(), "{example}"),
-            _ => drop(succeeded(&output)),
-        }
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "fbint {example}: {complaint}");
+        assert!(complaint.is_empty() && !output.stdout.is_empty(), "fbint {example}: {complaint}");
     }
     Ok(())
+}
+
+fn examples_of(page: &str) -> impl Iterator<Item = String> + '_ {
+    let commands = page.lines().filter_map(|line| line.strip_prefix("  fbint "));
+    commands.filter_map(|line| Some(line.split("  ").next()?.trim().to_owned())).filter(|example| !example.is_empty())
 }
 
 fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
     Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
 }
 
-/// What was printed, by a command that did not complain.
+/// The output of a command that succeeded without a message.
 fn succeeded(output: &Output) -> String {
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && complaint.is_empty(), "{}: {complaint}", output.status);

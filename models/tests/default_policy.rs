@@ -1,8 +1,9 @@
-//! What a run does when no gain is named: it is no worse than without feedback, whatever the model, the method and the step.
+//! The default policy of a run, which projects, is not worse than a plain run, whatever the model, the method and the step.
 //!
-//! Each case is run twice, as it comes and by [`Simulation::without_feedback`]. With a fixed step both are compared with DOP853
-//! at a tolerance of 1e-13, and the error of a trajectory is its largest distance from it at t = 1, 2, 3 and so on. The drift is
-//! the largest change of any integral at any step. `--nocapture` prints the figures; some of them are in BENCHMARKS.md.
+//! Each case is run twice, with the default and with [`Simulation::without_feedback`]. With a fixed step both are compared with
+//! DOP853 at a tolerance of 1e-13, and the error of a trajectory is its largest distance from it at t = 1, 2, 3 and so on. The
+//! drift is the largest change of any integral at any step. `--nocapture` prints the figures; `fbint tables` computes some of
+//! them for BENCHMARKS.md.
 
 use fbint_runtime::{
     Entries, Error, FeedbackSystem, Field, Gains, Integrator, Method, PlainField, Run, Simulation, Tolerance, Vector,
@@ -15,7 +16,7 @@ use nalgebra::vector;
 
 type Outcome = Result<(), Error>;
 
-/// What a run came to.
+/// Error, drift and evaluations of a run.
 #[derive(Clone, Copy, Debug)]
 struct Figures {
     error: f64,
@@ -48,7 +49,7 @@ mod fixed_steps {
     const STEPS: [f64; 3] = [1e-3, 1e-2, 5e-2];
     /// The most by which an error may exceed the error without feedback, as a ratio.
     const ALLOWED: f64 = 1.2;
-    /// What RK4 loses by more nonetheless: where errors of two orders in h cancel in the plain run, and where its error of 9e-12 is
+    /// Cases in which RK4 loses by more: where errors of two orders in h cancel in the plain run, and where its error of 9e-12 is
     /// not far from rounding.
     const LOSING: [(&str, f64, f64); 2] = [("PlanarPendulum", 1e-2, 2.5), ("FreeRigidBody", 1e-3, 1.4)];
     /// Drift below this is rounding.
@@ -110,7 +111,7 @@ mod fixed_steps {
         Ok(())
     }
 
-    /// To t = 20, since a chain takes long in an unoptimised test, and those of 16 and 32 links too long.
+    /// To t = 20, since a chain takes long in an unoptimised test, and chains of 16 and 32 links too long.
     #[test]
     fn chain_4() -> Outcome {
         let model = Chain4::default();
@@ -118,7 +119,7 @@ mod fixed_steps {
         Ok(())
     }
 
-    /// To t = 10, for the same reason.
+    /// To t = 10, since a longer chain takes longer still.
     #[test]
     fn chain_8() -> Outcome {
         let model = Chain8::default();
@@ -126,7 +127,7 @@ mod fixed_steps {
         Ok(())
     }
 
-    /// A method with a step, without feedback and as it comes; nothing for what failed.
+    /// A method with a step, without feedback and with the default; `None` for a run that failed.
     struct Comparison {
         model: &'static str,
         method: Method,
@@ -244,7 +245,7 @@ mod error_control {
     }
 }
 
-/// Where DF loses rank at every moment: relaxation gains neither fail nor make the field stiff there.
+/// Motions along which DF does not have full rank: relaxation gains neither fail nor make the field stiff there.
 mod relative_equilibria {
     use super::*;
 
@@ -261,7 +262,7 @@ mod relative_equilibria {
         Ok(())
     }
 
-    /// How many times the evaluations without feedback there may be: 1.1 were measured on the cone and 1.5 on the circle, where
+    /// Maximum ratio of evaluations to the evaluations without feedback: 1.1 was measured on the cone and 1.5 on the circle, where
     /// a step size that underflows makes them thousands.
     const LIMIT: f64 = 2.0;
 

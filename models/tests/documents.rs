@@ -25,7 +25,7 @@ fn the_readme_is_short() -> Outcome {
     Ok(())
 }
 
-/// So that the doctests compile and run all of it, and take nothing else for Rust.
+/// Ensures that the doctests compile and run all Rust, and take nothing else for Rust.
 #[test]
 fn every_block_of_the_readme_names_its_language_and_rust_is_not_exempt() -> Outcome {
     let text = read("README.md")?;
@@ -50,7 +50,63 @@ fn the_readme_names_the_versions_of_the_workspace() -> Outcome {
     Ok(())
 }
 
-/// Shortened where they take long; two of them are parsed only.
+/// The table of README.md is what `fbint tables` computes; a wrong figure is named with its table and its row, and corrected.
+#[test]
+fn the_table_of_the_readme_is_computed_and_a_wrong_figure_is_named() -> Outcome {
+    let folder = tempdir()?;
+    for document in ["README.md", "BENCHMARKS.md"] {
+        fs::copy(root().join(document), folder.path().join(document))?;
+    }
+    let path = folder.path().join("README.md");
+    let committed = fs::read_to_string(&path)?;
+    let (before, row) = committed.split_once("| RK4, h = 1e-3 | ").ok_or("README.md has no row for RK4")?;
+    let digit = row.chars().next().ok_or("the row is empty")?;
+    let wrong = if digit == '9' { '1' } else { '9' };
+    fs::write(&path, format!("{before}| RK4, h = 1e-3 | {wrong}{}", &row[1..]))?;
+
+    let check = fbint(folder.path(), &["tables", "drift", "--check"])?;
+    let printed = String::from_utf8_lossy(&check.stdout);
+    assert_eq!(check.status.code(), Some(1), "{printed}{}", String::from_utf8_lossy(&check.stderr));
+    assert!(printed.starts_with("README.md, table `drift`, row `RK4, h = 1e-3`:"), "{printed}");
+    assert_eq!(printed.matches("row `").count(), 1, "{printed}");
+
+    assert!(fbint(folder.path(), &["tables", "drift"])?.status.success());
+    assert!(!fs::read_to_string(&path)?.contains(&format!("| RK4, h = 1e-3 | {wrong}")));
+    let check = fbint(&root(), &["tables", "drift", "--check"])?;
+    assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
+    Ok(())
+}
+
+/// Work and precision take a minute without optimisation: `.ci/run` compares them with its release build.
+#[test]
+fn the_tables_of_the_benchmarks_are_computed() -> Outcome {
+    let output = fbint(&root(), &["tables", "fixed-steps", "error-control", "published-feedback", "--check"])?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    Ok(())
+}
+
+#[test]
+fn tables_without_a_place_and_places_without_a_table_are_refused() -> Outcome {
+    let folder = tempdir()?;
+    let refusal = |names: &[&str]| -> Result<String, Box<dyn Error>> {
+        let output = fbint(folder.path(), &[&["tables", "--check"], names].concat())?;
+        assert_eq!(output.status.code(), Some(2));
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert!(refusal(&[])?.contains("README.md: no such file"));
+    fs::write(folder.path().join("BENCHMARKS.md"), "")?;
+    fs::write(folder.path().join("README.md"), "<!-- fbint tables: drift -->\n")?;
+    assert!(refusal(&["drift"])?.contains("table `drift` has no line `<!-- end -->`"));
+    assert!(
+        refusal(&["fixed-steps"])?.contains("table `fixed-steps` has no line `<!-- fbint tables: fixed-steps -->`")
+    );
+    assert!(refusal(&["drfit"])?.contains("unknown table `drfit`, did you mean `drift`?"));
+    fs::write(folder.path().join("README.md"), "<!-- fbint tables: drifts -->\n<!-- end -->\n")?;
+    assert!(refusal(&[])?.contains("unknown table `drifts`"));
+    Ok(())
+}
+
+/// Commands that take long are shortened; two of them are only parsed.
 #[test]
 fn the_commands_of_the_readme_run() -> Outcome {
     let folder = tempdir()?;
@@ -74,7 +130,7 @@ fn the_commands_of_the_readme_run() -> Outcome {
     Ok(())
 }
 
-/// What the command line refuses is refused before `--help` is read, but for models that there are not.
+/// A wrong command line is refused before `--help` is read; only the names of models are checked here.
 #[test]
 fn the_commands_of_all_documents_are_known() -> Outcome {
     let folder = tempdir()?;
@@ -160,7 +216,7 @@ fn the_example_of_the_architecture_is_what_the_compiler_makes() -> Outcome {
     Ok(())
 }
 
-/// What stands between two fences.
+/// A fenced block.
 struct Block<'a> {
     language: &'a str,
     text: String,
@@ -194,7 +250,7 @@ fn commands(text: &str, program: &str) -> Vec<String> {
 }
 
 trait Words {
-    /// What follows the first `count` words.
+    /// The text after the first `count` words.
     fn split_off_words(&self, count: usize) -> String;
 }
 

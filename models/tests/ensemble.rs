@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use serde_json::{Value, json};
 use tempfile::tempdir;
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -77,7 +78,46 @@ fn tables_say_what_varied_and_what_came_of_it() -> Outcome {
     Ok(())
 }
 
-/// Of draws, the number of threads or other members, nothing changes a byte of a member; another seed does.
+/// Like the record of a run, it holds all that the ensemble was made from, and what came out.
+#[test]
+fn an_ensemble_leaves_a_record() -> Outcome {
+    let folder = tempdir()?;
+    let vary = ["--vary", "q[0]=linspace:0,1.5", "--vary", "m=normal:1,0.1", "--seed", "5", "--start", "p[0]=0.5"];
+    let run = [PENDULUM, "--members", "11", "--until", "0.1", "--step", "0.01"];
+    let record = |options: &[&str], name: &str| -> Result<(String, Value), Box<dyn Error>> {
+        let text = succeeded(&fbint(folder.path(), &[&run[..], &vary, options].concat())?);
+        Ok((text, serde_json::from_str(&fs::read_to_string(folder.path().join(name))?)?))
+    };
+    let (text, record_of_files) = record(&["--out", "s.csv", "--ends", "e.csv"], "s.ensemble.json")?;
+    assert!(text.ends_with("record: s.ensemble.json\n"), "{text}");
+    let (_, record) = record(&[], &format!("{PENDULUM}.ensemble.json"))?;
+    for key in ["model", "members", "seed", "vary", "start_entries", "method", "code_sha256", "end"] {
+        assert!(!record[key].is_null() && record[key] == record_of_files[key], "{key}: {}", record[key]);
+    }
+    assert_eq!(record["status"], json!("complete"));
+    assert_eq!((&record["members"], &record["seed"], &record["failed"]), (&json!(11), &json!(5), &json!(4)));
+    let vary =
+        json!({"q[0]": {"linspace": {"from": 0.0, "to": 1.5}}, "m": {"normal": {"mean": 1.0, "deviation": 0.1}}});
+    assert_eq!((&record["vary"], &record["start_entries"]), (&vary, &json!({"p[0]": 0.5})));
+
+    // The record has the statistics of the table's last row.
+    let (header, rows) = cells(&folder.path().join("s.csv"))?;
+    let last = rows.last().ok_or("no row")?;
+    for (name, value) in header.iter().zip(last).skip(2) {
+        let (what, quantity) = name.trim_end_matches(')').split_once('(').ok_or("a strange column")?;
+        let quantity = if quantity.contains('(') { format!("{quantity})") } else { quantity.to_owned() };
+        assert_eq!(record["end"][&quantity][what].as_f64(), Some(value.parse::<f64>()?), "{name}");
+    }
+
+    let hopeless = [PENDULUM, "--members", "3", "--vary", "q[0]=linspace:2,3", "--ends", "hopeless.csv"];
+    refused(&fbint(folder.path(), &hopeless)?, &["all 3 members failed"]);
+    let record: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("hopeless.ensemble.json"))?)?;
+    assert_eq!(record["status"], json!("failed"));
+    assert!(record["message"].as_str().is_some_and(|message| message.starts_with("all 3 members failed")), "{record}");
+    Ok(())
+}
+
+/// No byte of a member depends on the number of threads or on other members; another seed changes it.
 #[test]
 fn the_same_seed_gives_the_same_bytes() -> Outcome {
     let folder = tempdir()?;
@@ -117,8 +157,8 @@ fn members_that_fail_are_named_and_the_others_kept() -> Outcome {
 #[test]
 fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
     let folder = tempdir()?;
-    let cases: [(&[&str], &[&str]); 14] = [
-        (&["--vary", "mass=uniform:1,2"], &["`mass`", "known: m, g, l"]),
+    let cases: [(&[&str], &[&str]); 16] = [
+        (&["--vary", "mass=uniform:1,2"], &["unknown name in --vary `mass`", "known: m, g, l"]),
         (&["--vary", "m"], &["NAME=normal:MEAN,DEVIATION"]),
         (&["--vary", "m=normal:1"], &["NAME=normal:MEAN,DEVIATION"]),
         (&["--vary", "m=cauchy:0,1"], &["`cauchy`", "normal, uniform, linspace"]),
@@ -128,9 +168,11 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--vary", "m=uniform:1,2", "--vary", "m=uniform:1,2"], &["`m` twice"]),
         (&["--vary", "gains=uniform:1,2", "--gains", "1"], &["exclude one another"]),
         (&["--gains", "bae-chang"], &["relaxation:TAU"]),
-        (&["--members", "0"], &["--members"]),
+        (&["--members", "0"], &["--members", "whole number from 1 to 10000000"]),
+        (&["--members", "-3"], &["--members", "'-3'", "whole number from 1 to 10000000"]),
+        (&["--seed", "-3"], &["--seed", "'-3'", "whole number from 0"]),
         (&["--threads", "0"], &["--threads"]),
-        (&["--until", "-1"], &["the end of the simulation is -1.0"]),
+        (&["--until", "-1"], &["--until", "'-1'", "positive"]),
         (&["--out", "a.csv", "--ends", "./a.csv"], &["--out and --ends both name"]),
     ];
     for (options, words) in cases {

@@ -1,4 +1,5 @@
-//! The command `fbint` when it is interrupted or killed, and when it goes on: files whole or not at all, and the same bits.
+//! The command `fbint` when it is interrupted or killed, and when it resumes: files are whole or absent, and bit-identical to
+//! the files of an uninterrupted run.
 #![cfg(unix)]
 
 use std::error::Error;
@@ -31,7 +32,7 @@ fn ctrl_c_keeps_the_state_that_was_reached() -> Outcome {
         let output = child.wait_with_output()?;
         let record = json_in(&folder, "a.run.json")?;
         let time = record["time"].as_f64().ok_or("no time")?;
-        let line = format!("interrupted at t = {time:?} of 10000000.0; `fbint resume c` goes on from there\n");
+        let line = format!("interrupted at t = {time:?} of 10000000.0; `fbint resume c` resumes from there\n");
         assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(code), line.into()));
         assert!(output.stdout.is_empty());
         assert_eq!(names_in(&folder)?, ["a.run.json", "a.svg", "c"]);
@@ -161,7 +162,7 @@ fn a_checkpoint_of_a_complete_run_writes_its_files_again() -> Outcome {
     // From anywhere: the checkpoint knows where its files are.
     let elsewhere = tempdir()?;
     let path = folder.path().join("c");
-    let output = fbint(&elsewhere, &["resume", path.to_str().ok_or("a path that is no text")?])?;
+    let output = fbint(&elsewhere, &["resume", path.to_str().ok_or("a path that is not text")?])?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(fs::read(folder.path().join("a.csv"))?, table);
     assert!(names_in(&elsewhere)?.is_empty());
@@ -169,7 +170,7 @@ fn a_checkpoint_of_a_complete_run_writes_its_files_again() -> Outcome {
 }
 
 #[test]
-fn what_is_no_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
+fn a_file_that_is_not_a_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
     let folder = tempdir()?;
     assert!(
         fbint(&folder, &["run", "four-bar", "--until", "1", "--out", "a.csv", "--checkpoint", "c"])?.status.success()
@@ -184,10 +185,10 @@ fn what_is_no_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
     let digest = json_in(&folder, "a.run.json")?["code_sha256"].as_str().ok_or("no hash")?.to_owned();
     let other_digest = digest.chars().rev().collect::<String>();
     let cases: Vec<(Vec<u8>, &[&str])> = vec![
-        (vec![], &["bad is no checkpoint", "--checkpoint"]),
-        (b"t,q[0]\n0.0,1.0\n".to_vec(), &["bad is no checkpoint"]),
-        (vec![0xff, 0xfe, 0x00], &["bad is no checkpoint"]),
-        (head.as_bytes()[..20].to_vec(), &["bad is no checkpoint"]),
+        (vec![], &["bad is not a checkpoint", "--checkpoint"]),
+        (b"t,q[0]\n0.0,1.0\n".to_vec(), &["bad is not a checkpoint"]),
+        (vec![0xff, 0xfe, 0x00], &["bad is not a checkpoint"]),
+        (head.as_bytes()[..20].to_vec(), &["bad is not a checkpoint"]),
         (head.as_bytes().to_vec(), &["bad is damaged", "checksum"]),
         (good.as_bytes()[..good.len() / 2].to_vec(), &["bad is damaged"]),
         (good.replacen("\"steps\":1000", "\"steps\":1001", 1).into_bytes(), &["bad is damaged"]),
@@ -198,6 +199,9 @@ fn what_is_no_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
         (changed("\"steps\":1000", "\"steps\":999"), &["cannot go on", "its step or its end"]),
         (changed("\"until\":1.0", "\"until\":0.5"), &["cannot go on", "its step or its end"]),
         (changed("\"until\":1.0", "\"until\":\"soon\""), &["bad is not understood", "soon"]),
+        (changed("\"checkpoint_every\":10.0", "\"checkpoint_every\":-1.0"), &["checkpoint_every is -1.0", "0 or more"]),
+        (changed("\"wall_seconds\":", "\"wall_seconds\":-1"), &["wall_seconds is -1", "0 or more"]),
+        (changed("\"every\":null", "\"every\":-1.0"), &["interval", "-1.0"]),
     ];
     fs::remove_file(folder.path().join("a.csv"))?;
     for (bytes, words) in cases {

@@ -1,4 +1,4 @@
-//! Work-precision studies: the steps that are timed are those of the runs, and the files hold what was measured.
+//! Work-precision studies: the steps that are timed are the steps of the runs, and the files hold what was measured.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -82,10 +82,13 @@ fn a_study_writes_its_figures_and_tables_and_says_what_they_show() -> Outcome {
         assert!((measured - order).abs() < 0.1, "{method} is of order {measured}");
         // A projected run takes one evaluation more.
         let additional = column(method, evaluations)[last] - stages * 0.3 / h[last];
-        assert!((additional - if method.ends_with("projected") { 2.0 } else { 0.0 }).abs() < 1e-6, "{method}: {additional}");
+        assert!(
+            (additional - if method.ends_with("projected") { 2.0 } else { 0.0 }).abs() < 1e-6,
+            "{method}: {additional}"
+        );
         assert!(column(method, seconds).iter().all(|&seconds| seconds >= 0.0), "{method}");
     }
-    // What feedback as strong as the papers' cannot do without is on record, too.
+    // Gains as strong as in the papers are refused at long steps, which is recorded, too.
     assert!(column("RK4, k = 50", 3).contains(&1.0) && column("RK4, k = 50", errors).len() < 9);
     assert!(column("RK4, projected", drifts)[4..].iter().all(|&drift| drift < 1e-13));
     Ok(())
@@ -96,7 +99,7 @@ fn a_study_that_cannot_be_made_is_refused() -> Outcome {
     let folder = tempdir()?;
     for (arguments, part) in [
         (["work-precision", "spherical-pendulm", "--until", "1"], "did you mean `spherical-pendulum`"),
-        (["work-precision", "euler-top", "--until", "-1"], "the end of the simulation"),
+        (["work-precision", "euler-top", "--until", "-1"], "--until"),
         (["work-precision", "euler-top", "--out", "no/where"], "no/where"),
     ] {
         let output = fbint(&arguments).current_dir(&folder).output()?;

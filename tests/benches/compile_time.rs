@@ -1,4 +1,4 @@
-//! What a model costs whoever compiles it: the derivation and expansion in debug, the size of what is emitted, and rustc's time
+//! What a model costs to compile: the derivation and expansion in debug, the size of what is emitted, and rustc's time
 //! for that in release.
 //!
 //! `cargo bench -p fbint-tests --profile dev --bench compile_time` prints a table of the shipped models and of chains of 4 to 32
@@ -40,7 +40,7 @@ fn tabulate(declarations: &[Declaration]) {
         let expansion = least(EXPANSIONS, || cold_expansion(&declaration.name));
         let source = declaration.text("SOURCE");
         let compiled = declaration.compile();
-        let (states, integrals) = (compiled.derivation.dimension, compiled.derivation.integrals.len());
+        let (states, integrals) = (compiled.derivation.dimension(), compiled.derivation.integrals.len());
         let file = folder.join("model.rs");
         fs::write(&file, scratch(declaration)).expect("the crate is written");
         let compilation = least(COMPILATIONS, || compile(&file, &folder, &runtime));

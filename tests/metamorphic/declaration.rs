@@ -1,10 +1,11 @@
 //! Random declarations that are valid by construction.
 //!
-//! A kinetic energy is a positive multiple of every squared momentum and of squares of sums, so that H_pp is positive definite. Constraint i is
-//! coordinate i plus something small of others, so that constraints are independent. Invariants are functions of the momentum of
-//! a coordinate that occurs nowhere, of the energy, or of a Casimir. Every function used is defined for entries in (0.5, 1.5).
+//! A kinetic energy is a positive multiple of every squared momentum and of squares of sums, so that H_pp is positive definite.
+//! Constraint i is coordinate i plus something small of others, so that constraints are independent. Invariants are functions
+//! of the momentum of a coordinate that occurs nowhere, of the energy, or of a Casimir. Every function used is defined for
+//! entries in (0.5, 1.5).
 //!
-//! A declaration is made from a row of numbers that are read one by one, 0 where there are no more: the smaller they are and
+//! A declaration is made from a row of numbers that are read one by one, 0 after the last one: the smaller they are and
 //! the fewer, the simpler it is, which is how failures shrink.
 
 use std::ops::RangeInclusive;
@@ -72,7 +73,7 @@ impl Model {
         if choices.pick(5) < 4 { Self::canonical(choices, 0..=3) } else { Self::lie_poisson(choices) }
     }
 
-    /// Coordinates and momenta with so many declared constraints.
+    /// Coordinates and momenta with a number of declared constraints.
     pub(crate) fn canonical(choices: &mut Choices, constraints: RangeInclusive<usize>) -> Self {
         let n = 1 + usize::from(*constraints.start() > 0) + choices.pick(if *constraints.start() > 0 { 2 } else { 3 });
         let vector = choices.chance();

@@ -1,7 +1,8 @@
 //! Random declarations, each changed in a way whose effect is known by theory.
 //!
-//! Both are compiled, and their programs interpreted at states in general position, where entries of the state, parameters and gains
-//! get their values by name. The random numbers are the same in every run. A failure prints the smallest declaration that shows it.
+//! Both are compiled, and their programs interpreted at states in general position, where entries of the state, parameters and
+//! gains get their values by name. The random numbers do not differ from run to run. A failure prints the smallest declaration
+//! that shows it.
 #![allow(missing_docs)]
 
 mod declaration;
@@ -50,7 +51,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Names carry no meaning: the code is the same byte by byte when new names are replaced by the old ones.
+    /// Names carry no meaning: the code is byte-identical when new names are replaced by the old ones.
     #[test]
     fn names_do_not_matter(model in any_model(), letters in prop::collection::btree_set("[a-z]{3}qz", 24)) {
         let declaration = model.declaration();
@@ -68,7 +69,7 @@ proptest! {
         prop_assert_eq!(unbroken(&source.to_string()), unbroken(&original.to_string()));
     }
 
-    /// X depends on the set of the constraints: in another order F, DF and the multipliers are permuted, all else is the same.
+    /// X depends on the set of the constraints: in another order F, DF and the multipliers are permuted, and all else is equal.
     #[test]
     fn the_order_of_constraints_does_not_matter(model in canonical_model(2..=3), turn in 0..6_usize) {
         let mut other = model.clone();
@@ -80,8 +81,8 @@ proptest! {
         same(&model, &other)?;
     }
 
-    /// The gradient of s H is s times that of H: so are X, the rates g' = {g, H} and the multipliers of g and of phase constraints. The
-    /// multiplier of g' stays, because both H and g' have become s times what they were.
+    /// The gradient of s H is s times the gradient of H: so are X, the rates g' = {g, H} and the multipliers of g and of phase
+    /// constraints. The multiplier of g' stays, because both H and g' have become s times what they were.
     #[test]
     fn a_multiple_of_h_has_that_multiple_of_x(model in hamiltonian_model(), up in 1..40_i32, down in 1..40_i32) {
         let other = Model { hamiltonian: format!("({up} / {down}) * H"), ..model.clone() };
@@ -100,7 +101,7 @@ proptest! {
         })?;
     }
 
-    /// The gradient of H + e is that of H: only the energy differs, by e.
+    /// The gradients of H + e and H are equal: only the energy differs, by e.
     #[test]
     fn a_constant_shifts_the_energy_alone(model in hamiltonian_model(), up in -40..40_i32, down in 1..40_i32) {
         let other = Model { hamiltonian: format!("H + ({up} / {down}) * PI"), ..model.clone() };
@@ -112,7 +113,7 @@ proptest! {
         })?;
     }
 
-    /// A constraint s f = 0 is f = 0: X is the same, the multiplier is 1 / s of what it was.
+    /// A constraint s f = 0 is f = 0: X does not change, and the multiplier is divided by s.
     #[test]
     fn a_multiple_of_a_constraint_has_the_same_x(model in canonical_model(1..=3), up in 1..40_i32, down in 1..40_i32) {
         let mut other = model.clone();
@@ -157,7 +158,7 @@ proptest! {
         }
     }
 
-    /// A definition is what it stands for: the programs are the same in every instruction.
+    /// A definition is what it stands for: the programs are equal in every instruction.
     #[test]
     fn a_sum_can_be_split_into_definitions(model in hamiltonian_model(), first in 0..12_usize, second in 0..12_usize) {
         let mut other = model.clone();
@@ -195,12 +196,12 @@ proptest! {
     }
 }
 
-/// Whether two models are the same system, by names.
+/// Whether two models are one system under their names.
 fn same(one: &Model, other: &Model) -> Result<(), TestCaseError> {
     compare(one, other, |_, _, value| Some(value))
 }
 
-/// Whether each entry of each function of `other` is what `expected` makes of that of `one`; entries without expectation are
+/// Whether each entry of each function of `other` is what `expected` makes of the entry of `one`; entries without expectation are
 /// not looked at.
 fn compare(one: &Model, other: &Model, expected: impl Fn(&str, &str, f64) -> Option<f64>) -> Result<(), TestCaseError> {
     let (one, other) = (one.declaration(), other.declaration());
@@ -295,7 +296,7 @@ fn unbroken(source: &str) -> String {
     text.replace(",)", ")").replace(",]", "]").replace(",>", ">").replace(",}", "}")
 }
 
-/// The names that a declaration gives to the state and to parameters, and those of definitions and integrals.
+/// The names of the state, of parameters, of definitions and of integrals in a declaration.
 fn collect_names(attribute: &TokenStream, names: &mut Vec<String>) {
     const GIVEN: [&str; 24] = [
         "q", "p", "u", "v", "w", "pu", "pv", "pw", "x", "m", "g", "k", "l", "rod", "rod0", "rod1", "place", "motion",

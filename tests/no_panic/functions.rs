@@ -1,6 +1,6 @@
 //! Every function that is generated for a model, and every step that the runtime makes with it, each a function of its own.
 //!
-//! Whoever includes this file says what is to be done with them, by a macro `functions`: forbid that they panic
+//! The crate that includes this file defines what is done with them, as a macro `functions`: forbid that they panic
 //! (main.rs), or nothing but count what they allocate (../allocation.rs).
 
 use std::hint::black_box;

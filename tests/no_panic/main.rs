@@ -3,7 +3,7 @@
 //! Each function in `functions` is marked `#[no_panic]`. Where the optimiser cannot show that nothing in it panics, a call of a
 //! function that does not exist stays behind, and the program does not link. The program therefore proves something by
 //! being built, in release only; that it also runs shows that the functions are there. A panic that nothing can reach, like
-//! that of an index which is in range, has to be optimised away, which is a matter of the compiler's version.
+//! the check of an index which is in range, has to be optimised away, which is a matter of the compiler's version.
 //!
 //! With the feature `guilty` the program is another one, with a function that can panic, and must not link.
 

@@ -30,7 +30,7 @@ pub struct Planar {
     pub l: f64,
 }
 
-/// The same by the angle from the downward vertical.
+/// A pendulum described by the angle from the downward vertical.
 #[feedback_system(
     crate = integrators,
     coordinates(angle),
@@ -61,7 +61,7 @@ pub fn released(g: f64, h: f64, steps: u32) -> Result<PlanarState, Error> {
     Ok(x.into())
 }
 
-/// The angle of the same pendulum at a time, by DOP853 with error control, or NaN if it cannot be integrated.
+/// The angle of the pendulum at a time, by DOP853 with error control, or NaN if it cannot be integrated.
 ///
 /// # Errors
 ///

@@ -1,11 +1,11 @@
-//! Runs as they come beside the same runs without feedback, and both beside the truth.
+//! Compares default runs with plain runs, and both with the truth.
 
 use std::fmt::Write;
 
 use fbint_runtime::{Entries, Error, FeedbackSystem, Integrator, Method, PlainField, Simulation, Tolerance, Vector};
 use nalgebra::DVector;
 
-/// An error may be so many times that without feedback, and so much larger in units of the group's size for rounding.
+/// Maximum ratio of an error to the error without feedback, and what rounding may add in units of the group's size.
 const ALLOWED: f64 = 1.2;
 const ROUNDING: f64 = 1e-12;
 /// A group counts where the run without feedback is off by less than this, in units of its size.
@@ -41,6 +41,29 @@ const LOSING: [(&str, &str, f64); 24] = [
     // Where linear invariants are not declared, which plain steps keep.
     ("rigid water", "Euler", 3.0),
 ];
+
+const BENCHMARKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../BENCHMARKS.md");
+
+/// A ratio as BENCHMARKS.md shows it, with one or two digits.
+fn short(ratio: f64) -> String {
+    match ratio {
+        _ if ratio >= 0.995 => format!("{ratio:.1}"),
+        _ if ratio >= 0.0995 => format!("{ratio:.2}"),
+        _ if ratio >= 0.00995 => format!("{ratio:.3}"),
+        _ => format!("{ratio:.0e}"),
+    }
+}
+
+/// Whether the numbers of two rows agree within a fifth: another processor may round differently, and a ratio has few digits.
+fn agree(written: &str, computed: &str) -> bool {
+    let numbers = |row: &str| -> Vec<f64> {
+        let numbers = row.rsplit(" | ").take(6).flat_map(|cell| cell.split(", ").collect::<Vec<_>>());
+        numbers.map(|number| number.trim_matches(['*', '|', ' ', '\n']).parse().unwrap_or(f64::MAX)).collect()
+    };
+    let (written, computed) = (numbers(written), numbers(computed));
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 0.2 * a.max(*b);
+    written.len() == computed.len() && written.iter().zip(&computed).all(close)
+}
 
 fn allowed(case: &str, method: &str) -> f64 {
     let loser = LOSING.iter().find(|(name, by, _)| *name == case && *by == method);
@@ -111,7 +134,7 @@ pub(crate) struct Ladder {
     pub(crate) second_order: [f64; 3],
     pub(crate) rk4: [f64; 3],
     pub(crate) tolerances: [f64; 3],
-    /// The absolute tolerance in units of the relative one, which is that of variables of order 1.
+    /// The absolute tolerance in units of the relative one; 1 suits variables of order 1.
     pub(crate) smallest: f64,
 }
 
@@ -234,19 +257,25 @@ impl Case {
                 ));
             }
         }
-        self.summarise(&mut comparisons, &mut out);
+        let row = self.summarise(&mut comparisons, &mut out);
         for (_, method, _) in LOSING.iter().filter(|(case, ..)| *case == self.name) {
             let loses = comparisons.iter().any(|it| it.method == *method && it.is_lost(ALLOWED));
             assert!(loses, "{} by {method} loses no longer: take it off the list", self.name);
         }
-        print!("{out}");
+        print!("{out}{row}");
         assert!(losses.is_empty(), "{} loses {} times:\n{}", self.name, losses.len(), losses.join("\n"));
+        let benchmarks = std::fs::read_to_string(BENCHMARKS).expect("BENCHMARKS.md is at the root of the repository");
+        let section = benchmarks.split("### Cases that hurt").nth(1).expect("BENCHMARKS.md has the section");
+        let begin = format!("| {} |", self.name);
+        let written = section.lines().find(|line| line.starts_with(&begin)).unwrap_or_default();
+        assert!(agree(written, &row), "BENCHMARKS.md, cases that hurt, has the row\n{written}\nand not\n{row}");
         Ok(())
     }
 
-    /// A line for each method: the median of the ratios, and the worst.
-    fn summarise(&self, comparisons: &mut [Comparison], out: &mut String) {
+    /// Prints a line for each method with the median of the ratios and the worst ratio, and returns the row of BENCHMARKS.md.
+    fn summarise(&self, comparisons: &mut [Comparison], out: &mut String) -> String {
         comparisons.sort_by(|one, other| one.ratio().total_cmp(&other.ratio()));
+        let mut row = format!("| {} |", self.name);
         for method in ["Euler", "midpoint", "Heun", "RK4", "DP5(4)", "DOP853"] {
             let of_method = |it: &&Comparison| it.method == method;
             let counted: Vec<_> = comparisons.iter().filter(of_method).filter(|it| it.counts()).collect();
@@ -264,7 +293,16 @@ impl Case {
                 ),
                 None => writeln!(out, "summary | {} | {method} | 0 of {all}", self.name),
             };
+            row += &match counted.last() {
+                Some(worst) => {
+                    let (median, bold) =
+                        (counted[counted.len() / 2].ratio(), if worst.is_lost(ALLOWED) { "**" } else { "" });
+                    format!(" {}, {bold}{}{bold} |", short(median), short(worst.ratio()))
+                }
+                None => " unresolved |".to_owned(),
+            };
         }
+        row + "\n"
     }
 
     /// The largest changes without feedback and as it comes: of the declared integrals the one that changes most as it comes,

@@ -1,4 +1,4 @@
-//! A run that corrects its state is nowhere worse than the same run without feedback: not in one body of many, whose mass is
+//! A run that projects its state is nowhere worse than the plain run: not in one body of many, whose mass is
 //! small or large, not in a variable that has nothing to do with an error, and not in other units.
 //!
 //! `--nocapture` prints the figures.

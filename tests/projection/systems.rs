@@ -3,7 +3,7 @@
 use fbint_runtime::feedback_system;
 use nalgebra::{Matrix2, Matrix2x3, Matrix3, SMatrix, SVector, Vector3, vector};
 
-/// Point masses that attract one another, with the integrals that are named besides the energy.
+/// Point masses that attract one another, with the integrals that are named in addition to the energy.
 macro_rules! n_body {
     ($name:ident, $dimensions:tt, $bodies:tt, $summary:literal $(, $invariants:tt)?) => {
         #[doc = $summary]
@@ -31,7 +31,7 @@ n_body!(
     OuterSolarSystemWithInvariants,
     3,
     6,
-    "The same with all its integrals.",
+    "The sun and five planets, with all their integrals.",
     (
         momentum = (0..6).map(|i| p.column(i)).sum(),
         angular_momentum = (0..6).map(|i| q.column(i).cross(&p.column(i))).sum(),
@@ -42,7 +42,7 @@ n_body!(
     ThreeBodiesWithInvariants,
     2,
     3,
-    "The same with all its integrals.",
+    "Three bodies in a plane, with all their integrals.",
     (
         momentum = (0..3).map(|i| p.column(i)).sum(),
         angular_momentum = (0..3).map(|i| q[(0, i)] * p[(1, i)] - q[(1, i)] * p[(0, i)]).sum(),
@@ -159,7 +159,7 @@ pub(crate) struct PlanarKepler {
     pub(crate) mu: f64,
 }
 
-/// The same with its Laplace-Runge-Lenz vector, which makes DF dependent.
+/// Kepler's problem with its Laplace-Runge-Lenz vector, which makes DF dependent.
 #[feedback_system(
     coordinates(q: [2]),
     momenta(p: [2]),
@@ -282,7 +282,7 @@ pub(crate) struct Water {
     pub(crate) d: f64,
 }
 
-/// The same with rigid bonds, whose lengths are those of the start.
+/// Water with rigid bonds, which keep their lengths at the start.
 #[feedback_system(
     coordinates(q: [3, 3]),
     momenta(p: [3, 3]),

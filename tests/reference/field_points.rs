@@ -1,5 +1,5 @@
-//! Values of the fields near the constraint sets, derived with SymPy and evaluated with 50 digits, rounded to doubles; those of the
-//! Euler top and of the chains from derivatives by hand, C and a dense solve with as many digits.
+//! Values of the fields near the constraint sets, derived with SymPy and evaluated with 50 digits, rounded to doubles; the values
+//! of the Euler top and of the chains come from derivatives by hand, C and a dense solve with as many digits.
 //!
 //! The integrals are in the order of the declarations; gains are 50 in `potential_gradient` and `feedback`, and 1, 2, 3, .. in
 //! `distinct_gradient`. Where CPV22 takes |q|^2 with target l^2, `integrals` has |q|^2 - l^2.

@@ -1,13 +1,17 @@
 //! The command line, and the help that teaches it.
 
+mod values;
+
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
+use values::{assignment, gains, members, positive, seconds, seed, threads, variation};
 
 /// Integrates mechanical systems whose equations were derived while this program was compiled.
 ///
-/// Without a command it runs the spherical pendulum of CPV22 by four methods and compares what each did to the constraints and
-/// invariants.
+/// Without a command it integrates the spherical pendulum of CPV22 with four methods, and compares how well each keeps
+/// constraints and invariants.
 #[derive(Parser, Debug)]
 #[command(name = "fbint", version, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -18,31 +22,34 @@ pub(crate) struct Arguments {
 const EXAMPLES: &str = "\
 Examples:
   fbint                                              compare four methods on CPV22's pendulum
-  fbint list                                         which models there are, and their parameters
-  fbint run four-bar --until 30 --plot four-bar.svg  integrate one and draw what the integrals did
-  fbint ensemble kepler --vary mu=normal:1,0.01 --members 100 --until 1  integrate many at once
-  fbint show spherical-pendulum --equations          what was derived for it
-  fbint resume chain.checkpoint                      go on with a run that was interrupted
-  fbint reproduce cpv22-table --out out              make CPV22's table again, published numbers beside it
-  fbint work-precision four-bar                      which method gets how far for how much work
+  fbint list                                         the models, with their parameters and shapes
+  fbint run four-bar --until 30 --plot four-bar.svg  integrate a model and draw its motion
+  fbint ensemble kepler --vary mu=normal:1,0.01 --members 100 --until 1  integrate many members
+  fbint show spherical-pendulum --equations          the derived equations
+  fbint resume chain.checkpoint                      resume a run that was interrupted
+  fbint reproduce cpv22-table --out out              reproduce CPV22's table, with the published numbers
+  fbint work-precision four-bar                      error against work for every method
   fbint run --help                                   every option of a run, with examples";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// List the models, their parameters and integrals.
     List,
-    /// Integrate a model and report what happened to every integral.
+    /// Integrate a model and report the drift of every integral.
     Run(Box<Run>),
     /// Integrate many members of a model at once, with parameters, starts or gains that vary.
     Ensemble(Box<Ensemble>),
-    /// Go on with a run from its checkpoint.
+    /// Resume a run from its checkpoint.
     Resume(Resume),
-    /// Print what was derived for a model.
+    /// Print the derivation of a model.
     Show(Show),
-    /// Make figures and tables of the papers again, and compare them with the published numbers.
+    /// Reproduce figures and tables of the papers, and compare them with the published numbers.
     Reproduce(Reproduce),
-    /// Hold every method and every policy of gains against the work they take.
+    /// Measure error and drift of every method and policy of gains against the work they take.
     WorkPrecision(WorkPrecision),
+    /// Compute the tables of README.md and BENCHMARKS.md again.
+    #[command(hide = true)]
+    Tables(Tables),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -58,32 +65,34 @@ Examples:
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
-  each stays below --atol plus --rtol times the state.
+  each step stays below --atol plus --rtol times the state.
 
 Gains:
   Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
   the method estimates for its own steps, which needs no number. With --gains it is not, unless --project is given:
   none              the derived field alone
-  K                 every integral weighs K; K1,K2,.. gives one weight to each, in the order that `fbint list` shows
+  K                 one gain for every integral; K1,K2,.. are gains for each, in the order that `fbint list` shows
   relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
-  scaled:RATE       the same without a linear solve, where integrals do not depend on one another
-  bae-chang         as strong as an Euler step of this size allows, by the rule of Bae and Chang
-  Constant gains make the field stiff. A step too large for them is refused, with the largest that would do.
+  scaled:RATE       relaxation at this rate without a linear solve, for integrals that do not depend on one another
+  bae-chang         the strongest gains that an Euler step of this size allows, by the rule of Bae and Chang
+  Constant gains make the field stiff. A step that is too large for them is refused; the message has the largest
+  step that would do.
 
 Start:
-  Each model brings a start. --start changes entries of it; a start that violates a constraint is refused with the
-  constraint's name and value, or moved to a consistent one nearby by --repair, which keeps the entries set by --start.
+  Each model has a start, of which --start sets entries. A start that violates a constraint is refused with the name and the value
+  of the constraint. --repair moves it to a consistent start nearby, with the entries that --start sets.
 
 Files:
-  Every file is written whole or not at all. Every run leaves a record of what it was made from, by which code, and what came
-  out: beside the file of --out (or else --plot, --checkpoint) and by its name, four-bar.run.json for four-bar.csv, so that runs
-  with files of their own keep their records; MODEL.run.json in the current folder for a run without files.
+  The ending decides what is written: .csv for --out, .svg or .png for --plot, whose text is in a font of this computer. Every
+  file is written whole or not at all. Every run leaves a record of its settings, its code and its
+  result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot or --checkpoint, so that runs with files of
+  their own keep their records; MODEL.run.json in the current folder for a run without files.
 
 Interruption:
   Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
-  state that was reached is kept, with the samples so far, and also every so many seconds on the way, in case the run is killed.
-  `fbint resume FILE` then goes on, and writes, bit by bit, what the whole run would have written. What is killed while it writes
-  a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
+  state that was reached is kept, with the samples so far, and also every --checkpoint-every seconds, in case the run is killed.
+  `fbint resume FILE` resumes the run; its files are bit-identical to the files of an uninterrupted run. A process that is killed
+  while it writes a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
@@ -93,22 +102,22 @@ pub(crate) struct Run {
     /// Write the trajectory, the change of every integral and the outputs as CSV.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
-    /// The time between two samples of the trajectory; unless given, such that there are about 1000, or every step of a method
-    /// that chooses its steps.
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
+    /// steps.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,
-    /// Draw the change of every integral over time as SVG.
-    #[arg(long, value_name = "FILE.svg")]
+    /// Draw the motion, and the change of every integral over time, as SVG or PNG.
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
     pub(crate) plot: Option<PathBuf>,
-    /// Keep in this file what it takes to go on with the run, should it be interrupted; see `fbint resume`.
+    /// Keep checkpoints in this file, from which `fbint resume` resumes the run if it is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
-    /// The time between two checkpoints, in seconds by the clock on the wall; 10 unless given.
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, requires = "checkpoint", value_parser = seconds)]
+    /// The wall time between two checkpoints in seconds; default: 10.
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, requires = "checkpoint", value_parser = seconds)]
     pub(crate) checkpoint_every: Option<f64>,
 }
 
-/// What is integrated, from where, and how.
+/// The model, its start, and the method of a run or an ensemble.
 #[derive(Args, Debug)]
 pub(crate) struct Integration {
     /// The model, as `fbint list` names it.
@@ -116,20 +125,20 @@ pub(crate) struct Integration {
     /// The integrator.
     #[arg(long, value_enum, default_value_t = MethodName::Rk4)]
     pub(crate) method: MethodName,
-    /// The step size h of a method with a fixed step; 1e-3 unless given.
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    /// The step size h of a method with a fixed step; default: 1e-3.
+    #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) step: Option<f64>,
-    /// The relative tolerance of a method that chooses its steps; 1e-9 unless given.
-    #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
+    /// The relative tolerance of a method that chooses its steps; default: 1e-9.
+    #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) rtol: Option<f64>,
-    /// The absolute tolerance of a method that chooses its steps; that of --rtol unless given.
-    #[arg(long, value_name = "TOLERANCE", allow_negative_numbers = true)]
+    /// The absolute tolerance of a method that chooses its steps; default: the value of --rtol.
+    #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) atol: Option<f64>,
     /// Project the state after each step onto all constraints and invariants, also with --gains.
     #[arg(long)]
     pub(crate) project: bool,
     /// The time at the end; a run starts at 0.
-    #[arg(long, value_name = "T", default_value_t = 10.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 10.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
     /// The gains of the feedback, instead of a projection after each step.
     #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
@@ -140,7 +149,7 @@ pub(crate) struct Integration {
     /// Set an entry of the start; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) start: Vec<Assignment>,
-    /// Move the start to a nearby state that satisfies the constraints, with the entries of --start as they are.
+    /// Move the start to a nearby state that satisfies the constraints, and keep the entries that --start sets.
     #[arg(long)]
     pub(crate) repair: bool,
 }
@@ -149,77 +158,56 @@ const ENSEMBLE_EXAMPLES: &str = "\
 Examples:
   fbint ensemble spherical-pendulum --members 10000 --vary q[0]=normal:0,0.01 --vary m=uniform:0.9,1.1
   fbint ensemble four-bar --members 1000 --vary g=uniform:9.7,9.9 --until 5 --out statistics.csv
-  fbint ensemble kepler --members 101 --vary p[1]=linspace:0.9,1.1 --ends ends.csv
+  fbint ensemble kepler --members 101 --vary v[1]=linspace:1.9,2.1 --ends ends.csv
   fbint ensemble planar-pendulum --members 50 --vary gains=linspace:0.1,5 --method euler --ends ends.csv
 
 Variation:
-  --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for the one
-  weight of all integrals. normal:MEAN,DEVIATION and uniform:FROM,TO are random, linspace:FROM,TO goes evenly from the first
-  member to the last. Member 7 draws the same numbers whatever the number of members, from --seed. A start with entries that vary
-  is moved to a consistent one nearby, with those entries as they are; --repair does so for every start.
+  --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for one
+  gain of all integrals. normal:MEAN,DEVIATION and uniform:FROM,TO are random, linspace:FROM,TO goes evenly from the first
+  member to the last. What member 7 draws follows from --seed, and does not depend on the number of members. A start with entries
+  that vary is moved to a consistent one nearby, with the entries as they were drawn; --repair does so for every start.
+
+Files:
+  An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
+  ends.csv, or MODEL.ensemble.json in the current folder.
 
 Members that fail:
-  A member that has no consistent start, or blows up, is reported by its number, and the statistics are those of the others.";
+  A member that has no consistent start, or blows up, is reported with its number and left out of the statistics.";
 
 #[derive(Args, Debug)]
 #[command(after_help = ENSEMBLE_EXAMPLES)]
 pub(crate) struct Ensemble {
     #[command(flatten)]
     pub(crate) integration: Integration,
-    /// How many members there are.
-    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = value_parser!(u32).range(1..=10_000_000))]
+    /// The number of members.
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, allow_hyphen_values = true, value_parser = members)]
     pub(crate) members: u32,
     /// Vary a parameter, an entry of the start, or the gains; may be repeated.
     #[arg(long, value_name = "NAME=DISTRIBUTION", value_parser = variation)]
     pub(crate) vary: Vec<Variation>,
-    /// Where random numbers begin.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    /// The seed of the random numbers.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub(crate) seed: u64,
-    /// How many threads to use; as many as there are cores unless given.
-    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u16).range(1..=1024))]
+    /// The number of threads; default: the number of cores.
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,
-    /// Write mean, variance, least and largest of the state and of the change of every integral as CSV, a row a time.
+    /// Write mean, variance, minimum and maximum of the state and of the change of every integral as CSV, a row for each time.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
-    /// Write what varied, the state at the end and the change of every integral as CSV, a row a member.
+    /// Write what varied, the state at the end and the change of every integral as CSV, a row for each member.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) ends: Option<PathBuf>,
-    /// The time between two samples; a hundredth of the run unless given.
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    /// The time between two samples; default: a hundredth of the run.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,
-}
-
-/// `NAME=DISTRIBUTION`.
-#[derive(Clone, Debug)]
-pub(crate) struct Variation {
-    pub(crate) name: String,
-    pub(crate) distribution: Distribution,
-}
-
-/// How a number varies over the members.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Distribution {
-    Normal {
-        mean: f64,
-        deviation: f64,
-    },
-    Uniform {
-        from: f64,
-        to: f64,
-    },
-    /// Evenly from the first member to the last.
-    Linspace {
-        from: f64,
-        to: f64,
-    },
 }
 
 const RESUME_EXAMPLES: &str = "\
 Example:
   fbint resume chain.checkpoint
 
-Model, parameters, method and files are those of the run that was interrupted. Only the program that wrote a checkpoint can
-resume it: another version, or another derivation of the model, could not give the same bits.";
+Model, parameters, method and files are taken from the interrupted run. Only the program that wrote a checkpoint can resume it:
+results of another version, or of another derivation of the model, could differ in their last bits.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RESUME_EXAMPLES)]
@@ -245,24 +233,6 @@ pub(crate) enum MethodName {
     Dop853,
 }
 
-/// `--gains` as given; which integrals there are is known only with the model.
-#[derive(Clone, Debug)]
-pub(crate) enum GainsArgument {
-    None,
-    Uniform(f64),
-    Each(Vec<f64>),
-    Relaxation(f64),
-    Scaled(f64),
-    BaeChang,
-}
-
-/// `NAME=VALUE`.
-#[derive(Clone, Debug)]
-pub(crate) struct Assignment {
-    pub(crate) name: String,
-    pub(crate) value: f64,
-}
-
 #[derive(Args, Debug)]
 pub(crate) struct Show {
     /// The model, as `fbint list` names it.
@@ -271,11 +241,11 @@ pub(crate) struct Show {
     pub(crate) form: Form,
 }
 
-/// In which form to show a derivation; plain equations unless asked otherwise.
+/// The form in which a derivation is shown; default: plain equations.
 #[derive(Args, Debug)]
 #[group(multiple = false)]
 pub(crate) struct Form {
-    /// The equations as plain text, one a line (the default).
+    /// The equations as plain text (the default).
     #[arg(long)]
     pub(crate) equations: bool,
     /// The derivation as LaTeX.
@@ -291,19 +261,19 @@ Examples:
   fbint reproduce cpv22-table
   fbint reproduce four-bar --out out
 
-Every figure is written as SVG, every table as CSV. What is published, or was computed independently, is printed beside what
-came out, with a verdict; the exit code is 1 if any of them is NOT reproduced.";
+Every figure is written as SVG, every table as CSV. Each published or independently computed number is printed next to
+the obtained one, with a verdict; the exit code is 1 if any number is NOT reproduced.";
 
 #[derive(Args, Debug)]
 #[command(after_help = REPRODUCE_EXAMPLES)]
 pub(crate) struct Reproduce {
-    /// What to make again: one of the names that a wrong one is answered with, or all.
+    /// What to reproduce: a figure, a table or all. An unknown name is answered with the known ones.
     #[arg(default_value = "all")]
     pub(crate) name: String,
-    /// The folder for figures and tables, which is made if it is not there.
+    /// The folder for figures and tables, which is created if necessary.
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// Write every figure as PNG, too. Its text is in a font of this computer.
+    /// Write every figure as PNG, too, with text in a font of this computer.
     #[arg(long)]
     pub(crate) png: bool,
 }
@@ -315,9 +285,9 @@ Examples:
   fbint work-precision kepler --until 50 --png
 
 Every Runge-Kutta method runs over a ladder of steps or tolerances, once for each policy of gains: none, one projection after
-each step (what a run does unless told otherwise), relaxation, gains scaled by the gradients, and k = 1 and k = 50 for every
-integral; so does every geometric method that applies to the model. Errors are those of the state at the end, against DOP853 at
-1e-14. Times are minima over repetitions of the steps alone. A fixed step is refused where the gains make it unstable.";
+each step (the default of a run), relaxation, gains scaled by the gradients, and k = 1 and k = 50 for every
+integral; so does every geometric method that applies to the model. The error is the error of the state at the end, against DOP853
+at 1e-14. Times are minima over repetitions of the steps alone. A fixed step is refused where the gains make it unstable.";
 
 #[derive(Args, Debug)]
 #[command(after_help = WORK_PRECISION_EXAMPLES)]
@@ -326,60 +296,34 @@ pub(crate) struct WorkPrecision {
     #[arg(default_value = "spherical-pendulum")]
     pub(crate) model: String,
     /// The time at the end; a run starts at 0.
-    #[arg(long, value_name = "T", default_value_t = 20.0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
     pub(crate) until: f64,
-    /// The folder for figures and tables, which is made if it is not there.
+    /// The folder for figures and tables, which is created if necessary.
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// Write every figure as PNG, too. Its text is in a font of this computer.
+    /// Write every figure as PNG, too, with text in a font of this computer.
     #[arg(long)]
     pub(crate) png: bool,
 }
 
-fn gains(text: &str) -> Result<GainsArgument, String> {
-    match text {
-        "none" => Ok(GainsArgument::None),
-        "bae-chang" => Ok(GainsArgument::BaeChang),
-        _ if text.starts_with("relaxation:") => number(&text["relaxation:".len()..]).map(GainsArgument::Relaxation),
-        _ if text.starts_with("scaled:") => number(&text["scaled:".len()..]).map(GainsArgument::Scaled),
-        _ if text.contains(',') => text.split(',').map(number).collect::<Result<_, _>>().map(GainsArgument::Each),
-        _ => text.trim().parse().map(GainsArgument::Uniform).map_err(|_| {
-            format!("`{text}` is not a number, and not `none`, `relaxation:TAU`, `scaled:RATE` or `bae-chang`")
-        }),
-    }
-}
+const TABLES_EXAMPLES: &str = "\
+Examples:
+  fbint tables --check
+  fbint tables drift --folder fbint
 
-fn assignment(text: &str) -> Result<Assignment, String> {
-    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, as in `m=2`")?;
-    Ok(Assignment { name: name.trim().to_owned(), value: number(value)? })
-}
+A table stands between `<!-- fbint tables: NAME -->` and `<!-- end -->`. Times are measured and not computed: they stand outside
+of such lines. The exit code of --check is 1 if any row differs.";
 
-fn variation(text: &str) -> Result<Variation, String> {
-    let expected = "expected NAME=normal:MEAN,DEVIATION, NAME=uniform:FROM,TO or NAME=linspace:FROM,TO";
-    let (name, distribution) = text.split_once('=').ok_or(expected)?;
-    let (kind, numbers) = distribution.split_once(':').ok_or(expected)?;
-    let (first, second) = numbers.split_once(',').ok_or(expected)?;
-    let [first, second] = [number(first)?, number(second)?];
-    if !first.is_finite() || !second.is_finite() {
-        return Err(format!("the numbers of {kind} must be finite"));
-    }
-    let distribution = match kind.trim() {
-        "normal" if second < 0.0 => {
-            return Err(format!("the standard deviation is {second:?}: it must not be negative"));
-        }
-        "normal" => Distribution::Normal { mean: first, deviation: second },
-        "uniform" => Distribution::Uniform { from: first, to: second },
-        "linspace" => Distribution::Linspace { from: first, to: second },
-        other => return Err(format!("unknown distribution `{other}`, known: normal, uniform, linspace")),
-    };
-    Ok(Variation { name: name.trim().to_owned(), distribution })
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = number(text)?;
-    if seconds >= 0.0 && seconds.is_finite() { Ok(seconds) } else { Err("it must be 0 or more, and finite".to_owned()) }
-}
-
-fn number(text: &str) -> Result<f64, String> {
-    text.trim().parse().map_err(|_| format!("`{text}` is not a number"))
+#[derive(Args, Debug)]
+#[command(after_help = TABLES_EXAMPLES)]
+pub(crate) struct Tables {
+    /// The tables to compute; default: all of them.
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Compare the documents with what is computed instead of writing them, and name each row that differs.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// The folder of the documents.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(crate) folder: PathBuf,
 }

@@ -1,7 +1,7 @@
 //! Figures as PNG, from their SVG, at twice its size.
 //!
-//! The only module that names resvg. Text is drawn in the fonts of the computer: without any there would be none, which is
-//! refused.
+//! The only module that names resvg. Text is drawn in the fonts of the computer. Without fonts there would be no text, so that
+//! PNG is refused.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use resvg::usvg::{Options, Tree};
 
 const SCALE: f32 = 2.0;
 
-/// Draws SVG documents.
+/// A renderer of SVG documents.
 pub(crate) struct Painter {
     options: Options<'static>,
 }
@@ -22,14 +22,14 @@ impl Painter {
     ///
     /// # Errors
     ///
-    /// If there are none.
+    /// If the computer has no fonts.
     pub(crate) fn new() -> Result<Self, Box<dyn Error>> {
         let mut fonts = Database::new();
         fonts.load_system_fonts();
         let Some(font) = fonts.faces().next() else {
             return Err("cannot draw PNG: this computer has no fonts; take the SVG, or install some".into());
         };
-        // For a document whose family is not there.
+        // The family for documents that name one which is not installed.
         let family = font.families.first().map(|family| family.0.clone()).unwrap_or_default();
         Ok(Self { options: Options { font_family: family, fontdb: Arc::new(fonts), ..Options::default() } })
     }

@@ -1,9 +1,9 @@
-//! Checkpoints: files from which `fbint resume` goes on with a run.
+//! Checkpoints: files from which `fbint resume` resumes a run.
 //!
 //! Two lines of JSON. The first says what the file is and has the SHA-256 of the second, which holds the job, its files, and
-//! a snapshot of the run with its samples so far. Numbers are the shortest text that reads back as the very number. A run
-//! goes on bit by bit only in the code that began it, so the version of fbint and the hash of the generated code must be the
-//! ones in the file.
+//! a snapshot of the run with its samples so far. Numbers are the shortest text that reads back exactly. A resumed run
+//! is bit-identical to an uninterrupted one only in the code that began it, so that the version of fbint and the hash of the
+//! generated code must equal the ones in the file.
 
 use std::error::Error;
 use std::fs;
@@ -25,7 +25,7 @@ struct Head {
     sha256: String,
 }
 
-/// Where a run stands.
+/// The state of an interrupted run.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     fbint: String,
@@ -34,12 +34,12 @@ pub(crate) struct Checkpoint {
     pub(crate) files: Files,
     /// Seconds between two checkpoints.
     pub(crate) checkpoint_every: f64,
-    /// How long the run has taken so far.
+    /// Seconds that the run has taken so far.
     pub(crate) wall_seconds: f64,
     pub(crate) snapshot: Snapshot,
 }
 
-/// The files that a run writes in the end.
+/// The files that a run writes at its end.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Files {
     pub(crate) out: Option<PathBuf>,
@@ -66,15 +66,16 @@ impl Checkpoint {
         output.write(|file| writeln!(file, "{head}\n{body}"))
     }
 
-    /// Reads a checkpoint that this program can go on from.
+    /// Reads a checkpoint that this program can resume.
     pub(crate) fn read(path: &Path) -> Result<Self, Box<dyn Error>> {
         let name = path.display();
         let bytes =
             fs::read(path).map_err(|error| format!("cannot read {name}: {}", reason(&error, "no such file")))?;
         let text = str::from_utf8(&bytes).unwrap_or_default();
         let (head, body) = text.split_once('\n').unwrap_or((text, ""));
-        let head: Head = serde_json::from_str(head)
-            .map_err(|_| format!("{name} is no checkpoint: give a file that `fbint run --checkpoint` has written"))?;
+        let head: Head = serde_json::from_str(head).map_err(|_| {
+            format!("{name} is not a checkpoint: give a file that `fbint run --checkpoint` has written")
+        })?;
         if head.fbint_checkpoint != FORMAT {
             let format = head.fbint_checkpoint;
             return Err(
@@ -94,6 +95,10 @@ impl Checkpoint {
             .into());
         }
         let checkpoint: Self = serde_json::from_str(body).map_err(strange)?;
+        let seconds = [("checkpoint_every", checkpoint.checkpoint_every), ("wall_seconds", checkpoint.wall_seconds)];
+        if let Some((field, value)) = seconds.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
+            return Err(format!("{name} is not understood: {field} is {value:?}, and must be 0 or more").into());
+        }
         checkpoint.check_code(path)?;
         Ok(checkpoint)
     }
@@ -112,7 +117,7 @@ impl Checkpoint {
     }
 }
 
-/// What is read before all else, because the rest may differ from version to version.
+/// The version, which is read first, because the rest may differ from version to version.
 #[derive(Deserialize)]
 struct Version {
     fbint: String,

@@ -1,6 +1,6 @@
-//! `fbint` without arguments: the spherical pendulum of CPV22 by four methods, side by side.
+//! `fbint` without arguments: the spherical pendulum of CPV22, integrated with four methods.
 //!
-//! What is said about the result is said from the result: the words are chosen by the numbers of this very run.
+//! The words about the result are chosen by its numbers.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -21,11 +21,11 @@ const FIGURE: &str = "spherical-pendulum.svg";
 const STEP: f64 = 1e-3;
 const UNTIL: f64 = 100.0;
 const GAIN: f64 = 50.0;
-/// Between samples, for the figure; the table is of every step.
+/// The time between samples for the figure; the table takes every step into account.
 const EVERY: f64 = 10.0 * STEP;
 
-/// The four, each with its method.
-const CONTENDERS: [(Contender, Method); 4] = [
+/// The four contenders with their methods.
+pub(super) const CONTENDERS: [(Contender, Method); 4] = [
     (Contender::with_feedback(Scheme::Euler), Method::Euler { h: STEP }),
     (Contender::plain(Scheme::Euler), Method::Euler { h: STEP }),
     (Contender::with_feedback(Scheme::Rk4), Method::Rk4 { h: STEP }),
@@ -37,10 +37,11 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
     let model = load(MODEL)?;
     let output = Output::at(Path::new(FIGURE))?;
     let start = model.start()?;
-    let runs = CONTENDERS.iter().map(|&contender| run(&*model, &start, contender)).collect::<Result<Vec<_>, _>>()?;
+    let runs = runs()?;
 
     let svg = figure::drift(
-        &format!("Spherical pendulum of CPV22, h = {STEP}, k = {GAIN}"),
+        &format!("Spherical pendulum of CPV22, h = {STEP:e}, k = {GAIN}"),
+        "time t / √(l/g)",
         &model.integral_names(),
         &curves(&runs),
     );
@@ -54,6 +55,13 @@ pub(crate) fn compare() -> Result<(), Box<dyn Error>> {
     writeln!(out, "\nfigure: {}", std::path::absolute(output.path())?.display())?;
     writeln!(out, "next: fbint list, fbint show {MODEL} --equations, fbint run --help")?;
     Ok(())
+}
+
+/// The run of each of the [`CONTENDERS`].
+pub(super) fn runs() -> Result<Vec<Run>, Box<dyn Error>> {
+    let model = load(MODEL)?;
+    let start = model.start()?;
+    Ok(CONTENDERS.iter().map(|&contender| run(&*model, &start, contender)).collect::<Result<_, _>>()?)
 }
 
 fn run(
@@ -102,7 +110,7 @@ fn table(runs: &[Run]) -> String {
     table + "\n"
 }
 
-/// What feedback did for a method, from the integral that each variant kept worst.
+/// The effect of feedback on a method, in words, judged by the integral with the largest change.
 fn verdict(method: &str, with: &Run, without: &Run) -> String {
     let (with, without) = (worst(with), worst(without));
     let digits = (without.max / with.max).log10();

@@ -2,6 +2,8 @@
 
 use std::error::Error;
 use std::io::{self, Write, stdout};
+use std::path::PathBuf;
+use std::time::Instant;
 
 use fbint_runtime::Projection;
 use models::catalogue::{EnsembleRun, Feedback, Member, Model, Summary};
@@ -13,43 +15,63 @@ use rayon::ThreadPoolBuilder;
 use super::arguments::{self, Distribution, Variation};
 use super::job::Job;
 use super::nearest;
-use super::output::Output;
+use super::output::{Output, distinct, with_ending};
 use super::progress::Progress;
+use super::record::{self, EnsembleJob};
 use super::run::{job, method_name};
+use super::table::io_error;
 
-/// The weight of all integrals, among the names of what can vary.
+/// The name under which the common gain of all integrals varies.
 const GAINS: &str = "gains";
-/// How many members that failed are told of, at most.
+/// Maximum number of failed members that the report names.
 const FAILURES: usize = 5;
 
-/// Integrates the members, sums them up and writes the files asked for.
+/// Integrates the members, computes their statistics and writes the files.
 pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Error>> {
     let mut job = job(&arguments.integration, arguments.every)?;
     let varied = varied(&*job.model()?, &arguments.vary)?;
     settle_gains(arguments, &mut job, &varied)?;
-    let outputs = Outputs::open(arguments)?;
+    let (outputs, begun) = (Outputs::open(arguments)?, Instant::now());
     if let Some(threads) = arguments.threads {
         ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
     let numbers: Vec<Vec<f64>> = (0..arguments.members).map(|member| draw(arguments, member)).collect();
     let members = members(arguments, &job, &varied, &numbers)?;
     let run = integrate(&job, members)?;
-    if let (0, Some(Err(first))) = (run.statistics[0].members, run.ends.first()) {
-        return Err(format!("all {} members failed; the first: {first}", run.ends.len()).into());
-    }
-
     let model = job.model()?;
+    let record = |message: Option<String>| {
+        let wall_seconds = begun.elapsed().as_secs_f64();
+        record::write_ensemble(&outputs.record, &described(arguments, &job), &*model, wall_seconds, &run, message)
+    };
+    if let (0, Some(Err(first))) = (run.statistics[0].members, run.ends.first()) {
+        let message = format!("all {} members failed; the first: {first}", run.ends.len());
+        record(Some(message.clone()))?;
+        return Err(message.into());
+    }
     if let Some(out) = &outputs.out {
         out.write(|file| write_statistics(&*model, &run, file))?;
     }
     if let Some(ends) = &outputs.ends {
         ends.write(|file| write_ends(&*model, &arguments.vary, &numbers, &run, file))?;
     }
+    record(None)?;
     report(arguments, &job, &*model, &run, &outputs, &mut stdout().lock())?;
     Ok(())
 }
 
-/// What a name that varies is, with its position.
+/// The settings of the ensemble, for its record.
+fn described<'a>(arguments: &'a arguments::Ensemble, job: &'a Job) -> EnsembleJob<'a> {
+    EnsembleJob {
+        job,
+        members: arguments.members,
+        seed: arguments.seed,
+        vary: arguments.vary.iter().map(|variation| (variation.name.as_str(), variation.distribution)).collect(),
+        start_entries: arguments.integration.start.iter().map(|entry| (entry.name.as_str(), entry.value)).collect(),
+        repair: arguments.integration.repair,
+    }
+}
+
+/// A quantity that varies, with its position.
 enum Varied {
     Parameter(usize),
     Start(usize),
@@ -62,7 +84,7 @@ fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Bo
     let names: Vec<&str> = parameters.iter().copied().chain(model.state_names()).chain([GAINS]).collect();
     let mut found = Vec::new();
     for Variation { name, .. } in variations {
-        let index = nearest::find("parameter, entry of the state or", name, &names)?;
+        let index = nearest::find("name in --vary", name, &names)?;
         if found.contains(&index) {
             return Err(format!("--vary names `{name}` twice: give one distribution to each name").into());
         }
@@ -76,7 +98,7 @@ fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Bo
     Ok(found.into_iter().map(kind).collect())
 }
 
-/// Gains that vary take the place of those of all, and of the projection unless it was asked for.
+/// Gains that vary replace common gains, and the projection unless `--project` is given.
 fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied]) -> Result<(), Box<dyn Error>> {
     let given = arguments.integration.gains.is_some();
     match job.gains {
@@ -92,7 +114,7 @@ fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied
     }
 }
 
-/// The numbers of one member, in the order of --vary. Each member has a stream of random numbers of its own.
+/// The numbers drawn for one member, in the order of `--vary`. Each member has its own stream of random numbers.
 fn draw(arguments: &arguments::Ensemble, member: u32) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(arguments.seed);
     random.set_stream(member.into());
@@ -112,7 +134,7 @@ fn draw(arguments: &arguments::Ensemble, member: u32) -> Vec<f64> {
     arguments.vary.iter().map(number).collect()
 }
 
-/// The members, or why one has no start.
+/// The members; an error instead of a member that has no start.
 fn members(
     arguments: &arguments::Ensemble,
     job: &Job,
@@ -153,7 +175,7 @@ fn members(
     Ok(numbers.iter().map(&mut member).collect())
 }
 
-/// Integrates the members that have a start; those that have none are among the ends in their places.
+/// Integrates the members that have a start. A member without a start has its error in its place among the ends.
 fn integrate(job: &Job, members: Vec<Result<Member, fbint_runtime::Error>>) -> Result<EnsembleRun, Box<dyn Error>> {
     let model = job.model()?;
     let (mut startable, mut failures) = (Vec::new(), Vec::new());
@@ -180,42 +202,51 @@ fn integrate(job: &Job, members: Vec<Result<Member, fbint_runtime::Error>>) -> R
 struct Outputs {
     out: Option<Output>,
     ends: Option<Output>,
+    record: Output,
 }
 
 impl Outputs {
-    /// Known to be writable, and not the same, before the run starts.
+    /// Checks before the run starts that all files can be written, that they are tables, and that no two are one.
     fn open(arguments: &arguments::Ensemble) -> Result<Self, Box<dyn Error>> {
-        let out = arguments.out.as_deref().map(Output::at).transpose()?;
-        let ends = arguments.ends.as_deref().map(Output::at).transpose()?;
-        match (&out, &ends) {
-            (Some(out), Some(ends)) if out.is_same_file(ends) => {
-                Err(format!("--out and --ends both name {}", ends.path().display()).into())
-            }
-            _ => Ok(Self { out, ends }),
-        }
+        let open = |option: &str, path: &Option<PathBuf>| -> Result<Option<Output>, Box<dyn Error>> {
+            path.as_deref().map(|path| Output::at(with_ending(option, path, &["csv"])?)).transpose()
+        };
+        let files = [&arguments.out, &arguments.ends].into_iter().filter_map(Option::as_deref);
+        let record = record::path(&arguments.integration.model, "ensemble", files);
+        let outputs = Self {
+            out: open("--out", &arguments.out)?,
+            ends: open("--ends", &arguments.ends)?,
+            record: Output::at(&record)?,
+        };
+        let given = [("--out", outputs.out.as_ref()), ("--ends", outputs.ends.as_ref())];
+        let named = given.into_iter().filter_map(|(option, file)| Some((option, file?)));
+        distinct(&named.chain([("the record of the ensemble", &outputs.record)]).collect::<Vec<_>>())?;
+        Ok(outputs)
     }
 }
 
-fn quantities(model: &dyn Model) -> Vec<String> {
+/// A name for each quantity that there are statistics of: entries of the state, then changes of integrals.
+pub(super) fn quantities(model: &dyn Model) -> Vec<String> {
     let state = model.state_names().into_iter().map(str::to_owned);
     state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
 }
 
-/// A row a time: the time, the number of members, and mean, variance, least and largest of every quantity.
+/// Writes a row for each time: the time, the number of members, and mean, variance, minimum and maximum of every quantity.
 fn write_statistics(model: &dyn Model, run: &EnsembleRun, file: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(file);
     let of = |name: String| ["mean", "variance", "min", "max"].map(|what| format!("{what}({name})"));
     let header = ["t", "members"].map(str::to_owned).into_iter().chain(quantities(model).into_iter().flat_map(of));
-    table.write_record(header)?;
+    table.write_record(header).map_err(io_error)?;
     for at in &run.statistics {
         let numbers = at.quantities.iter().flat_map(|of| [of.mean, of.variance, of.min, of.max]);
         let front = [format!("{:?}", at.time), at.members.to_string()];
-        table.write_record(front.into_iter().chain(numbers.map(|number| format!("{number:?}"))))?;
+        let row = front.into_iter().chain(numbers.map(|number| format!("{number:?}")));
+        table.write_record(row).map_err(io_error)?;
     }
     table.flush()
 }
 
-/// A row a member: its number, what varied, state and changes at the end, and the error of one that failed.
+/// Writes a row for each member: its number, what varied, state and changes at the end, or the error of a member that failed.
 fn write_ends(
     model: &dyn Model,
     variations: &[Variation],
@@ -227,7 +258,7 @@ fn write_ends(
     let quantities = quantities(model);
     let drawn = variations.iter().map(|variation| format!("drawn({})", variation.name));
     let header = ["member".to_owned()].into_iter().chain(drawn).chain(quantities.iter().cloned());
-    table.write_record(header.chain(["error".to_owned()]))?;
+    table.write_record(header.chain(["error".to_owned()])).map_err(io_error)?;
     for (member, (numbers, end)) in numbers.iter().zip(&run.ends).enumerate() {
         let text = |number: &f64| format!("{number:?}");
         let mut row = vec![member.to_string()];
@@ -239,7 +270,7 @@ fn write_ends(
                 row.push(error.to_string());
             }
         }
-        table.write_record(row)?;
+        table.write_record(row).map_err(io_error)?;
     }
     table.flush()
 }
@@ -263,7 +294,11 @@ fn report(
     )?;
     let names = quantities(model);
     let width = names.iter().map(|name| name.chars().count()).fold("at the end".len(), usize::max);
-    writeln!(out, "{:width$}  {:>12}  {:>12}  {:>12}  {:>12}", "at the end", "mean", "deviation", "least", "largest")?;
+    writeln!(
+        out,
+        "{:width$}  {:>12}  {:>12}  {:>12}  {:>12}",
+        "at the end", "mean", "deviation", "minimum", "maximum"
+    )?;
     let end = &run.statistics[run.statistics.len() - 1];
     for (name, Summary { mean, variance, min, max }) in names.iter().zip(&end.quantities) {
         writeln!(out, "{name:width$}  {mean:>12.4e}  {:>12.4e}  {min:>12.4e}  {max:>12.4e}", variance.sqrt())?;
@@ -272,11 +307,11 @@ fn report(
     for (name, change) in model.integral_names().iter().zip(&run.largest_changes) {
         writeln!(out, "{name:width$}  {change:>12.2e}")?;
     }
-    writeln!(out, "\nthe largest changes are those at the {} times that were sampled", run.statistics.len())?;
+    writeln!(out, "\nthe largest changes are over the {} times that were sampled", run.statistics.len())?;
     let failed = run.ends.iter().enumerate().filter_map(|(member, end)| Some((member, end.as_ref().err()?)));
     let count = failed.clone().count();
     if count > 0 {
-        writeln!(out, "{count} of {} members failed and are in no statistics:", run.ends.len())?;
+        writeln!(out, "{count} of {} members failed and are left out of the statistics:", run.ends.len())?;
     }
     for (member, error) in failed.take(FAILURES) {
         writeln!(out, "  member {member}: {error}")?;
@@ -289,5 +324,5 @@ fn report(
             writeln!(out, "{what}: {}", file.path().display())?;
         }
     }
-    Ok(())
+    writeln!(out, "record: {}", outputs.record.path().display())
 }

@@ -1,36 +1,45 @@
 //! Figures as SVG: panels of lines, of which either axis may be logarithmic, and one legend for all.
 //!
-//! The only module that names kuva. Its logarithmic axis draws no tick below 1e-10, where a good method lives, so the
-//! decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
+//! The only module that names kuva. Its logarithmic axis draws no ticks below 1e-10, where the changes of a good method are, so that
+//! the decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
 //! have no logarithm; what lies below [`FLOOR`] is drawn at it.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::line::{LinePlot, LineStyle};
+use kuva::plot::scatter::ScatterPlot;
 use kuva::render::figure::Figure;
 use kuva::render::layout::{AxisLine, Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::theme::Theme;
 use models::catalogue::Sample;
 
+use super::names::Group;
 use super::scheme::{Contender, Stroke};
+use super::typography::{raised, typeset};
 
 /// The smallest value drawn on a logarithmic axis. Rounding alone moves a quantity of order one by about this much.
 const FLOOR: f64 = 1e-17;
 
-/// Of what is no method: outlines and slopes to compare with.
+/// The colour of lines that are not methods: outlines and slopes to compare with.
 const GUIDE: &str = "#999999";
 
-/// Points of a curve of drift, at most.
+/// Maximum number of points of a curve of drift.
 const WINDOWS: usize = 400;
+
+/// The radius of a dot.
+const DOT: f64 = 4.0;
+/// The margin of an axis around its values, as a fraction of their range.
+const MARGIN: f64 = 0.06;
 
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
-/// Of a panel that is alone.
+/// The width of a single panel.
 const SINGLE_WIDTH: f64 = 600.0;
 const SINGLE_HEIGHT: f64 = 400.0;
-/// The side of a panel whose axes have one scale, such that its plot is about square.
+/// The side of a panel whose axes have a common scale, chosen such that its plot is about square.
 const MAP_SIDE: f64 = 300.0;
 
 /// One panel.
@@ -39,22 +48,22 @@ pub(crate) struct Chart {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) lines: Vec<Line>,
-    /// Whether both axes have one scale, as on a map.
+    /// Whether both axes have a common scale, as on a map.
     pub(crate) is_map: bool,
 }
 
-/// What an axis shows.
+/// The label, the range and the scale of an axis.
 #[derive(Clone)]
 pub(crate) struct Axis {
     label: String,
-    /// In what is plotted: of a logarithmic axis, the exponents.
+    /// The range of what is plotted; for a logarithmic axis, of the exponents.
     range: (f64, f64),
     is_logarithmic: bool,
 }
 
 /// A line through points.
 pub(crate) struct Line {
-    /// What the legend says; `None` stays out of it.
+    /// The name in the legend; a line without a name is left out of it.
     name: Option<String>,
     colour: &'static str,
     stroke: Stroke,
@@ -67,55 +76,108 @@ pub(crate) struct Curve<'a> {
     pub(crate) trajectory: &'a [Sample],
 }
 
-/// Draws how far each integral has strayed from its target over time: a panel for each, two a row, with one legend beside
-/// them if there is more than one curve.
-pub(crate) fn drift(title: &str, integrals: &[&str], curves: &[Curve<'_>]) -> String {
+/// Panels that belong together, in rows of their own.
+pub(crate) struct Section {
+    title: &'static str,
+    charts: Vec<Chart>,
+}
+
+impl Section {
+    pub(crate) fn new(title: &'static str, charts: Vec<Chart>) -> Self {
+        Self { title, charts }
+    }
+}
+
+/// Draws how far each integral is from its target over time: a panel for each, two in a row, with one legend next to them if
+/// there is more than one curve.
+pub(crate) fn drift(title: &str, time: &str, integrals: &[&str], curves: &[Curve<'_>]) -> String {
     let panels: Vec<(&str, Vec<Line>)> =
         integrals.iter().enumerate().map(|(index, name)| (*name, drift_of(index, curves))).collect();
-    over_time(title, integrals.len().clamp(1, 2), "|change|", panels)
+    over_time(title, integrals.len().clamp(1, 2), time, "|change|", panels)
+}
+
+/// A panel for each group of integrals, with the largest |change| of its entries in one run.
+pub(crate) fn drift_charts(time: &str, groups: &[Group<'_>], curve: &Curve<'_>) -> Vec<Chart> {
+    // There are no other curves that its stroke would have to tell it from.
+    let line = |group: &Group<'_>| Line {
+        name: None,
+        stroke: Stroke::Solid,
+        ..curve.drift(group.first..group.first + group.entries.len())
+    };
+    let lines: Vec<Line> = groups.iter().map(line).collect();
+    let end = curve.trajectory.last().map_or(0.0, |sample| sample.time);
+    let y = Axis::decades("largest |change|", lines.iter().flat_map(Line::values));
+    let chart = |(group, line): (&Group<'_>, Line)| {
+        Chart::new(&group.name(), Axis::linear(time, (0.0, end)), y.clone(), vec![line])
+    };
+    groups.iter().zip(lines).map(chart).collect()
 }
 
 /// |change| of one integral over time, a line for each curve.
 pub(crate) fn drift_of(integral: usize, curves: &[Curve<'_>]) -> Vec<Line> {
-    curves.iter().map(|curve| curve.drift(integral)).collect()
+    curves.iter().map(|curve| curve.drift(integral..integral + 1)).collect()
 }
 
-/// Draws titled panels of lines over time, so many a row, all with the same decades, so that they compare by eye.
-pub(crate) fn over_time(title: &str, columns: usize, what: &str, panels: Vec<(&str, Vec<Line>)>) -> String {
+/// Draws titled panels of lines over time in `columns` columns, all with the same decades, so that they compare by eye.
+pub(crate) fn over_time(title: &str, columns: usize, time: &str, what: &str, panels: Vec<(&str, Vec<Line>)>) -> String {
     let lines = || panels.iter().flat_map(|panel| &panel.1);
     let end = lines().filter_map(|line| line.points.last()).map(|point| point.0).fold(0.0, f64::max);
-    let x = Axis::linear("time t", (0.0, end));
+    let x = Axis::linear(time, (0.0, end));
     let y = Axis::decades(what, lines().flat_map(Line::values));
     let charts = panels.into_iter().map(|(name, lines)| Chart::new(name, x.clone(), y.clone(), lines));
     draw(title, columns, &charts.collect::<Vec<_>>())
 }
 
-/// Draws charts, so many a row, with one legend beside them if any has more than one line that has a name.
+/// Draws charts in `columns` columns, with one legend next to them if any has more than one named line.
 pub(crate) fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
     let (width, height) = match charts {
         [single] if !single.is_map => (SINGLE_WIDTH, SINGLE_HEIGHT),
         _ if charts.iter().any(|chart| chart.is_map) => (MAP_SIDE, MAP_SIDE),
         _ => (PANEL_WIDTH, PANEL_HEIGHT),
     };
-    let mut figure = Figure::new(charts.len().div_ceil(columns).max(1), columns)
-        .with_title(title)
-        .with_title_size(17)
+    let mut figure = grid(title, charts.len().div_ceil(columns).max(1), columns)
         .with_cell_size(width, height)
-        .with_spacing(18.0)
-        .with_padding(14.0)
         .with_plots(charts.iter().map(Chart::plots).collect())
         .with_layouts(charts.iter().map(Chart::layout).collect());
-    if charts.iter().any(|chart| chart.lines.iter().filter(|line| line.name.is_some()).count() > 1) {
+    if charts.iter().any(Chart::needs_legend) {
         figure = figure.with_shared_legend_right_top();
     }
     SvgBackend::new().render_scene(&figure.render())
 }
 
+/// Draws sections below one another, with two panels in a row. A panel with more than one named line has a legend of its own.
+pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
+    const COLUMNS: usize = 2;
+    let (mut cells, mut plots, mut layouts, mut row) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for section in sections {
+        for (index, chart) in section.charts.iter().enumerate() {
+            cells.push(vec![COLUMNS * (row + index / COLUMNS) + index % COLUMNS]);
+            plots.push(chart.plots());
+            let mut layout = chart.layout();
+            layout.show_legend = chart.needs_legend();
+            let title = if index == 0 { format!("{}: {}", section.title, chart.title) } else { chart.title.clone() };
+            layouts.push(layout.with_title(title.trim_end_matches([':', ' '])));
+        }
+        row += section.charts.len().div_ceil(COLUMNS);
+    }
+    let figure = grid(title, row.max(1), COLUMNS)
+        .with_cell_size(PANEL_WIDTH, PANEL_HEIGHT)
+        .with_structure(cells)
+        .with_plots(plots)
+        .with_layouts(layouts);
+    SvgBackend::new().render_scene(&figure.render())
+}
+
+fn grid(title: &str, rows: usize, columns: usize) -> Figure {
+    Figure::new(rows, columns).with_title(typeset(title)).with_title_size(17).with_spacing(18.0).with_padding(14.0)
+}
+
 impl Curve<'_> {
-    /// |change| over time, as the largest in each window, since a quantity that oscillates about its target dives to zero
+    /// The largest |change| of integrals over time, in windows, since a quantity that oscillates about its target dives to zero
     /// twice a period.
-    fn drift(&self, integral: usize) -> Line {
-        let points = self.trajectory.iter().map(|sample| (sample.time, sample.change[integral].abs()));
+    fn drift(&self, integrals: Range<usize>) -> Line {
+        let largest = |sample: &Sample| sample.change[integrals.clone()].iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        let points = self.trajectory.iter().map(|sample| (sample.time, largest(sample)));
         Line::of(self.contender, envelope(&points.collect::<Vec<_>>()))
     }
 }
@@ -129,11 +191,16 @@ pub(crate) fn envelope(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 
 impl Chart {
     pub(crate) fn new(title: &str, x: Axis, y: Axis, lines: Vec<Line>) -> Self {
-        Self { title: title.to_owned(), x, y, lines, is_map: false }
+        Self { title: typeset(title), x, y, lines, is_map: false }
+    }
+
+    /// Whether there is more than one named line.
+    fn needs_legend(&self) -> bool {
+        self.lines.iter().filter(|line| line.name.is_some()).count() > 1
     }
 
     fn plots(&self) -> Vec<Plot> {
-        self.lines.iter().map(|line| line.plot(&self.x, &self.y).into()).collect()
+        self.lines.iter().map(|line| line.plot(&self.x, &self.y)).collect()
     }
 
     fn layout(&self) -> Layout {
@@ -168,6 +235,19 @@ impl Axis {
         Self { label: label.to_owned(), range, is_logarithmic: false }
     }
 
+    /// A linear axis with all values and a margin.
+    pub(crate) fn around(label: &str, values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = values
+            .filter(|value| value.is_finite())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| (ends.0.min(value), ends.1.max(value)));
+        let range = match high - low {
+            span if span > 0.0 => (low - MARGIN * span, high + MARGIN * span),
+            0.0 => (low - 1.0, high + 1.0),
+            _ => (-1.0, 1.0),
+        };
+        Self::linear(label, range)
+    }
+
     /// A logarithmic axis with the whole decades that hold all positive values.
     pub(crate) fn decades(label: &str, values: impl Iterator<Item = f64>) -> Self {
         let (mut bottom, mut top) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -178,7 +258,7 @@ impl Axis {
         Self { label: label.to_owned(), range, is_logarithmic: true }
     }
 
-    /// Where a value is plotted, if it can be.
+    /// The position of a value on the axis; `None` if it cannot be plotted.
     fn position(&self, value: f64) -> Option<f64> {
         if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value) }
     }
@@ -200,7 +280,7 @@ impl Line {
         Self { name, colour: contender.colour(), stroke: contender.stroke(), points }
     }
 
-    /// A line that is no contender's, or goes by another name.
+    /// A line that does not belong to a contender, or has another name.
     pub(crate) fn named(name: &str, colour: &'static str, stroke: Stroke, points: Vec<(f64, f64)>) -> Self {
         Self { name: Some(name.to_owned()), colour, stroke, points }
     }
@@ -215,19 +295,33 @@ impl Line {
         Self { name: None, colour: contender.colour(), stroke: Stroke::Thin, points }
     }
 
-    /// What is plotted to the right.
+    /// A dot, for what does not move or where something begins.
+    pub(crate) fn dot(colour: &'static str, at: (f64, f64)) -> Self {
+        Self { name: None, colour, stroke: Stroke::Solid, points: vec![at] }
+    }
+
+    /// The values along the horizontal axis.
     pub(crate) fn arguments(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().map(|point| point.0)
     }
 
-    /// What is plotted upwards.
+    /// The values along the vertical axis.
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + '_ {
         self.points.iter().map(|point| point.1)
     }
 
-    fn plot(&self, x: &Axis, y: &Axis) -> LinePlot {
+    /// The line through its points. A single point has no line, and is drawn as a dot.
+    fn plot(&self, x: &Axis, y: &Axis) -> Plot {
         let position = |point: &(f64, f64)| Some((x.position(point.0)?, y.position(point.1)?));
-        let line = LinePlot::new().with_data(self.points.iter().filter_map(position)).with_color(self.colour);
+        let points: Vec<(f64, f64)> = self.points.iter().filter_map(position).collect();
+        if points.len() == 1 {
+            let dot = ScatterPlot::new().with_data(points).with_color(self.colour).with_size(DOT);
+            return match &self.name {
+                Some(name) => dot.with_legend(typeset(name)).into(),
+                None => dot.into(),
+            };
+        }
+        let line = LinePlot::new().with_data(points).with_color(self.colour);
         let line = match self.stroke {
             Stroke::Solid | Stroke::Thin => line,
             Stroke::Dashed => line.with_line_style(LineStyle::Custom("5 3".to_owned())),
@@ -235,8 +329,8 @@ impl Line {
         };
         let line = line.with_stroke_width(if self.stroke == Stroke::Thin { 0.8 } else { 1.6 });
         match &self.name {
-            Some(name) => line.with_legend(name.as_str()),
-            None => line,
+            Some(name) => line.with_legend(typeset(name)).into(),
+            None => line.into(),
         }
     }
 }
@@ -251,18 +345,36 @@ fn powers_of_ten() -> TickFormat {
 }
 
 fn power_of_ten(exponent: f64) -> String {
-    let digits = format!("{exponent:.0}");
-    let raised: String = digits.chars().map(superscript).collect();
-    format!("10{raised}")
+    format!("10{}", raised(&format!("{exponent:.0}")))
 }
 
-fn superscript(digit: char) -> char {
-    match digit {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '0' | '4'..='9' => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
-        other => other,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn svg(points: Vec<(f64, f64)>) -> String {
+        let line = Line::named("one of 1e3", "#0072B2", Stroke::Solid, points);
+        let axis = |values: Vec<f64>| Axis::around("", values.into_iter());
+        let (x, y) = (axis(line.arguments().collect()), axis(line.values().collect()));
+        draw("h = 1e-3", 1, &[Chart::new("at 1e-9", x, y, vec![line])])
+    }
+
+    #[test]
+    fn a_curve_of_one_point_is_a_dot() {
+        assert!(svg(vec![(1.0, 2.0)]).contains("<circle"));
+        assert!(!svg(vec![(1.0, 2.0), (2.0, 3.0)]).contains("<circle"));
+    }
+
+    #[test]
+    fn titles_have_powers_of_ten() {
+        let svg = svg(vec![(1.0, 2.0)]);
+        assert!(svg.contains("h = 10⁻³") && svg.contains("at 10⁻⁹") && !svg.contains("1e-"));
+    }
+
+    #[test]
+    fn an_axis_is_around_its_values_and_never_empty() {
+        assert_eq!(Axis::around("", [3.0, f64::NAN, 3.0].into_iter()).range, (2.0, 4.0));
+        assert_eq!(Axis::around("", [].into_iter()).range, (-1.0, 1.0));
+        assert_eq!(Axis::around("", [0.0, 100.0].into_iter()).range, (-6.0, 106.0));
     }
 }

@@ -2,18 +2,20 @@
 //!
 //! A thread of its own waits for signals. While a run is watched, the first signal is only noted, and the run asks for it
 //! between steps; otherwise, and at the second one, the process exits as soon as no file is half written. The exit code is
-//! that of a process that the signal killed: 128 and its number, 130 for Ctrl-C.
+//! 128 plus the number of the signal, as for a process that the signal killed: 130 for Ctrl-C.
 
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The signal that came, 0 if none.
+use super::output::complain;
+
+/// The number of the signal that came; 0 if none came.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 static WATCHED: AtomicBool = AtomicBool::new(false);
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// While there is one, the first signal does not end the process.
+/// While a value of this type exists, the first signal does not end the process.
 pub(crate) struct Watch(());
 
 impl Watch {
@@ -22,7 +24,7 @@ impl Watch {
         Self(())
     }
 
-    /// The exit code to end with, if a signal came.
+    /// The exit code to end with after a signal.
     pub(crate) fn exit_code(&self) -> Option<u8> {
         match SIGNAL.load(Ordering::SeqCst) {
             0 => None,
@@ -37,7 +39,7 @@ impl Drop for Watch {
     }
 }
 
-/// To be held while there is a file that is not whole yet.
+/// A guard to hold while a file is not whole yet.
 pub(crate) fn whole_file() -> MutexGuard<'static, ()> {
     WRITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -67,7 +69,7 @@ fn receive(signal: u8) {
         let _whole = whole_file();
         // There may be a progress bar in the line.
         let newline = if io::stderr().is_terminal() { "\n" } else { "" };
-        eprintln!("{newline}interrupted");
+        complain(&format!("{newline}interrupted"));
         std::process::exit(exit_code(signal).into());
     }
 }

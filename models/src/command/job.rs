@@ -1,4 +1,4 @@
-//! What a run is made from, with everything resolved: the same job gives the same result, bit by bit.
+//! What a run is made from, with everything resolved: equal jobs give bit-identical results.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{load, nearest};
 
-/// A run to be made, as records and checkpoints hold it.
+/// A run as records and checkpoints describe it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) model: String,
@@ -53,12 +53,12 @@ pub(crate) fn named(names: &[&str], values: &[f64]) -> BTreeMap<String, f64> {
     names.iter().zip(values).map(|(&name, &value)| (name.to_owned(), value)).collect()
 }
 
-/// The SHA-256 of a model's generated code, which is that of what `fbint show MODEL --rust` prints.
+/// The SHA-256 of a model's generated code, as `fbint show MODEL --rust` prints it.
 pub(crate) fn code_sha256(model: &dyn Model) -> String {
     sha256(format!("{}\n", model.source().trim_end()).as_bytes())
 }
 
-/// In hexadecimal digits.
+/// The SHA-256 of bytes in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     let mut digits = String::new();
     for byte in Sha256::digest(bytes) {

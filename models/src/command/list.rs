@@ -5,13 +5,19 @@ use std::io::{Write, stdout};
 
 use models::catalogue::{Entry, MODELS};
 
-/// Prints every model with what can be set and what is watched.
+use super::names::{Group, groups};
+
+/// Prints every model with its parameters, its state and its integrals.
 pub(crate) fn list() -> Result<(), Box<dyn Error>> {
     let mut out = stdout().lock();
     for entry in MODELS {
         write!(out, "{}", description(entry))?;
     }
-    writeln!(out, "\nRun one with `fbint run MODEL`, see its equations with `fbint show MODEL`.")?;
+    writeln!(
+        out,
+        "\nq: [3] has the entries q[0] to q[2], and r: [3, 2] has r[(row, column)], as r[(2, 1)].\n\
+         Run a model with `fbint run MODEL`, see its equations with `fbint show MODEL`."
+    )?;
     Ok(())
 }
 
@@ -23,7 +29,11 @@ fn description(entry: &Entry) -> String {
         entry.name,
         entry.summary,
         parameters.join(", "),
-        model.state_names().join(", "),
-        model.integral_names().join(", "),
+        shapes(&model.state_names()),
+        shapes(&model.integral_names()),
     )
+}
+
+fn shapes(names: &[&str]) -> String {
+    groups(names).iter().map(Group::shape).collect::<Vec<_>>().join(", ")
 }

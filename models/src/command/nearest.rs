@@ -2,7 +2,11 @@
 
 use std::error::Error;
 
-/// The position of `name` in `known`, or one line that offers the nearest and lists them all.
+/// The position of `name` in `known`.
+///
+/// # Errors
+///
+/// If there is no such name: one line with the nearest known name and the list of all names.
 pub(crate) fn find(what: &str, name: &str, known: &[&str]) -> Result<usize, Box<dyn Error>> {
     known.iter().position(|candidate| *candidate == name).ok_or_else(|| unknown(what, name, known).into())
 }

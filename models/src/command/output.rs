@@ -2,14 +2,14 @@
 
 use std::error::Error;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Write, stderr};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use super::interruption::whole_file;
 
-/// Where a file will be written, known to be writable when the run starts.
+/// The place of a file, which was writable when the run started.
 pub(crate) struct Output {
     given: PathBuf,
     target: PathBuf,
@@ -27,17 +27,17 @@ impl Output {
         Ok(Self { given: path.to_owned(), target })
     }
 
-    /// Writes the file by `fill`.
+    /// Writes the file with `fill`.
     pub(crate) fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Box<dyn Error>> {
         self.try_write(fill).map_err(|error| refusal(&self.given, &error).into())
     }
 
-    /// Whether both name one file.
-    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+    /// Whether both outputs are one file.
+    fn is_same_file(&self, other: &Self) -> bool {
         self.target == other.target
     }
 
-    /// Whether there is a file already.
+    /// Whether the file exists already.
     pub(crate) fn exists(&self) -> bool {
         self.target.exists()
     }
@@ -58,7 +58,7 @@ impl Output {
     }
 }
 
-/// The one name of what `path` means. A symbolic link to a file stays one: its target is replaced.
+/// The canonical path of `path`. A symbolic link to a file remains: its target is replaced.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     if let Ok(existing) = fs::canonicalize(path) {
         return Ok(existing);
@@ -72,7 +72,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes a file's new name last, where that takes a call of its own.
+/// Makes a file's new name durable, where that takes a call of its own.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
@@ -87,10 +87,44 @@ fn sync_folder(_: &Path) -> io::Result<()> {
 fn temporary(target: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".fbint-");
-    // Temporary files are private by default; this one becomes an ordinary file of the user's.
+    // Temporary files are private by default; this one becomes an ordinary file of the user.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     builder.tempfile_in(folder(target))
+}
+
+/// The path, if its ending is one of `known`; the ending decides what is written.
+///
+/// # Errors
+///
+/// If the path has another ending. The message names the option that gave the path.
+pub(crate) fn with_ending<'a>(option: &str, path: &'a Path, known: &[&str]) -> Result<&'a Path, Box<dyn Error>> {
+    if known.iter().any(|known| has_ending(path, known)) {
+        return Ok(path);
+    }
+    let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
+    Err(format!("{option} {}: the ending decides what is written, and must be {}", path.display(), known.join(" or "))
+        .into())
+}
+
+/// Whether a path ends in `.ending`, in capitals or not.
+pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+}
+
+/// Refuses options that name one file. Files are given with the options that name them.
+pub(crate) fn distinct(files: &[(&str, &Output)]) -> Result<(), Box<dyn Error>> {
+    for (index, (name, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..index].iter().find(|(_, other)| other.is_same_file(file)) {
+            return Err(format!("{other} and {name} both name {}", file.path().display()).into());
+        }
+    }
+    Ok(())
+}
+
+/// Prints a line to stderr. That nobody can read it, as on a full disk, is not a failure of its own.
+pub(crate) fn complain(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
 }
 
 /// One line that names the path and the reason, without the temporary file's name.
@@ -98,7 +132,7 @@ fn refusal(path: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {}", path.display(), reason(error, "no such folder"))
 }
 
-/// What went wrong with a file in plain words; `missing` says what is not there.
+/// The reason of an error with a file in plain words; `missing` is the reason if something does not exist.
 pub(crate) fn reason(error: &io::Error, missing: &str) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => missing.to_owned(),
@@ -106,6 +140,6 @@ pub(crate) fn reason(error: &io::Error, missing: &str) -> String {
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "read-only file system".to_owned(),
         io::ErrorKind::StorageFull => "no space left on the device".to_owned(),
-        kind => kind.to_string(),
+        _ => error.to_string(),
     }
 }

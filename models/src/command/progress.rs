@@ -24,7 +24,7 @@ impl Progress {
         Self { label: label.to_owned(), begun: Instant::now(), wanted: stderr().is_terminal(), bar: None }
     }
 
-    /// To watch a run with.
+    /// A function that watches a run.
     pub(crate) fn watch(&mut self) -> impl FnMut(&Moment<'_>) -> ControlFlow<()> + '_ {
         |moment| {
             self.report(moment.fraction());
@@ -32,7 +32,7 @@ impl Progress {
         }
     }
 
-    /// To be told from time to time which fraction of the run is done.
+    /// Shows which fraction of the run is done.
     pub(crate) fn report(&mut self, fraction: f64) {
         if self.wanted && self.begun.elapsed() > PATIENCE {
             let bar = self.bar.get_or_insert_with(|| bar(&self.label));

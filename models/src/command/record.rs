@@ -1,28 +1,32 @@
-//! The record of a run, as JSON: what it was made from, by which code, and what came out.
+//! The record of a run or an ensemble, as JSON: its settings, its code and its result.
 //!
-//! It is written beside the run's files and named after the first of them: `four-bar.csv` has `four-bar.run.json`, so that
-//! runs with files of their own do not overwrite each other's. A run without files has `MODEL.run.json` in the current folder.
+//! A record lies next to the files of its run and is named after the first of them: the record of `four-bar.csv` is
+//! `four-bar.run.json`, so that runs with files of their own keep their records. A run without files has `MODEL.run.json` in the
+//! current folder. Records of ensembles end in `.ensemble.json`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use fbint_runtime::{Dependence, LargestProjection};
-use models::catalogue::{Model, Run};
+use models::catalogue::{EnsembleRun, Model, Run, Summary};
 use serde::Serialize;
 
-use super::job::{Job, named};
+use super::arguments::Distribution;
+use super::ensemble::quantities;
+use super::job::{Job, code_sha256, named};
 use super::output::Output;
 
-/// Where the record of a run is written, given its files.
-pub(crate) fn path<'a>(model: &str, files: impl IntoIterator<Item = &'a Path>) -> PathBuf {
+/// The path of the record of a `run` or an `ensemble` with these files.
+pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = &'a Path>) -> PathBuf {
+    let ending = format!("{kind}.json");
     match files.into_iter().next() {
-        Some(file) => file.with_extension("run.json"),
-        None => PathBuf::from(format!("{model}.run.json")),
+        Some(file) => file.with_extension(ending),
+        None => PathBuf::from(format!("{model}.{ending}")),
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 pub(crate) enum Ending<'a> {
     Complete(&'a Run),
     Interrupted(&'a Run),
@@ -30,17 +34,17 @@ pub(crate) enum Ending<'a> {
 }
 
 #[derive(Serialize)]
-struct Record<'a> {
+struct Record<'a, J: Serialize, R: Serialize> {
     status: &'static str,
-    /// Why it failed.
+    /// Why the run failed.
     message: Option<String>,
     #[serde(flatten)]
-    job: &'a Job,
+    job: &'a J,
     versions: Versions,
     code_sha256: &'a str,
     wall_seconds: f64,
     #[serde(flatten)]
-    result: Option<Outcome>,
+    result: Option<R>,
 }
 
 #[derive(Serialize)]
@@ -49,7 +53,7 @@ struct Versions {
     rustc: &'static str,
 }
 
-/// What came out of a run that did not fail.
+/// The result of a run that did not fail.
 #[derive(Serialize)]
 struct Outcome {
     /// The time that was reached.
@@ -77,7 +81,39 @@ struct NearlyDependent {
     pivot_ratio: f64,
 }
 
-/// Writes the record of a run that took so long.
+/// The settings of an ensemble.
+#[derive(Serialize)]
+pub(crate) struct EnsembleJob<'a> {
+    #[serde(flatten)]
+    pub(crate) job: &'a Job,
+    pub(crate) members: u32,
+    pub(crate) seed: u64,
+    /// The distributions of what varies over the members.
+    pub(crate) vary: BTreeMap<&'a str, Distribution>,
+    /// Entries of the start that all members have in common; the others follow from the parameters of a member.
+    pub(crate) start_entries: BTreeMap<&'a str, f64>,
+    /// Whether every start is repaired. Starts with entries that vary always are.
+    pub(crate) repair: bool,
+}
+
+/// The result of an ensemble.
+#[derive(Serialize)]
+struct EnsembleOutcome {
+    failed: usize,
+    /// Statistics of every quantity at the end, over the members that did not fail.
+    end: BTreeMap<String, Statistics>,
+    largest_changes: BTreeMap<String, f64>,
+}
+
+#[derive(Serialize)]
+struct Statistics {
+    mean: f64,
+    variance: f64,
+    min: f64,
+    max: f64,
+}
+
+/// Writes the record of a run, which took `wall_seconds`.
 pub(crate) fn write(
     output: &Output,
     job: &Job,
@@ -86,15 +122,54 @@ pub(crate) fn write(
     wall_seconds: f64,
     ending: &Ending<'_>,
 ) -> Result<(), Box<dyn Error>> {
-    let versions = Versions { fbint: env!("CARGO_PKG_VERSION"), rustc: env!("FBINT_RUSTC") };
     let (status, message, result) = match ending {
         Ending::Complete(run) => ("complete", None, Some(Outcome::of(model, run))),
         Ending::Interrupted(run) => ("interrupted", None, Some(Outcome::of(model, run))),
         Ending::Failed(error) => ("failed", Some(error.to_string()), None),
     };
-    let record = Record { status, message, job, versions, code_sha256, wall_seconds, result };
-    let text = serde_json::to_string_pretty(&record)?;
+    let versions = Versions::of_this_program();
+    write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
+}
+
+/// Writes the record of an ensemble, which took `wall_seconds`. Without a member that got to the end, it failed.
+pub(crate) fn write_ensemble(
+    output: &Output,
+    job: &EnsembleJob<'_>,
+    model: &dyn Model,
+    wall_seconds: f64,
+    run: &EnsembleRun,
+    message: Option<String>,
+) -> Result<(), Box<dyn Error>> {
+    let status = if message.is_none() { "complete" } else { "failed" };
+    let result = message.is_none().then(|| EnsembleOutcome::of(model, run));
+    let (versions, code_sha256) = (Versions::of_this_program(), &*code_sha256(model));
+    write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
+}
+
+fn write_json(output: &Output, record: &impl Serialize) -> Result<(), Box<dyn Error>> {
+    let text = serde_json::to_string_pretty(record)?;
     output.write(|file| writeln!(file, "{text}"))
+}
+
+impl Versions {
+    fn of_this_program() -> Self {
+        Self { fbint: env!("CARGO_PKG_VERSION"), rustc: env!("FBINT_RUSTC") }
+    }
+}
+
+impl EnsembleOutcome {
+    fn of(model: &dyn Model, run: &EnsembleRun) -> Self {
+        let end = run.statistics.last().map_or(&[][..], |at| &at.quantities);
+        let end = quantities(model).into_iter().zip(end).map(|(name, summary)| {
+            let &Summary { mean, variance, min, max } = summary;
+            (name, Statistics { mean, variance, min, max })
+        });
+        Self {
+            failed: run.ends.iter().filter(|end| end.is_err()).count(),
+            end: end.collect(),
+            largest_changes: named(&model.integral_names(), &run.largest_changes),
+        }
+    }
 }
 
 impl Outcome {

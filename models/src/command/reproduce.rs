@@ -1,4 +1,4 @@
-//! `fbint reproduce`: figures and tables of the papers, made again, with what is expected beside what came out.
+//! `fbint reproduce`: reproduces figures and tables of the papers, and compares the results with what is expected.
 //!
 //! Each reproduction is a function that yields a [`Reproduction`] and touches no file; this module writes and prints it. A new
 //! one takes one line in [`REPRODUCTIONS`].
@@ -26,8 +26,9 @@ use super::arguments::Reproduce;
 use super::bitmap::Painter;
 use super::nearest;
 use super::output::Output;
+use super::table::io_error;
 
-/// What can be made again, in the order of `all`.
+/// The reproductions, in the order of `all`.
 const REPRODUCTIONS: &[(&str, Recipe)] = &[
     ("cpv22-table", cpv22::table),
     ("cpv22-figures", cpv22::figures),
@@ -44,7 +45,7 @@ const ALL: &str = "all";
 /// The exit code if a verdict fails.
 const NOT_REPRODUCED: u8 = 1;
 
-/// Makes one or all, writes their files and prints their verdicts.
+/// Carries out one or all reproductions, writes their files and prints their verdicts.
 pub(crate) fn reproduce(arguments: &Reproduce) -> Result<ExitCode, Box<dyn Error>> {
     let recipes = chosen(&arguments.name)?;
     let folder = &arguments.out;
@@ -75,22 +76,22 @@ fn chosen(name: &str) -> Result<&'static [(&'static str, Recipe)], Box<dyn Error
     Ok(&REPRODUCTIONS[index..=index])
 }
 
-/// Makes the folder if it is not there, and checks that files can be written into it before anything is computed.
+/// Creates the folder if necessary, and checks that files can be written into it before anything is computed.
 pub(super) fn prepare(folder: &Path) -> Result<(), Box<dyn Error>> {
     match fs::create_dir(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             let reason = match error.kind() {
-                io::ErrorKind::NotFound => "the folder it would be in is not there".to_owned(),
+                io::ErrorKind::NotFound => "its parent folder does not exist".to_owned(),
                 io::ErrorKind::NotADirectory => "its parent is not a folder".to_owned(),
                 kind => kind.to_string(),
             };
-            Err(format!("cannot make the folder {}: {reason}", folder.display()).into())
+            Err(format!("cannot create the folder {}: {reason}", folder.display()).into())
         }
         _ => Output::at(&folder.join("fbint")).map(drop),
     }
 }
 
-/// Writes every figure and table; says which file shows what.
+/// Writes every figure and table, and returns a line for each file that says what it shows.
 pub(super) fn write(
     figures: &[Picture],
     tables: &[Table],
@@ -115,13 +116,13 @@ pub(super) fn write(
     Ok(files)
 }
 
-/// Numbers are the shortest text that reads back as the same number; there is none for what was not run.
+/// Writes a table as CSV. Numbers are the shortest text that reads back exactly; what was not run is left empty.
 fn write_csv(table: &Table, file: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(file);
-    writer.write_record(&table.columns)?;
+    writer.write_record(&table.columns).map_err(io_error)?;
     for (name, numbers) in &table.rows {
         let numbers = numbers.iter().map(|number| if number.is_nan() { String::new() } else { format!("{number:?}") });
-        writer.write_record(std::iter::once(name.clone()).chain(numbers))?;
+        writer.write_record(std::iter::once(name.clone()).chain(numbers)).map_err(io_error)?;
     }
     writer.flush()
 }
@@ -167,7 +168,7 @@ fn print_verdicts(verdicts: &[Verdict], out: &mut dyn Write) -> io::Result<()> {
     print_aligned([head].iter().chain(&rows), out)
 }
 
-/// The first column to the left, the others to the right, and an empty line behind.
+/// Prints rows with the first column flush left and the others flush right, and an empty line after them.
 fn print_aligned<'a>(rows: impl Iterator<Item = &'a Vec<String>> + Clone, out: &mut dyn Write) -> io::Result<()> {
     let columns = rows.clone().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| rows.clone().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max();
@@ -184,7 +185,7 @@ fn print_aligned<'a>(rows: impl Iterator<Item = &'a Vec<String>> + Clone, out: &
     writeln!(out)
 }
 
-/// One line in the end, if there is anything to sum up.
+/// Prints how many verdicts hold, and each verdict that does not.
 fn summarise(reproductions: &[Reproduction], out: &mut dyn Write) -> io::Result<()> {
     let verdicts = || reproductions.iter().flat_map(|reproduction| &reproduction.verdicts);
     let failed = verdicts().filter(|verdict| !verdict.holds()).count();
@@ -198,7 +199,7 @@ fn summarise(reproductions: &[Reproduction], out: &mut dyn Write) -> io::Result<
     Ok(())
 }
 
-/// Three digits; a whole number in full.
+/// A number with three digits; a whole number in full.
 pub(super) fn short(number: f64) -> String {
     match number {
         _ if number.is_nan() => "-".to_owned(),
@@ -208,7 +209,7 @@ pub(super) fn short(number: f64) -> String {
     }
 }
 
-/// To one decimal, which is left out where it is 0.
+/// A number rounded to one decimal.
 fn rounded(number: f64) -> f64 {
     (10.0 * number).round() / 10.0
 }

@@ -13,22 +13,22 @@ use super::job::{Job, code_sha256, named};
 use super::task::{Outputs, Task};
 use super::{load, nearest};
 
-/// The step size unless given.
+/// The default step size.
 const STEP: f64 = 1e-3;
-/// The relative tolerance unless given.
+/// The default relative tolerance.
 const RTOL: f64 = 1e-9;
-/// More samples than this hardly fit into memory.
+/// Maximum number of samples: more hardly fit into memory.
 const MAX_SAMPLES: f64 = 1e7;
-/// Seconds between checkpoints unless given.
+/// The default time between checkpoints in seconds.
 const CHECKPOINT_EVERY: f64 = 10.0;
 
-/// Integrates a model, reports its drift and writes the files asked for.
+/// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
     let job = job(&arguments.integration, arguments.every)?;
-    let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
     let outputs =
         Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
+    let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
+    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     Task { code_sha256: code_sha256(&*job.model()?), job, files, every, wall_before: 0.0 }.execute(&outputs, None)
 }
@@ -42,7 +42,7 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn 
     Task { code_sha256: code_sha256(&*job.model()?), job, files, every, wall_before }.execute(&outputs, Some(snapshot))
 }
 
-/// What the command line asks for, with everything resolved.
+/// The job that the command line describes, with everything resolved.
 pub(super) fn job(arguments: &Integration, every: Option<f64>) -> Result<Job, Box<dyn Error>> {
     let mut model = load(&arguments.model)?;
     set_parameters(&mut *model, &arguments.parameters)?;
@@ -84,7 +84,7 @@ fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(
     Ok(())
 }
 
-/// The model's own start with the entries that were set, repaired around them if asked.
+/// The model's own start with the entries that were set, and with `--repair` a consistent start that has these entries.
 fn start(model: &dyn Model, arguments: &Integration) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut start = model.start()?;
     let names = model.state_names();
@@ -97,7 +97,7 @@ fn start(model: &dyn Model, arguments: &Integration) -> Result<Vec<f64>, Box<dyn
     if arguments.repair { model.repair(&start, &held).map_err(in_terms_of_options) } else { Ok(start) }
 }
 
-/// The method with its step or its tolerances, whichever it takes; the other is refused.
+/// The method with its step or its tolerances; options that the method does not take are refused.
 fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
     let h = arguments.step.unwrap_or(STEP);
     let rtol = arguments.rtol.unwrap_or(RTOL);
@@ -123,7 +123,7 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
     }
 }
 
-/// The size of the steps, of a method that does not choose it.
+/// The step size of a method that does not choose it.
 fn step(method: Method) -> Option<f64> {
     match method {
         Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => Some(h),
@@ -157,20 +157,20 @@ fn feedback(model: &dyn Model, method: Method, argument: Option<&GainsArgument>)
 pub(super) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
     match error {
         fbint_runtime::Error::OffConstraint { name, value, tolerance } => format!(
-            "the start violates the constraint `{name}`: its value there is {value:?} where 0 is asked, give or take \
-             {tolerance:.1e}; correct it by --start, or pass --repair"
+            "the start violates the constraint `{name}`: it must be 0, but is {value:?} (tolerance {tolerance:.1e}); change the \
+             start with --start, or pass --repair"
         )
         .into(),
         fbint_runtime::Error::NoConsistentStart { name, value, iterations } => format!(
             "--repair found no consistent start: the constraint `{name}` is still {value:?} after {iterations} iterations; \
-             set entries nearer to the constraints by --start, or fewer of them, because those set are kept"
+             set entries nearer to the constraints with --start, or set fewer: entries that are set do not change"
         )
         .into(),
         other => other.into(),
     }
 }
 
-/// As a sentence names it.
+/// The name of a method in a sentence.
 pub(super) fn method_name(method: Method) -> &'static str {
     match method {
         Method::Euler { .. } => "Euler",

@@ -1,10 +1,10 @@
-//! Methods as tables and figures name and draw them: colour tells the scheme, the stroke what is done about the integrals.
+//! Methods as tables and figures name and draw them: colour and stroke show the scheme and its aid.
 
 use std::fmt;
 
 use fbint_runtime::Method;
 
-/// How steps are made.
+/// The kind of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scheme {
     Euler,
@@ -21,7 +21,7 @@ pub(crate) enum Scheme {
     Turns,
 }
 
-/// What is done beside to keep the integrals.
+/// A means of keeping integrals in addition to the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aid {
     Nothing,
@@ -36,7 +36,7 @@ pub(crate) struct Contender {
     pub(crate) aid: Aid,
 }
 
-/// How a line is stroked.
+/// The stroke of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stroke {
     Solid,
@@ -59,24 +59,18 @@ impl Contender {
         Self { scheme, aid: Aid::Projection }
     }
 
-    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart, and a brown and a grey for the
-    /// explicit schemes of order 2. The symmetric splittings of order 2 share one, and never a figure.
+    /// The colour of the scheme; a method with projection has a colour of its own, so that it can be told from feedback.
     pub(crate) const fn colour(self) -> &'static str {
-        match self.scheme {
-            Scheme::Euler => "#0072B2",
-            Scheme::Rk4 => "#009E73",
-            Scheme::Dop853 => "#E69F00",
-            Scheme::DormandPrince => "#CC79A7",
-            Scheme::Rattle => "#D55E00",
-            Scheme::Midpoint => "#8C510A",
-            Scheme::Heun => "#777777",
-            Scheme::LieTrotter => "#56B4E9",
-            Scheme::Strang | Scheme::StormerVerlet | Scheme::Turns => "#000000",
+        match (self.aid, self.scheme) {
+            (Aid::Projection, Scheme::DormandPrince) => "#0072B2",
+            (Aid::Projection, Scheme::Dop853) => "#009E73",
+            (Aid::Projection, _) => "#CC79A7",
+            (Aid::Nothing | Aid::Feedback, scheme) => scheme.colour(),
         }
     }
 
-    /// Solid with feedback, dotted with projection; dashed for a Runge-Kutta method left to itself, which needs an aid, and
-    /// solid for a geometric one, which needs none.
+    /// Solid with feedback, dotted with projection; dashed for a plain Runge-Kutta method, and solid for a
+    /// geometric method, which needs no aid.
     pub(crate) const fn stroke(self) -> Stroke {
         match self.aid {
             Aid::Feedback => Stroke::Solid,
@@ -88,6 +82,22 @@ impl Contender {
 }
 
 impl Scheme {
+    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart, and a brown and a grey for the
+    /// explicit schemes of order 2. The symmetric splittings of order 2 share one, and never a figure.
+    pub(crate) const fn colour(self) -> &'static str {
+        match self {
+            Self::Euler => "#0072B2",
+            Self::Rk4 => "#009E73",
+            Self::Dop853 => "#E69F00",
+            Self::DormandPrince => "#CC79A7",
+            Self::Rattle => "#D55E00",
+            Self::Midpoint => "#8C510A",
+            Self::Heun => "#777777",
+            Self::LieTrotter => "#56B4E9",
+            Self::Strang | Self::StormerVerlet | Self::Turns => "#000000",
+        }
+    }
+
     const fn is_geometric(self) -> bool {
         use Scheme::{LieTrotter, Rattle, StormerVerlet, Strang, Turns};
         matches!(self, Rattle | LieTrotter | Strang | StormerVerlet | Turns)
@@ -134,5 +144,17 @@ impl fmt::Display for Contender {
         };
         // Padded as a whole, so that it fits into the columns of a table.
         out.pad(&format!("{}{aid}", self.scheme))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feedback_and_projection_have_two_colours() {
+        for scheme in [Scheme::Euler, Scheme::Rk4, Scheme::DormandPrince, Scheme::Dop853] {
+            assert_ne!(Contender::with_feedback(scheme).colour(), Contender::with_projection(scheme).colour());
+        }
     }
 }

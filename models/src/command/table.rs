@@ -1,6 +1,6 @@
-//! The trajectory as CSV: time, state, F - F_target of every integral, and outputs, a row a sample.
+//! The trajectory as CSV, with a row for each sample: time, state, F - F_target of every integral, and outputs.
 //!
-//! Numbers are the shortest text that reads back as the same number (at most 17 digits).
+//! Numbers are the shortest text that reads back exactly (at most 17 digits).
 
 use std::io::{self, Write};
 
@@ -9,13 +9,21 @@ use models::catalogue::{Model, Sample};
 /// Writes the samples of a run of `model`.
 pub(crate) fn write(model: &dyn Model, trajectory: &[Sample], file: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(file);
-    table.write_record(header(model))?;
+    table.write_record(header(model)).map_err(io_error)?;
     for Sample { time, state, change } in trajectory {
         let outputs = model.outputs(state);
         let numbers = std::iter::once(time).chain(state).chain(change).chain(&outputs);
-        table.write_record(numbers.map(|number| format!("{number:?}")))?;
+        table.write_record(numbers.map(|number| format!("{number:?}"))).map_err(io_error)?;
     }
     table.flush()
+}
+
+/// The reason why a row could not be written. A conversion by `?` would hide what kind of error it is.
+pub(crate) fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
 }
 
 fn header(model: &dyn Model) -> Vec<String> {
@@ -24,4 +32,36 @@ fn header(model: &dyn Model) -> Vec<String> {
     header.extend(model.integral_names().iter().map(|name| format!("d({name})")));
     header.extend(model.output_names().iter().map(|&name| name.to_owned()));
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use models::catalogue::MODELS;
+
+    use super::*;
+    use crate::command::output::reason;
+
+    /// A full disk.
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_named_as_such() {
+        let model = (MODELS[0].load)();
+        let (state, change) = (vec![0.5; model.state_names().len()], vec![0.0; model.integral_names().len()]);
+        let sample = Sample { time: 0.0, state, change };
+        for samples in [1, 10_000] {
+            let error = write(&*model, &vec![sample.clone(); samples], &mut Full).expect_err("nothing fits");
+            assert_eq!(reason(&error, ""), "no space left on the device");
+        }
+    }
 }

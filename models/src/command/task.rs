@@ -1,4 +1,4 @@
-//! A run as it is carried out: watched for signals, kept in checkpoints, and written down in the end.
+//! A run in progress: watched for signals, kept in checkpoints, and written to its files at the end.
 
 use std::error::Error;
 use std::io::{self, Write, stdout};
@@ -11,30 +11,32 @@ use fbint_runtime::Error::{BlowUp, Halted, Projection};
 use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
 use models::catalogue::{self, Feedback, Model};
 
+use super::bitmap::Painter;
 use super::checkpoint::{Checkpoint, Files};
-use super::figure::{self, Curve};
+use super::figure::Curve;
 use super::interruption::Watch;
 use super::job::Job;
-use super::output::Output;
+use super::motion;
+use super::output::{Output, complain, distinct, has_ending, with_ending};
 use super::progress::Progress;
 use super::record::{self, Ending};
 use super::run::{in_terms_of_options, method_name};
 use super::scheme::Contender;
 use super::table;
 
-/// A run to be made or to be gone on with.
+/// A run to begin or to resume.
 pub(crate) struct Task {
     pub(crate) code_sha256: String,
     pub(crate) job: Job,
     pub(crate) files: Files,
     /// Seconds between two checkpoints.
     pub(crate) every: f64,
-    /// Seconds that the run took before this process went on with it.
+    /// Seconds that the run took before this process resumed it.
     pub(crate) wall_before: f64,
 }
 
 impl Task {
-    /// Makes the run, watched for signals, and writes its files and its record.
+    /// Carries out the run, watched for signals, and writes its files and its record.
     pub(crate) fn execute(&self, outputs: &Outputs, from: Option<Snapshot>) -> Result<ExitCode, Box<dyn Error>> {
         let model = self.job.model()?;
         let start = self.job.start(&*model)?;
@@ -50,7 +52,7 @@ impl Task {
             (Some(failure), _) => Err(failure),
             (None, Ok(run)) => Ok(run),
             (None, Err(error @ (BlowUp(_) | Halted(_) | Projection(_)))) => Err(error.into()),
-            // What was refused before the first step was no run.
+            // A job that was refused before the first step leaves no record.
             (None, Err(error)) => return Err(in_terms_of_options(error)),
         };
 
@@ -69,7 +71,7 @@ impl Task {
         match (outcome, interruption.exit_code()) {
             (Ok(run), Some(code)) if !is_complete(&run) => {
                 record(&Ending::Interrupted(&run))?;
-                eprintln!("{}", self.interrupted(run.time, outputs));
+                complain(&self.interrupted(run.time, outputs));
                 Ok(ExitCode::from(code))
             }
             (Ok(run), _) => {
@@ -90,8 +92,14 @@ impl Task {
         }
         if let Some(plot) = &outputs.plot {
             let curve = Curve { contender: contender(&self.job), trajectory: &run.trajectory };
-            let svg = figure::drift(&title(&self.job), &model.integral_names(), &[curve]);
-            plot.write(|file| file.write_all(svg.as_bytes()))?;
+            let svg = motion::draw(&title(&self.job), model, &curve);
+            match &outputs.painter {
+                Some(painter) => {
+                    let png = painter.png(&svg)?;
+                    plot.write(|file| file.write_all(&png))?;
+                }
+                None => plot.write(|file| file.write_all(svg.as_bytes()))?,
+            }
         }
         Ok(())
     }
@@ -103,8 +111,8 @@ impl Task {
     fn interrupted(&self, time: f64, outputs: &Outputs) -> String {
         let reached = format!("interrupted at t = {time:?} of {:?}", self.job.settings.until);
         match &outputs.checkpoint {
-            Some(file) => format!("{reached}; `fbint resume {}` goes on from there", file.path().display()),
-            None => format!("{reached}; with --checkpoint FILE such a run can be gone on with"),
+            Some(file) => format!("{reached}; `fbint resume {}` resumes from there", file.path().display()),
+            None => format!("{reached}; with --checkpoint FILE such a run can be resumed"),
         }
     }
 }
@@ -114,13 +122,13 @@ struct Keeper<'a> {
     task: &'a Task,
     output: Option<&'a Output>,
     begun: Instant,
-    /// When the last checkpoint was written.
+    /// The time at which the last checkpoint was written.
     last: Option<Instant>,
     failure: Option<Box<dyn Error>>,
 }
 
 impl Keeper<'_> {
-    /// Writes a checkpoint at the start, when one is due, at the end, and before the run is broken off.
+    /// Writes a checkpoint at the start, when one is due, at the end, and before the run is interrupted.
     fn look(&mut self, moment: &Moment<'_>, is_interrupted: bool) -> ControlFlow<()> {
         if self.is_due() || is_interrupted || moment.fraction() >= 1.0 {
             self.failure = self.keep(moment).err();
@@ -147,28 +155,32 @@ impl Keeper<'_> {
 pub(crate) struct Outputs {
     out: Option<Output>,
     plot: Option<Output>,
+    /// The renderer of the figure if it is a PNG.
+    painter: Option<Painter>,
     checkpoint: Option<Output>,
     record: Output,
 }
 
 impl Outputs {
-    /// All known to be writable, and no two the same, before the run starts.
+    /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
     pub(crate) fn open(
         job: &Job,
         out: Option<&Path>,
         plot: Option<&Path>,
         checkpoint: Option<&Path>,
     ) -> Result<Self, Box<dyn Error>> {
-        let record = record::path(&job.model, [out, plot, checkpoint].into_iter().flatten());
+        let record = record::path(&job.model, "run", [out, plot, checkpoint].into_iter().flatten());
+        let out = out.map(|path| with_ending("--out", path, &["csv"])).transpose()?;
+        let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let open = |path: Option<&Path>| path.map(Output::at).transpose();
-        let outputs =
-            Self { out: open(out)?, plot: open(plot)?, checkpoint: open(checkpoint)?, record: Output::at(&record)? };
-        let named = outputs.named();
-        for (index, (name, file)) in named.iter().enumerate() {
-            if let Some((other, _)) = named[..index].iter().find(|(_, other)| other.is_same_file(file)) {
-                return Err(format!("{other} and {name} both name {}", file.path().display()).into());
-            }
-        }
+        let outputs = Self {
+            out: open(out)?,
+            plot: open(plot)?,
+            painter: plot.filter(|path| has_ending(path, "png")).map(|_| Painter::new()).transpose()?,
+            checkpoint: open(checkpoint)?,
+            record: Output::at(&record)?,
+        };
+        distinct(&outputs.named())?;
         Ok(outputs)
     }
 
@@ -201,8 +213,8 @@ fn report(
     if let Some(dependence) = &run.dependence {
         writeln!(
             out,
-            "doubtful: at t = {:?} {dependence}: the field is singular where they are, and what a step makes of it is not to be \
-             trusted; compare with a run of smaller --step or --rtol",
+            "doubtful: at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be \
+             trusted; compare with a run with a smaller --step or --rtol",
             dependence.time(),
         )?;
     }

@@ -1,9 +1,9 @@
-//! `fbint work-precision`: every method with every policy of gains, error and drift against the work they take.
+//! `fbint work-precision`: error and drift of every method with every policy of gains, against work.
 //!
 //! A series is one method with one policy over a ladder of steps or tolerances, from the coarsest to the finest. The error is
 //! the distance of the state at the end from a reference by DOP853, the drift the largest change of any integral at any step.
-//! Times are of the steps alone, minima over rounds in which all runs take turns, so that a busy moment of the machine does
-//! not spoil all that one method has. What is said about the result is said from the result.
+//! Times are the times of the steps alone, minima over rounds in which all runs take turns, so that a busy moment of the
+//! machine does not spoil all runs of one method. The words about the result follow from its numbers.
 
 mod charts;
 mod findings;
@@ -19,7 +19,9 @@ use fbint_runtime::Error::{BlowUp, Halted, UnstableGains};
 use fbint_runtime::{Method, Projection, Settings};
 use models::catalogue::{Feedback, Model, Plan};
 
-use self::series::{Measured, Outcome, Series, Stepper};
+pub(super) use self::findings::{Comparison, GOAL};
+use self::series::{Measured, Outcome};
+pub(super) use self::series::{Policy, Series, Stepper};
 use super::arguments::WorkPrecision;
 use super::bitmap::Painter;
 use super::load;
@@ -28,15 +30,15 @@ use super::reproduce::{self, Table};
 
 /// The tolerance of the reference. What it is held against is ten times less accurate, and not projected.
 const REFERENCE_TOLERANCE: f64 = 1e-14;
-/// How often each run is timed.
+/// The number of times that each run is timed.
 const ROUNDS: usize = 5;
 
-/// Makes the study of a model, writes its figures and tables, and says what they show.
+/// Studies a model, writes its figures and tables, and prints what they show.
 pub(crate) fn work_precision(arguments: &WorkPrecision) -> Result<(), Box<dyn Error>> {
     let model = load(&arguments.model)?;
     let painter = arguments.png.then(Painter::new).transpose()?;
     reproduce::prepare(&arguments.out)?;
-    let study = Study::new(&*model, arguments)?;
+    let study = Study::with_times(&*model, &arguments.model, arguments.until)?;
     let (summary, all) = (study.summary(), study.table());
     let tables = [all, summary];
     let files = reproduce::write(&study.figures(), &tables, &arguments.out, painter.as_ref())?;
@@ -44,42 +46,68 @@ pub(crate) fn work_precision(arguments: &WorkPrecision) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// A model by every method.
-struct Study {
+/// A model integrated with every method.
+pub(super) struct Study {
     model: String,
     until: f64,
-    /// The distance between the reference and what it is held against: errors below it are the reference's own.
+    /// The distance between the reference and a second, less accurate one: errors below it are the reference's own.
     uncertainty: f64,
-    series: Vec<Series>,
+    pub(super) series: Vec<Series>,
 }
 
 impl Study {
-    fn new(model: &dyn Model, arguments: &WorkPrecision) -> Result<Self, Box<dyn Error>> {
-        let track = Track { model, start: model.start()?, until: arguments.until };
-        let reference = track.reference(REFERENCE_TOLERANCE, Some(Projection::once()))?;
-        let other = track.reference(10.0 * REFERENCE_TOLERANCE, None)?;
-        let mut series = Series::all(&model.rivals(), arguments.until);
-        let mut progress = Progress::new(&arguments.model);
-        let mut report = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
-        for series in &mut series {
-            for index in 0..series.points.len() {
-                series.points[index].outcome = track.measure(series, index, &reference)?;
-                report.next();
-            }
-        }
+    /// Every series, with errors, drifts, evaluations and times.
+    fn with_times(model: &dyn Model, name: &str, until: f64) -> Result<Self, Box<dyn Error>> {
+        let mut progress = Progress::new(name);
+        let series = Series::all(&model.rivals(), until);
+        let mut counter = Counter { progress: &mut progress, done: 0, all: (ROUNDS + 1) * points(&series) };
+        let mut study = Self::of(model, name, until, series, &mut counter)?;
+        let track = Track { model, start: model.start()?, until };
         for _ in 0..ROUNDS {
-            for series in &mut series {
+            for series in &mut study.series {
                 for index in 0..series.points.len() {
                     let seconds = track.time(series, index)?;
                     if let Outcome::Done(measured) = &mut series.points[index].outcome {
                         measured.seconds = measured.seconds.min(seconds);
                     }
-                    report.next();
+                    counter.next();
                 }
             }
         }
-        let uncertainty = distance(&reference, &other);
-        Ok(Self { model: arguments.model.clone(), until: arguments.until, uncertainty, series })
+        Ok(study)
+    }
+
+    /// The series that `keep` chooses, with errors, drifts and evaluations, which do not depend on the machine.
+    pub(super) fn without_times(
+        model: &dyn Model,
+        name: &str,
+        until: f64,
+        keep: impl Fn(&Series) -> bool,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut progress = Progress::new(name);
+        let mut series = Series::all(&model.rivals(), until);
+        series.retain(keep);
+        let mut counter = Counter { progress: &mut progress, done: 0, all: points(&series) };
+        Self::of(model, name, until, series, &mut counter)
+    }
+
+    fn of(
+        model: &dyn Model,
+        name: &str,
+        until: f64,
+        mut series: Vec<Series>,
+        counter: &mut Counter<'_>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let track = Track { model, start: model.start()?, until };
+        let reference = track.reference(REFERENCE_TOLERANCE, Some(Projection::once()))?;
+        let other = track.reference(10.0 * REFERENCE_TOLERANCE, None)?;
+        for series in &mut series {
+            for index in 0..series.points.len() {
+                series.points[index].outcome = track.measure(series, index, &reference)?;
+                counter.next();
+            }
+        }
+        Ok(Self { model: name.to_owned(), until, uncertainty: distance(&reference, &other), series })
     }
 
     /// A row for each run.
@@ -101,7 +129,7 @@ fn points(series: &[Series]) -> usize {
     series.iter().map(|series| series.points.len()).sum()
 }
 
-/// What all runs have in common.
+/// Model, start and end, which all runs have in common.
 struct Track<'a> {
     model: &'a dyn Model,
     start: Vec<f64>,
@@ -117,7 +145,7 @@ impl Track<'_> {
         Ok(self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))?.state)
     }
 
-    /// Makes a run of a series and measures all but its time.
+    /// Carries out one run of a series, and measures everything but its time.
     fn measure(&self, series: &Series, index: usize, reference: &[f64]) -> Result<Outcome, fbint_runtime::Error> {
         let setting = series.points[index].setting;
         let run = match series.stepper {
@@ -140,7 +168,7 @@ impl Track<'_> {
         }
     }
 
-    /// The seconds that the steps of a run take alone, which is known to come to its end.
+    /// The seconds that the steps of a run take, which is known to reach its end.
     fn time(&self, series: &Series, index: usize) -> Result<f64, fbint_runtime::Error> {
         let point = &series.points[index];
         if point.done().is_none() {

@@ -1,12 +1,12 @@
-//! Instructions for each evaluation of a feedback field, counted by valgrind's callgrind, against those recorded in
-//! `instructions.txt` and those of the kernel written by hand. Built for a target with fused multiply-adds:
+//! Instructions for each evaluation of a feedback field, counted by valgrind's callgrind, compared with the record in
+//! `instructions.txt` and with the handwritten kernel. Built for a target with fused multiply-adds:
 //!
 //! ```text
 //! RUSTFLAGS="-C target-cpu=x86-64-v3" cargo bench -p fbint-speed --bench instructions --target x86_64-unknown-linux-gnu
 //! ```
 //!
 //! More than 2 % above the record is a failure; `-- --record` writes a new record. A new release of rustc may move the
-//! counts by itself. Where valgrind is missing nothing is counted, which is said and is no failure.
+//! counts by itself. Without valgrind nothing is counted, and the bench says so and does not fail.
 #![allow(missing_docs)]
 
 use std::error::Error;

@@ -1,6 +1,6 @@
-//! Times of two ways to do the same, taken in turns in one run: the generated field against the kernel written by hand, Euler
-//! steps with feedback against RATTLE, and DOP853 with error control against bare steps of a fixed size. Build for the machine
-//! at hand; `--target` leaves the compiler's own dependencies as they are:
+//! Times of two ways to compute one thing, taken in turns in one run: the generated field against the kernel written by hand,
+//! Euler steps with feedback against RATTLE, and DOP853 with error control against bare steps of a fixed size. Build for the
+//! machine at hand; `--target` leaves the compiler's own dependencies as they are:
 //!
 //! ```text
 //! RUSTFLAGS="-C target-cpu=native" cargo bench -p fbint-speed --bench wall_clock --target x86_64-unknown-linux-gnu
@@ -18,7 +18,7 @@ use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, Generated, rivals};
 use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
-/// Of so many turns the fastest counts, because everything else on the machine only makes them slower.
+/// The number of turns, of which the fastest counts, because everything else on the machine only makes them slower.
 const TURNS: usize = 200;
 /// So short that the state stays near its start.
 const STEP: f64 = 1e-5;

@@ -100,7 +100,7 @@ impl<const LINKS: usize> Chain<LINKS> {
                 u[j] = fma(down[j - 1], u[j - 1], u[j] * inverse[j]);
             }
         }
-        // A r = {H, g'} + B u, likewise.
+        // Solves A r = {H, g'} + B u.
         for i in 0..LINKS {
             if i > 0 {
                 r[i] = fma(-twist[i], u[i - 1], r[i]);

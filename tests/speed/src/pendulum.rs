@@ -1,4 +1,4 @@
-//! The planar and the spherical pendulum: one constraint, so that c is two quotients with the same divisor.
+//! The planar and the spherical pendulum: one constraint, so that c is two quotients with a common divisor.
 
 use models::PlanarPendulum;
 use models::SphericalPendulum;

@@ -1,4 +1,4 @@
-//! The kernels written by hand and the generated fields are the same functions.
+//! Handwritten kernels and generated fields compute equal values.
 #![allow(missing_docs)]
 
 use fbint_runtime::{Entries, Error, Vector};

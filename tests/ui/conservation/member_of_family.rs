@@ -1,4 +1,4 @@
-//! A family of which one member is no integral.
+//! A family with one entry that is not an integral.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

@@ -1,4 +1,4 @@
-//! A function that is no Casimir.
+//! A function that is not a Casimir.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

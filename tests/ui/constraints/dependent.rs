@@ -1,4 +1,4 @@
-//! A constraint that says the same as another.
+//! A constraint that repeats another.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

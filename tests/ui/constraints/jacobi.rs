@@ -1,4 +1,4 @@
-//! An antisymmetric matrix that is no Poisson matrix.
+//! An antisymmetric matrix that is not a Poisson matrix.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 

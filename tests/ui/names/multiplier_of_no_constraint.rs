@@ -1,4 +1,4 @@
-//! A multiplier of something that is no constraint.
+//! A multiplier of something that is not a constraint.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

@@ -1,4 +1,4 @@
-//! A rate of something that is no variable of the state.
+//! A rate of something that is not a variable of the state.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

@@ -1,4 +1,4 @@
-//! A field that is no parameter.
+//! A field that is not a parameter.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

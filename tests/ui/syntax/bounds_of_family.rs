@@ -1,4 +1,4 @@
-//! A family whose bound is no literal.
+//! A family whose bound is not a literal.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

@@ -1,4 +1,4 @@
-//! A family without members.
+//! A family without entries.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

@@ -1,4 +1,4 @@
-//! A size that is no literal.
+//! A size that is not a literal.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

@@ -1,7 +1,7 @@
 //! CJP16's examples by Euler's method with h = 1e-3 up to t = 200: the free rigid body, and Kepler's problem without and with
 //! perturbation.
 //!
-//! Beside Euler with feedback run plain Euler, Euler with a projection onto all integrals after each step, and a symmetric
+//! Euler with feedback is compared with plain Euler, Euler with a projection onto all integrals after each step, and a symmetric
 //! splitting: turns about the body axes for the rigid body, Störmer-Verlet for a planet.
 
 use std::error::Error;
@@ -20,16 +20,19 @@ use super::trial::{self, Column, Setting, Trial, at_most, distance, rounds_to};
 const STEP: f64 = 1e-3;
 const UNTIL: f64 = 200.0;
 const GAIN: f64 = 50.0;
-/// For the perturbed Kepler problem, where a gain of 50 on the energy is too stiff for the step.
+/// The gain for the perturbed Kepler problem, where a gain of 50 on the energy is too stiff for the step.
 const MILD_GAIN: f64 = 10.0;
 const EULER: Method = Method::Euler { h: STEP };
-/// Between samples, for figures and for what is no integral of the model.
+/// The time between samples, for figures and for quantities that are not integrals of the model.
 const EVERY: f64 = 10.0 * STEP;
-/// Of how many samples one is drawn in an orbit, which is smooth.
+/// Time in units of the semi-major axis a = 1 and mu = 1 of the unperturbed orbit.
+const PLANET_TIME: &str = "time t / √(a³/μ)";
+const SUN: &str = "#E69F00";
+/// One of this many samples is drawn in an orbit, which is smooth.
 const THINNING: usize = 5;
 const TOLERANCE: f64 = 1e-13;
-/// What only rounding may move, moves at most this much: 2e5 steps, each of which rounds entries of size 1 by up to 1.1e-16 with
-/// one sign or the other, make 5e-14, and twenty times as much never happens.
+/// Maximum change of a quantity that only rounding moves: 2e5 steps, each of which rounds entries of size 1 by up to 1.1e-16 with
+/// a random sign, add up to about 5e-14, and twenty times as much never happens.
 const ROUNDING: f64 = 1e-12;
 
 /// The attitude must stay a rotation.
@@ -55,7 +58,7 @@ pub(super) fn rigid_body() -> Result<Reproduction, Box<dyn Error>> {
         words: words("The attitude", "|RᵀR - 1|", &trials, &orthonormality),
         figures: vec![picture(
             "cjp16-rigid-body",
-            "Free rigid body, h = 1e-3, k = 50",
+            ["Free rigid body, h = 1e-3, k = 50", "time t · ω₁(0)"],
             "RᵀR - 1 in the Frobenius norm, energy H, spatial momentum π",
             &trials,
             &quantities,
@@ -72,7 +75,7 @@ pub(super) fn rigid_body() -> Result<Reproduction, Box<dyn Error>> {
 pub(super) fn kepler() -> Result<Reproduction, Box<dyn Error>> {
     let kepler = Kepler::default();
     let setting = Setting { system: &kepler, start: kepler.start().into(), until: UNTIL, every: EVERY };
-    // Störmer-Verlet asks for a Hamiltonian, which the perturbed problem has. Its state is the same.
+    // Störmer-Verlet needs a Hamiltonian, which the perturbed problem has. Both problems have equal states.
     let hamiltonian = PerturbedKepler { mu: kepler.mu, eps: 0.0 };
     let trials = [
         setting.with_feedback(EULER, Gains::uniform(GAIN))?,
@@ -97,7 +100,7 @@ pub(super) fn kepler() -> Result<Reproduction, Box<dyn Error>> {
             orbits("cjp16-kepler-orbits", "Kepler's problem, h = 1e-3, k = 50", &trials),
             picture(
                 "cjp16-kepler",
-                "Kepler's problem, h = 1e-3, k = 50",
+                ["Kepler's problem, h = 1e-3, k = 50", PLANET_TIME],
                 "energy H, angular momentum L, Laplace-Runge-Lenz vector A",
                 &trials,
                 &quantities,
@@ -140,7 +143,13 @@ pub(super) fn perturbed_kepler() -> Result<Reproduction, Box<dyn Error>> {
         words,
         figures: vec![
             orbits("cjp16-perturbed-kepler-orbits", title, &trials),
-            picture("cjp16-perturbed-kepler", title, "energy H, angular momentum L", &trials, &quantities),
+            picture(
+                "cjp16-perturbed-kepler",
+                [title, PLANET_TIME],
+                "energy H, angular momentum L",
+                &trials,
+                &quantities,
+            ),
         ],
         tables: vec![table("cjp16-perturbed-kepler", &trials, &quantities)],
         verdicts: vec![
@@ -188,7 +197,7 @@ fn error_at_perihelion(kepler: &PerturbedKepler) -> Result<f64, Box<dyn Error>> 
     Ok(distance(end.end(), perihelion.as_slice()))
 }
 
-/// Where feedback wins and loses, by these numbers.
+/// Where feedback wins and loses, in words that follow from the numbers.
 fn words(subject: &str, symbol: &str, trials: &[Trial; 4], quantity: Quantity) -> Vec<String> {
     let [feedback, plain, projection, splitting] = trials.each_ref().map(|trial| trial.largest(quantity));
     let gain = (plain / feedback).log10();
@@ -213,7 +222,13 @@ fn table(name: &str, trials: &[Trial], quantities: &[(&str, Quantity)]) -> Table
 }
 
 /// Each quantity over time, by every method.
-fn picture(name: &str, title: &str, symbols: &str, trials: &[Trial], quantities: &[(&str, Quantity)]) -> Picture {
+fn picture(
+    name: &str,
+    [title, time]: [&str; 2],
+    symbols: &str,
+    trials: &[Trial],
+    quantities: &[(&str, Quantity)],
+) -> Picture {
     let line = |trial: &Trial, quantity: Quantity| {
         let points: Vec<_> = trial.trajectory.iter().map(|sample| (sample.time, quantity(sample))).collect();
         Line::of(trial.contender, envelope(&points))
@@ -225,7 +240,7 @@ fn picture(name: &str, title: &str, symbols: &str, trials: &[Trial], quantities:
     Picture {
         name: name.to_owned(),
         caption: format!("Changes over time, the largest value in each of some 400 windows of time: {symbols}."),
-        svg: figure::over_time(title, 2, "|change|", panels),
+        svg: figure::over_time(title, 2, time, "|change|", panels),
     }
 }
 
@@ -238,13 +253,18 @@ fn orbits(name: &str, title: &str, trials: &[Trial]) -> Picture {
         let points = samples.map(|sample| (sample.state[0], sample.state[1])).collect();
         let axis = |label| Axis::linear(label, (-1.05 * reach, 1.05 * reach));
         let line = Line::path(trial.contender, points);
-        let mut chart = Chart::new(&trial.contender.to_string(), axis("x[0]"), axis("x[1]"), vec![line]);
+        let mut chart = Chart::new(
+            &trial.contender.to_string(),
+            axis("x[0]"),
+            axis("x[1]"),
+            vec![line, Line::dot(SUN, (0.0, 0.0))],
+        );
         chart.is_map = true;
         chart
     });
     Picture {
         name: name.to_owned(),
-        caption: "The orbit over t <= 200; the sun is at the origin.".to_owned(),
+        caption: "The orbit over t <= 200 around the sun, the orange dot.".to_owned(),
         svg: figure::draw(title, 2, &charts.collect::<Vec<_>>()),
     }
 }

@@ -17,27 +17,27 @@ use super::trial::{self, Setting, Trial, at_least, at_most, rounds_to, within_on
 const STEP: f64 = 1e-3;
 const UNTIL: f64 = 100.0;
 const GAIN: f64 = 50.0;
-/// Of how many samples one is drawn in a trajectory, which is smooth.
+/// One of this many samples is drawn in a trajectory, which is smooth.
 const THINNING: usize = 5;
-/// Between samples, for the figures; maxima are of every step.
+/// The time between samples for the figures; maxima take every step into account.
 const EVERY: f64 = 10.0 * STEP;
 const TOLERANCE: f64 = 1e-13;
 /// q(100), computed independently with 60 digits, by which the truth is judged.
 const EXACT: [f64; 3] = [-0.608_680_106_539_913_1, 0.739_730_960_062_503_2, 0.286_891_328_951_516_64];
-/// By how much the truth may be off.
+/// The largest error that the truth may have.
 const TRUTH_BOUND: f64 = 1e-9;
-/// What only rounding may move, moves at most this much. Each of 1e5 steps rounds entries of size 1 to 2 by up to 2.2e-16; if the
-/// signs are those of a fair coin, that makes 7e-14 in the end, and ten times as much never happens.
+/// Maximum change of a quantity that only rounding moves. Each of 1e5 steps rounds entries of size 1 to 2 by up to 2.2e-16; with
+/// random signs that adds up to about 7e-14, and ten times as much never happens.
 const ROUNDING_BOUND: f64 = 1e-12;
-/// What RK4 does to f2, without rounding: a sixteenth of what it does with twice the step, 4.25e-11. Two digits were published,
+/// Change of f2 by RK4 without rounding: a sixteenth of the change with twice the step, 4.25e-11. Two digits were published,
 /// of which rounding moves the second.
 const F2_OF_RK4: f64 = 2.6e-12;
-/// What RK4 does to q(100), without rounding: a sixteenth of what it does with twice the step, 1.55e-10.
+/// Error of q(100) by RK4 without rounding: a sixteenth of the error with twice the step, 1.55e-10.
 const ERROR_OF_RK4: f64 = 1e-11;
-/// What rounding does to q at the end, at most: neighbouring motions part in proportion to time, at about one unit of angle for
+/// Maximum error of q at the end by rounding: neighbouring motions part in proportion to time, at about one unit of angle for
 /// each unit of the integrals.
 const ROUNDING_OF_Q: f64 = UNTIL * ROUNDING_BOUND;
-/// As the paper calls them, and as the model does.
+/// The integrals, as the paper and as the model name them.
 const INTEGRALS: [(&str, &str); 4] = [("f1", "f1"), ("f2", "f2"), ("H", "energy"), ("J", "vertical_momentum")];
 
 /// The seven methods in the order of the table, and the truth.
@@ -46,14 +46,14 @@ struct Trials {
     truth: Trial,
 }
 
-/// What is known of a maximum or of an error.
+/// Knowledge of a maximum or of an error.
 #[derive(Clone, Copy)]
 enum Known {
     /// This value, as it was printed, with two digits.
     Printed(f64),
-    /// At most this: rounding has a part in it.
+    /// The value is at most this; rounding contributes to it.
     Below(f64),
-    /// Nothing but rounding moves it.
+    /// Only rounding moves it.
     Rounding,
     /// This value, to 1 %.
     Near(f64),
@@ -64,7 +64,7 @@ enum Known {
 use Known::{Below, Between, Near, Printed, Rounding};
 
 /// Published or independently measured: for each method the maxima in the order of [`INTEGRALS`], then the error of q at the end.
-/// What Strang does to the energy and to q depends on which flow comes first.
+/// The numbers of Strang for the energy and for q depend on which flow comes first.
 const EXPECTED: [([Known; 4], Known); 7] = [
     ([Near(4.56e-5), Near(1.79e-5), Near(4.89e-5), Near(1.49e-5)], Near(2.27e-4)),
     ([Near(0.268), Printed(1.0e-3), Near(0.398), Near(0.285)], Printed(1.5)),
@@ -155,7 +155,7 @@ fn error(trial: &Trial) -> f64 {
     trial::distance(&trial.end()[..EXACT.len()], &EXACT)
 }
 
-/// What the figures show of Euler with feedback, by the samples that are drawn.
+/// The maxima of Euler with feedback over the samples that the figures draw.
 fn drawn(trials: &Trials) -> Vec<Verdict> {
     let (trial, (maxima, _)) = (&trials.contenders[0], EXPECTED[0]);
     let verdicts = INTEGRALS.iter().zip(maxima).enumerate().map(|(integral, ((symbol, _), known))| {
@@ -177,7 +177,7 @@ impl Known {
     }
 }
 
-/// Where feedback wins and loses, by these numbers.
+/// Where feedback wins and loses, in words that follow from the numbers.
 fn words(trials: &Trials) -> Vec<String> {
     let [with_feedback, euler, rattle, _, strang, rk4_with_feedback, rk4] = &trials.contenders[..] else {
         return Vec::new();
@@ -238,6 +238,7 @@ fn drift(trials: &Trials, integral: usize) -> Picture {
         svg: figure::over_time(
             "Spherical pendulum, h = 1e-3, k = 50",
             1,
+            "time t / √(l/g)",
             what,
             vec![("", figure::drift_of(integral, &curves))],
         ),

@@ -74,7 +74,7 @@ fn stepped(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> {
         for h in steps() {
             match run(&setting(pendulum), h) {
                 Ok(trial) => trials.push((h, trial)),
-                // So it does where the step is too long for an explicit method: there is no point then.
+                // The step is too long for the method: the curve begins at a shorter one.
                 Err(fbint_runtime::Error::BlowUp(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -196,7 +196,7 @@ fn cost(series: &[&Series], contender: Contender, error: f64) -> f64 {
     series.iter().find(|series| series.is(contender)).map_or(f64::NAN, |series| series.cost_to_reach(error))
 }
 
-/// What feedback costs where accuracy is bought by the order, by these numbers.
+/// The cost of feedback for accurate methods, in words that follow from the numbers.
 fn words(series: &[&Series]) -> Vec<String> {
     let compare = |scheme: Scheme| {
         let with = cost(series, Contender::with_feedback(scheme), 1e-8);
@@ -212,7 +212,7 @@ fn words(series: &[&Series]) -> Vec<String> {
 fn left(series: &[Series]) -> Picture {
     let error_against = |quantity: fn(&Point) -> f64| lines(series.iter(), quantity);
     let mut lines = error_against(|point| point.setting);
-    // Beside the curves of their order, not on them.
+    // The factors move the slopes away from the curves of their order.
     for (order, factor, name) in [(1, 30.0, Some("~ h, h², h⁴")), (2, 5.0, None), (4, 0.02, None)] {
         let slope = |h: f64| (h, factor * h.powi(order));
         lines.push(Line::guide(name, vec![slope(0.1), slope(0.001)]));

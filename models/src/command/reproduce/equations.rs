@@ -6,7 +6,7 @@ use models::catalogue::Model;
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
 
-/// More LaTeX than this is tedious to read however it is set.
+/// Maximum length of LaTeX that is set as MathML: more is tedious to read.
 const MAX_LATEX: usize = 20_000;
 
 /// The derivation, each block below its heading.
@@ -16,7 +16,7 @@ pub(crate) fn html(model: &dyn Model) -> String {
     set.unwrap_or_else(|| format!("<div class=\"wide\"><pre>{}</pre></div>\n", escaped(model.equations())))
 }
 
-/// Each paragraph's title and formulas; nothing if some formula cannot be set.
+/// Title and formulas of each paragraph; `None` if a formula cannot be set.
 fn blocks(latex: &str) -> Option<String> {
     let paragraphs = latex.split("\\paragraph{").skip(1);
     let block = |paragraph: &str| {
@@ -28,7 +28,7 @@ fn blocks(latex: &str) -> Option<String> {
 }
 
 fn mathml(latex: &str) -> Option<String> {
-    // Of the space `\ ` pulldown-latex makes an entity, which it then escapes.
+    // pulldown-latex turns the space `\ ` into an entity, and then escapes the entity.
     let latex = latex.replace(",\\ ", ",\\;");
     let storage = Storage::new();
     let events: Vec<_> = Parser::new(&latex, &storage).collect::<Result<_, _>>().ok()?;

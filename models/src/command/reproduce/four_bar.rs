@@ -1,7 +1,7 @@
 //! The four-bar linkage of the textbook for 30 s with error control: do the rods keep their lengths?
 //!
 //! The residual is ||d| - l| in metres, the worst of the three rods after any step, d being the vector between a rod's ends.
-//! Published beside it: the textbook's own ODE by `solve_ivp`, and SUNDIALS IDA on the equations of index 1 of the same linkage.
+//! Published for comparison: the textbook's own ODE by `solve_ivp`, and SUNDIALS IDA on the linkage's equations of index 1.
 
 use std::error::Error;
 
@@ -28,7 +28,7 @@ const AIDS: [Aid; 3] = [Aid::Nothing, Aid::Feedback, Aid::Projection];
 const TEXTBOOK: f64 = 8.46e-2;
 /// SUNDIALS IDA at these tolerances, in metres.
 const IDA: [f64; 2] = [4.5e-3, 6.0e-10];
-/// What DOP853 at 1e-10 must keep, in metres.
+/// Maximum residual of DOP853 at 1e-10, in metres.
 const BOUND: f64 = 5e-10;
 
 type State = Vector<FourBar>;
@@ -150,7 +150,7 @@ fn verdicts([loose, tight]: &[Vec<Course>; 2]) -> Vec<Verdict> {
     ]
 }
 
-/// What an aid does, by these numbers.
+/// The effect of each aid, in words that follow from the numbers.
 fn words(runs: &[Vec<Course>; 2]) -> Vec<String> {
     let mut words = Vec::new();
     for (courses, (rtol, _)) in runs.iter().zip(TOLERANCES) {
@@ -197,6 +197,6 @@ fn picture(runs: &[Vec<Course>; 2]) -> Picture {
     Picture {
         name: "four-bar".to_owned(),
         caption: "The worst ||d| - l| of the three rods over time, in at most 400 windows of steps.".to_owned(),
-        svg: figure::over_time("Four-bar linkage, k = 1", 2, "||d| - l| / m", panels),
+        svg: figure::over_time("Four-bar linkage, k = 1", 2, "time t / s", "||d| - l| / m", panels),
     }
 }

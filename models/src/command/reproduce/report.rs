@@ -1,11 +1,9 @@
-//! The report: one HTML file with every verdict, figure and table, the models in motion, and their equations.
+//! The report: one HTML file with the models in motion, every figure, table and verdict, and the derived equations.
 //!
-//! It stands alone: figures are inlined SVG, equations are MathML, there is no script and nothing is fetched. Inlined
-//! figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
-//!
-//! The words on where feedback wins are chosen by the numbers. In every table a number of a method "+ feedback" is compared
-//! with that of the method alone, and with the best of all others. Drifts, errors, evaluations and times are all the better
-//! the smaller. Where methods are columns, the middle row stands for all; what two reproductions both tabulate counts once.
+//! The file is self-contained: figures are inlined SVG, equations are MathML, there are no scripts, and nothing is fetched.
+//! Inlined figures share one name space, so that their ids are prefixed. What is too wide for a phone scrolls by itself.
+
+mod comparison;
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -17,20 +15,15 @@ use super::equations;
 use super::result::{Picture, Reproduction, Rule, Table, Verdict};
 use super::stroboscope;
 use crate::command::output::Output;
+use crate::command::typography::typeset;
 
-/// The name of the file.
+/// The name of the report's file.
 const FILE: &str = "report.html";
-/// What the name of a method ends with that runs with feedback.
-const FEEDBACK: &str = " + feedback";
-/// What rounding does to a quantity of order one: below it, less is not better.
-const ROUNDING: f64 = 1e-15;
-/// A difference of fewer decimal digits is not counted as one.
-const NOTABLE: f64 = 0.5;
 /// A table with more rows is folded up.
 const LONG: usize = 16;
 /// A figure this wide does not fit onto a phone as it is.
 const WIDE: f64 = 400.0;
-/// How much smaller a wide figure may become before its letters are too small.
+/// The factor by which a wide figure may shrink before its letters are too small.
 const SHRINKAGE: f64 = 1.4;
 
 const STYLE: &str = "\
@@ -55,7 +48,6 @@ small:not([class]) { color: #555; }
 th:first-child, td:first-child { padding-left: 0; }
 td:first-child { min-width: 6.5rem; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-tr.group th { padding-top: 1rem; }
 .holds { color: #00674b; white-space: nowrap; }
 .fails { color: #a33f00; font-weight: bold; white-space: nowrap; }
 details { margin: 0.5rem 0; border: 1px solid #ddd; border-radius: 4px; padding: 0.4rem 0.8rem; }
@@ -69,7 +61,7 @@ mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left;
 @media (prefers-reduced-motion: reduce) { .moving { display: none; } }
 ";
 
-/// Writes the report into a folder, whole or not at all, and says where.
+/// Writes the report into a folder, whole or not at all, and returns its path.
 pub(crate) fn write(reproductions: &[Reproduction], directory: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let path = directory.join(FILE);
     let output = Output::at(&path)?;
@@ -86,12 +78,11 @@ fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
          <title>Feedback integrators: figures and tables reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
     );
     page += &opening(reproductions);
-    page += &verdicts(reproductions);
-    page += &feedback(reproductions);
+    page += &in_motion(motions, &mut figures);
     for reproduction in reproductions {
         page += &section(reproduction, &mut figures);
     }
-    page += &in_motion(motions, &mut figures);
+    page += &comparison::feedback(reproductions);
     page += &derived_equations();
     page + "</body>\n</html>\n"
 }
@@ -99,20 +90,19 @@ fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
 fn opening(reproductions: &[Reproduction]) -> String {
     let mut text = format!(
         "<h1>Feedback integrators: figures and tables reproduced</h1>\n\
-         <p>Constrained mechanical systems, integrated by fbint with feedback and without, beside the methods that compete \
+         <p>Constrained mechanical systems, integrated by fbint with feedback and without, next to the methods that compete \
          with it, and compared with what was published or computed independently. {}\n<nav><ul>\n\
-         <li><a href=\"#verdicts\">Every verdict</a></li>\n\
-         <li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n",
+         <li><a href=\"#motions\">The models in motion</a></li>\n",
         outcome(reproductions)
     );
     for Reproduction { name, title, .. } in reproductions {
         let _ = writeln!(text, "<li><a href=\"#{}\">{}</a></li>", escaped(name), heading(title));
     }
-    text + "<li><a href=\"#motions\">The models in motion</a></li>\n\
+    text + "<li><a href=\"#feedback\">Where feedback wins and where it loses</a></li>\n\
             <li><a href=\"#equations\">The derived equations</a></li>\n</ul></nav>\n"
 }
 
-/// The end of a paragraph: how many verdicts hold, and which do not.
+/// How many verdicts hold, and which do not, as the end of a paragraph.
 fn outcome(reproductions: &[Reproduction]) -> String {
     let all = || reproductions.iter().flat_map(|one| one.verdicts.iter().map(|verdict| (one.name, verdict)));
     let failed: Vec<_> = all().filter(|(_, verdict)| !verdict.holds()).collect();
@@ -135,20 +125,19 @@ fn outcome(reproductions: &[Reproduction]) -> String {
     text + "</ul>"
 }
 
-fn verdicts(reproductions: &[Reproduction]) -> String {
-    let mut text = String::from(
-        "<h2 id=\"verdicts\">Every verdict</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
-         <th class=\"number\">expected</th><th class=\"number\">obtained</th></tr></thead>\n<tbody>\n",
-    );
-    for Reproduction { name, title, verdicts, .. } in reproductions {
-        if verdicts.is_empty() {
-            continue;
-        }
-        let (name, title) = (escaped(name), heading(title));
-        let _ = writeln!(text, "<tr class=\"group\"><th colspan=\"3\"><a href=\"#{name}\">{title}</a></th></tr>");
-        text.extend(verdicts.iter().map(verdict));
+/// The verdicts of a reproduction, folded up: how many hold is all that most readers want to know.
+fn verdicts(verdicts: &[Verdict]) -> String {
+    if verdicts.is_empty() {
+        return String::new();
     }
-    text + "</tbody></table></div>\n"
+    let holding = verdicts.iter().filter(|verdict| verdict.holds()).count();
+    let rows: String = verdicts.iter().map(verdict).collect();
+    format!(
+        "<details><summary>{holding} of {} verdicts hold</summary>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th>\
+         <th class=\"number\">expected</th><th class=\"number\">obtained</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\
+         </details>\n",
+        verdicts.len()
+    )
 }
 
 fn verdict(verdict: &Verdict) -> String {
@@ -171,7 +160,7 @@ fn rule(rule: Rule) -> String {
     }
 }
 
-/// Two digits, without zeros at the end.
+/// A number with two digits, without trailing zeros.
 fn two_digits(number: f64) -> String {
     let decimals = (1.0 - number.abs().log10().floor()).clamp(0.0, 15.0) as usize;
     let text = format!("{number:.decimals$}");
@@ -179,18 +168,14 @@ fn two_digits(number: f64) -> String {
 }
 
 fn section(reproduction: &Reproduction, figures: &mut Figures) -> String {
-    let Reproduction { name, title, words, figures: pictures, tables, verdicts } = reproduction;
+    let Reproduction { name, title, words, figures: pictures, tables, verdicts: all } = reproduction;
     let mut text = format!("<h2 id=\"{}\">{}</h2>\n", escaped(name), heading(title));
+    text.extend(pictures.iter().map(|picture| figures.inline(picture)));
     for words in words {
         let _ = writeln!(text, "<p>{}</p>", escaped(words));
     }
-    text.extend(pictures.iter().map(|picture| figures.inline(picture)));
     text.extend(tables.iter().map(table));
-    if !verdicts.is_empty() {
-        let holding = verdicts.iter().filter(|verdict| verdict.holds()).count();
-        let _ = writeln!(text, "<p>{holding} of {} <a href=\"#verdicts\">verdicts</a> hold.</p>", verdicts.len());
-    }
-    text
+    text + &verdicts(all)
 }
 
 /// A table below its caption, folded up if it is long.
@@ -268,7 +253,7 @@ fn without_prolog(svg: &str) -> &str {
     svg.find("<svg").map_or(svg, |start| svg[start..].trim_end())
 }
 
-/// The same figure with another name for each id, where it is given and where it is used.
+/// A figure with `prefix` before each id, where the id is given and where it is used.
 fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
     let mut renamed = String::with_capacity(svg.len());
     let mut rest = svg;
@@ -282,7 +267,7 @@ fn with_prefixed_ids(svg: &str, prefix: &str) -> String {
     renamed + rest
 }
 
-/// The same figure in the width of the page. On a narrow screen it scrolls rather than shrinks until nobody can read it.
+/// A figure in the width of the page. On a narrow screen it scrolls, so that it stays legible.
 fn legible(svg: &str) -> String {
     let size = |name: &str| attribute(svg, name)?.parse::<f64>().ok();
     let size = size("width").zip(size("height"));
@@ -304,229 +289,12 @@ fn attribute<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     Some(value.split_once('"')?.0)
 }
 
-fn feedback(reproductions: &[Reproduction]) -> String {
-    let mut text = String::from(
-        "<h2 id=\"feedback\">Where feedback wins and where it loses</h2>\n<p>Feedback leaves the motion as it is where \
-         every constraint and invariant has its value, and pulls back whatever strays. It can only repair what the method \
-         under it breaks, and the pull itself has to be resolved by the steps: strong gains make the equations stiff. A \
-         crude method may therefore gain much, an accurate one may lose. All numbers compared are drifts, errors or costs, \
-         the better the smaller; a digit is a factor of ten.</p>\n",
-    );
-    text += &itself(&comparisons(reproductions, with_and_without));
-    text += &rivals(&comparisons(reproductions, best_of_both));
-    text
-}
-
-/// A number reached with feedback beside one reached without.
-#[derive(Debug, PartialEq)]
-struct Comparison<'a> {
-    /// Of the reproduction.
-    name: &'static str,
-    /// What the numbers are of, as the table has it.
-    what: String,
-    with: Entry<'a>,
-    without: Entry<'a>,
-}
-
-/// A method with a number.
-type Entry<'a> = (&'a str, f64);
-
-impl Comparison<'_> {
-    /// The decimal digits that feedback gains.
-    fn digits(&self) -> f64 {
-        (self.without.1.max(ROUNDING) / self.with.1.max(ROUNDING)).log10()
-    }
-}
-
-/// The same method with feedback and without.
-fn itself(comparisons: &[Comparison<'_>]) -> String {
-    let (wins, losses) = notable(comparisons);
-    let mut text = format!(
-        "<h3>The same method with feedback and without</h3>\n<p>{}</p>\n<ul>\n",
-        counted(comparisons, &wins, &losses)
-    );
-    let mut methods: Vec<&str> = comparisons.iter().map(|comparison| comparison.without.0).collect();
-    methods.sort_unstable();
-    methods.dedup();
-    for name in methods {
-        let _ = writeln!(text, "<li>{}</li>", balance(name, comparisons));
-    }
-    text += "</ul>\n";
-    text + &listed("Feedback wins", &wins) + &listed("Feedback loses", &losses)
-}
-
-/// What feedback does for a method, over all numbers of it.
-fn balance(name: &str, comparisons: &[Comparison<'_>]) -> String {
-    let own = comparisons.iter().filter(|comparison| comparison.without.0 == name);
-    let mut own: Vec<&Comparison<'_>> = own.collect();
-    own.sort_by(|a, b| a.digits().total_cmp(&b.digits()));
-    let (worst, best) = (own[0], own[own.len() - 1]);
-    let median = own[own.len() / 2].digits();
-    let effect = match median {
-        _ if median.abs() < NOTABLE => "changes little".to_owned(),
-        _ if median > 0.0 => format!("gains {median:.1} digits"),
-        _ => format!("costs {:.1} digits", -median),
-    };
-    let told = |comparison: &Comparison<'_>| {
-        let digits = signed(comparison.digits());
-        format!("{digits} digits for {} in {}", escaped(&comparison.what), link(comparison.name))
-    };
-    let name = escaped(name);
-    if own.len() == 1 {
-        return format!("<strong>{name}</strong>: feedback {effect}, by one number: {}.", told(best));
-    }
-    format!(
-        "<strong>{name}</strong>: feedback {effect} in the median of {} numbers; at best {}, at worst {}.",
-        own.len(),
-        told(best),
-        told(worst)
-    )
-}
-
-/// The best of a table's methods with feedback beside the best without.
-fn rivals(comparisons: &[Comparison<'_>]) -> String {
-    let (wins, losses) = notable(comparisons);
-    format!(
-        "<h3>The best method with feedback beside the best without</h3>\n<p>Every other method of a table counts here: those \
-         that keep the structure by construction, those that project, and those of high order. {}</p>\n{}{}",
-        counted(comparisons, &wins, &losses),
-        listed("The best has feedback", &wins),
-        listed("The best does without", &losses),
-    )
-}
-
-fn counted(all: &[Comparison<'_>], wins: &[&Comparison<'_>], losses: &[&Comparison<'_>]) -> String {
-    if all.is_empty() {
-        return "No table has both.".to_owned();
-    }
-    format!(
-        "Of {} numbers compared: smaller with feedback by half a digit or more {}, larger {}, much the same {}.",
-        all.len(),
-        wins.len(),
-        losses.len(),
-        all.len() - wins.len() - losses.len(),
-    )
-}
-
-/// Where feedback gains notably, and where it costs, the most notable first.
-fn notable<'c, 'a>(comparisons: &'c [Comparison<'a>]) -> (Vec<&'c Comparison<'a>>, Vec<&'c Comparison<'a>>) {
-    let select = |sign: f64| {
-        let mut chosen: Vec<_> =
-            comparisons.iter().filter(|comparison| sign * comparison.digits() >= NOTABLE).collect();
-        chosen.sort_by(|a, b| (sign * b.digits()).total_cmp(&(sign * a.digits())));
-        chosen
-    };
-    (select(1.0), select(-1.0))
-}
-
-fn listed(title: &str, comparisons: &[&Comparison<'_>]) -> String {
-    if comparisons.is_empty() {
-        return String::new();
-    }
-    let mut text = format!(
-        "<details><summary>{title}: {}</summary>\n<div class=\"wide\"><table>\n<thead><tr><th>what</th><th>with \
-         feedback</th><th></th><th>without</th><th></th><th class=\"number\">digits</th><th>from</th></tr></thead>\n<tbody>\n",
-        comparisons.len()
-    );
-    for comparison in comparisons {
-        let _ = writeln!(
-            text,
-            "<tr><td>{}</td><td>{}</td><td class=\"number\">{}</td><td>{}</td><td class=\"number\">{}</td>\
-             <td class=\"number\">{}</td><td>{}</td></tr>",
-            escaped(&comparison.what),
-            escaped(comparison.with.0),
-            number(comparison.with.1),
-            escaped(comparison.without.0),
-            number(comparison.without.1),
-            signed(comparison.digits()),
-            link(comparison.name),
-        );
-    }
-    text + "</tbody></table></div></details>\n"
-}
-
-fn signed(digits: f64) -> String {
-    format!("{digits:+.1}").replace('-', "−")
-}
-
 fn link(name: &str) -> String {
     format!("<a href=\"#{0}\">{0}</a>", escaped(name))
 }
 
-/// The comparisons that `compare` makes in each table: in its columns where methods are rows, in its middle row where methods
-/// are columns.
-fn comparisons<'a>(
-    reproductions: &'a [Reproduction],
-    compare: fn(&[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)>,
-) -> Vec<Comparison<'a>> {
-    let mut comparisons = Vec::new();
-    let mut seen: Vec<&Table> = Vec::new();
-    for Reproduction { name, tables, .. } in reproductions {
-        let is_new =
-            |table: &&Table| !seen.iter().any(|other| other.columns == table.columns && other.rows == table.rows);
-        let new: Vec<&Table> = tables.iter().filter(is_new).collect();
-        seen.extend(&new);
-        for (what, mut entries) in new.into_iter().flat_map(lines) {
-            entries.retain(|entry| entry.1.is_finite());
-            let pairs = compare(&entries).into_iter();
-            comparisons.extend(pairs.map(|(with, without)| Comparison { name, what: what.clone(), with, without }));
-        }
-    }
-    comparisons
-}
-
-/// The columns of a table, or its middle row, along which methods compare, and what each is of.
-fn lines(table: &Table) -> Vec<(String, Vec<Entry<'_>>)> {
-    let heads = table.columns.get(1..).unwrap_or_default();
-    if heads.iter().any(|head| head.contains(FEEDBACK)) {
-        let middle = table.rows.get(table.rows.len() / 2);
-        return middle.map(|row| lines_of_row(&table.columns[0], heads, row)).unwrap_or_default();
-    }
-    heads.iter().enumerate().map(|(index, head)| (head.clone(), entries_of_column(table, index))).collect()
-}
-
-fn entries_of_column(table: &Table, index: usize) -> Vec<Entry<'_>> {
-    table.rows.iter().filter_map(|(row, values)| Some((row.as_str(), *values.get(index)?))).collect()
-}
-
-/// For each quantity the entries of a row whose columns are headed "method" or "method: quantity".
-fn lines_of_row<'a>(
-    setting: &str,
-    heads: &'a [String],
-    (row, values): &'a (String, Vec<f64>),
-) -> Vec<(String, Vec<Entry<'a>>)> {
-    let heads: Vec<(&str, &str)> = heads.iter().map(|head| head.split_once(": ").unwrap_or((head, ""))).collect();
-    let mut lines: Vec<(&str, Vec<Entry<'a>>)> = Vec::new();
-    for (&(method, quantity), &value) in heads.iter().zip(values) {
-        match lines.iter_mut().find(|line| line.0 == quantity) {
-            Some(line) => line.1.push((method, value)),
-            None => lines.push((quantity, vec![(method, value)])),
-        }
-    }
-    let what = |quantity: &str| format!("{quantity}{}{setting} = {row}", if quantity.is_empty() { "" } else { ", " });
-    lines.into_iter().map(|(quantity, entries)| (what(quantity), entries)).collect()
-}
-
-/// Each method with feedback and the same without.
-fn with_and_without<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
-    let alone = |with: &Entry<'a>| {
-        let method = with.0.replace(FEEDBACK, "");
-        entries.iter().find(|entry| entry.0 == method).copied()
-    };
-    entries.iter().filter(|entry| entry.0.contains(FEEDBACK)).filter_map(|with| Some((*with, alone(with)?))).collect()
-}
-
-/// The smallest number with feedback and the smallest without, where there are both.
-fn best_of_both<'a>(entries: &[Entry<'a>]) -> Vec<(Entry<'a>, Entry<'a>)> {
-    let best = |feedback: bool| {
-        let of_kind = entries.iter().filter(|entry| entry.0.contains(FEEDBACK) == feedback);
-        of_kind.min_by(|a, b| a.1.total_cmp(&b.1)).copied()
-    };
-    best(true).zip(best(false)).into_iter().collect()
-}
-
-/// A number with three digits; whole numbers below a million in full, because they count something. A number that is none
-/// was not computed.
+/// A number with three digits; whole numbers below a million in full, because they are counts. NaN stands for what was not
+/// computed.
 fn number(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
@@ -545,15 +313,16 @@ fn number(value: f64) -> String {
     text.replace('-', "−")
 }
 
-/// A title with a capital letter at its beginning.
+/// A title as HTML, with a capital letter at its beginning.
 fn heading(title: &str) -> String {
     let mut letters = title.chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     escaped(&(first + letters.as_str()))
 }
 
+/// Text as HTML, with powers of ten set as such.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    typeset(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -615,26 +384,21 @@ mod tests {
     }
 
     #[test]
-    fn rows_with_feedback_are_compared_with_their_method_and_with_all_others() {
-        let reproductions = [pendulum()];
-        let same = comparisons(&reproductions, with_and_without);
-        let digits: Vec<f64> = same.iter().map(|comparison| comparison.digits().round()).collect();
-        assert_eq!(digits, [4.0, -5.0]);
-        let best = comparisons(&reproductions, best_of_both);
-        assert_eq!(best.len(), 1);
-        assert_eq!((best[0].with.0, best[0].without.0), ("RK4 + feedback", "RK4"));
-        let words = feedback(&reproductions);
-        assert!(
-            words.contains("smaller with feedback by half a digit or more 1, larger 1, much the same 0"),
-            "{words}"
-        );
-        assert!(words.contains("<strong>Euler</strong>: feedback gains 4.0 digits"), "{words}");
-        assert!(words.contains("<strong>RK4</strong>: feedback costs 5.0 digits"), "{words}");
+    fn figures_come_first_and_verdicts_are_folded_up() {
+        let motion =
+            Picture { name: "motion".to_owned(), caption: "A swing".to_owned(), svg: "<svg></svg>".to_owned() };
+        let page = page(&[pendulum()], &[motion]);
+        let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text} in {page}"));
+        assert!(place("<figcaption>A swing") < place("<h2 id=\"pendulum\">"));
+        assert!(place("<figcaption>Drift") < place("<p>With k"));
+        assert!(place("<p>With k") < place("<details><summary>1 of 2 verdicts hold"));
+        assert!(place("<details><summary>1 of 2 verdicts hold") < place("<th>what</th>"));
     }
 
     #[test]
-    fn a_table_that_two_reproductions_share_counts_once() {
-        assert_eq!(comparisons(&[pendulum(), pendulum_again()], with_and_without).len(), 2);
+    fn powers_of_ten_are_set_in_headings() {
+        let page = page(&[Reproduction { title: "A pendulum with h = 1e-3", ..pendulum() }], &[]);
+        assert!(page.contains("<h2 id=\"pendulum\">A pendulum with h = 10⁻³</h2>"), "{page}");
     }
 
     #[test]
@@ -643,23 +407,6 @@ mod tests {
         {
             assert_eq!(rule(Rule::Within(fraction)), format!("within {text}&#8239;%"));
         }
-    }
-
-    #[test]
-    fn methods_compare_along_rows_where_they_are_columns() {
-        let heads = ["RK4 + feedback: cost", "RK4 + feedback: error", "RK4: cost", "RK4: error", "RATTLE: error"];
-        let table = Table {
-            name: "work".to_owned(),
-            caption: "Work and precision".to_owned(),
-            columns: std::iter::once("h").chain(heads).map(str::to_owned).collect(),
-            rows: vec![("0.1".to_owned(), vec![400.0, 1e-5, 100.0, 1e-6, 1e-7])],
-        };
-        let reproductions = [Reproduction { tables: vec![table], ..pendulum() }];
-        let same = comparisons(&reproductions, with_and_without);
-        let told: Vec<_> = same.iter().map(|one| (one.what.as_str(), one.with.1, one.without.1)).collect();
-        assert_eq!(told, [("cost, h = 0.1", 400.0, 100.0), ("error, h = 0.1", 1e-5, 1e-6)]);
-        let best = comparisons(&reproductions, best_of_both);
-        assert_eq!(best.iter().map(|one| one.without.0).collect::<Vec<_>>(), ["RK4", "RATTLE"]);
     }
 
     #[test]
@@ -686,11 +433,11 @@ mod tests {
         }
     }
 
-    fn pendulum() -> Reproduction {
+    pub(super) fn pendulum() -> Reproduction {
         reproduction("pendulum")
     }
 
-    fn pendulum_again() -> Reproduction {
+    pub(super) fn pendulum_again() -> Reproduction {
         reproduction("pendulum-again")
     }
 

@@ -1,18 +1,18 @@
-//! What a reproduction yields, whoever shows it: the terminal, files, or the report.
+//! The result of a reproduction, for the terminal, files and the report.
 
-/// One figure or table of a paper, made again.
+/// A reproduced figure or table of a paper.
 pub(crate) struct Reproduction {
-    /// As given on the command line: `cpv22-figure-1`.
+    /// The name on the command line, such as `cpv22-figure-6`.
     pub(crate) name: &'static str,
-    /// What it is, and where it was published.
+    /// What is reproduced, and where it was published.
     pub(crate) title: &'static str,
-    /// What it shows, in plain words and from the numbers: where feedback wins and where it loses.
+    /// Where feedback wins and where it loses, in words that follow from the numbers.
     pub(crate) words: Vec<String>,
     /// The figures.
     pub(crate) figures: Vec<Picture>,
     /// The tables, which are also written as CSV.
     pub(crate) tables: Vec<Table>,
-    /// Expected beside obtained.
+    /// Expected numbers compared with obtained ones.
     pub(crate) verdicts: Vec<Verdict>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Reproduction {
 pub(crate) struct Picture {
     /// The file's name without its ending.
     pub(crate) name: String,
-    /// What it shows.
+    /// What the figure shows.
     pub(crate) caption: String,
     /// A complete SVG document.
     pub(crate) svg: String,
@@ -30,7 +30,7 @@ pub(crate) struct Picture {
 pub(crate) struct Table {
     /// The file's name without its ending.
     pub(crate) name: String,
-    /// What it shows, with units.
+    /// What the table shows, with units.
     pub(crate) caption: String,
     /// The heads of the columns.
     pub(crate) columns: Vec<String>,
@@ -38,26 +38,26 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<(String, Vec<f64>)>,
 }
 
-/// A published or independently computed number, beside what came out.
+/// A published or independently computed number, compared with the obtained one.
 pub(crate) struct Verdict {
-    /// What is compared.
+    /// The quantity that is compared.
     pub(crate) what: String,
     /// The published or independently computed number, or the bound.
     pub(crate) expected: f64,
-    /// What came out.
+    /// The obtained number.
     pub(crate) obtained: f64,
-    /// How the two are compared.
+    /// The rule by which the numbers are compared.
     pub(crate) rule: Rule,
 }
 
-/// When a number counts as reproduced.
+/// The condition under which a number counts as reproduced.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rule {
-    /// Within this fraction of what is expected.
+    /// Within this fraction of the expected number.
     Within(f64),
-    /// Not above what is expected.
+    /// Not above the expected number.
     AtMost,
-    /// Not below what is expected.
+    /// Not below the expected number.
     AtLeast,
 }
 

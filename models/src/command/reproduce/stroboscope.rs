@@ -1,9 +1,9 @@
 //! Stroboscopic pictures of the mechanical models: poses at equal time steps that fade from light to dark over the path of
 //! their masses, and one body in another colour that runs through the motion.
 //!
-//! Everything is drawn from one run by DOP853 without feedback. The scale is the same along both axes; a bar shows it. What
+//! Everything is drawn from one run by DOP853 without feedback. Both axes have one scale, which a bar shows. What
 //! moves is animated by SMIL, so that a picture needs no script, and has the class `moving`, so that a page can hide it from
-//! readers who asked for less motion: the poses tell the same. An SVG is 360 units wide and readable at 360 pixels.
+//! readers who asked for less motion: the poses show the motion, too. An SVG is 360 units wide and readable at 360 pixels.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -18,10 +18,10 @@ use crate::command::progress::Progress;
 
 const WIDTH: f64 = 360.0;
 const MARGIN: f64 = 18.0;
-/// Of the motion, without the lines of text below it.
+/// Maximum height of the motion, without the lines of text below it.
 const MAX_HEIGHT: f64 = 340.0;
 const LINE_HEIGHT: f64 = 17.0;
-/// What a step of DOP853 may be wrong by: far less than a line is wide.
+/// The tolerance of DOP853, far below the width of a line.
 const TOLERANCE: f64 = 1e-10;
 /// Points of the path between two frames of the animation.
 const POINTS_PER_FRAME: usize = 4;
@@ -39,7 +39,7 @@ pub(crate) fn pictures() -> Result<Vec<Picture>, Box<dyn Error>> {
     scenes().iter().map(picture).collect()
 }
 
-/// What to draw of a model, and how.
+/// The picture of one model.
 struct Scene {
     model: &'static str,
     caption: &'static str,
@@ -49,26 +49,26 @@ struct Scene {
     posed_until: f64,
     poses: usize,
     frames: usize,
-    /// Of real time for one round of the animation.
+    /// Duration of one round of the animation, in seconds of real time.
     seconds: f64,
     bodies: Vec<Body>,
     backdrop: Backdrop,
-    /// Of length; where it is m, times are in s.
+    /// The unit of length. If it is m, times are in s.
     unit: &'static str,
 }
 
 /// A row of points joined by rods.
 struct Body {
     colour: &'static str,
-    /// Where the points are, from the state.
+    /// The points of the body in a state.
     joints: fn(&[f64]) -> Vec<Point>,
-    /// Which of them are masses; the others are fixed pivots or nothing.
+    /// The points that are masses; the others are fixed pivots or are not drawn.
     masses: std::ops::Range<usize>,
-    /// Which of the masses leave a path.
+    /// The masses that leave a path.
     traced: std::ops::Range<usize>,
 }
 
-/// What does not move.
+/// The parts of a picture that do not move.
 enum Backdrop {
     /// Fixed pivots.
     Pivots(Vec<Point>),
@@ -251,14 +251,14 @@ fn at(samples: &[Sample], time: f64, until: f64) -> &Sample {
     &samples[index.min(samples.len() - 1)]
 }
 
-/// Where points of the plane come to lie on the paper.
+/// The map from the plane of motion to the paper.
 struct Page {
     scale: f64,
     /// The point at the left and upper end.
     corner: Point,
-    /// Left of the motion.
+    /// Space to the left of the motion.
     indent: f64,
-    /// Of the motion, with margins.
+    /// Height of the motion, with margins.
     height: f64,
 }
 
@@ -315,7 +315,7 @@ impl Page {
         )
     }
 
-    /// Which times the poses are of.
+    /// A line of text with the times of the poses.
     fn times(&self, scene: &Scene) -> String {
         let step = scene.posed_until / (scene.poses - 1) as f64;
         let y = self.height + 1.8 * LINE_HEIGHT;
@@ -395,7 +395,7 @@ fn poses(scene: &Scene, samples: &[Sample], page: &Page) -> String {
     drawn
 }
 
-/// One set of bodies that runs through the motion, for ever.
+/// One set of bodies that runs through the motion again and again.
 fn animation(scene: &Scene, samples: &[Sample], page: &Page) -> String {
     let mut drawn = String::from("<g class=\"moving\" fill=\"none\">\n");
     for body in &scene.bodies {

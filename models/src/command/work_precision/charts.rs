@@ -6,7 +6,7 @@ use super::super::scheme::{Aid, Stroke};
 use super::Study;
 use super::series::{Measured, Policy, Series, Stepper};
 
-/// A panel: what is drawn against what.
+/// A panel with the quantities of its axes.
 struct Panel {
     name: &'static str,
     x: (&'static str, fn(&Measured) -> f64),
@@ -32,7 +32,7 @@ const PANELS: [Panel; 3] = [
 ];
 
 impl Study {
-    /// Both figures.
+    /// The figure of methods and the figure of policies.
     pub(super) fn figures(&self) -> Vec<Picture> {
         let methods = PANELS.iter().map(|panel| self.chart(panel, panel.name, self.lines_of_methods(panel)));
         let policies = self.schemes().into_iter().flat_map(|stepper| {
@@ -73,12 +73,12 @@ impl Study {
         let shown = self.series.iter().filter(|series| matches!(series.policy, Policy::Plain | Policy::Projected));
         let line = |series: &Series| {
             let contender = series.contender();
-            Line::named(&series.to_string(), contender.colour(), contender.stroke(), points(series, panel))
+            Line::named(&series.to_string(), contender.scheme.colour(), contender.stroke(), points(series, panel))
         };
         shown.map(line).collect()
     }
 
-    /// One method by every policy. The method is in the title, so that colour can tell the policy.
+    /// One method with every policy. The title names the method, so that colour can tell the policy.
     fn lines_of_policies(&self, stepper: Stepper, panel: &Panel) -> Vec<Line> {
         let own = self.series.iter().filter(|series| series.stepper == stepper);
         own.map(|series| {
@@ -88,7 +88,7 @@ impl Study {
         .collect()
     }
 
-    /// The explicit methods, once each.
+    /// Each explicit method once.
     fn schemes(&self) -> Vec<Stepper> {
         let plain = self.series.iter().filter(|series| series.policy == Policy::Plain);
         plain.map(|series| series.stepper).filter(|stepper| matches!(stepper, Stepper::Explicit(_))).collect()
@@ -111,7 +111,7 @@ const fn colour(policy: Policy) -> &'static str {
     }
 }
 
-/// As for a method with an aid of that kind.
+/// The stroke of a policy, which is the stroke of its kind of aid.
 const fn stroke(policy: Policy) -> Stroke {
     match policy.aid() {
         Aid::Nothing => Stroke::Dashed,

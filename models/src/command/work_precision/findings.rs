@@ -1,4 +1,4 @@
-//! What a study shows, as a table and in words: where feedback wins and where it loses, by these very numbers.
+//! What a study shows, as a table and in words: where feedback wins and where it loses.
 
 use super::super::reproduce::{Table, short};
 use super::Study;
@@ -6,29 +6,29 @@ use super::series::{Measured, Policy, Series, Stepper};
 
 /// The errors for which the work is compared.
 const GOALS: [f64; 3] = [1e-3, 1e-6, 1e-9];
-/// The one in the table.
-const GOAL: f64 = 1e-6;
-/// Ratios this near to 1 are no difference.
+/// The error in the table.
+pub(in crate::command) const GOAL: f64 = 1e-6;
+/// Ratios closer to 1 than this do not count as a difference.
 const SAME: f64 = 1.2;
-/// So many times the evaluations are a loss, however much they buy.
+/// A ratio of evaluations above this is a loss, whatever is gained by it.
 const DEAR: f64 = 2.0;
 /// Drift below this is rounding, and so are ratios between such drifts.
 const ROUNDING: f64 = 1e-12;
-/// How many are named.
+/// The number of series that are named.
 const NAMED: usize = 4;
 
-const LOSES: &str = "Feedback loses against the same method without (error or drift above 1.2 x, evaluations above 2 x, or more \
+const LOSES: &str = "These lose against the method without feedback (error or drift above 1.2 x, evaluations above 2 x, or more \
                      steps refused than fail without):";
-const WINS: &str = "It wins (error or drift below 1 / 1.2):";
-const IS_EVEN: &str = "It changes little:";
+const WINS: &str = "These win (error or drift below 1 / 1.2):";
+const IS_EVEN: &str = "These change little:";
 
-/// A series beside the same method without feedback: medians of ratios at the same steps or tolerances.
-struct Comparison<'a> {
-    series: &'a Series,
+/// A series compared with its method without feedback: medians of ratios at equal steps or tolerances.
+pub(in crate::command) struct Comparison<'a> {
+    pub(in crate::command) series: &'a Series,
     plain: &'a Series,
-    error: f64,
-    drift: f64,
-    evaluations: f64,
+    pub(in crate::command) error: f64,
+    pub(in crate::command) drift: f64,
+    pub(in crate::command) evaluations: f64,
     seconds: f64,
 }
 
@@ -49,7 +49,7 @@ impl Study {
         Table {
             name: format!("work-precision-{}-summary", self.model),
             caption: format!(
-                "{}, t = {}. x: times the same method without feedback, as the median over the same steps or tolerances; \
+                "{}, t = {}. x: times the method without feedback, as the median over equal steps or tolerances; \
                  to {GOAL:e}: to reach that error, interpolated. The reference is known to {:.1e}",
                 self.model, self.until, self.uncertainty
             ),
@@ -69,11 +69,11 @@ impl Study {
         (series.to_string(), [&missing[..], &ratios, &work].concat())
     }
 
-    /// Nothing for a method without feedback, or if no step or tolerance is common to both.
-    fn comparison<'a>(&'a self, series: &'a Series) -> Option<Comparison<'a>> {
+    /// The comparison with the plain method; `None` for a plain method, or if no step or tolerance is common to both.
+    pub(in crate::command) fn comparison<'a>(&'a self, series: &'a Series) -> Option<Comparison<'a>> {
         let is_plain = |other: &&Series| other.stepper == series.stepper && other.policy == Policy::Plain;
         let plain = self.series.iter().find(is_plain).filter(|_| series.policy != Policy::Plain)?;
-        // What is below the reference's own error, or rounding, is no difference.
+        // Differences below the reference's own error, or below rounding, do not count.
         let error = |measured: &Measured| measured.error.max(self.uncertainty);
         let drift = |measured: &Measured| measured.drift.max(ROUNDING);
         Some(Comparison {
@@ -82,11 +82,11 @@ impl Study {
             error: series.ratio(plain, error)?,
             drift: series.ratio(plain, drift)?,
             evaluations: series.ratio(plain, |measured| measured.evaluations)?,
-            seconds: series.ratio(plain, |measured| measured.seconds)?,
+            seconds: series.ratio(plain, |measured| measured.seconds).unwrap_or(f64::NAN),
         })
     }
 
-    /// Losing cases first.
+    /// The findings in words, losses first.
     pub(super) fn findings(&self) -> Vec<String> {
         let comparisons: Vec<Comparison<'_>> = self.series.iter().filter_map(|s| self.comparison(s)).collect();
         let (losing, others): (Vec<_>, Vec<_>) = comparisons.iter().partition(|comparison| comparison.loses());
@@ -101,7 +101,7 @@ impl Study {
         findings
     }
 
-    /// Who reaches an error in the least time, and which geometric method comes first among its kind.
+    /// The series that reach an error in the least time, and the fastest geometric method.
     fn quickest(&self, goal: f64) -> String {
         if goal < self.uncertainty {
             return format!("An error of {goal:e} is below what the reference is known to.");
@@ -135,7 +135,7 @@ impl Comparison<'_> {
         self.error < 1.0 / SAME || self.drift < 1.0 / SAME
     }
 
-    /// How many runs did not come to their end that do without feedback.
+    /// The number of runs that did not reach their ends although they do without feedback.
     fn missing(&self) -> usize {
         (self.series.refused() + self.series.failed()).saturating_sub(self.plain.failed())
     }

@@ -21,22 +21,22 @@ const STEPS_TO_RELAX: f64 = 10.0;
 const TIME_TO_RELAX: f64 = 1.0;
 
 /// One method with one policy.
-pub(super) struct Series {
-    pub(super) stepper: Stepper,
-    pub(super) policy: Policy,
-    pub(super) points: Vec<Point>,
+pub(in crate::command) struct Series {
+    pub(in crate::command) stepper: Stepper,
+    pub(in crate::command) policy: Policy,
+    pub(in crate::command) points: Vec<Point>,
 }
 
-/// How steps are made.
+/// The kind of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stepper {
+pub(in crate::command) enum Stepper {
     Explicit(Scheme),
     Geometric(Rival),
 }
 
-/// What is done about the integrals.
+/// The policy by which integrals are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Policy {
+pub(in crate::command) enum Policy {
     Plain,
     /// One projection after each step, which is the default of a run.
     Projected,
@@ -48,35 +48,35 @@ pub(super) enum Policy {
 }
 
 /// One run.
-pub(super) struct Point {
+pub(in crate::command) struct Point {
     /// The step or the tolerance.
-    pub(super) setting: f64,
-    pub(super) outcome: Outcome,
+    pub(in crate::command) setting: f64,
+    pub(in crate::command) outcome: Outcome,
 }
 
-/// What came of a run.
-pub(super) enum Outcome {
-    /// Not made yet, or blown up, or without a step that meets the tolerance.
+/// The result of a run.
+pub(in crate::command) enum Outcome {
+    /// The run has not been made, has blown up, or found no step that meets the tolerance.
     Failed,
     /// The gains are unstable at this step.
     Refused,
     Done(Measured),
 }
 
-/// What a run that came to its end was like.
-pub(super) struct Measured {
-    pub(super) evaluations: f64,
-    /// Of the steps alone.
-    pub(super) seconds: f64,
-    /// Of the state at the end.
-    pub(super) error: f64,
-    /// The largest of any integral at any step.
-    pub(super) drift: f64,
+/// Measurements of a run that reached its end.
+pub(in crate::command) struct Measured {
+    pub(in crate::command) evaluations: f64,
+    /// Seconds of the steps alone.
+    pub(in crate::command) seconds: f64,
+    /// The error of the state at the end.
+    pub(in crate::command) error: f64,
+    /// The largest change of any integral at any step.
+    pub(in crate::command) drift: f64,
 }
 
 impl Series {
     /// The series of every method, with no run made yet.
-    pub(super) fn all(rivals: &[Rival], until: f64) -> Vec<Self> {
+    pub(in crate::command) fn all(rivals: &[Rival], until: f64) -> Vec<Self> {
         let explicit = SCHEMES.into_iter().flat_map(|scheme| {
             let policies = Policy::ALL.into_iter().filter(move |policy| policy.applies_to(scheme));
             policies.map(move |policy| Self::new(Stepper::Explicit(scheme), policy, until))
@@ -97,13 +97,13 @@ impl Series {
         Self { stepper, policy, points }
     }
 
-    /// The runs that came to their end.
-    pub(super) fn done(&self) -> impl Iterator<Item = &Measured> {
+    /// The measurements of runs that reached their ends.
+    pub(in crate::command) fn done(&self) -> impl Iterator<Item = &Measured> {
         self.points.iter().filter_map(Point::done)
     }
 
-    /// For colour and stroke.
-    pub(super) fn contender(&self) -> Contender {
+    /// The contender, which has the colour and the stroke of the series.
+    pub(in crate::command) fn contender(&self) -> Contender {
         let scheme = self.stepper.scheme();
         match self.policy.aid() {
             Aid::Nothing => Contender::plain(scheme),
@@ -112,9 +112,9 @@ impl Series {
         }
     }
 
-    /// The work at which the error first falls to `goal`, on straight lines between points in the logarithms of both; that of
-    /// the coarsest run where it is nearer already.
-    pub(super) fn work_to_reach(&self, goal: f64, work: impl Fn(&Measured) -> f64) -> Option<f64> {
+    /// The work at which the error first falls to `goal`, interpolated in the logarithms of both; the work of the coarsest run
+    /// if its error is below `goal` already.
+    pub(in crate::command) fn work_to_reach(&self, goal: f64, work: impl Fn(&Measured) -> f64) -> Option<f64> {
         let points: Vec<&Measured> = self.done().collect();
         let first = points.iter().position(|point| point.error <= goal)?;
         let b = points[first];
@@ -124,7 +124,7 @@ impl Series {
     }
 
     /// The median of a ratio to the runs of another series with the same steps or tolerances.
-    pub(super) fn ratio(&self, other: &Self, quantity: impl Fn(&Measured) -> f64) -> Option<f64> {
+    pub(in crate::command) fn ratio(&self, other: &Self, quantity: impl Fn(&Measured) -> f64) -> Option<f64> {
         let pairs = self.points.iter().zip(&other.points).filter_map(|(own, other)| own.done().zip(other.done()));
         let mut ratios: Vec<f64> = pairs.map(|(own, other)| quantity(own) / quantity(other)).collect();
         ratios.retain(|ratio| ratio.is_finite());
@@ -132,18 +132,18 @@ impl Series {
         ratios.get(ratios.len() / 2).copied()
     }
 
-    /// How many runs were refused.
-    pub(super) fn refused(&self) -> usize {
+    /// The number of runs that were refused.
+    pub(in crate::command) fn refused(&self) -> usize {
         self.points.iter().filter(|point| matches!(point.outcome, Outcome::Refused)).count()
     }
 
-    /// How many runs failed.
-    pub(super) fn failed(&self) -> usize {
+    /// The number of runs that failed.
+    pub(in crate::command) fn failed(&self) -> usize {
         self.points.iter().filter(|point| matches!(point.outcome, Outcome::Failed)).count()
     }
 
     /// A row for each run: step, tolerance, refused, failed, evaluations, seconds, error, drift.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (String, Vec<f64>)> {
+    pub(in crate::command) fn rows(&self) -> impl Iterator<Item = (String, Vec<f64>)> {
         self.points.iter().map(|point| {
             let setting =
                 if self.stepper.chooses_steps() { [f64::NAN, point.setting] } else { [point.setting, f64::NAN] };
@@ -161,13 +161,13 @@ impl Series {
 }
 
 impl Point {
-    pub(super) fn done(&self) -> Option<&Measured> {
+    pub(in crate::command) fn done(&self) -> Option<&Measured> {
         if let Outcome::Done(measured) = &self.outcome { Some(measured) } else { None }
     }
 }
 
 impl Stepper {
-    pub(super) const fn scheme(self) -> Scheme {
+    pub(in crate::command) const fn scheme(self) -> Scheme {
         match self {
             Self::Explicit(scheme) => scheme,
             Self::Geometric(Rival::Rattle) => Scheme::Rattle,
@@ -194,12 +194,12 @@ impl Policy {
         Self::BaeChang,
     ];
 
-    /// The rule of Bae and Chang is one for Euler's method.
+    /// Whether the policy applies to a scheme: the rule of Bae and Chang is for Euler's method.
     fn applies_to(self, scheme: Scheme) -> bool {
         self != Self::BaeChang || scheme == Scheme::Euler
     }
 
-    pub(super) const fn aid(self) -> Aid {
+    pub(in crate::command) const fn aid(self) -> Aid {
         match self {
             Self::Plain => Aid::Nothing,
             Self::Projected => Aid::Projection,
@@ -207,8 +207,8 @@ impl Policy {
         }
     }
 
-    /// What to run with a step or a tolerance.
-    pub(super) fn plan(self, scheme: Scheme, setting: f64, until: f64) -> Plan {
+    /// The plan of a run with a step or a tolerance.
+    pub(in crate::command) fn plan(self, scheme: Scheme, setting: f64, until: f64) -> Plan {
         let (method, tau) = match scheme {
             Scheme::Euler => (Method::Euler { h: setting }, STEPS_TO_RELAX * setting),
             Scheme::Midpoint => (Method::Midpoint { h: setting }, STEPS_TO_RELAX * setting),

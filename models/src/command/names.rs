@@ -1,0 +1,101 @@
+//! Names of entries, grouped into scalars, vectors, matrices and families.
+
+/// Names of entries that belong together.
+pub(crate) struct Group<'a> {
+    /// The common beginning of the names.
+    pub(crate) base: &'a str,
+    /// The position of the first entry among all.
+    pub(crate) first: usize,
+    /// The names in full.
+    pub(crate) entries: &'a [&'a str],
+    /// The index of each entry, empty for a scalar; `None` if the index of some name is not understood.
+    pub(crate) indices: Option<Vec<Vec<usize>>>,
+}
+
+/// The groups of `names`, in their order.
+pub(crate) fn groups<'a>(names: &'a [&'a str]) -> Vec<Group<'a>> {
+    let mut first = 0;
+    let group = |entries: &'a [&'a str]| {
+        let base = base(entries[0]);
+        let indices = entries.iter().map(|entry| index(&entry[base.len()..])).collect();
+        first += entries.len();
+        Group { base, first: first - entries.len(), entries, indices }
+    };
+    names.chunk_by(|a, b| base(a) == base(b)).map(group).collect()
+}
+
+impl Group<'_> {
+    /// A scalar, vector or matrix as a declaration writes it; a family has the range of its index.
+    pub(crate) fn shape(&self) -> String {
+        let (base, size) = (self.base, self.entries.len());
+        let ends = self.indices.as_ref().and_then(|indices| indices.first().zip(indices.last()));
+        match ends.map(|(first, last)| (first.as_slice(), last.as_slice())) {
+            Some(([], _)) => base.to_owned(),
+            Some((&[0], &[last])) => format!("{base}: [{}]", last + 1),
+            Some((&[first], &[last])) => format!("{base}[{first}..{}]", last + 1),
+            Some((_, &[row, column])) if size < (row + 1) * (column + 1) => {
+                format!("{base}: [{}, {}] ({size} entries)", row + 1, column + 1)
+            }
+            Some((_, &[row, column])) => format!("{base}: [{}, {}]", row + 1, column + 1),
+            _ => self.entries.join(", "),
+        }
+    }
+
+    /// The common beginning, with the range of the index of a family.
+    pub(crate) fn name(&self) -> String {
+        let shape = self.shape();
+        shape.split_once(": ").map_or(&*shape, |(base, _)| base).to_owned()
+    }
+
+    /// The positions of the columns' entries among all names: one column for a vector or a scalar.
+    pub(crate) fn columns(&self) -> Vec<Vec<usize>> {
+        let mut columns: Vec<Vec<usize>> = Vec::new();
+        for (entry, index) in self.indices.iter().flatten().enumerate() {
+            let column = index.get(1).copied().unwrap_or(0);
+            if columns.len() <= column {
+                columns.resize(column + 1, Vec::new());
+            }
+            columns[column].push(self.first + entry);
+        }
+        columns
+    }
+}
+
+fn base(name: &str) -> &str {
+    name.split('[').next().unwrap_or_default()
+}
+
+/// The index of an entry from the end of its name: `[2]` or `[(0, 1)]`, empty for a scalar.
+fn index(text: &str) -> Option<Vec<usize>> {
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let inner = inner.strip_prefix('(').and_then(|pair| pair.strip_suffix(')')).unwrap_or(inner);
+    inner.split(", ").map(|number| number.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shapes(names: &[&str]) -> Vec<String> {
+        groups(names).iter().map(Group::shape).collect()
+    }
+
+    #[test]
+    fn entries_are_put_together_to_their_shapes() {
+        let names = ["q[(0, 0)]", "q[(1, 0)]", "q[(0, 1)]", "q[(1, 1)]", "s", "v[0]", "v[1]", "link[1]", "link[2]"];
+        assert_eq!(shapes(&names), ["q: [2, 2]", "s", "v: [2]", "link[1..3]"]);
+        assert_eq!(shapes(&["r[(0, 0)]", "r[(1, 0)]", "r[(1, 1)]"]), ["r: [2, 2] (3 entries)"]);
+        assert_eq!(shapes(&["w[strange]"]), ["w[strange]"]);
+        assert_eq!(shapes(&["one[2]"]), ["one[2..3]"]);
+    }
+
+    #[test]
+    fn columns_are_positions_among_all_names() {
+        let names = ["s", "q[(0, 0)]", "q[(1, 0)]", "q[(0, 1)]", "q[(1, 1)]", "v[0]", "v[1]"];
+        let columns: Vec<_> = groups(&names).iter().map(Group::columns).collect();
+        assert_eq!(columns, [vec![vec![0]], vec![vec![1, 2], vec![3, 4]], vec![vec![5, 6]]]);
+    }
+}
