@@ -172,6 +172,17 @@ fn add_dynamics(
     let coefficients = coefficients(derivation, normalised, lowering).into_iter();
     let mut weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
     weights.extend(derivation.integrals.energy().map(|energy| (energy, normalised.factors[energy].clone())));
+    add_flow(derivation, normalised, lowering, weights, rows);
+}
+
+/// Adds J y, term by term, where y is the sum of these normalised rows, each with its weight.
+fn add_flow(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+    weights: Vec<(IntegralId, Monomial)>,
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
     for (id, weight) in weights {
         let slope = |column: Symbol| column_of(&normalised.rows[id], column).map(|entry| entry.clone().times(&weight));
         for state in derivation.symbols.states() {
