@@ -43,7 +43,18 @@ pub enum Kind {
 impl Kind {
     /// Whether the integral vanishes on the constraint set.
     pub fn is_constraint(self) -> bool {
-        matches!(self, Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::InvariantSet)
+        match self {
+            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::InvariantSet => true,
+            Self::Energy | Self::Invariant => false,
+        }
+    }
+
+    /// Whether the field conserves the integral in every state, whatever the declaration says.
+    pub fn is_conserved_by_construction(self) -> bool {
+        match self {
+            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::Energy => true,
+            Self::InvariantSet | Self::Invariant => false,
+        }
     }
 }
 
