@@ -154,6 +154,7 @@ pub fn emitted<S: FeedbackSystem>(system: &S, question: &Question<S>) -> Results
         ("feedback_field", feedback(x).as_ref().to_vec()),
         ("projection", prepared.projection(x, &variances, &noise, &violation).as_ref().to_vec()),
         ("squared_gradients", prepared.squared_gradients(x).as_ref().to_vec()),
+        ("reaction_field", prepared.reaction_field(x).as_ref().to_vec()),
         ("euler_step", euler.as_ref().to_vec()),
         ("rk4_step", rk4.as_ref().to_vec()),
     ])

@@ -120,6 +120,18 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
     lowering.builder.finish(outputs)
 }
 
+/// -J Df^T c
+pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let (mut lowering, normalised) = parts.normalised.clone();
+    let mut rows: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
+    let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
+    let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
+    add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
+    let outputs = lowering.sums(rows.into_iter().collect());
+    lowering.builder.finish(outputs)
+}
+
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
 /// F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
 pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
