@@ -3,9 +3,9 @@
 
 use super::interpret::{noise, variance, weigh};
 use super::projection::DAMPING;
-use crate::derivation::{Constraints, Derivation, Entry, Field, IntegralId, Output};
+use crate::derivation::{Coefficient, Constraints, Derivation, Field, IntegralId, Output};
 use crate::expression::{Expression, Symbol};
-use crate::sample::Point;
+use crate::points::Point;
 use crate::table::{Id, Table};
 
 /// The mathematics of a model at one point. What is computed on the way gets a relative `error`.
@@ -60,9 +60,9 @@ impl<'a> Oracle<'a> {
         let Derivation { symbols, structure, .. } = self.derivation;
         let component = |state: Symbol| {
             let terms = structure.row(symbols, state).into_iter().map(|(column, entry)| match entry {
-                Entry::One => covector(column),
-                Entry::MinusOne => -covector(column),
-                Entry::Function(function) => self.point.evaluate(function) * covector(column),
+                Coefficient::One => covector(column),
+                Coefficient::MinusOne => -covector(column),
+                Coefficient::Function(function) => self.point.evaluate(function) * covector(column),
             });
             terms.sum()
         };
