@@ -22,7 +22,7 @@ pub enum Evidence {
     Construction,
     /// Exact algebra proved it.
     Algebra,
-    /// It is true to more than forty digits in so many states.
+    /// It is true to more than forty digits in this number of states.
     Samples(u32),
 }
 

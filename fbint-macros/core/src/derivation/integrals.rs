@@ -99,7 +99,7 @@ impl Integrals {
         self.iter().filter(|(_, integral)| integral.kind.is_constraint())
     }
 
-    /// The constraints without rates, which stand for themselves: users declare only these.
+    /// The constraints that users declare: all but rates.
     pub fn declared_constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral)> {
         self.constraints().filter(|(_, integral)| !matches!(integral.kind, Kind::Rate { .. }))
     }

@@ -59,7 +59,7 @@ impl Signatures {
     }
 }
 
-/// So many numbers.
+/// The type of an array of numbers.
 fn array(length: usize) -> TokenStream {
     let length = Literal::usize_unsuffixed(length);
     quote!([T; #length])

@@ -53,7 +53,7 @@ pub(super) struct Lowering<'a> {
     bound: BTreeMap<Symbol, Value>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
-    /// The same sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
+    /// Those sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
     sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
 }
 

@@ -131,7 +131,7 @@ impl Instruction {
         !matches!(self, Self::Constant(_) | Self::Input(_) | Self::Weighed(..))
     }
 
-    /// The same operation with the operands of a sum or a product in increasing order, as value numbering wants it.
+    /// The operation with the operands of a sum or a product in increasing order, as value numbering wants it.
     pub fn ordered(self) -> Self {
         match self {
             Self::Add(a, b) => Self::Add(a.min(b), a.max(b)),
@@ -140,7 +140,7 @@ impl Instruction {
         }
     }
 
-    /// The same operation on other values.
+    /// The operation on other values.
     pub fn map(self, mut to: impl FnMut(Value) -> Value) -> Self {
         match self {
             Self::Constant(_) | Self::Input(_) => self,
