@@ -124,7 +124,7 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
 pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
-    let mut rows: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
+    let mut rows = derivation.symbols.over_states(|_| Vec::new());
     let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
     let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
     add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
@@ -150,7 +150,7 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
-    let mut rows: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
+    let mut rows = derivation.symbols.over_states(|_| Vec::new());
     if with_dynamics {
         add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
     }

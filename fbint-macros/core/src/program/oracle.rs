@@ -26,7 +26,7 @@ impl<'a> Oracle<'a> {
         let value = |expression: &Expression| point.evaluate(expression) * (1.0 + error());
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {
-            let mut row: Table<Symbol, f64> = derivation.symbols.states().map(|_| 0.0).collect();
+            let mut row = derivation.symbols.over_states(|_| 0.0);
             integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
             row
         });
