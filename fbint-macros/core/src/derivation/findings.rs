@@ -26,7 +26,7 @@ pub enum Evidence {
     Samples(u32),
 }
 
-/// What was found out about a [`Derivation`], for people to read: nothing of it enters the generated code.
+/// What was found out about a [`Derivation`](super::Derivation), for people to read: nothing of it enters the generated code.
 #[derive(Clone, Debug)]
 pub struct Findings {
     /// For each integral.
