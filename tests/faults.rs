@@ -16,7 +16,7 @@ use fbint_macros_core::program::{FUNCTIONS, Input, Instruction, Program, Program
 use fbint_macros_core::table::Id;
 use fbint_runtime::FeedbackSystem;
 use fbint_tests::compiler::Declaration;
-use fbint_tests::functions::{self, Question, Results, disagreement, emitted, interpreted};
+use fbint_tests::functions::{Question, Results, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
 use fbint_tests::{Random, relative_error};
 
@@ -398,8 +398,7 @@ impl<S: Declared> Checks<S> {
     fn changed(&self, programs: &Programs) -> bool {
         self.judged.iter().any(|(parameters, question, good, rounding)| {
             let faulty = interpreted(programs, parameters, question);
-            let pairs = good.0.iter().zip(&faulty.0).zip(functions::FUNCTIONS);
-            pairs.into_iter().any(|((good, faulty), name)| {
+            good.pairs(&faulty).any(|(name, good, faulty)| {
                 let error = relative_error(faulty, good);
                 error.is_nan() || error > if name == "projection" { rounding.max(ROUNDING) } else { ROUNDING }
             })

@@ -4,7 +4,7 @@
 //! numbers on the declared functions ([`Oracle::results`](crate::oracle::Oracle::results)) and stored values. [`disagreement`]
 //! is the one check that holds one path against another: tests of the models and tests with injected faults share it.
 
-use fbint_macros_core::program::{self, Program, Programs};
+use fbint_macros_core::program::{FEEDBACK_FIELD, FUNCTIONS, Form, INTEGRALS, JACOBIAN, Program, Programs};
 use fbint_runtime::tableau::{EULER, RK4};
 use fbint_runtime::{Entries, FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Scalar, Vector};
 use nalgebra::DMatrix;
@@ -12,24 +12,29 @@ use nalgebra::DMatrix;
 use crate::compiler::{NOISE, normalised, run, variance};
 use crate::{Random, relative_error};
 
-/// The functions, in the order of [`Results`], and two steps with the feedback field.
-pub const FUNCTIONS: [&str; 11] = [
-    "vector_field",
-    "integrals",
-    "integrals_jacobian",
-    "multipliers",
-    "outputs",
-    "potential_gradient",
-    "feedback_field",
-    "projection",
-    "squared_gradients",
-    "euler_step",
-    "rk4_step",
-];
-
-/// What each of [`FUNCTIONS`] returns, matrices row by row; empty where a path does not give it.
+/// What each generated function returns, by its name, matrices row by row; and two steps with the feedback field.
 #[derive(Clone, Debug)]
-pub struct Results(pub [Vec<f64>; FUNCTIONS.len()]);
+pub struct Results(Vec<(&'static str, Vec<f64>)>);
+
+impl Results {
+    /// The results of all functions, in any order.
+    pub fn new(all: impl IntoIterator<Item = (&'static str, Vec<f64>)>) -> Self {
+        let results = Self(all.into_iter().collect());
+        for function in FUNCTIONS {
+            assert!(results.get(function.name).is_some(), "a path does not give `{}`", function.name);
+        }
+        results
+    }
+
+    fn get(&self, name: &str) -> Option<&[f64]> {
+        self.0.iter().find(|(other, _)| *other == name).map(|(_, values)| &values[..])
+    }
+
+    /// What two paths give for each function that both give.
+    pub fn pairs<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = (&'static str, &'a [f64], &'a [f64])> {
+        self.0.iter().filter_map(|(name, values)| Some((*name, &values[..], other.get(name)?)))
+    }
+}
 
 /// What to evaluate the functions of the system `S` at.
 #[derive(Clone, Debug)]
@@ -139,18 +144,19 @@ pub fn emitted<S: FeedbackSystem>(system: &S, question: &Question<S>) -> Results
     let (mut euler, mut rk4) = (*x, *x);
     EULER.step(feedback, &mut euler, *h);
     RK4.step(feedback, &mut rk4, *h);
-    Results([
-        prepared.vector_field(x).as_ref().to_vec(),
-        integrals.as_ref().to_vec(),
-        jacobian.as_ref().iter().flat_map(|row| row.as_ref()).copied().collect(),
-        prepared.multipliers(x).as_ref().to_vec(),
-        prepared.outputs(x).as_ref().to_vec(),
-        prepared.potential_gradient(x, law).as_ref().to_vec(),
-        feedback(x).as_ref().to_vec(),
-        prepared.projection(x, &variances, &noise, &violation).as_ref().to_vec(),
-        prepared.squared_gradients(x).as_ref().to_vec(),
-        euler.as_ref().to_vec(),
-        rk4.as_ref().to_vec(),
+    Results::new([
+        ("vector_field", prepared.vector_field(x).as_ref().to_vec()),
+        ("integrals", integrals.as_ref().to_vec()),
+        ("integrals_jacobian", jacobian.as_ref().iter().flat_map(|row| row.as_ref()).copied().collect()),
+        ("multipliers", prepared.multipliers(x).as_ref().to_vec()),
+        ("outputs", prepared.outputs(x).as_ref().to_vec()),
+        ("potential_gradient", prepared.potential_gradient(x, law).as_ref().to_vec()),
+        ("feedback_field", feedback(x).as_ref().to_vec()),
+        ("projection", prepared.projection(x, &variances, &noise, &violation).as_ref().to_vec()),
+        ("squared_gradients", prepared.squared_gradients(x).as_ref().to_vec()),
+        ("reaction_field", prepared.reaction_field(x).as_ref().to_vec()),
+        ("euler_step", euler.as_ref().to_vec()),
+        ("rk4_step", rk4.as_ref().to_vec()),
     ])
 }
 
@@ -161,25 +167,19 @@ pub fn interpreted<S: FeedbackSystem>(programs: &Programs, parameters: &[f64], q
     let weigh = |integrals: &[f64]| weighed(&question.law, integrals);
     let law = normalised(programs, &machine.prepared, weigh);
     let at = |program: &Program, x: &[f64]| machine.run(program, x, &law);
-    let feedback = |x: &[f64]| at(&programs[&program::FEEDBACK_FIELD], x);
+    let feedback = |x: &[f64]| at(&programs[&FEEDBACK_FIELD], x);
     let x = question.x.as_ref();
-    let (integrals, jacobian) = (at(&programs[&program::INTEGRALS], x), at(&programs[&program::JACOBIAN], x));
+    let (integrals, jacobian) = (at(&programs[&INTEGRALS], x), at(&programs[&JACOBIAN], x));
     let violation = question.violation(&integrals, |row, column| jacobian[row * columns + column]);
-    let projection = machine.run(&programs[&program::PROJECTION], x, |integrals| weighed(&violation, integrals));
+    let functions = programs.functions().map(|(function, program)| {
+        let results = match function.law() {
+            Some(Form::Declared) => machine.run(program, x, |integrals| weighed(&violation, integrals)),
+            Some(Form::Normalised) | None => at(program, x),
+        };
+        (function.name, results)
+    });
     let (euler, rk4) = steps(&feedback, x, question.h);
-    Results([
-        at(&programs[&program::VECTOR_FIELD], x),
-        integrals,
-        jacobian,
-        at(&programs[&program::MULTIPLIERS], x),
-        at(&programs[&program::OUTPUTS], x),
-        at(&programs[&program::POTENTIAL_GRADIENT], x),
-        feedback(x),
-        projection,
-        at(&programs[&program::SQUARED_GRADIENTS], x),
-        euler,
-        rk4,
-    ])
+    Results::new(functions.chain([("euler_step", euler), ("rk4_step", rk4)]))
 }
 
 fn weighed<S: FeedbackSystem>(law: &impl FeedbackLaw<S, f64>, integrals: &[f64]) -> Vec<f64> {
@@ -217,9 +217,8 @@ pub fn disagreement(
     expected: &Results,
     tolerance: impl Fn(&str) -> f64,
 ) -> Option<(&'static str, f64)> {
-    let pairs = obtained.0.iter().zip(&expected.0).zip(FUNCTIONS);
-    let asked = pairs.filter(|((obtained, expected), _)| !obtained.is_empty() && !expected.is_empty());
-    asked
-        .map(|((obtained, expected), name)| (name, relative_error(obtained, expected)))
+    obtained
+        .pairs(expected)
+        .map(|(name, obtained, expected)| (name, relative_error(obtained, expected)))
         .find(|&(name, error)| error.is_nan() || error > tolerance(name))
 }

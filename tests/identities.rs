@@ -6,7 +6,7 @@
 
 use fbint_runtime::{Entries, Feedback, FeedbackSystem, Gains, Integrals, PreparedSystem, Uniform, Vector};
 use fbint_tests::compiler::Declaration;
-use fbint_tests::functions::{FUNCTIONS, Law, Question, disagreement, emitted, interpreted};
+use fbint_tests::functions::{Law, Question, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, random_parameters, random_state};
 use fbint_tests::reference::{FieldPoint, field_points};
 use fbint_tests::systems::{
@@ -216,7 +216,7 @@ mod interpreter {
             let parameters = random_parameters(system, &mut random);
             let question = Question::random(system.state(&mut random), &mut random, turn);
             let (obtained, expected) = (emitted(system, &question), interpreted(&programs, &parameters, &question));
-            for ((obtained, expected), name) in obtained.0.iter().zip(&expected.0).zip(FUNCTIONS) {
+            for (name, obtained, expected) in obtained.pairs(&expected) {
                 // Sign and payload of a NaN are not specified.
                 let is_nan = |value: &f64| value.is_nan();
                 if obtained.iter().any(is_nan) && expected.iter().any(is_nan) {

@@ -112,6 +112,9 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     ) -> Vector<Self::System, T>;
     /// |dF_i|^2 of each integral, the diagonal of DF DF^T.
     fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
+    /// X - J grad H, what the constraints add to the field: in the rates of the momenta, the forces that hold them. 0 where there
+    /// are no constraints, or the field is not canonical.
+    fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
 }
 
 /// What the feedback adds to a system: F_target and K of CPV22 eq. (6), as the generated code calls them.

@@ -44,6 +44,7 @@ fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Resu
     set_parameter(&mut model.clone(), black_box(0), parameter(model, black_box(0)));
     black_box((vector_field(&prepared, &x), integrals(&prepared, &x), integrals_jacobian(&prepared, &x)));
     black_box((multipliers(&prepared, &x), outputs(&prepared, &x), squared_gradients(&prepared, &x)));
+    black_box(reaction_field(&prepared, &x));
     black_box((gather::<S>(&prepared), normalisation(&prepared)));
     let uniform = Feedback::new(model, &x, Gains::uniform(1.0))?;
     laws::<S>(&prepared, uniform.targets(), &x);
@@ -187,6 +188,10 @@ functions! {
 
     fn normalisation<P: PreparedSystem<f64>>(system: &P) -> Integrals<P::System, [f64; 3]> {
         system.normalisation()
+    }
+
+    fn reaction_field<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
+        system.reaction_field(x)
     }
 
     fn squared_gradients<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Integrals<P::System> {

@@ -261,7 +261,7 @@ impl Expression {
         Self::Call(function, arguments.into_iter().collect())
     }
 
-    /// The same expression with every symbol replaced.
+    /// The expression with every symbol replaced.
     pub fn substituted(&self, replacement: &impl Fn(Symbol) -> Self) -> Self {
         let all =
             |children: &[Self]| -> Vec<Self> { children.iter().map(|child| child.substituted(replacement)).collect() };

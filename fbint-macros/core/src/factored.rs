@@ -8,7 +8,7 @@ use num_traits::{One, Signed, Zero};
 
 use crate::expression::Expression;
 
-/// The same expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
+/// The expression where every sum is the product of what its terms share (numbers, and powers of one sign) and the sum of
 /// what remains: a x / m + a y / m is a (x + y) / m.
 pub fn factored(expression: &Expression) -> Expression {
     match expression {

@@ -33,7 +33,7 @@ use symbolica::utils::Settable;
 pub use self::lock::SessionError;
 use crate::expression::{Expression, Function, Symbol};
 use crate::factored::factored;
-use crate::sample::sample_points;
+use crate::points::sample_points;
 
 /// Terms of a sum beyond which it is not expanded.
 const MOST_TERMS: usize = 20_000;

@@ -348,6 +348,16 @@ fn hostile_declarations_are_bounded() {
     }
 }
 
+#[test]
+fn every_quantity_without_a_derivative_is_named() {
+    let attribute = format!(
+        "{PENDULUM}, invariant(first = p[0] / (q[0] * p[1] - p[1] * q[0]), second = q[1] / (q[0] * q[2] - q[2] * q[0]))"
+    );
+    let reason = "has no finite real derivative: some part of it divides by zero or takes the root of a negative number; remove that part";
+    let expected = ["first", "second"].map(|name| format!("`{name}` {reason}"));
+    assert_eq!(messages(&attribute, PENDULUM_STRUCT), expected);
+}
+
 /// A problem that is not declared but made, as other front ends may.
 #[test]
 fn problems_are_plain_data() {

@@ -22,11 +22,11 @@ pub enum Evidence {
     Construction,
     /// Exact algebra proved it.
     Algebra,
-    /// It is true to more than forty digits in so many states.
+    /// It is true to more than forty digits in this number of states.
     Samples(u32),
 }
 
-/// What was found out about a [`Derivation`], for people to read: nothing of it enters the generated code.
+/// What was found out about a [`Derivation`](super::Derivation), for people to read: nothing of it enters the generated code.
 #[derive(Clone, Debug)]
 pub struct Findings {
     /// For each integral.

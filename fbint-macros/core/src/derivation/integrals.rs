@@ -43,7 +43,18 @@ pub enum Kind {
 impl Kind {
     /// Whether the integral vanishes on the constraint set.
     pub fn is_constraint(self) -> bool {
-        matches!(self, Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::InvariantSet)
+        match self {
+            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::InvariantSet => true,
+            Self::Energy | Self::Invariant => false,
+        }
+    }
+
+    /// Whether the field conserves the integral in every state, whatever the declaration says.
+    pub fn is_conserved_by_construction(self) -> bool {
+        match self {
+            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::Energy => true,
+            Self::InvariantSet | Self::Invariant => false,
+        }
     }
 }
 
@@ -88,7 +99,7 @@ impl Integrals {
         self.iter().filter(|(_, integral)| integral.kind.is_constraint())
     }
 
-    /// The constraints without rates, which stand for themselves: users declare only these.
+    /// The constraints that users declare: all but rates.
     pub fn declared_constraints(&self) -> impl Iterator<Item = (IntegralId, &Integral)> {
         self.constraints().filter(|(_, integral)| !matches!(integral.kind, Kind::Rate { .. }))
     }

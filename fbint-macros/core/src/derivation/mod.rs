@@ -14,7 +14,7 @@ mod symbols;
 pub use constraints::{Constraints, EnergyBracket};
 pub use findings::{Bracket, Conservation, Doubt, Evidence, Findings, Involution, Rank};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
-pub use structure::{Entry, Structure};
+pub use structure::{Coefficient, Structure};
 pub use symbols::{Role, SymbolInfo, Symbols};
 
 use crate::expression::{Expression, Symbol};

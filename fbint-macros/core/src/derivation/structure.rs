@@ -17,7 +17,7 @@ pub enum Structure {
 
 /// An entry of J.
 #[derive(Clone, Copy, Debug)]
-pub enum Entry<'a> {
+pub enum Coefficient<'a> {
     /// 1
     One,
     /// -1
@@ -42,12 +42,12 @@ impl Structure {
     }
 
     /// Row x of J: each y with {x, y}, where that does not vanish.
-    pub fn row<'a>(&'a self, symbols: &Symbols, x: Symbol) -> Vec<(Symbol, Entry<'a>)> {
+    pub fn row<'a>(&'a self, symbols: &Symbols, x: Symbol) -> Vec<(Symbol, Coefficient<'a>)> {
         match (self, symbols[x].role) {
-            (Self::Canonical, Role::Coordinate { momentum }) => vec![(momentum, Entry::One)],
-            (Self::Canonical, Role::Momentum { coordinate }) => vec![(coordinate, Entry::MinusOne)],
+            (Self::Canonical, Role::Coordinate { momentum }) => vec![(momentum, Coefficient::One)],
+            (Self::Canonical, Role::Momentum { coordinate }) => vec![(coordinate, Coefficient::MinusOne)],
             (Self::Matrix(rows), role) if role.is_state() => {
-                rows[x].iter().map(|(y, entry)| (*y, Entry::Function(entry))).collect()
+                rows[x].iter().map(|(y, entry)| (*y, Coefficient::Function(entry))).collect()
             }
             _ => Vec::new(),
         }
@@ -59,7 +59,7 @@ impl Structure {
         symbols: &Symbols,
         f: impl IntoIterator<Item = (Symbol, F)>,
         g: impl Fn(Symbol) -> Option<G>,
-    ) -> Vec<(F, Entry<'a>, G)> {
+    ) -> Vec<(F, Coefficient<'a>, G)> {
         let mut terms = Vec::new();
         for (x, slope) in f {
             for (y, entry) in self.row(symbols, x) {

@@ -62,6 +62,11 @@ impl Symbols {
         self.iter().filter(|(_, symbol)| symbol.role.is_state()).map(|(id, _)| id)
     }
 
+    /// The table that has `entry` of each entry of the state.
+    pub fn over_states<T>(&self, entry: impl FnMut(Symbol) -> T) -> Table<Symbol, T> {
+        self.states().map(entry).collect()
+    }
+
     /// N, the number of entries of the state.
     pub fn dimension(&self) -> usize {
         self.states().count()

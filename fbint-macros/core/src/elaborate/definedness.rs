@@ -6,8 +6,8 @@ use num_traits::{One, Signed};
 use crate::bounds::Range;
 use crate::derivation::{IntegralId, Problem, Symbols};
 use crate::expression::{Expression, Function};
+use crate::points::{Point, search_points};
 use crate::precise::Real;
-use crate::sample::{Point, search_points};
 
 /// Points at which the arguments must be defined before anything is said of the function.
 const ENOUGH: usize = 50;

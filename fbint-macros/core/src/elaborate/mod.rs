@@ -29,7 +29,7 @@ use syn::{Expr, Ident};
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
 use self::integrals::{Kept, Listed, latex};
 use self::multipliers::multipliers;
-use self::quantities::{Flattened, Kind, Quantity, flatten, join};
+use self::quantities::{Flattened, Purpose, Quantity, flatten, join};
 use self::scope::{Outcome, Scope};
 use self::symbols::Unknowns;
 pub use self::symbols::{Entry, Place};
@@ -61,10 +61,10 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
     let dynamics = field::field(&mut scope, declaration, symbols.dimension());
-    let constraint = if declaration.canonical { Kind::Holonomic } else { Kind::InvariantSet };
+    let constraint = if declaration.canonical { Purpose::Holonomic } else { Purpose::InvariantSet };
     let constraints = flatten(&mut scope, &declaration.constraints, constraint, &symbols);
-    let phase = flatten(&mut scope, &declaration.phase_constraints, Kind::PhaseConstraint, &symbols);
-    let invariants = flatten(&mut scope, &declaration.invariants, Kind::Invariant, &symbols);
+    let phase = flatten(&mut scope, &declaration.phase_constraints, Purpose::PhaseConstraint, &symbols);
+    let invariants = flatten(&mut scope, &declaration.invariants, Purpose::Invariant, &symbols);
     let Listed { integrals, spans } = Kept {
         canonical: declaration.canonical,
         constraints: sound(&constraints),
@@ -76,7 +76,7 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let acting = if declaration.canonical { add_multipliers(&integrals, &mut symbols) } else { Vec::new() };
     let constrained = constraints.iter().chain(&phase).filter(|_| declaration.canonical);
     scope.multipliers = Some(multipliers(declaration, constrained, &acting));
-    let outputs = flatten(&mut scope, &declaration.outputs, Kind::Output, &symbols);
+    let outputs = flatten(&mut scope, &declaration.outputs, Purpose::Output, &symbols);
     let used = scope.used();
 
     let (constraints, phase) = (join(constraints), join(phase));

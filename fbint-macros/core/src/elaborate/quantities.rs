@@ -29,7 +29,7 @@ pub(super) struct Quantity {
 
 /// What a named quantity is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum Purpose {
     /// g(q) = 0 of a canonical system.
     Holonomic,
     /// g(x) = 0 of a field that is given or has a Poisson matrix.
@@ -56,7 +56,7 @@ pub(super) struct Member {
 }
 
 /// All quantities of one kind; each mistaken one is reported.
-pub(super) fn flatten(scope: &mut Scope, list: &[Named], kind: Kind, symbols: &Symbols) -> Vec<Outcome<Flattened>> {
+pub(super) fn flatten(scope: &mut Scope, list: &[Named], kind: Purpose, symbols: &Symbols) -> Vec<Outcome<Flattened>> {
     list.iter().map(|named| members(scope, named, kind, symbols)).collect()
 }
 
@@ -67,7 +67,7 @@ pub(super) fn join(all: Vec<Outcome<Flattened>>) -> Outcome<Vec<Quantity>> {
 }
 
 /// The members of a family, or the one quantity that is none. The first mistaken member speaks for all.
-fn members(scope: &mut Scope, named: &Named, kind: Kind, symbols: &Symbols) -> Outcome<Flattened> {
+fn members(scope: &mut Scope, named: &Named, kind: Purpose, symbols: &Symbols) -> Outcome<Flattened> {
     let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
     let Some(family) = &named.family else {
         member(scope, named, kind, symbols, "", &mut all)?;
@@ -85,13 +85,13 @@ fn members(scope: &mut Scope, named: &Named, kind: Kind, symbols: &Symbols) -> O
 fn member(
     scope: &mut Scope,
     named: &Named,
-    kind: Kind,
+    kind: Purpose,
     symbols: &Symbols,
     suffix: &str,
     all: &mut Flattened,
 ) -> Outcome<()> {
     let value = match kind {
-        Kind::Holonomic => scope.holonomic(&named.value)?,
+        Purpose::Holonomic => scope.holonomic(&named.value)?,
         _ => scope.evaluate(&named.value)?,
     };
     let shape = value.shape();
@@ -99,14 +99,14 @@ fn member(
     if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
         let name = &constant.name;
         let message = match kind {
-            Kind::Holonomic => {
+            Purpose::Holonomic => {
                 format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing")
             }
-            Kind::InvariantSet | Kind::PhaseConstraint => {
-                let what = if kind == Kind::InvariantSet { "constraint" } else { "phase constraint" };
+            Purpose::InvariantSet | Purpose::PhaseConstraint => {
+                let what = if kind == Purpose::InvariantSet { "constraint" } else { "phase constraint" };
                 format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
             }
-            Kind::Invariant | Kind::Output => {
+            Purpose::Invariant | Purpose::Output => {
                 format!("the invariant `{name}` is constant by itself: it contains no variable of the state; remove it")
             }
         };
@@ -137,22 +137,22 @@ fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {
 }
 
 /// Whether nothing in the value depends on what it should restrict or keep.
-fn is_constant(value: &Expression, kind: Kind, symbols: &Symbols) -> bool {
+fn is_constant(value: &Expression, kind: Purpose, symbols: &Symbols) -> bool {
     let is_relevant = |role: Role| match kind {
-        Kind::Output => true,
-        Kind::Holonomic => role.is_state() && !matches!(role, Role::Momentum { .. }),
-        Kind::InvariantSet | Kind::PhaseConstraint | Kind::Invariant => role.is_state(),
+        Purpose::Output => true,
+        Purpose::Holonomic => role.is_state() && !matches!(role, Role::Momentum { .. }),
+        Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::Invariant => role.is_state(),
     };
-    kind != Kind::Output && !value.symbols().into_iter().any(|symbol| is_relevant(symbols[symbol].role))
+    kind != Purpose::Output && !value.symbols().into_iter().any(|symbol| is_relevant(symbols[symbol].role))
 }
 
 /// Equal entries of a matrix come from its symmetry; those of a vector of constraints are a slip, which the brackets of a
 /// canonical system bring to light.
-fn merges(kind: Kind, shape: Shape) -> bool {
+fn merges(kind: Purpose, shape: Shape) -> bool {
     match kind {
-        Kind::Invariant => true,
-        Kind::Holonomic | Kind::InvariantSet | Kind::PhaseConstraint => matches!(shape, Shape::Matrix { .. }),
-        Kind::Output => false,
+        Purpose::Invariant => true,
+        Purpose::Holonomic | Purpose::InvariantSet | Purpose::PhaseConstraint => matches!(shape, Shape::Matrix { .. }),
+        Purpose::Output => false,
     }
 }
 

@@ -176,12 +176,12 @@ impl Value {
         &self.entries[column * rows + row]
     }
 
-    /// The same operation on every entry.
+    /// The value with an operation done to every entry.
     pub(super) fn map(self, operation: impl FnMut(Scalar) -> Scalar) -> Self {
         Self { shape: self.shape, entries: self.entries.into_iter().map(operation).collect() }
     }
 
-    /// The same operation on every two corresponding entries of quantities of one shape.
+    /// The value with an operation done to every two corresponding entries of quantities of one shape.
     pub(super) fn zip(self, other: Self, operation: impl Fn(Scalar, Scalar) -> Scalar) -> Self {
         let pairs = self.entries.into_iter().zip(other.entries);
         Self { shape: self.shape, entries: pairs.map(|(left, right)| operation(left, right)).collect() }

@@ -25,7 +25,7 @@ use crate::syntax::plain;
 use crate::table::{Id, Table};
 
 /// What every body of one model has in common.
-pub(super) struct Scope<'a> {
+pub(super) struct Writer<'a> {
     runtime: &'a syn::Path,
     places: &'a Table<Symbol, Place>,
     names: Table<Symbol, Ident>,
@@ -33,7 +33,7 @@ pub(super) struct Scope<'a> {
     prepared: Vec<Ident>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> Writer<'a> {
     pub(super) fn new(runtime: &'a syn::Path, places: &'a Table<Symbol, Place>, prepare: &Program) -> Self {
         let mut taken: BTreeSet<String> =
             ["x", "law", "rows", "variances", "noise"].into_iter().map(str::to_owned).collect();
@@ -192,7 +192,7 @@ enum Numbers {
 }
 
 struct Body<'a> {
-    scope: &'a Scope<'a>,
+    writer: &'a Writer<'a>,
     program: &'a Program,
     numbers: Numbers,
     pieces: Vec<Option<Piece>>,
@@ -202,9 +202,9 @@ struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    fn new(scope: &'a Scope<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
+    fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        Self { scope, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form }
+        Self { writer, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form }
     }
 
     /// Hands the integrals to the law, which gives names to those entries of y that are read.
@@ -249,11 +249,11 @@ impl<'a> Body<'a> {
     fn read_input(&mut self, instruction: &Instruction) {
         let statement = match (instruction, self.numbers) {
             (Instruction::Input(Input::State(symbol)), Numbers::Scalars) => {
-                let (name, index) = (&self.scope.names[*symbol], Literal::usize_unsuffixed(symbol.place()));
+                let (name, index) = (&self.writer.names[*symbol], Literal::usize_unsuffixed(symbol.place()));
                 quote!(let #name = x[#index];)
             }
             (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
-                let name = &self.scope.prepared[*index];
+                let name = &self.writer.prepared[*index];
                 quote!(let #name = self.#name;)
             }
             (Instruction::Input(Input::Variance(column)), Numbers::Scalars) => {
@@ -299,7 +299,7 @@ impl<'a> Body<'a> {
                     quote!(#receiver.#name(#(#arguments),*))
                 }
                 Numbers::Doubles => {
-                    let (runtime, receiver) = (self.scope.runtime, receiver.tokens);
+                    let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
                     quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
                 }
             };
@@ -315,9 +315,9 @@ impl<'a> Body<'a> {
         match *instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
             Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => {
-                Piece::atom(self.scope.names[symbol].to_token_stream())
+                Piece::atom(self.writer.names[symbol].to_token_stream())
             }
-            Instruction::Input(Input::Prepared(index)) => Piece::atom(self.scope.prepared[index].to_token_stream()),
+            Instruction::Input(Input::Prepared(index)) => Piece::atom(self.writer.prepared[index].to_token_stream()),
             // What the law returns is bound entry by entry.
             Instruction::Weigh(_) => Piece::atom(TokenStream::new()),
             Instruction::Weighed(_, integral) => Piece::atom(weighted_name(integral.place()).into_token_stream()),

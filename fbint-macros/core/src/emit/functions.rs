@@ -4,7 +4,7 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::Compiled;
-use super::body::Scope;
+use super::body::Writer;
 use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns};
 
 /// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
@@ -59,24 +59,24 @@ impl Signatures {
     }
 }
 
-/// So many numbers.
+/// The type of an array of numbers.
 fn array(length: usize) -> TokenStream {
     let length = Literal::usize_unsuffixed(length);
     quote!([T; #length])
 }
 
 /// The functions of the prepared model.
-pub(super) fn functions(compiled: &Compiled<'_>, scope: &Scope<'_>, signatures: &Signatures) -> TokenStream {
+pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> TokenStream {
     let functions = compiled.programs.functions().map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let form = function.law().unwrap_or(Form::Declared);
         let body = match function.returns {
-            Returns::Jacobian => scope.matrix(program, signatures.states),
-            Returns::States | Returns::Integrals | Returns::Outputs => scope.vector(program, form),
+            Returns::Jacobian => writer.matrix(program, signatures.states),
+            Returns::States | Returns::Integrals | Returns::Outputs => writer.vector(program, form),
         };
         quote!(#inlining #signature { #body })
     });
-    let normalisation = scope.normalisation(&compiled.programs.normalisation);
+    let normalisation = writer.normalisation(&compiled.programs.normalisation);
     let (zero_targets, m) = (zero_targets(compiled), Literal::usize_unsuffixed(signatures.integrals));
     quote! {
         const ZERO_TARGETS: [::core::primitive::bool; #m] = [#(#zero_targets),*];

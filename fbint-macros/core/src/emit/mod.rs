@@ -17,7 +17,7 @@ use crate::expression::Symbol;
 use crate::program::{self, Programs};
 use crate::syntax::{Declaration, plain};
 use crate::table::Table;
-use body::{Scope, place};
+use body::{Writer, place};
 use functions::{Signatures, functions};
 use state::state_type;
 pub use stub::stub;
@@ -46,12 +46,12 @@ pub struct Compiled<'a> {
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
 pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let item = &compiled.declaration.item;
-    let scope = Scope::new(&compiled.declaration.runtime, compiled.places, &compiled.programs.prepare);
+    let writer = Writer::new(&compiled.declaration.runtime, compiled.places, &compiled.programs.prepare);
     let state = state_type(compiled.declaration);
-    let prepare = prepare(compiled, &scope);
-    let prepared = prepared(compiled, &scope);
+    let prepare = prepare(compiled, &writer);
+    let prepared = prepared(compiled, &writer);
     let source = source(compiled, &prepare, &prepared);
-    let implementation = implementation(compiled, &scope, &prepare, &source);
+    let implementation = implementation(compiled, &writer, &prepare, &source);
     quote!(#item #state #prepared #implementation)
 }
 
@@ -66,10 +66,10 @@ fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream
 }
 
 /// The function that computes what depends on parameters alone.
-fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
+fn prepare(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     let prepared = prepared_name(&compiled.declaration.item.ident);
-    let (statements, values) = scope.prepare(&compiled.programs.prepare);
-    let fields = scope.prepared().iter().zip(values).map(|(field, value)| {
+    let (statements, values) = writer.prepare(&compiled.programs.prepare);
+    let fields = writer.prepared().iter().zip(values).map(|(field, value)| {
         let passed_on = *field == value.to_string();
         if passed_on { quote!(#field) } else { quote!(#field: #value) }
     });
@@ -88,14 +88,14 @@ fn prepare(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
 /// pub struct PendulumPrepared<T> { m: T, c_0: T }
 /// impl<T: Scalar> PreparedSystem<T> for PendulumPrepared<T> { .. }
 /// ```
-fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
+fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     let (runtime, visibility) = (&compiled.declaration.runtime, &compiled.declaration.item.vis);
     let name = prepared_name(&compiled.declaration.item.ident);
     let doc = format!(
         " [`{}`] with everything computed that depends on its parameters alone.",
         plain(&compiled.declaration.item.ident)
     );
-    let fields = scope.prepared();
+    let fields = writer.prepared();
     let system = system_path(&compiled.declaration.item.ident);
     let signatures = Signatures {
         states: compiled.derivation.dimension(),
@@ -104,7 +104,7 @@ fn prepared(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
         law: quote!(#runtime::FeedbackLaw<#system, T>),
         prefix: "",
     };
-    let functions = functions(compiled, scope, &signatures);
+    let functions = functions(compiled, writer, &signatures);
     let arguments = prepared_arguments(fields, &quote!(T));
     quote! {
         #[doc = #doc]
@@ -127,10 +127,10 @@ fn prepared_arguments(fields: &[Ident], number: &TokenStream) -> Option<TokenStr
 }
 
 /// The function that brings prepared models together, one for each lane.
-fn gathered(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
+fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
     let prepared = prepared_name(&compiled.declaration.item.ident);
-    let fields = scope.prepared();
+    let fields = writer.prepared();
     let member = if fields.is_empty() { quote!(_member) } else { quote!(member) };
     quote! {
         #[inline(always)]
@@ -142,11 +142,11 @@ fn gathered(compiled: &Compiled<'_>, scope: &Scope<'_>) -> TokenStream {
     }
 }
 
-fn implementation(compiled: &Compiled<'_>, scope: &Scope<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
-    let gathered = gathered(compiled, scope);
+fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
+    let gathered = gathered(compiled, writer);
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
-    let arguments = prepared_arguments(scope.prepared(), &quote!(T));
+    let arguments = prepared_arguments(writer.prepared(), &quote!(T));
     let Derivation { symbols, integrals, outputs, .. } = compiled.derivation;
     let [n, m, number_of_outputs] =
         [symbols.dimension(), integrals.len(), outputs.len()].map(Literal::usize_unsuffixed);

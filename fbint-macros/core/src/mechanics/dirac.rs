@@ -3,7 +3,7 @@
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::{Constraints, Declared, IntegralId, Kind};
 use crate::expression::Expression;
-use crate::sample::sample_points;
+use crate::points::sample_points;
 use crate::symbolic::{Expr, NotReal};
 use crate::table::Table;
 

@@ -97,15 +97,14 @@ fn observables(
     hamiltonian: Option<&Observable>,
     declared: &Table<IntegralId, Option<Observable>>,
 ) -> Result<Table<IntegralId, Observable>, Unreal> {
-    let observable = |(id, integral): (IntegralId, &Declared)| match integral.kind {
-        Kind::Energy => hamiltonian.cloned().ok_or(Unreal::Hamiltonian),
-        Kind::Rate { of } => {
+    let observable = |(id, integral): (IntegralId, &Declared)| match (&declared[id], integral.kind) {
+        (Some(observable), _) => Ok(observable.clone()),
+        (None, Kind::Rate { of }) => {
             let constraint = declared[of].as_ref().ok_or(Unreal::Integral(of))?;
             Ok(space.observable(space.bracket(constraint, hamiltonian.ok_or(Unreal::Hamiltonian)?)))
         }
-        Kind::Holonomic { .. } | Kind::Phase | Kind::InvariantSet | Kind::Invariant => {
-            declared[id].clone().ok_or(Unreal::Integral(id))
-        }
+        (None, Kind::Energy) => hamiltonian.cloned().ok_or(Unreal::Hamiltonian),
+        (None, _) => Err(Unreal::Integral(id)),
     };
     problem.integrals.iter().map(observable).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::derivation::{Entry, Integral, KineticEnergy, Role, Structure, Symbols};
+use crate::derivation::{Coefficient, Integral, KineticEnergy, Role, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::symbolic::{Expr, NotReal};
 
@@ -68,11 +68,11 @@ impl<'a> PhaseSpace<'a> {
 }
 
 /// A sum with one more term, which an entry of J multiplies.
-fn plus(sum: &Expr, entry: Entry, term: &Expr) -> Expr {
+fn plus(sum: &Expr, entry: Coefficient, term: &Expr) -> Expr {
     match entry {
-        Entry::One => sum + term,
-        Entry::MinusOne => sum - term,
-        Entry::Function(entry) => sum + &(term * &Expr::read(entry)),
+        Coefficient::One => sum + term,
+        Coefficient::MinusOne => sum - term,
+        Coefficient::Function(entry) => sum + &(term * &Expr::read(entry)),
     }
 }
 

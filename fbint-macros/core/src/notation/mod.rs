@@ -9,7 +9,8 @@ mod print;
 
 use self::print::{Printer, Style};
 use crate::derivation::{
-    Constraints, Derivation, EnergyBracket, Entry, Field, Findings, Integral, IntegralId, Kind, Structure, Symbols,
+    Coefficient, Constraints, Derivation, EnergyBracket, Field, Findings, Integral, IntegralId, Kind, Structure,
+    Symbols,
 };
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
@@ -179,9 +180,9 @@ impl<'a> Notation<'a> {
         let mut terms = Vec::new();
         for (column, entry) in structure.row(symbols, state) {
             let entry = match entry {
-                Entry::One => Expression::one(),
-                Entry::MinusOne => -Expression::one(),
-                Entry::Function(function) => function.clone(),
+                Coefficient::One => Expression::one(),
+                Coefficient::MinusOne => -Expression::one(),
+                Coefficient::Function(function) => function.clone(),
             };
             let energy = integrals.energy().and_then(|energy| self.derivation.entry(energy, column));
             terms.extend(energy.map(|slope| entry.clone() * slope.clone()));

@@ -120,6 +120,18 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
     lowering.builder.finish(outputs)
 }
 
+/// -J Df^T c
+pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
+    let derivation = parts.derivation;
+    let (mut lowering, normalised) = parts.normalised.clone();
+    let mut rows = derivation.symbols.over_states(|_| Vec::new());
+    let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
+    let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
+    add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
+    let outputs = lowering.sums(rows.into_iter().collect());
+    lowering.builder.finish(outputs)
+}
+
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
 /// F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
 pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
@@ -138,7 +150,7 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let integrals = if with_feedback { normalised.integrals(&mut lowering) } else { Vec::new() };
-    let mut rows: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
+    let mut rows = derivation.symbols.over_states(|_| Vec::new());
     if with_dynamics {
         add_dynamics(derivation, &normalised, &mut lowering, &mut rows);
     }
@@ -172,6 +184,17 @@ fn add_dynamics(
     let coefficients = coefficients(derivation, normalised, lowering).into_iter();
     let mut weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
     weights.extend(derivation.integrals.energy().map(|energy| (energy, normalised.factors[energy].clone())));
+    add_flow(derivation, normalised, lowering, weights, rows);
+}
+
+/// Adds J y, term by term, where y is the sum of these normalised rows, each with its weight.
+fn add_flow(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+    weights: Vec<(IntegralId, Monomial)>,
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
     for (id, weight) in weights {
         let slope = |column: Symbol| column_of(&normalised.rows[id], column).map(|entry| entry.clone().times(&weight));
         for state in derivation.symbols.states() {

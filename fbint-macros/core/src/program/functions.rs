@@ -56,7 +56,7 @@ pub enum Returns {
 }
 
 /// Every generated function of the state, in the order of the generated code.
-pub static FUNCTIONS: [&Function; 9] = [
+pub static FUNCTIONS: [&Function; 10] = [
     &VECTOR_FIELD,
     &INTEGRALS,
     &JACOBIAN,
@@ -66,6 +66,7 @@ pub static FUNCTIONS: [&Function; 9] = [
     &FEEDBACK_FIELD,
     &PROJECTION,
     &SQUARED_GRADIENTS,
+    &REACTION_FIELD,
 ];
 
 /// X
@@ -156,6 +157,16 @@ pub static SQUARED_GRADIENTS: Function = Function {
     is_field: false,
     build: fields::squared_gradients,
     expected: |oracle| oracle.squared_gradients(),
+};
+
+/// -J Df^T c, what the constraints add to J grad H; 0 where there are no multipliers.
+pub static REACTION_FIELD: Function = Function {
+    name: "reaction_field",
+    arguments: &[],
+    returns: Returns::States,
+    is_field: false,
+    build: fields::reaction_field,
+    expected: |oracle| oracle.flow(|state| -oracle.constraint_covector(state)),
 };
 
 impl Function {

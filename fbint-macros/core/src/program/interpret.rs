@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Input, Instruction, Program, Value};
 use crate::derivation::IntegralId;
 use crate::expression::Symbol;
-use crate::sample::Point;
+use crate::points::Point;
 use crate::table::Id;
 
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more

@@ -18,7 +18,7 @@ use crate::expression::{Expression, Function, Symbol, to_f64};
 
 /// What a value depends on, in the order in which factors are taken out of sums and terms are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum DependsOn {
     /// The state: entries of vectors.
     State,
     /// Parameters and numbers alone.
@@ -48,12 +48,12 @@ pub(super) struct Lowering<'a> {
     pub(super) builder: Builder,
     pub(super) stage: Stage,
     symbols: &'a Symbols,
-    kinds: Vec<Kind>,
+    kinds: Vec<DependsOn>,
     /// Symbols that stand for values.
     bound: BTreeMap<Symbol, Value>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
-    /// The same sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
+    /// Those sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
     sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
 }
 
@@ -92,8 +92,8 @@ impl<'a> Lowering<'a> {
     /// Declares a value to be a scalar that multiplies whole gradients.
     pub(super) fn mark_scalar(&mut self, value: Value) {
         self.kind(value);
-        if self.kinds[value.index()] != Kind::Parameter {
-            self.kinds[value.index()] = Kind::Scalar;
+        if self.kinds[value.index()] != DependsOn::Parameter {
+            self.kinds[value.index()] = DependsOn::Scalar;
         }
     }
 
@@ -122,12 +122,12 @@ impl<'a> Lowering<'a> {
 
     /// Whether a monomial depends on parameters and numbers alone.
     pub(super) fn is_parametric(&mut self, monomial: &Monomial) -> bool {
-        monomial.factors.keys().all(|&value| self.kind(value) == Kind::Parameter)
+        monomial.factors.keys().all(|&value| self.kind(value) == DependsOn::Parameter)
     }
 
     /// The magnitude of the number and the parameters in a monomial.
     pub(super) fn parametric_part(&mut self, monomial: &Monomial) -> Monomial {
-        let factors = monomial.factors.iter().filter(|&(&value, _)| self.kind(value) == Kind::Parameter);
+        let factors = monomial.factors.iter().filter(|&(&value, _)| self.kind(value) == DependsOn::Parameter);
         Monomial {
             coefficient: monomial.coefficient.abs(),
             factors: factors.map(|(&value, &power)| (value, power)).collect(),
@@ -265,7 +265,7 @@ impl<'a> Lowering<'a> {
         let mut entries: Vec<&mut Monomial> = entries.collect();
         let Some(first) = entries.first() else { return Monomial::number(BigRational::one()) };
         let mut shared = entries[1..].iter().fold((*first).clone(), |shared, entry| shared.shared_with(entry));
-        shared.factors.retain(|&value, exponent| *exponent < 0 && self.kind(value) == Kind::Parameter);
+        shared.factors.retain(|&value, exponent| *exponent < 0 && self.kind(value) == DependsOn::Parameter);
         shared.coefficient = shared.coefficient.abs();
         let inverse = shared.to_power(-1);
         entries.iter_mut().for_each(|entry| **entry = entry.clone().times(&inverse));
@@ -282,7 +282,7 @@ impl<'a> Lowering<'a> {
     pub(super) fn arrange(&mut self, terms: &mut [Monomial]) {
         terms.sort_by_cached_key(|term| {
             let kinds = term.factors.keys().map(|&value| self.kind(value));
-            (kinds.min().unwrap_or(Kind::Parameter), term.key())
+            (kinds.min().unwrap_or(DependsOn::Parameter), term.key())
         });
     }
 
@@ -313,7 +313,7 @@ impl<'a> Lowering<'a> {
 
     /// The factor that most terms share, vectors' entries before parameters before scalars; `None` if no two share one.
     fn most_shared_factor(&mut self, terms: &[Monomial]) -> Option<Monomial> {
-        let mut counts: BTreeMap<(Kind, Value, bool), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(DependsOn, Value, bool), usize> = BTreeMap::new();
         let mut coefficients: BTreeMap<BigRational, usize> = BTreeMap::new();
         for term in terms {
             for (&value, &exponent) in &term.factors {
@@ -365,9 +365,9 @@ impl<'a> Lowering<'a> {
         }
         for (&value, &exponent) in &monomial.factors {
             let group = match self.kind(value) {
-                Kind::Parameter => 0,
-                Kind::Scalar => 1,
-                Kind::State => 2,
+                DependsOn::Parameter => 0,
+                DependsOn::Scalar => 1,
+                DependsOn::State => 2,
             };
             let power = self.builder.powi(value, exponent);
             groups[group] = Some(groups[group].map_or(power, |product| self.builder.mul(product, power)));
@@ -377,21 +377,23 @@ impl<'a> Lowering<'a> {
         if negative { self.builder.neg(product) } else { product }
     }
 
-    pub(super) fn kind(&mut self, value: Value) -> Kind {
+    pub(super) fn kind(&mut self, value: Value) -> DependsOn {
         while self.kinds.len() <= value.index() {
             let instruction = self.builder.instruction(Value(self.kinds.len() as u32));
             let kind = match instruction {
-                Instruction::Constant(_) => Kind::Parameter,
-                Instruction::Input(Input::Parameter(_) | Input::Prepared(_)) => Kind::Parameter,
-                Instruction::Input(Input::State(_) | Input::Variance(_)) => Kind::State,
-                Instruction::Input(Input::Noise(_)) | Instruction::Weigh(_) | Instruction::Weighed(..) => Kind::Scalar,
-                other => {
-                    other.operands().fold(Kind::Parameter, |kind, operand| match (kind, self.kinds[operand.index()]) {
-                        (Kind::State, _) | (_, Kind::State) => Kind::State,
-                        (Kind::Scalar, _) | (_, Kind::Scalar) => Kind::Scalar,
-                        _ => Kind::Parameter,
-                    })
+                Instruction::Constant(_) => DependsOn::Parameter,
+                Instruction::Input(Input::Parameter(_) | Input::Prepared(_)) => DependsOn::Parameter,
+                Instruction::Input(Input::State(_) | Input::Variance(_)) => DependsOn::State,
+                Instruction::Input(Input::Noise(_)) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
+                    DependsOn::Scalar
                 }
+                other => other.operands().fold(DependsOn::Parameter, |kind, operand| {
+                    match (kind, self.kinds[operand.index()]) {
+                        (DependsOn::State, _) | (_, DependsOn::State) => DependsOn::State,
+                        (DependsOn::Scalar, _) | (_, DependsOn::Scalar) => DependsOn::Scalar,
+                        _ => DependsOn::Parameter,
+                    }
+                }),
             };
             self.kinds.push(kind);
         }

@@ -25,10 +25,7 @@ mod verify;
 pub use assemble::{Programs, assemble, passes};
 pub(crate) use builder::Builder;
 pub use cost::{OperationCount, Pass};
-pub use functions::{
-    Argument, FEEDBACK_FIELD, FUNCTIONS, Form, Function, INTEGRALS, JACOBIAN, MULTIPLIERS, OUTPUTS, POTENTIAL_GRADIENT,
-    PROJECTION, Returns, SQUARED_GRADIENTS, VECTOR_FIELD,
-};
+pub use functions::*;
 pub use verify::verify;
 
 use crate::derivation::IntegralId;
@@ -134,7 +131,7 @@ impl Instruction {
         !matches!(self, Self::Constant(_) | Self::Input(_) | Self::Weighed(..))
     }
 
-    /// The same operation with the operands of a sum or a product in increasing order, as value numbering wants it.
+    /// The operation with the operands of a sum or a product in increasing order, as value numbering wants it.
     pub fn ordered(self) -> Self {
         match self {
             Self::Add(a, b) => Self::Add(a.min(b), a.max(b)),
@@ -143,7 +140,7 @@ impl Instruction {
         }
     }
 
-    /// The same operation on other values.
+    /// The operation on other values.
     pub fn map(self, mut to: impl FnMut(Value) -> Value) -> Self {
         match self {
             Self::Constant(_) | Self::Input(_) => self,

@@ -71,7 +71,7 @@ impl Monomial {
         self.factors.get(&value).copied().unwrap_or(0)
     }
 
-    /// The same with other exponents.
+    /// The monomial with other exponents.
     pub(super) fn with_factors(&self, exponent: impl Fn(Value, i32) -> i32) -> Self {
         let factors = self.factors.iter().map(|(&value, &power)| (value, exponent(value, power)));
         Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }

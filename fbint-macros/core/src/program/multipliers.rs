@@ -5,7 +5,7 @@ use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::{Normalised, Row};
-use crate::derivation::{Constraints, Derivation, Entry, IntegralId};
+use crate::derivation::{Coefficient, Constraints, Derivation, IntegralId};
 use crate::expression::Symbol;
 
 /// c, from the coefficients of the normalised rows.
@@ -159,11 +159,11 @@ pub(super) fn column_of(row: &Row, column: Symbol) -> Option<&Monomial> {
 }
 
 /// A term that an entry of J multiplies.
-pub(super) fn times_entry(lowering: &mut Lowering, entry: Entry, term: Monomial) -> Monomial {
+pub(super) fn times_entry(lowering: &mut Lowering, entry: Coefficient, term: Monomial) -> Monomial {
     match entry {
-        Entry::One => term,
-        Entry::MinusOne => term.negated(),
-        Entry::Function(function) => lowering.monomial(function).times(&term),
+        Coefficient::One => term,
+        Coefficient::MinusOne => term.negated(),
+        Coefficient::Function(function) => lowering.monomial(function).times(&term),
     }
 }
 

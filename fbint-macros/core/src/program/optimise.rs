@@ -4,7 +4,7 @@
 use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
 use super::{Builder, Fault, Input, Instruction, Program, Value};
-use crate::sample::{Point, sample_points};
+use crate::points::{Point, sample_points};
 
 /// How a pass is done.
 enum Rewrite {

@@ -3,9 +3,9 @@
 
 use super::interpret::{noise, variance, weigh};
 use super::projection::DAMPING;
-use crate::derivation::{Constraints, Derivation, Entry, Field, IntegralId, Output};
+use crate::derivation::{Coefficient, Constraints, Derivation, Field, IntegralId, Output};
 use crate::expression::{Expression, Symbol};
-use crate::sample::Point;
+use crate::points::Point;
 use crate::table::{Id, Table};
 
 /// The mathematics of a model at one point. What is computed on the way gets a relative `error`.
@@ -26,7 +26,7 @@ impl<'a> Oracle<'a> {
         let value = |expression: &Expression| point.evaluate(expression) * (1.0 + error());
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {
-            let mut row: Table<Symbol, f64> = derivation.symbols.states().map(|_| 0.0).collect();
+            let mut row = derivation.symbols.over_states(|_| 0.0);
             integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
             row
         });
@@ -39,32 +39,34 @@ impl<'a> Oracle<'a> {
 
     /// X
     pub(super) fn vector_field(&self) -> Vec<f64> {
-        let states = self.derivation.symbols.states();
         match (&self.derivation.field, self.derivation.integrals.energy()) {
             (Field::Given(rates), _) => {
                 rates.rows().map(|rate| self.point.evaluate(rate) * (1.0 + (self.error)())).collect()
             }
             (Field::Dirac(_), None) => Vec::new(),
             (Field::Dirac(_), Some(energy)) => {
-                let covector = |state: Symbol| {
-                    let terms = self.multipliers.rows().zip(self.gradients.rows());
-                    let reaction: f64 = terms.map(|(c, row)| c * row[state]).sum();
-                    self.gradients[energy][state] - reaction
-                };
-                states.map(|state| self.component(state, &covector)).collect()
+                self.flow(|state| self.gradients[energy][state] - self.constraint_covector(state))
             }
         }
     }
 
-    /// A component of J y for a covector y.
-    fn component(&self, state: Symbol, covector: &impl Fn(Symbol) -> f64) -> f64 {
-        let entries = self.derivation.structure.row(&self.derivation.symbols, state).into_iter();
-        let terms = entries.map(|(column, entry)| match entry {
-            Entry::One => covector(column),
-            Entry::MinusOne => -covector(column),
-            Entry::Function(function) => self.point.evaluate(function) * covector(column),
-        });
-        terms.sum()
+    /// Df^T c
+    pub(super) fn constraint_covector(&self, state: Symbol) -> f64 {
+        self.multipliers.rows().zip(self.gradients.rows()).map(|(c, row)| c * row[state]).sum()
+    }
+
+    /// J y
+    pub(super) fn flow(&self, covector: impl Fn(Symbol) -> f64) -> Vec<f64> {
+        let Derivation { symbols, structure, .. } = self.derivation;
+        let component = |state: Symbol| {
+            let terms = structure.row(symbols, state).into_iter().map(|(column, entry)| match entry {
+                Coefficient::One => covector(column),
+                Coefficient::MinusOne => -covector(column),
+                Coefficient::Function(function) => self.point.evaluate(function) * covector(column),
+            });
+            terms.sum()
+        };
+        symbols.states().map(component).collect()
     }
 
     /// The declared outputs.

@@ -7,7 +7,6 @@ use super::monomial::Monomial;
 use super::normalise::Row;
 use super::{Program, Value};
 use crate::expression::Symbol;
-use crate::table::Table;
 
 /// e, the damping of a projection relative to the diagonal D of DF S DF^T: at a relative equilibrium, where DF loses rank, a
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
@@ -37,7 +36,7 @@ pub(super) fn projection(parts: &Parts<'_>) -> Program {
     let gram = damped_gram_matrix(&mut lowering, &rows, &moved, &noise);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
     let y = ldl.solve(&mut lowering.builder, &violations);
-    let mut sums: Table<Symbol, Vec<Monomial>> = derivation.symbols.states().map(|_| Vec::new()).collect();
+    let mut sums = derivation.symbols.over_states(|_| Vec::new());
     for (row, y) in rows.iter().zip(y) {
         let Some(y) = y else { continue };
         let y = lowering.scalar(y);

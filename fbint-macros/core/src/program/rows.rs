@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::lower::{Kind, Lowering, Stage};
+use super::lower::{DependsOn, Lowering, Stage};
 use super::monomial::{Monomial, merge_like_terms, pair};
 use super::{Instruction, Value};
 
@@ -37,7 +37,7 @@ impl Lowering<'_> {
     /// among those first what has no sign.
     fn place(&mut self, term: &Monomial) -> (bool, bool) {
         let product = term.factors.keys().any(|&value| {
-            matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != Kind::Parameter
+            matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != DependsOn::Parameter
         });
         (product, term.coefficient.is_negative())
     }

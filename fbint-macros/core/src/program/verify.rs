@@ -5,7 +5,7 @@ use super::interpret::{inputs, interpret, rounding, spread, weigh};
 use super::oracle::{Oracle, consistent_violation};
 use super::{Fault, Input, Program, Programs};
 use crate::derivation::Derivation;
-use crate::sample::{Point, sample_points};
+use crate::points::{Point, sample_points};
 
 /// Relative difference up to which rounding explains a disagreement.
 const TOLERANCE: f64 = 1e-9;

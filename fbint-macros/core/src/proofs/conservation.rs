@@ -14,7 +14,7 @@
 use super::samples::Samples;
 use super::states::Values;
 use super::vanishing::vanishes;
-use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field, IntegralId, Kind};
+use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::{Observable, PhaseSpace};
 use crate::symbolic::Expr;
@@ -90,10 +90,7 @@ pub fn prove(
 }
 
 fn is_kept_by_construction(derivation: &Derivation, integral: IntegralId) -> bool {
-    match derivation.integrals[integral].kind {
-        Kind::Holonomic { .. } | Kind::Rate { .. } | Kind::Phase | Kind::Energy => true,
-        Kind::InvariantSet | Kind::Invariant => false,
-    }
+    derivation.integrals[integral].kind.is_conserved_by_construction()
 }
 
 /// The functions that vanish on the constraint set.

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_rational::BigRational;
 
 use super::conservation::{LARGEST_DETERMINANT, determinant};
-use super::regularity::{find_singularity, is_singular, rank};
+use super::regularity::{find_singularity, is_singular, regularity};
 use super::states::{self, Values};
 use super::vanishing::{contradict, vanishes};
 use crate::bounds::Range;
@@ -120,7 +120,7 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     if let Some(&member) = flat {
         return Some(Doubt::NoGradient(member));
     }
-    let singular = |(_, state): &(Values, Values)| rank(derivation, &|entry| states::evaluate(entry, state));
+    let singular = |(_, state): &(Values, Values)| regularity(derivation, &|entry| states::evaluate(entry, state));
     let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(|pair| singular(pair).deficient()).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;
     Some(Doubt::Singular { members, everywhere: false })

@@ -8,7 +8,7 @@ use super::vanishing::vanishes;
 use crate::derivation::{Bracket, Derivation, IntegralId, Involution, Kind};
 use crate::expression::Expression;
 use crate::mechanics::{Observable, PhaseSpace};
-use crate::sample::sample_points;
+use crate::points::sample_points;
 use crate::symbolic::Expr;
 use crate::table::Table;
 

@@ -33,7 +33,7 @@ fn dependent_rows(derivation: &Derivation, state: &Values) -> Option<Vec<Vec<Int
     let mut kept: Vec<Reduced> = Vec::new();
     let mut sets = Vec::new();
     for (id, integral) in derivation.integrals.iter() {
-        let entries = derivation.symbols.states().map(|_| 0.0).collect();
+        let entries = derivation.symbols.over_states(|_| 0.0);
         let mut row = Reduced { entries, weights: derivation.integrals.map(|_| 0.0) };
         for (symbol, entry) in &integral.gradient {
             row.entries[*symbol] = states::evaluate(entry, state);

@@ -6,7 +6,7 @@
 use super::modular::are_dependent;
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Expression;
-use crate::sample::sample_points;
+use crate::points::sample_points;
 
 /// Entries of a normalised null vector below this count as zero.
 const NEGLIGIBLE: f64 = 1e-6;
@@ -15,10 +15,10 @@ const NEGLIGIBLE: f64 = 1e-6;
 pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId>> {
     let mut singularity = None;
     for point in sample_points() {
-        match rank(derivation, &|expression| point.evaluate(expression)) {
-            Rank::Full => return None,
-            Rank::Undefined => {}
-            Rank::Deficient(members) => singularity = Some(members),
+        match regularity(derivation, &|expression| point.evaluate(expression)) {
+            Regularity::Full => return None,
+            Regularity::Undefined => {}
+            Regularity::Deficient(members) => singularity = Some(members),
         }
     }
     singularity
@@ -34,7 +34,7 @@ pub(super) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bo
 }
 
 /// The rank of C in one state.
-pub(super) enum Rank {
+pub(super) enum Regularity {
     Full,
     /// The constraints that a vector of the null space involves.
     Deficient(Vec<IntegralId>),
@@ -42,7 +42,7 @@ pub(super) enum Rank {
     Undefined,
 }
 
-impl Rank {
+impl Regularity {
     pub(super) fn deficient(self) -> Option<Vec<IntegralId>> {
         match self {
             Self::Deficient(members) => Some(members),
@@ -52,15 +52,15 @@ impl Rank {
 }
 
 /// The rank of C where expressions have these values.
-pub(super) fn rank(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Rank {
+pub(super) fn regularity(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Regularity {
     let c = derivation.constraint_matrix(value);
     if c.iter().flatten().any(|entry| !entry.is_finite()) {
-        return Rank::Undefined;
+        return Regularity::Undefined;
     }
     let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
     match null_vector(c) {
-        Some(columns) => Rank::Deficient(columns.into_iter().map(|column| members[column]).collect()),
-        None => Rank::Full,
+        Some(columns) => Regularity::Deficient(columns.into_iter().map(|column| members[column]).collect()),
+        None => Regularity::Full,
     }
 }
 

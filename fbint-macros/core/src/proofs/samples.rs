@@ -144,7 +144,7 @@ fn dirac_field(derivation: &Derivation, members: &[IntegralId], state: &State) -
     let constraints: Vec<Row> = members.iter().map(|&member| row(member)).collect::<Option<_>>()?;
     let energy = row(derivation.integrals.energy()?)?;
     let multipliers = multipliers(derivation, state, &constraints, &energy)?;
-    let mut covector: Table<Symbol, (Real, f64)> = derivation.symbols.states().map(|_| (Real::zero(), 0.0)).collect();
+    let mut covector = derivation.symbols.over_states(|_| (Real::zero(), 0.0));
     let mut add = |symbol: Symbol, term: Real| {
         covector[symbol].1 += term.to_f64().abs();
         covector[symbol].0 = &covector[symbol].0 + &term;

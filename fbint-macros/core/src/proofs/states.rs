@@ -8,10 +8,10 @@
 use num_traits::Signed;
 
 use super::linear::Lu;
-use crate::derivation::{Derivation, Entry, IntegralId, Symbols};
+use crate::derivation::{Coefficient, Derivation, IntegralId, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
+use crate::points::search_points;
 use crate::precise::Real;
-use crate::sample::search_points;
 use crate::table::Table;
 
 /// A value for every entry of the state and of the parameters.
@@ -46,11 +46,11 @@ impl State {
     }
 
     /// The value of an entry of J, where it is defined.
-    pub(super) fn entry(&self, entry: Entry) -> Option<Real> {
+    pub(super) fn entry(&self, entry: Coefficient) -> Option<Real> {
         match entry {
-            Entry::One => Some(Real::from(1.0)),
-            Entry::MinusOne => Some(Real::from(-1.0)),
-            Entry::Function(function) => self.evaluate(function),
+            Coefficient::One => Some(Real::from(1.0)),
+            Coefficient::MinusOne => Some(Real::from(-1.0)),
+            Coefficient::Function(function) => self.evaluate(function),
         }
     }
 

@@ -109,7 +109,7 @@ struct Unknowns {
     first: u32,
     next: u32,
     /// What each unknown stands for that has been met.
-    known: Vec<(Key, Symbol)>,
+    known: Vec<(Origin, Symbol)>,
     /// Polynomials that vanish.
     relations: Vec<Expression>,
     /// Those of the form u^d = v.
@@ -119,7 +119,7 @@ struct Unknowns {
 }
 
 #[derive(PartialEq)]
-enum Key {
+enum Origin {
     Itself(Expression),
     /// The radicand as a polynomial, the index, and what the root is divided by: sqrt(x / y) is not sqrt(x y) / y where y is
     /// negative, so the two do not share an unknown.
@@ -229,9 +229,9 @@ impl Unknowns {
 
     /// s and c with c^2 = 1 - sign s^2.
     fn pair(&mut self, [odd, even]: [Function; 2], argument: &Expression, sign: i64) -> (Expression, Expression) {
-        let sine = self.unknown(Key::Function(odd, argument.clone()));
+        let sine = self.unknown(Origin::Function(odd, argument.clone()));
         let square = Expression::integer(-sign) * positive_power(sine.clone(), 2) + Expression::one();
-        let cosine = self.bound(Key::Function(even, argument.clone()), 2, square);
+        let cosine = self.bound(Origin::Function(even, argument.clone()), 2, square);
         (sine, cosine)
     }
 
@@ -240,7 +240,7 @@ impl Unknowns {
         let (numerator, denominator) = self.fraction(&base);
         let (divisor, reciprocal) = (self.divisors(&denominator), reciprocals(&denominator));
         let value = Expression::product([numerator, positive_power(divisor, u64::from(index) - 1)]);
-        self.bound(Key::Root(value.clone(), index, reciprocal.clone()), index as usize, value) * reciprocal
+        self.bound(Origin::Root(value.clone(), index, reciprocal.clone()), index as usize, value) * reciprocal
     }
 
     /// 1 / d
@@ -263,7 +263,7 @@ impl Unknowns {
             }
             factor => {
                 let before = self.next;
-                let inverse = self.unknown(Key::Reciprocal(factor.clone()));
+                let inverse = self.unknown(Origin::Reciprocal(factor.clone()));
                 if self.next > before {
                     self.reciprocals.push((Symbol(before), factor));
                 }
@@ -274,11 +274,11 @@ impl Unknowns {
 
     /// A function that nothing is known of.
     fn opaque(&mut self, expression: &Expression) -> Expression {
-        self.unknown(Key::Itself(expression.clone()))
+        self.unknown(Origin::Itself(expression.clone()))
     }
 
     /// u with u^d = value.
-    fn bound(&mut self, key: Key, power: usize, value: Expression) -> Expression {
+    fn bound(&mut self, key: Origin, power: usize, value: Expression) -> Expression {
         let before = self.next;
         let unknown = self.unknown(key);
         if self.next > before {
@@ -288,7 +288,7 @@ impl Unknowns {
         unknown
     }
 
-    fn unknown(&mut self, key: Key) -> Expression {
+    fn unknown(&mut self, key: Origin) -> Expression {
         if let Some((_, symbol)) = self.known.iter().find(|(known, _)| *known == key) {
             return Expression::from(*symbol);
         }

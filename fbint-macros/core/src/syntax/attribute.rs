@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident};
 
-use super::key::{Attribute, Form, Key};
+use super::key::{Attribute, Key, Slot};
 use super::{limits, plain, whole};
 use crate::diagnostics::{Errors, nearest};
 
@@ -86,8 +86,8 @@ impl<'e> Reader<'e> {
             self.errors.push(word.span(), key.repetition());
         }
         self.attribute.seen.push((key, word.span()));
-        match key.form() {
-            Form::Path(target) => {
+        match key.slot() {
+            Slot::Path(target) => {
                 let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
                 if let Some(value) = self.value(key, word, rest)
                     && let Some(path) = self.parsed(value, syn::Path::parse_mod_style, Some(hint))
@@ -95,7 +95,7 @@ impl<'e> Reader<'e> {
                     *target(&mut self.attribute) = path;
                 }
             }
-            Form::Expression(target) => {
+            Slot::Expression(target) => {
                 if let Some(value) = self.value(key, word, rest)
                     && let Some(expression) = self.parsed(value, Expr::parse, None)
                     && !repeated
@@ -103,8 +103,8 @@ impl<'e> Reader<'e> {
                     *target(&mut self.attribute) = Some(expression);
                 }
             }
-            Form::Variables(target) => self.variables(key, target, (word, rest), repeated),
-            Form::Named(target) => self.named(key, target, word, rest),
+            Slot::Variables(target) => self.variables(key, target, (word, rest), repeated),
+            Slot::Named(target) => self.named(key, target, word, rest),
         }
     }
 

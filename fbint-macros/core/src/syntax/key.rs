@@ -79,26 +79,26 @@ impl Key {
     }
 
     /// What stands after the key, and where it is kept.
-    pub(super) fn form(self) -> Form {
+    pub(super) fn slot(self) -> Slot {
         match self {
-            Self::Coordinates => Form::Variables(|attribute| &mut attribute.coordinates),
-            Self::Momenta => Form::Variables(|attribute| &mut attribute.momenta),
-            Self::State => Form::Variables(|attribute| &mut attribute.states),
-            Self::Poisson => Form::Expression(|attribute| &mut attribute.poisson),
-            Self::Dynamics => Form::Named(|attribute| &mut attribute.dynamics),
-            Self::Hamiltonian => Form::Expression(|attribute| &mut attribute.hamiltonian),
-            Self::Define => Form::Named(|attribute| &mut attribute.defines),
-            Self::Constraint => Form::Named(|attribute| &mut attribute.constraints),
-            Self::PhaseConstraint => Form::Named(|attribute| &mut attribute.phase_constraints),
-            Self::Invariant => Form::Named(|attribute| &mut attribute.invariants),
-            Self::Output => Form::Named(|attribute| &mut attribute.outputs),
-            Self::Crate => Form::Path(|attribute| &mut attribute.runtime),
+            Self::Coordinates => Slot::Variables(|attribute| &mut attribute.coordinates),
+            Self::Momenta => Slot::Variables(|attribute| &mut attribute.momenta),
+            Self::State => Slot::Variables(|attribute| &mut attribute.states),
+            Self::Poisson => Slot::Expression(|attribute| &mut attribute.poisson),
+            Self::Dynamics => Slot::Named(|attribute| &mut attribute.dynamics),
+            Self::Hamiltonian => Slot::Expression(|attribute| &mut attribute.hamiltonian),
+            Self::Define => Slot::Named(|attribute| &mut attribute.defines),
+            Self::Constraint => Slot::Named(|attribute| &mut attribute.constraints),
+            Self::PhaseConstraint => Slot::Named(|attribute| &mut attribute.phase_constraints),
+            Self::Invariant => Slot::Named(|attribute| &mut attribute.invariants),
+            Self::Output => Slot::Named(|attribute| &mut attribute.outputs),
+            Self::Crate => Slot::Path(|attribute| &mut attribute.runtime),
         }
     }
 
     /// Whether the key names several things, so that it may be given repeatedly.
     pub(super) fn repeats(self) -> bool {
-        matches!(self.form(), Form::Named(_))
+        matches!(self.slot(), Slot::Named(_))
     }
 
     /// Whether the names that the key declares have values in expressions.
@@ -108,9 +108,9 @@ impl Key {
 
     /// What to do about a key that is given twice.
     pub(super) fn repetition(self) -> String {
-        match self.form() {
-            Form::Variables(_) => format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name()),
-            Form::Path(_) | Form::Expression(_) | Form::Named(_) => {
+        match self.slot() {
+            Slot::Variables(_) => format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name()),
+            Slot::Path(_) | Slot::Expression(_) | Slot::Named(_) => {
                 format!("`{}` is given twice: keep one of the two", self.name())
             }
         }
@@ -119,7 +119,7 @@ impl Key {
 
 /// What stands after a key, and where it is kept.
 #[derive(Clone, Copy)]
-pub(super) enum Form {
+pub(super) enum Slot {
     /// `key = path`
     Path(fn(&mut Attribute) -> &mut syn::Path),
     /// `key = expression`

@@ -11,7 +11,7 @@ use crate::diagnostics::Errors;
 
 const MAX_TOKENS: usize = 100_000;
 const MAX_GROUPS: usize = 64;
-/// The same of groups and prefixes in an item: reading a type takes more of the stack than reading an expression.
+/// The deepest nesting of groups and prefixes in an item: reading a type takes more of the stack than reading an expression.
 const MAX_DEPTH_OF_ITEM: usize = 32;
 const MAX_PREFIXES: usize = 64;
 const MAX_CHAIN: usize = 2_000;
@@ -49,7 +49,7 @@ pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
     hold_up_to([MAX_GROUPS, MAX_PREFIXES], "; name inner parts with `define`", tokens, errors)
 }
 
-/// The same for the item.
+/// Whether the item may be given to syn. The first excess is reported at its token.
 pub(super) fn hold_item(tokens: &TokenStream, errors: &mut Errors) -> bool {
     let remedy = "; the type of a parameter is `f64`, or a vector, a matrix or an array of it";
     hold_up_to([MAX_DEPTH_OF_ITEM; 2], remedy, tokens, errors)

@@ -62,7 +62,7 @@ pub struct Declaration {
     pub phase_constraints: Vec<Named>,
     /// First integrals.
     pub invariants: Vec<Named>,
-    /// Extra quantities, computed beside the field.
+    /// Extra quantities, computed in addition to the field.
     pub outputs: Vec<Named>,
     /// Names whose declaration is mistaken: using them is not a second mistake.
     pub broken: Vec<Ident>,
@@ -93,7 +93,7 @@ pub struct Variable {
 pub enum Shape {
     /// One number.
     Scalar,
-    /// A column of so many numbers.
+    /// A column of this number of entries.
     Vector(usize),
     /// A rectangle of numbers.
     Matrix {

@@ -2,7 +2,7 @@
 //!
 //! A system is canonical, with `coordinates`, `momenta` and a `hamiltonian`, or it has a `state`, whose field is either
 //! given by `dynamics` or derived from `poisson` and a `hamiltonian`. Keys that exclude each other are one mistake,
-//! reported at the later key; nothing is called missing beside it.
+//! reported at the later key; nothing is called missing in addition.
 
 use proc_macro2::Span;
 use syn::Ident;

@@ -17,7 +17,7 @@ pub struct Point<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Size {
     One,
-    /// The same for all symbols.
+    /// One size for all symbols.
     Common(f64),
     /// From 1e-3 to 1e3, for each symbol another.
     Own,
