@@ -80,7 +80,7 @@ pub struct Oracle {
     pub constraint_matrix: DMatrix<f64>,
     /// X
     pub field: DVector<f64>,
-    /// c, and 0 for each integral that is no constraint.
+    /// c, and 0 for each integral that is not a constraint.
     pub multipliers: DVector<f64>,
     /// The declared outputs.
     pub outputs: Vec<f64>,

@@ -72,7 +72,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Says what to write instead of syntax that is no part of the language.
+    /// Says what to write instead of syntax that is not part of the language.
     fn no_mathematics(&mut self, expression: &Expr) -> Poison {
         match expression {
             Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here: drop the cast"),
@@ -84,7 +84,7 @@ impl Scope<'_> {
             Expr::Assign(assign) => {
                 self.fail(assign.eq_token, "an equation has no value; write the difference of its sides: `a - b`")
             }
-            other => self.fail(other, "this is no part of the expression language, which knows arithmetic, methods, indexing, `vector![..]`, `matrix![..]` and sums"),
+            other => self.fail(other, "this is not part of the expression language, which knows arithmetic, methods, indexing, `vector![..]`, `matrix![..]` and sums"),
         }
     }
 
@@ -166,7 +166,8 @@ impl Scope<'_> {
                 "`^` is Rust's exclusive or and binds loosely; a power is written `x.powi(2)` or `x.powf(1.5)`",
             ),
             BinOp::Eq(_) => self.fail(op, "an equation has no value; write the difference of its sides: `a - b`"),
-            _ => self.fail(op, format!("`{symbol}` is no operation on real numbers; there are `+`, `-`, `*` and `/`")),
+            _ => self
+                .fail(op, format!("`{symbol}` is not an operation on real numbers; there are `+`, `-`, `*` and `/`")),
         }
     }
 

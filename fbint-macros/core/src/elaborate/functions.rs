@@ -203,7 +203,7 @@ impl Scope<'_> {
         let rows = match call.parse_body_with(rows) {
             Ok(rows) => rows,
             Err(error) => {
-                let message = format!("this is no list of expressions: {error}");
+                let message = format!("this is not a list of expressions: {error}");
                 return Err(self.fail_at(error.span(), message));
             }
         };

@@ -91,7 +91,7 @@ impl<'a> Scope<'a> {
             }
             (None, Some(index)) => {
                 let number = index.index.to_token_stream();
-                let message = format!("the constraint `{name}` is no family: write `multiplier({name})`");
+                let message = format!("the constraint `{name}` is not a family: write `multiplier({name})`");
                 let remedy = format!("and `multiplier({name})[{number}]` for an entry if it is a vector");
                 return Err(self.fail(index, format!("{message}, {remedy}")));
             }
@@ -121,7 +121,7 @@ impl<'a> Scope<'a> {
             return Poison;
         }
         let known: Vec<&str> = self.multipliers.iter().flat_map(|table| table.keys()).map(|it| &it[..]).collect();
-        let message = format!("`{written}` is no constraint");
+        let message = format!("`{written}` is not a constraint");
         let message = match nearest(&written, known.iter().copied()) {
             Some(near) => format!("{message}; did you mean `{near}`?"),
             None if known.is_empty() => {

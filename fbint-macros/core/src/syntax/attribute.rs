@@ -209,7 +209,9 @@ impl<'e> Reader<'e> {
                     (None, Some(_)) => {
                         self.errors.push(last, "the expression ends too early: an operand is missing after this")
                     }
-                    (None, None) => self.errors.push(error.span(), format_args!("this is no expression: {message}")),
+                    (None, None) => {
+                        self.errors.push(error.span(), format_args!("this is not an expression: {message}"))
+                    }
                 }
                 None
             }

@@ -96,7 +96,7 @@ impl Reader<'_> {
 
     fn misshapen(&mut self, key: Key, name: &Ident, span: Span) -> Option<Shape> {
         let message = format!("write `{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
-        self.errors.push(span, format_args!("this is no shape in `{}`: {message}", key.name()));
+        self.errors.push(span, format_args!("this is not a shape in `{}`: {message}", key.name()));
         None
     }
 

@@ -106,7 +106,7 @@ fn rates(attribute: &Attribute, errors: &mut Errors) {
         let name = plain(&rate.name);
         if !names().any(|state| state == name) {
             known = false;
-            let message = format!("`{name}` is no variable of the state, and only those have rates");
+            let message = format!("`{name}` is not a variable of the state, and only those have rates");
             match nearest(&name, names()) {
                 Some(near) => errors.push(rate.name.span(), format_args!("{message}; did you mean `{near}`?")),
                 None => {

@@ -29,7 +29,7 @@ impl Messages<'_> {
         let is_set = derivation.integrals[violation.integral].kind.is_constraint();
         let restricted = derivation.integrals.constraints().next().is_some();
         let what = match (is_set, restricted) {
-            (true, _) => "is no invariant set of the field: where all constraints hold,",
+            (true, _) => "is not an invariant set of the field: where all constraints hold,",
             (false, true) => "is not conserved: where the constraints hold,",
             (false, false) => "is not conserved:",
         };

@@ -55,8 +55,8 @@ impl Messages<'_> {
                 self.state(b)
             ),
             NotPoisson::JacobiFails(a, b, c) => format!(
-                "the matrix is no Poisson matrix: the Jacobi identity fails for {}, {}, {}; give the field by `dynamics` if \
-                 that is meant",
+                "the matrix is not a Poisson matrix: the Jacobi identity fails for {}, {}, {}; if that is intended, declare the \
+                 field with `dynamics`",
                 self.state(a),
                 self.state(b),
                 self.state(c)
