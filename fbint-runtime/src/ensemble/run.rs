@@ -33,7 +33,7 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
         self.ends.iter().enumerate().filter_map(|(member, end)| Some((member, end.as_ref().err()?)))
     }
 
-    /// The samples of a member, if trajectories were [kept](Ensemble::keep_trajectories) and it did not fail.
+    /// The samples of a member, if trajectories were [kept](crate::Ensemble::keep_trajectories) and the member did not fail.
     pub fn trajectory(&self, member: usize) -> Option<&[Sample<S>]> {
         self.trajectories.get(member).filter(|samples| !samples.is_empty()).map(Vec::as_slice)
     }

@@ -69,7 +69,7 @@ pub(super) fn figure() -> Result<Reproduction, Box<dyn Error>> {
 fn stepped(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> {
     let rattle = Rattle::new(pendulum)?;
     let steps = || (0..REFINEMENTS).map(|n| PERIOD / (FIRST * 2_f64.powf(0.5 * f64::from(n))).round());
-    let series = |run: &dyn Fn(&Setting<'_, PlanarPendulum>, f64) -> Result<Trial, fbint_runtime::Error>| {
+    let series = |run: &dyn Fn(&Period<'_>, f64) -> Result<Trial, fbint_runtime::Error>| {
         let mut trials = Vec::new();
         for h in steps() {
             match run(&setting(pendulum), h) {
@@ -110,7 +110,10 @@ fn gains() -> Gains<Diagonal<PlanarPendulum>> {
     Gains::diagonal([1.0, 0.25, 1.0])
 }
 
-fn setting(pendulum: &PlanarPendulum) -> Setting<'_, PlanarPendulum> {
+/// A period of the pendulum.
+type Period<'a> = Setting<'a, PlanarPendulum>;
+
+fn setting(pendulum: &PlanarPendulum) -> Period<'_> {
     Setting { system: pendulum, start: pendulum.start().into(), until: PERIOD, every: PERIOD }
 }
 
