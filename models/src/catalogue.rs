@@ -120,7 +120,7 @@ pub trait Model {
     fn source(&self) -> &'static str;
 }
 
-/// A function that watches a run; see [`Simulation::watched`].
+/// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).
 pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
 
 /// The settings of a run.
@@ -142,20 +142,20 @@ pub enum Feedback {
     Uniform(f64),
     /// A gain for each integral, in the order of the integrals.
     Diagonal(Vec<f64>),
-    /// [`Gains::relaxation`] with this time.
+    /// [`Gains::relaxation`](fbint_runtime::Gains::relaxation) with this time.
     Relaxation(f64),
-    /// [`Gains::diagonal_scaled`] with this rate.
+    /// [`Gains::diagonal_scaled`](fbint_runtime::Gains::diagonal_scaled) with this rate.
     DiagonalScaled(f64),
-    /// [`Gains::bae_chang`] for this step.
+    /// [`Gains::bae_chang`](fbint_runtime::Gains::bae_chang) for this step.
     BaeChang(f64),
 }
 
 /// A geometric integrator, which keeps some of the structure by construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rival {
-    /// [`Rattle`], for holonomic constraints.
+    /// [`Rattle`](fbint_runtime::Rattle), for holonomic constraints.
     Rattle,
-    /// [`StormerVerlet`], without constraints.
+    /// [`StormerVerlet`](fbint_runtime::StormerVerlet), without constraints.
     StormerVerlet,
     /// [`LieTrotter`], on a sphere.
     LieTrotter,
