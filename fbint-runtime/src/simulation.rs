@@ -25,6 +25,7 @@ pub(crate) use self::schedule::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
+use crate::entries::Entries;
 use crate::error::Error;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
@@ -236,7 +237,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let field = self.field?;
         let (time, start, interval) = (self.time, self.start, self.interval);
         let span = Span::new(time, until)?;
-        let scales = self.scales.unwrap_or(filled(1.0));
+        let control = StepControl { time, scales: self.scales, max_steps: self.max_steps };
         let course = Course::new(self.system, time, start, self.targets, self.projection, self.watch, self.from)?;
         match method.stepping()? {
             Stepping::Fixed { method, h } => {
@@ -255,13 +256,12 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 )
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator =
-                    Integrator::dormand_prince(&field, start, tolerance).from_time(time).with_scales(&scales)?;
-                course.with_error_control(integrator.with_max_steps(self.max_steps), span, interval)
+                let integrator = control.set(Integrator::dormand_prince(&field, start, tolerance))?;
+                course.with_error_control(integrator, span, interval)
             }
             Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = Integrator::dop853(&field, start, tolerance).from_time(time).with_scales(&scales)?;
-                course.with_error_control(integrator.with_max_steps(self.max_steps), span, interval)
+                let integrator = control.set(Integrator::dop853(&field, start, tolerance))?;
+                course.with_error_control(integrator, span, interval)
             }
         }
     }
@@ -276,21 +276,19 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let field = self.field?;
         let Settings { method, from, until, projection, .. } = *settings;
         let span = Span::new(from, until)?;
-        let scales = self.scales.unwrap_or(filled(1.0));
+        let control = StepControl { time: from, scales: self.scales, max_steps: self.max_steps };
         let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
         let end = match method.stepping()? {
             Stepping::Fixed { method, h } => {
                 follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator = Integrator::dormand_prince(&field, self.start, tolerance).from_time(from);
-                let integrator = integrator.with_scales(&scales)?;
-                follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
+                let integrator = control.set(Integrator::dormand_prince(&field, self.start, tolerance))?;
+                follow_error_control(integrator, until, projector)?
             }
             Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = Integrator::dop853(&field, self.start, tolerance).from_time(from);
-                let integrator = integrator.with_scales(&scales)?;
-                follow_error_control(integrator.with_max_steps(self.max_steps), until, projector)?
+                let integrator = control.set(Integrator::dop853(&field, self.start, tolerance))?;
+                follow_error_control(integrator, until, projector)?
             }
         };
         Ok(end.into())
@@ -357,6 +355,26 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
                 },
             },
         )
+    }
+}
+
+/// What a simulation sets of an integrator with error control.
+struct StepControl<V> {
+    time: f64,
+    scales: Option<V>,
+    max_steps: u64,
+}
+
+impl<V: Entries<f64>> StepControl<V> {
+    fn set<'f, F: Field<Vector = V>, const STAGES: usize>(
+        &self,
+        integrator: Integrator<'f, F, STAGES>,
+    ) -> Result<Integrator<'f, F, STAGES>, Error> {
+        let integrator = integrator.from_time(self.time).with_max_steps(self.max_steps);
+        match &self.scales {
+            Some(scales) => integrator.with_scales(scales),
+            None => Ok(integrator),
+        }
     }
 }
 
