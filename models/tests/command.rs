@@ -1,15 +1,18 @@
 //! The command `fbint` as its user meets it: what it prints, which files it leaves, and how it refuses.
 
+mod common;
+
 use std::error::Error;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use tempfile::{TempDir, tempdir};
 
 const MODEL: &str = "spherical-pendulum-cpv22";
+
+use common::{fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -211,7 +214,7 @@ fn a_failed_run_leaves_the_file_that_was_there_and_a_record() -> Outcome {
     refused(&output, &["blew up", "last good state, at t = ", "q[0] = "]);
     assert_eq!(fs::read_to_string(folder.path().join("a.csv"))?, "precious");
     assert_eq!(names_in(&folder)?, ["a.csv", "a.run.json"]);
-    let record = record(&folder, "a.run.json")?;
+    let record = json_in(&folder, "a.run.json")?;
     assert_eq!((&record["status"], &record["gains"]), (&json!("failed"), &json!("none")));
     let complaint = format!("error: {}\n", record["message"].as_str().ok_or("no message")?);
     assert_eq!(complaint, String::from_utf8_lossy(&output.stderr));
@@ -225,7 +228,7 @@ fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
         ["-p", "l=0.3", "--repair", "--method", "dop853", "--rtol", "1e-7", "--until", "0.7", "--gains", "1,2,3,4"];
     let run = [&["run", MODEL, "--project", "--every", "0.1"], &options[..]].concat();
     succeeded(&fbint(folder.path(), &[&run[..], &["--out", "b.csv"]].concat())?);
-    let record = record(&folder, "b.run.json")?;
+    let record = json_in(&folder, "b.run.json")?;
     assert_eq!(
         (&record["status"], &record["message"], &record["model"]),
         (&json!("complete"), &json!(null), &json!(MODEL))
@@ -286,7 +289,7 @@ fn a_run_past_a_singular_point_is_called_doubtful() -> Outcome {
     for part in ["doubtful: at t = ", "`crank`, `coupler` and `rocker`", "pivot ratio", "--step"] {
         assert!(text.contains(part), "no {part} in {text}");
     }
-    let record = record(&folder, "four-bar.run.json")?;
+    let record = json_in(&folder, "four-bar.run.json")?;
     assert_eq!(record["nearly_dependent"]["constraints"], json!(["crank", "coupler", "rocker"]));
 
     let in_line = ["--start", "a[0]=1", "--start", "a[1]=0", "--start", "b[0]=3", "--start", "b[1]=0"];
@@ -444,10 +447,6 @@ fn examples_of(page: &str) -> impl Iterator<Item = String> + '_ {
     commands.filter_map(|line| Some(line.split("  ").next()?.trim().to_owned())).filter(|example| !example.is_empty())
 }
 
-fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
-    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
-}
-
 /// The output of a command that succeeded without a message.
 fn succeeded(output: &Output) -> String {
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -455,31 +454,9 @@ fn succeeded(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// One line on stderr that has these words, nothing on stdout, exit code 2.
-fn refused(output: &Output, words: &[&str]) {
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{complaint}");
-    assert!(output.stdout.is_empty(), "printed {}", String::from_utf8_lossy(&output.stdout));
-    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{complaint}");
-    for word in words {
-        assert!(complaint.contains(word), "no {word} in {complaint}");
-    }
-}
-
 /// The numbers in the rows of a printed table that begin with these names.
 fn table(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
     let row = |name: &&str| text.lines().find(|line| line.split_whitespace().next() == Some(*name));
     let numbers = |line: &str| line.split_whitespace().skip(1).flat_map(str::parse).collect();
     names.iter().filter_map(row).map(numbers).collect()
-}
-
-fn record(folder: &TempDir, name: &str) -> Result<Value, Box<dyn Error>> {
-    Ok(serde_json::from_str(&fs::read_to_string(folder.path().join(name))?)?)
-}
-
-fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>> {
-    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    Ok(names)
 }

@@ -5,6 +5,8 @@
 //! The Rust of README.md is compiled and run by the doctests of `fbint-runtime`.
 
 use std::collections::BTreeSet;
+mod common;
+
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::tempdir;
+
+use common::fbint;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -294,8 +298,4 @@ fn read(file: &str) -> Result<String, Box<dyn Error>> {
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in a workspace").to_owned()
-}
-
-fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
-    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
 }

@@ -1,6 +1,8 @@
 //! `fbint ensemble` as its user meets it.
 #![allow(missing_docs)]
 
+mod common;
+
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -8,6 +10,8 @@ use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use tempfile::tempdir;
+
+use common::refused;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -20,15 +24,6 @@ fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
 fn succeeded(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn refused(output: &Output, words: &[&str]) {
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(output.stdout.is_empty() && message.lines().count() == 1, "{message}");
-    for word in words {
-        assert!(message.contains(word), "no `{word}` in: {message}");
-    }
 }
 
 /// The header of a table and its rows.

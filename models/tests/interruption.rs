@@ -2,9 +2,10 @@
 //! the files of an uninterrupted run.
 #![cfg(unix)]
 
+mod common;
+
 use std::error::Error;
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -12,6 +13,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::{TempDir, tempdir};
+
+use common::{fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -226,10 +229,6 @@ fn begin(folder: &TempDir, arguments: &[&str]) -> std::io::Result<Child> {
     command.current_dir(folder.path()).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }
 
-fn fbint(folder: &TempDir, arguments: &[&str]) -> std::io::Result<Output> {
-    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder.path()).args(arguments).output()
-}
-
 fn send(signal: &str, child: &Child) -> Outcome {
     let status = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status()?;
     if status.success() { Ok(()) } else { Err("kill failed".into()) }
@@ -271,26 +270,4 @@ fn time_of(folder: &TempDir, name: &str) -> f64 {
 fn body(folder: &TempDir, name: &str) -> Result<Value, Box<dyn Error>> {
     let text = fs::read_to_string(folder.path().join(name))?;
     Ok(serde_json::from_str(text.split_once('\n').ok_or("one line")?.1)?)
-}
-
-fn json_in(folder: &TempDir, name: &str) -> Result<Value, Box<dyn Error>> {
-    Ok(serde_json::from_str(&fs::read_to_string(folder.path().join(name))?)?)
-}
-
-/// One line on stderr that has these words, nothing on stdout, exit code 2.
-fn refused(output: &Output, words: &[&str]) {
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{complaint}");
-    assert!(output.stdout.is_empty(), "printed {}", String::from_utf8_lossy(&output.stdout));
-    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{complaint}");
-    for word in words {
-        assert!(complaint.contains(word), "no {word} in {complaint}");
-    }
-}
-
-fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>> {
-    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    Ok(names)
 }

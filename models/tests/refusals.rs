@@ -1,5 +1,7 @@
 //! How the command `fbint` refuses: one line that names what is wrong and what to do, exit code 2, and no file.
 
+mod common;
+
 use std::error::Error;
 use std::fs;
 use std::path::Path;
@@ -8,6 +10,8 @@ use std::process::{Command, Output};
 use tempfile::tempdir;
 
 const MODEL: &str = "spherical-pendulum-cpv22";
+
+use common::{fbint, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -131,26 +135,4 @@ fn a_message_that_cannot_be_written_is_not_a_panic() -> Outcome {
     let output = list.current_dir(folder.path()).arg("list").stdout(full).output()?;
     refused(&output, &["cannot print", "no space left on the device"]);
     Ok(())
-}
-
-fn fbint(folder: &Path, arguments: &[&str]) -> std::io::Result<Output> {
-    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
-}
-
-/// One line on stderr that has these words, nothing on stdout, exit code 2.
-fn refused(output: &Output, words: &[&str]) {
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{complaint}");
-    assert!(output.stdout.is_empty(), "printed {}", String::from_utf8_lossy(&output.stdout));
-    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{complaint}");
-    for word in words {
-        assert!(complaint.contains(word), "no {word} in {complaint}");
-    }
-}
-
-fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>> {
-    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
-    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    Ok(names)
 }

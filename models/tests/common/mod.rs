@@ -1,0 +1,36 @@
+//! The command as the tests call it, and what they expect of it.
+#![allow(dead_code, reason = "not every test uses every function")]
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+pub(crate) fn fbint(folder: impl AsRef<Path>, arguments: &[&str]) -> std::io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
+}
+
+/// One line on stderr that has these words, nothing on stdout, exit code 2.
+pub(crate) fn refused(output: &Output, words: &[&str]) {
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{complaint}");
+    assert!(output.stdout.is_empty(), "printed {}", String::from_utf8_lossy(&output.stdout));
+    assert!(complaint.starts_with("error: ") && complaint.lines().count() == 1, "{complaint}");
+    for word in words {
+        assert!(complaint.contains(word), "no {word} in {complaint}");
+    }
+}
+
+/// The files and folders in a folder, sorted.
+pub(crate) fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>> {
+    let entries = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
+    let mut names: Vec<String> = entries.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
+}
+
+pub(crate) fn json_in(folder: impl AsRef<Path>, name: &str) -> Result<Value, Box<dyn Error>> {
+    Ok(serde_json::from_str(&fs::read_to_string(folder.as_ref().join(name))?)?)
+}
