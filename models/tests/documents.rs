@@ -10,7 +10,7 @@ mod common;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
 use tempfile::tempdir;
@@ -76,7 +76,7 @@ fn the_table_of_the_readme_is_computed_and_a_wrong_figure_is_named() -> Outcome 
 
     assert!(fbint(folder.path(), &["tables", "drift"])?.status.success());
     assert!(!fs::read_to_string(&path)?.contains(&format!("| RK4, h = 1e-3 | {wrong}")));
-    let check = fbint(&root(), &["tables", "drift", "--check"])?;
+    let check = fbint(root(), &["tables", "drift", "--check"])?;
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stdout));
     Ok(())
 }
@@ -84,7 +84,7 @@ fn the_table_of_the_readme_is_computed_and_a_wrong_figure_is_named() -> Outcome 
 /// Work and precision take a minute without optimisation: `.ci/run` compares them with its release build.
 #[test]
 fn the_tables_of_the_benchmarks_are_computed() -> Outcome {
-    let output = fbint(&root(), &["tables", "fixed-steps", "error-control", "published-feedback", "--check"])?;
+    let output = fbint(root(), &["tables", "fixed-steps", "error-control", "published-feedback", "--check"])?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     Ok(())
 }

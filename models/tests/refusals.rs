@@ -4,8 +4,7 @@ mod common;
 
 use std::error::Error;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use tempfile::tempdir;
 
