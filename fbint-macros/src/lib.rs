@@ -218,7 +218,7 @@ use proc_macro::TokenStream;
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
 /// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - grad V, CPV22 eq. 6) and `projection`, the
 /// Gauss-Newton step onto F = F_target. Further constants hold operation counts, the generated code (`SOURCE`), and the derivation
-/// as text (`EQUATIONS`) and as LaTeX (`DERIVATION`). The generated code was checked, while it was generated, against a numerical
+/// as text (`EQUATIONS`) and as LaTeX (`DERIVATION`). Pages on common tasks are in the module `guide` of `fbint-runtime`. The generated code was checked, while it was generated, against a numerical
 /// evaluation of the derived expressions.
 ///
 /// # What is proved
@@ -244,6 +244,9 @@ use proc_macro::TokenStream;
 /// would do (a root is legal, and its multiplier is the force itself), and everything that looks like a mistake but was not proved
 /// to be one: constraints that no state was found to satisfy, a matrix C that is singular in every state that was tried, a function
 /// that is defined in none of them. The search tries a few hundred states, and what it misses may exist.
+///
+/// The documentation of a model, made by `cargo doc`, shows all of this with its equations, at the implementation of
+/// `FeedbackSystem`.
 ///
 /// # When something is wrong
 ///
