@@ -1,6 +1,7 @@
 //! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
 
 mod bounds;
+pub mod check;
 pub mod compile;
 pub mod derivation;
 pub mod diagnostics;

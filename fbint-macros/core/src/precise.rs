@@ -48,6 +48,25 @@ impl Real {
         if sign == Sign::Neg { -size } else { size }
     }
 
+    /// The nearest number of 256 bits.
+    pub(crate) fn rational(number: &BigRational) -> Self {
+        CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
+    }
+
+    pub(crate) fn pi() -> Self {
+        CONSTANTS.with_borrow_mut(|constants| Self(constants.pi(PRECISION, ROUNDING)))
+    }
+
+    /// The power, unless it is undefined or out of range.
+    pub(crate) fn power(&self, exponent: &BigRational) -> Option<Self> {
+        CONSTANTS.with_borrow_mut(|constants| power(self, exponent, constants))?.in_range()
+    }
+
+    /// The value of a function, unless it is undefined or out of range.
+    pub(crate) fn call(function: Function, arguments: &[Self]) -> Option<Self> {
+        CONSTANTS.with_borrow_mut(|constants| call(function, arguments, constants))?.in_range()
+    }
+
     /// The value of an expression, unless some part of it is undefined or out of range.
     pub(crate) fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Option<Self> {
         CONSTANTS.with_borrow_mut(|constants| evaluate(expression, value, constants))
