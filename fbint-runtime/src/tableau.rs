@@ -31,7 +31,6 @@ pub struct Tableau<const S: usize> {
     follows: [bool; S],
     /// Whether b reads the same backwards, and every stage but a single one has another of its weight.
     is_symmetric: bool,
-    order: u32,
     error: Difference<S>,
 }
 
@@ -46,32 +45,31 @@ struct Difference<const S: usize> {
 }
 
 /// The explicit Euler method, of order 1.
-pub const EULER: Tableau<1> = Tableau::new([[0.0]], [1.0], 1, Difference { stages: [-1.0], end: 1.0 });
+pub const EULER: Tableau<1> = Tableau::new([[0.0]], [1.0], Difference { stages: [-1.0], end: 1.0 });
 
 /// The explicit midpoint rule, of order 2 (Runge 1895).
 pub const MIDPOINT: Tableau<2> =
-    Tableau::new([[0.0, 0.0], [0.5, 0.0]], [0.0, 1.0], 2, Difference { stages: [1.0, -2.0], end: 1.0 });
+    Tableau::new([[0.0, 0.0], [0.5, 0.0]], [0.0, 1.0], Difference { stages: [1.0, -2.0], end: 1.0 });
 
 /// The explicit trapezoidal rule, of order 2, known as Heun's method.
 pub const HEUN: Tableau<2> =
-    Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], 2, Difference { stages: [0.0, -1.0], end: 1.0 });
+    Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], Difference { stages: [0.0, -1.0], end: 1.0 });
 
 /// The classical method of order 4 (Kutta 1901).
 pub const RK4: Tableau<4> = Tableau::new(
     [[0.0; 4], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
     [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
-    4,
     Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
 );
 
 /// Dormand and Prince's method of order 5, for fixed steps.
-pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step(5);
+pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step();
 
 /// Dormand and Prince's method of order 8 with 12 stages, for fixed steps.
-pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step(8);
+pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step();
 
 impl<const S: usize> Tableau<S> {
-    const fn new(a: [[f64; S]; S], b: [f64; S], order: u32, error: Difference<S>) -> Self {
+    const fn new(a: [[f64; S]; S], b: [f64; S], error: Difference<S>) -> Self {
         let mut follows = [true; S];
         let mut i = 0;
         while i < S {
@@ -88,7 +86,7 @@ impl<const S: usize> Tableau<S> {
             is_symmetric &= b[i] == b[S - 1 - i];
             i += 1;
         }
-        Self { a, b, follows, is_symmetric, order, error }
+        Self { a, b, follows, is_symmetric, error }
     }
 
     /// One step of size `h` along x' = `field`(x).
@@ -173,11 +171,6 @@ impl<const S: usize> Tableau<S> {
         add(&mut difference, T::from_f64(1.0), self.error.end, end);
         // The step is multiplied last: differences of equal stages are exactly 0.
         V::from_fn(|i| h * difference[i])
-    }
-
-    /// The order of the method.
-    pub const fn order(&self) -> u32 {
-        self.order
     }
 }
 
@@ -308,7 +301,7 @@ impl<const S: usize> Pair<S> {
         self.last.min(S - 1)
     }
 
-    const fn fixed_step<const R: usize>(&self, order: u32) -> Tableau<R> {
+    const fn fixed_step<const R: usize>(&self) -> Tableau<R> {
         let error = match &self.error {
             ErrorEstimate::Embedded(difference) => {
                 Difference { stages: resized(difference), end: difference[self.last] }
@@ -326,7 +319,7 @@ impl<const S: usize> Pair<S> {
             b[i] = self.a[self.last][i];
             i += 1;
         }
-        Tableau::new(a, b, order, error)
+        Tableau::new(a, b, error)
     }
 }
 
@@ -687,8 +680,6 @@ mod tests {
         assert_order(&RK4.a, &RK4.b, 4);
         assert_order(&DORMAND_PRINCE.a, &DORMAND_PRINCE.b, 5);
         assert_order(&DOP853.a, &DOP853.b, 8);
-        assert_eq!([EULER.order(), MIDPOINT.order(), HEUN.order(), RK4.order()], [1, 2, 2, 4]);
-        assert_eq!([DORMAND_PRINCE.order(), DOP853.order()], [5, 8]);
     }
 
     #[test]
