@@ -27,6 +27,7 @@ pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::failure::Failure;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
@@ -306,25 +307,6 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
 }
 
 impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
-    /// The state at the end of steps of size `h` of a geometric integrator, and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// If the step or the end is out of range.
-    pub fn final_geometric_state(
-        self,
-        method: &(impl OneStep<Vector<S>> + ?Sized),
-        h: f64,
-        until: f64,
-    ) -> Result<S::State, Error> {
-        let schedule = Schedule::new(h, Span::new(self.time, until)?, None)?;
-        let mut x = self.start;
-        for number in 1..=schedule.steps {
-            method.step(&mut x, schedule.step_size(number));
-        }
-        Ok(x.into())
-    }
-
     /// Runs the simulation with steps of size `h` of a geometric integrator instead of an explicit Runge-Kutta method. It
     /// integrates the system itself: gains take no part, and the state is projected only if a projection was chosen.
     ///
@@ -409,7 +391,7 @@ fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const S
             Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
             None => integrator.step(until),
         };
-        step.map_err(|error| Error::halted::<S>(error, None, Vec::new()))?;
+        step.map_err(|error| Failure::of_step::<S>(error, None, Vec::new()))?;
     }
     Ok(*integrator.state())
 }

@@ -193,9 +193,9 @@ impl Outcome {
 impl From<&Dependence> for NearlyDependent {
     fn from(dependence: &Dependence) -> Self {
         Self {
-            time: dependence.time(),
+            time: dependence.time,
             constraints: dependence.constraints().to_vec(),
-            pivot_ratio: dependence.pivot_ratio(),
+            pivot_ratio: dependence.pivot_ratio,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use fbint_runtime::Error::{BlowUp, Halted, Projection};
+use fbint_runtime::Error::Failed;
 use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
 use models::catalogue::{self, Feedback, Model};
 
@@ -51,7 +51,7 @@ impl Task {
         let outcome = match (keeper.failure, outcome) {
             (Some(failure), _) => Err(failure),
             (None, Ok(run)) => Ok(run),
-            (None, Err(error @ (BlowUp(_) | Halted(_) | Projection(_)))) => Err(error.into()),
+            (None, Err(error @ Failed(_))) => Err(error.into()),
             // A job that was refused before the first step leaves no record.
             (None, Err(error)) => return Err(in_terms_of_options(error)),
         };
@@ -215,7 +215,7 @@ fn report(
             out,
             "doubtful: at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be \
              trusted; compare with a run with a smaller --step or --rtol",
-            dependence.time(),
+            dependence.time,
         )?;
     }
     for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot)] {
