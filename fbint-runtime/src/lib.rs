@@ -77,6 +77,7 @@ mod drift;
 mod ensemble;
 mod entries;
 mod error;
+mod extremes;
 mod failure;
 mod feedback;
 mod field;
@@ -106,6 +107,7 @@ pub use drift::{Drift, IntegralDrift};
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, NoFeedback, Statistics, Summary};
 pub use entries::{Entries, Entry};
 pub use error::Error;
+pub use extremes::Extremes;
 #[cfg(feature = "std")]
 pub use failure::{BlowUp, Halted, OutOfProportion, Symptom};
 pub use failure::{StepError, StepFailure};
