@@ -261,8 +261,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// The size of an integral in a state is 1 + |target| + sum_j |dF/dx_j| |x_j|. A constraint may change by ten times its size
     /// at the start, an energy or an invariant by a million times; where states are projected after each step, any integral by its
-    /// size: a projection that leaves more does not hold it. Changes below a tenth of the size in the state itself are always
-    /// allowed.
+    /// size: a projection that leaves more does not hold it. Changes below a tenth of the sizes before and after the step,
+    /// or a hundredth where states are projected, are always allowed.
     ///
     /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.

@@ -8,7 +8,7 @@
 mod models;
 
 use fbint_runtime::{Error, Gains, Method, Simulation, Symptom, feedback_system};
-use models::{FOUR_BAR, FourBar, SPHERICAL_PENDULUM, SphericalPendulum};
+use models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 
 /// A mass on a circle of radius `l`.
 #[feedback_system(
@@ -45,6 +45,10 @@ fn steps_too_long_to_stay_on_a_constraint_fail() {
         assert!(failed(simulation().run(method, 20.0)), "{method:?}, projected");
         assert!(failed(simulation().without_feedback().run(method, 20.0)), "{method:?}, plain");
         assert!(failed(simulation().gains(Gains::uniform(5.0)).unaudited().run(method, 20.0)), "{method:?}, feedback");
+    }
+    // Steps of about a period and more leave the orbit so far that the terms of the integrals are large.
+    for method in [4.0, 10.0, 20.0, 100.0].into_iter().flat_map(fixed) {
+        assert!(Simulation::new(&KEPLER, Kepler::start(0.6)).unwrap().run(method, 100.0).is_err(), "{method:?}");
     }
     for method in [2.0, 10.0, 20.0].into_iter().flat_map(fixed) {
         assert!(Simulation::new(&FOUR_BAR, FourBar::start()).unwrap().run(method, 20.0).is_err(), "{method:?}");

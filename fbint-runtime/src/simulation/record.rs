@@ -23,9 +23,11 @@ const BLOW_UP: f64 = 1e6;
 const OFF_CONSTRAINT: f64 = 10.0;
 /// The same for any integral where states are projected: a projection that loses all of an integral does not hold it.
 const NOT_HELD: f64 = 1.0;
-/// A change below this fraction of the terms of an integral where it occurs is never a blow-up: terms may grow by far from a start
-/// at rest, or from one in the origin.
+/// A change below this fraction of the terms of an integral before and after the step is never a blow-up: terms may grow by far from
+/// a start at rest, or from one in the origin.
 const NOTICEABLE: f64 = 0.1;
+/// The same where states are projected, which leaves much less.
+const NOTICEABLE_IF_PROJECTED: f64 = 0.01;
 /// Constraints whose pivot ratio is below this where a run fails, or where integrals jump, are mentioned as a likely cause: a
 /// step of a fixed size does not resolve what happens there.
 const SUSPICIOUS: f64 = 1e-4;
@@ -35,6 +37,8 @@ pub(super) struct Record<S: FeedbackSystem> {
     system: S::Prepared<f64>,
     targets: Integrals<S>,
     bounds: Integrals<S>,
+    /// The fraction of an integral's terms below which a change is not a blow-up.
+    noticeable: f64,
     /// The reciprocals of the sizes of the integrals at the start.
     inverse_sizes: Integrals<S>,
     drift: Drift<S>,
@@ -84,6 +88,7 @@ impl<S: FeedbackSystem> Record<S> {
             system,
             targets,
             bounds,
+            noticeable: if is_projected { NOTICEABLE_IF_PROJECTED } else { NOTICEABLE },
             inverse_sizes,
             drift,
             trajectory: vec![last],
@@ -158,10 +163,12 @@ impl<S: FeedbackSystem> Record<S> {
 
     /// The integral that is furthest out of its bound, and not because its terms have grown.
     fn most_changed(&self, sample: &Sample<S>) -> Option<usize> {
-        let sizes = sizes::<S>(&self.system, &sample.state, &self.targets);
+        let [before, after] = [&self.last, sample].map(|sample| sizes::<S>(&self.system, &sample.state, &self.targets));
+        // Their geometric mean: a step across a singularity may lead to where terms are so large that any change is small.
+        let noticeable = |i: usize| self.noticeable * before[i].sqrt() * after[i].sqrt();
         let against_bound = |i: &usize| sample.change[*i].abs() / self.bounds[*i];
-        let noticeable = (0..S::INTEGRALS.len()).filter(|&i| sample.change[i].abs() > NOTICEABLE * sizes[i]);
-        noticeable.filter(|i| against_bound(i) > 1.0).max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
+        let changed = (0..S::INTEGRALS.len()).filter(|&i| sample.change[i].abs() > noticeable(i));
+        changed.filter(|i| against_bound(i) > 1.0).max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
     }
 
     /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
