@@ -11,6 +11,7 @@
 use crate::dependence::Dependence;
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::extremes::Extremes;
 use crate::linear::{Cholesky, dot, filled, largest, sum, times_transposed};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
@@ -179,11 +180,12 @@ fn scaled_constraints<S: FeedbackSystem>(
 /// Refuses a start that cannot be used; returns the targets that it sets.
 pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> Result<Integrals<S>, Error> {
     check_finite(system, start)?;
+    let extremes = Extremes::of(system);
     let system = system.prepare();
     let integrals = system.integrals(start);
     for (&value, integral) in integrals.as_ref().iter().zip(S::INTEGRALS) {
         if !value.is_finite() {
-            return Err(Error::Integral { name: integral.name, value });
+            return Err(Error::Integral { name: integral.name, value, extremes });
         }
     }
     let scales = scales::<S>(&system, start);
@@ -194,11 +196,11 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
         }
     }
     if let Some(dependence) = Dependence::find::<S>(&system, 0.0, start, SINGULAR) {
-        return Err(Error::DependentConstraints { dependence });
+        return Err(Error::DependentConstraints { dependence, extremes });
     }
     let field = system.vector_field(start);
     if let Some((&value, entry)) = field.as_ref().iter().zip(S::STATE).find(|(rate, _)| !rate.is_finite()) {
-        return Err(Error::Rate { name: entry.name, value });
+        return Err(Error::Rate { name: entry.name, value, extremes });
     }
     Ok(Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] }))
 }

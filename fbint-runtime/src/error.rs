@@ -6,6 +6,7 @@
 use core::fmt;
 
 use crate::dependence::Dependence;
+use crate::extremes::Extremes;
 #[cfg(feature = "std")]
 use crate::failure::Failure;
 use crate::system::StateEntry;
@@ -32,26 +33,31 @@ pub enum Error {
     },
     /// An integral cannot be evaluated at the start.
     #[error(
-        "`{name}` is {value:?} at the start: start where every constraint, the energy and every invariant are finite"
+        "`{name}` is {value:?} at the start{extremes}: start where every constraint, the energy and every invariant are finite, or \
+         change the parameters"
     )]
     Integral {
         /// The integral.
         name: &'static str,
         /// Its value at the start.
         value: f64,
+        /// Parameters that may be the reason.
+        extremes: Extremes,
     },
     /// Constraints are dependent on one another at the start.
     #[error(
-        "at the start {dependence}, so that the constraint forces are not determined; start elsewhere, change the \
+        "at the start {dependence}{extremes}, so that the constraint forces are not determined; start elsewhere, change the \
          parameters, or drop a constraint that others imply"
     )]
     DependentConstraints {
         /// Which, and how nearly.
         dependence: Dependence,
+        /// Parameters that may be the reason.
+        extremes: Extremes,
     },
     /// The field cannot be evaluated at the start.
     #[error(
-        "the rate of `{name}` is {value:?} at the start: the field is not defined there; start elsewhere or change the \
+        "the rate of `{name}` is {value:?} at the start{extremes}: the field is not defined there; start elsewhere or change the \
          parameters"
     )]
     Rate {
@@ -59,6 +65,8 @@ pub enum Error {
         name: &'static str,
         /// Its rate.
         value: f64,
+        /// Parameters that may be the reason.
+        extremes: Extremes,
     },
     /// The start is off the constraint set.
     #[error(
@@ -182,6 +190,17 @@ pub enum Error {
         interval: f64,
         /// The end.
         until: f64,
+    },
+    /// A time at which a sample is asked for that cannot be.
+    #[cfg(feature = "std")]
+    #[error("the list of times to sample has {time:?} at index {index}: {reason}")]
+    SampleTime {
+        /// Its index in the list.
+        index: usize,
+        /// The time.
+        time: f64,
+        /// What it must be.
+        reason: &'static str,
     },
     /// The snapshot to resume from was taken from another run.
     #[cfg(feature = "std")]

@@ -82,6 +82,7 @@ mod drift;
 mod ensemble;
 mod entries;
 mod error;
+mod extremes;
 mod failure;
 mod feedback;
 mod field;
@@ -114,6 +115,7 @@ pub use drift::{Drift, IntegralDrift};
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 pub use entries::{Entries, Entry};
 pub use error::Error;
+pub use extremes::Extremes;
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
 pub use failure::{StepError, StepFailure};

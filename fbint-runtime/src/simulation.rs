@@ -6,9 +6,11 @@
 //! no longer finite, has blown up and is an error, not a result. A run can be watched, interrupted, and resumed from a
 //! [`Snapshot`] as if it had never stopped.
 
+mod bare;
 mod course;
 mod record;
 mod run;
+mod sampling;
 mod schedule;
 mod snapshot;
 
@@ -20,23 +22,23 @@ use self::course::{Course, Steps, Watch};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bounds;
 pub use self::run::{LargestProjection, Run, Sample};
+pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
-pub(crate) use self::schedule::Sampling;
+pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::failure::Failure;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
 use crate::geometric::OneStep;
 use crate::integrator::{Integrator, MAX_STEPS};
 use crate::linear::filled;
-use crate::method::{ErrorControl, FixedStep, Method, Settings, Stepping};
+use crate::method::{ErrorControl, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
-use crate::projection::{Projection, Projector};
+use crate::projection::Projection;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Builder for one integration run of the system `S` along a field `F`.
@@ -46,7 +48,8 @@ pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
     start: Vector<S>,
     targets: Integrals<S>,
     field: Result<F, Error>,
-    interval: Option<f64>,
+    /// When it is sampled, unless at the default times.
+    samples: Option<SampleTimes>,
     projection: Option<Projection>,
     /// Whether the projection was chosen, and does not depend on the gains.
     is_projection_chosen: bool,
@@ -81,7 +84,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             start,
             targets,
             field: Ok(PlainField::new(system)),
-            interval: None,
+            samples: None,
             projection: Projection::by_default::<S>(),
             is_projection_chosen: false,
             scales: None,
@@ -125,7 +128,30 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// samples are steps, all of them up to 2000 or, beyond, every second, fourth and so on. The start and the end are always
     /// sampled. The drift is recorded at every step, whatever this is.
     pub fn record_every(mut self, interval: f64) -> Self {
-        self.interval = Some(interval);
+        self.samples = Some(SampleTimes::Every(interval));
+        self
+    }
+
+    /// The times of the samples, which must increase and lie in the run, instead of an interval.
+    ///
+    /// With a fixed step a sample between the ends of two steps is the end of a shorter step by the same method, which is not
+    /// projected; with error control it is dense output. The steps themselves are the same whatever the times are. The start and the
+    /// end are sampled in addition.
+    ///
+    /// ```
+    /// # use fbint_runtime::{Method, Simulation, feedback_system};
+    /// # /// A mass on a spring.
+    /// # #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
+    /// # pub struct Oscillator;
+    /// let start = OscillatorState { q: 1.0, p: 0.0 };
+    /// let simulation = Simulation::new(&Oscillator, start)?.record_at([0.5, 3.14]);
+    /// let run = simulation.run(Method::Rk4 { h: 0.1 }, 10.0)?;
+    /// let times: Vec<f64> = run.trajectory().iter().map(|sample| sample.time).collect();
+    /// assert_eq!(times, [0.0, 0.5, 3.14, 10.0]);
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
+    pub fn record_at(mut self, times: impl Into<Vec<f64>>) -> Self {
+        self.samples = Some(SampleTimes::At(times.into()));
         self
     }
 
@@ -203,7 +229,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
             start: self.start,
             targets: self.targets,
             field: map(self.field),
-            interval: self.interval,
+            samples: self.samples,
             projection: self.projection,
             is_projection_chosen: self.is_projection_chosen,
             scales: self.scales,
@@ -229,14 +255,20 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// If the gains, the method, the end or the interval are out of range; if no further step can be made, see
+    /// If the gains, the method, the end, the interval or the times of samples are out of range; if no further step can be made, see
     /// [`Integrator::step`]; if the snapshot to resume from is of another run; or if the solution blows up: its state is no
-    /// longer finite, or an integral is further from its target than 10^6 (1 + |target| + sum_j |dF/dx_j| |x_j|) of the start.
+    /// longer finite, or an integral is too far from its target.
+    ///
+    /// The size of an integral in a state is 1 + |target| + sum_j |dF/dx_j| |x_j|. A constraint may change by ten times its size
+    /// at the start, an energy or an invariant by a million times; where states are projected after each step, any integral by its
+    /// size: a projection that leaves more does not hold it. Changes below a tenth of the sizes before and after the step,
+    /// or a hundredth where states are projected, are always allowed.
+    ///
     /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
         let field = self.field?;
-        let (time, start, interval) = (self.time, self.start, self.interval);
+        let (time, start, samples) = (self.time, self.start, self.samples);
         let span = Span::new(time, until)?;
         let control = StepControl { time, scales: self.scales, max_steps: self.max_steps };
         let course = Course::new(self.system, time, start, self.targets, self.projection, self.watch, self.from)?;
@@ -245,54 +277,27 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 let decay_rate = |x: &Vector<S>| field.decay_rate(x);
                 let interval_of_stability = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
                 let audit = Audit { interval: interval_of_stability, decay_rate: &decay_rate };
-                let schedule = Schedule::new(h, span, interval)?;
+                let schedule = Schedule::new(h, span, samples.as_ref().and_then(SampleTimes::interval))?;
                 course.with_fixed_steps(
                     schedule,
-                    method.evaluations(),
+                    samples.as_ref(),
                     audit,
                     Steps {
                         alone: &|x, h| method.step(|x| field.value(x), x, h),
                         projected: &|projector, x, h| method.projected_step(projector, |x| field.value(x), x, h),
+                        evaluations: method.evaluations(),
                     },
                 )
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 let integrator = control.set(Integrator::dormand_prince(&field, start, tolerance))?;
-                course.with_error_control(integrator, span, interval)
+                course.with_error_control(integrator, span, samples.as_ref())
             }
             Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
                 let integrator = control.set(Integrator::dop853(&field, start, tolerance))?;
-                course.with_error_control(integrator, span, interval)
+                course.with_error_control(integrator, span, samples.as_ref())
             }
         }
-    }
-
-    /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
-    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run.
-    ///
-    /// # Errors
-    ///
-    /// If the gains, the method or the end are out of range, or if no further step can be made.
-    pub fn final_state(self, settings: &Settings) -> Result<S::State, Error> {
-        let field = self.field?;
-        let Settings { method, from, until, projection, .. } = *settings;
-        let span = Span::new(from, until)?;
-        let control = StepControl { time: from, scales: self.scales, max_steps: self.max_steps };
-        let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
-        let end = match method.stepping()? {
-            Stepping::Fixed { method, h } => {
-                follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)
-            }
-            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator = control.set(Integrator::dormand_prince(&field, self.start, tolerance))?;
-                follow_error_control(integrator, until, projector)?
-            }
-            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = control.set(Integrator::dop853(&field, self.start, tolerance))?;
-                follow_error_control(integrator, until, projector)?
-            }
-        };
-        Ok(end.into())
     }
 
     /// Runs the simulation with these settings instead of those of the builder.
@@ -302,7 +307,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// Those of [`run`](Self::run).
     pub fn run_with(self, settings: &Settings) -> Result<Run<S>, Error> {
         let Settings { method, from, until, every, projection } = *settings;
-        Self { time: from, interval: every, projection, ..self }.run(method, until)
+        Self { time: from, samples: every.map(SampleTimes::Every), projection, ..self }.run(method, until)
     }
 }
 
@@ -312,7 +317,7 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
     ///
     /// # Errors
     ///
-    /// If the step, the end or the interval is out of range, if the snapshot to resume from is of another run, or if the solution
+    /// If the step, the end, the interval or a time of a sample is out of range, if the snapshot to resume from is of another run, or if the solution
     /// blows up, as in [`run`](Self::run).
     pub fn run_geometric(
         self,
@@ -320,13 +325,14 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
         h: f64,
         until: f64,
     ) -> Result<Run<S>, Error> {
-        let schedule = Schedule::new(h, Span::new(self.time, until)?, self.interval)?;
+        let interval = self.samples.as_ref().and_then(SampleTimes::interval);
+        let schedule = Schedule::new(h, Span::new(self.time, until)?, interval)?;
         let projection = self.projection.filter(|_| self.is_projection_chosen);
         let course = Course::new(self.system, self.time, self.start, self.targets, projection, self.watch, self.from)?;
         let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
         course.with_fixed_steps(
             schedule,
-            method.evaluations_per_step(),
+            self.samples.as_ref(),
             audit,
             Steps {
                 alone: &|x, h| method.step(x, h),
@@ -335,6 +341,7 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
                     method.step(x, h);
                     projector.project(&filled(1.0), x)
                 },
+                evaluations: method.evaluations_per_step(),
             },
         )
     }
@@ -358,42 +365,6 @@ impl<V: Entries<f64>> StepControl<V> {
             None => Ok(integrator),
         }
     }
-}
-
-/// The state after all steps of a schedule.
-fn follow_fixed_steps<S: FeedbackSystem>(
-    field: &impl Field<Vector = Vector<S>>,
-    method: FixedStep,
-    schedule: &Schedule,
-    mut x: Vector<S>,
-    mut projector: Option<Projector<S>>,
-) -> Vector<S> {
-    for number in 1..=schedule.steps {
-        let h = schedule.step_size(number);
-        match &mut projector {
-            Some(projector) => {
-                method.projected_step(projector, |x| field.value(x), &mut x, h);
-            }
-            None => method.step(|x| field.value(x), &mut x, h),
-        }
-    }
-    x
-}
-
-/// The state to which an integrator steps.
-fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize>(
-    mut integrator: Integrator<'_, F, STAGES>,
-    until: f64,
-    mut projector: Option<Projector<S>>,
-) -> Result<Vector<S>, Error> {
-    while integrator.time() < until {
-        let step = match &mut projector {
-            Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
-            None => integrator.step(until),
-        };
-        step.map_err(|error| Failure::of_step::<S>(error, None, Vec::new()))?;
-    }
-    Ok(*integrator.state())
 }
 
 // By hand, because neither the field nor the watch can be printed.

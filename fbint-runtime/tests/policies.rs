@@ -161,11 +161,9 @@ mod audit {
         ] as [(fn(f64) -> Method, f64); 4]
         {
             let tau = 0.01;
-            assert!(run(Gains::relaxation(tau), method(0.99 * limit * tau)).is_ok());
-            assert!(matches!(
-                run(Gains::relaxation(tau), method(1.01 * limit * tau)),
-                Err(Error::UnstableGains { .. })
-            ));
+            // Just below, the audit is content, whatever becomes of the run.
+            let is_refused = |h| matches!(run(Gains::relaxation(tau), method(h)), Err(Error::UnstableGains { .. }));
+            assert!(!is_refused(0.99 * limit * tau) && is_refused(1.01 * limit * tau));
         }
         // Error control finds its step itself.
         run(Gains::uniform(50.0), Method::Dop853 { rtol: 1e-6, atol: 1e-6 }).unwrap();

@@ -95,6 +95,8 @@ pub trait Model {
     fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
     /// Integrates from `start`, or resumes from a snapshot of such a run; `watch` sees it from time to time and may interrupt it.
     fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
+    /// The samples of a run that failed, from its times and states: the first is the start, which sets the targets of integrals.
+    fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample>;
     /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
     /// The geometric integrators that apply to the system.

@@ -19,6 +19,7 @@ mod reproduce;
 mod run;
 mod scheme;
 mod show;
+mod start;
 mod table;
 mod tables;
 mod task;

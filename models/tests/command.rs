@@ -205,23 +205,6 @@ fn gains_are_taken_one_for_all_or_one_for_each() -> Outcome {
 }
 
 #[test]
-fn a_failed_run_leaves_the_file_that_was_there_and_a_record() -> Outcome {
-    let folder = tempdir()?;
-    fs::write(folder.path().join("a.csv"), "precious")?;
-    let blow_up =
-        ["run", MODEL, "--gains", "none", "--method", "euler", "--step", "2", "--until", "100", "--out", "a.csv"];
-    let output = fbint(folder.path(), &blow_up)?;
-    refused(&output, &["blew up", "last good state, at t = ", "q[0] = "]);
-    assert_eq!(fs::read_to_string(folder.path().join("a.csv"))?, "precious");
-    assert_eq!(names_in(&folder)?, ["a.csv", "a.run.json"]);
-    let record = json_in(&folder, "a.run.json")?;
-    assert_eq!((&record["status"], &record["gains"]), (&json!("failed"), &json!("none")));
-    let complaint = format!("error: {}\n", record["message"].as_str().ok_or("no message")?);
-    assert_eq!(complaint, String::from_utf8_lossy(&output.stderr));
-    Ok(())
-}
-
-#[test]
 fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     let folder = tempdir()?;
     let options =

@@ -68,6 +68,28 @@ fn ctrl_c_without_a_checkpoint_leaves_the_record_alone() -> Outcome {
     Ok(())
 }
 
+/// Only Linux shows when a process that has written nothing yet has come to where it integrates.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_leaves_a_record_of_an_ensemble() -> Outcome {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let folder = tempdir()?;
+        let run = ["ensemble", "four-bar", "--until", "1e5", "--vary", "g=uniform:9,10", "--out", "a.csv"];
+        let mut child = begin(&folder, &run)?;
+        // The main thread, the one that waits for signals, and one that integrates members, for days.
+        let tasks = format!("/proc/{}/task", child.id());
+        wait_until(&mut child, || fs::read_dir(&tasks).is_ok_and(|threads| threads.count() > 2))?;
+        send(signal, &child)?;
+        let output = child.wait_with_output()?;
+        assert_eq!(output.status.code(), Some(code));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted\n");
+        assert_eq!(names_in(&folder)?, ["a.ensemble.json"]);
+        let record = json_in(&folder, "a.ensemble.json")?;
+        assert_eq!((&record["status"], &record["members"]), (&json!("interrupted"), &json!(1000)));
+    }
+    Ok(())
+}
+
 #[test]
 fn ctrl_c_ends_a_reproduction_between_files() -> Outcome {
     let interrupted = || -> Result<(TempDir, Output), Box<dyn Error>> {
@@ -215,6 +237,31 @@ fn a_file_that_is_not_a_checkpoint_of_this_program_is_refused_in_one_line() -> O
     }
     refused(&fbint(&folder, &["resume", "nothing"])?, &["cannot read nothing", "no such file"]);
     refused(&fbint(&folder, &["resume", "."])?, &["cannot read .", "directory"]);
+    Ok(())
+}
+
+/// No run can have counted so far, and the counters would overflow.
+#[test]
+fn a_checkpoint_with_counters_that_no_run_has_is_refused() -> Outcome {
+    let folder = tempdir()?;
+    let run = ["run", "four-bar", "--method", "dop853", "--until", "1", "--checkpoint", "c"];
+    assert!(fbint(&folder, &run)?.status.success());
+    let good = body(&folder, "c")?;
+    let mut cases = Vec::new();
+    for number in [u64::MAX, u64::MAX - 1, 1 << 63, (1 << 53) + 1] {
+        cases.extend(["rejected", "evaluations", "stride"].map(|name| (Some("control"), name, json!(number))));
+        cases.push((None, "steps", json!(number)));
+    }
+    cases.extend([-1.0, 0.0].map(|size| (Some("control"), "size", json!(size))));
+    for (part, name, value) in cases {
+        let mut bad = good.clone();
+        match part {
+            Some(part) => bad["snapshot"][part][name] = value,
+            None => bad["snapshot"][name] = value,
+        }
+        fs::write(folder.path().join("bad"), signed(&bad.to_string()))?;
+        refused(&fbint(&folder, &["resume", "bad"])?, &["cannot resume"]);
+    }
     Ok(())
 }
 

@@ -16,7 +16,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 #[test]
 fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
-    let cases: [(&[&str], &[&str]); 29] = [
+    let cases: [(&[&str], &[&str]); 31] = [
         (&["--step", "0"], &["--step", "'0'", "positive"]),
         (&["--step", "-1e-3"], &["--step", "'-1e-3'", "positive"]),
         (&["--step", "nan"], &["--step", "'nan'"]),
@@ -38,6 +38,8 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["-p", "m"], &["'m'", "NAME=VALUE"]),
         (&["--start", "q[0]=inf"], &["`q[0]`", "inf"]),
         (&["--start", "q[3]=0"], &["unknown entry of the state `q[3]`", "did you mean", "p[2]"]),
+        (&["--guess", "q[3]=0"], &["unknown entry of the state `q[3]`", "did you mean"]),
+        (&["-p", "m=0"], &["at the start, perhaps because of `m` = 0.0"]),
         (&["--checkpoint-every", "-1", "--checkpoint", "c"], &["--checkpoint-every", "-1", "0 or more"]),
         (&["--method", "leapfrog"], &["'leapfrog'", "euler, midpoint, heun, rk4, dormand-prince, dop853"]),
         (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),

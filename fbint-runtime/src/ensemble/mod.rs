@@ -28,7 +28,7 @@ use crate::lanes::Lanes;
 use crate::method::{FixedStep, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Projection, Projector, noise};
-use crate::simulation::{Audit, Sample, Sampling, Schedule, Simulation, Span, bounds};
+use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
 pub use gains::EnsembleGains;
@@ -283,7 +283,7 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
         schedule: &Schedule,
         members: &[usize],
     ) -> Vec<Track<S>> {
-        let seats: Vec<_> = members.iter().map(|&member| self.seat(method, schedule, member)).collect();
+        let seats: Vec<_> = members.iter().map(|&member| self.seat(plan, method, schedule, member)).collect();
         let taken: Vec<&Seat<S, G>> = seats.iter().flatten().collect();
         let mut tracks = self.integrate_lanes::<V>(plan, method, schedule, &taken).into_iter();
         let track = |seat: Result<Seat<S, G>, Error>| {
@@ -320,14 +320,15 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
     }
 
     /// A member that can start.
-    fn seat(&self, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
+    fn seat(&self, plan: &Plan, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
         let (system, start) = (self.system(member), self.starts[member]);
         let targets = check_start(system, &start)?;
         let field = self.gains.alone(system, &start, member)?;
         let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
         audit.check(schedule, 0.0, &start)?;
         let system = system.prepare();
-        let (bounds, noise) = (bounds::<S>(&system, &start, &targets), noise::<S>(&system, &start, &targets));
+        let bounds = bounds::<S>(&system, &start, &targets, plan.settings.projection.is_some());
+        let noise = noise::<S>(&system, &start, &targets);
         Ok(Seat { member, system, field, start, targets, bounds, noise })
     }
 
@@ -399,7 +400,9 @@ impl Plan {
                 let times = schedule.sample_times();
                 (Some((method, schedule)), times)
             }
-            Stepping::Controlled { .. } => (None, Sampling::new(span, every, 1, 1)?.times(span)),
+            Stepping::Controlled { .. } => {
+                (None, Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?.times(span))
+            }
         };
         Ok(Self { settings: Settings { every, ..settings }, times, steps })
     }

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use super::record::Record;
 use super::run::Run;
-use super::schedule::{Sampling, Schedule, Span};
+use super::sampling::{Agenda, SampleTimes, Sampling};
+use super::schedule::{Schedule, Span};
 use super::snapshot::{Control, Moment, Snapshot};
 use crate::error::Error;
 use crate::field::Field;
@@ -53,6 +54,8 @@ pub(super) struct Steps<'f, S: FeedbackSystem> {
     pub(super) alone: &'f dyn Fn(&mut Vector<S>, f64),
     /// A step and its projection.
     pub(super) projected: ProjectedStep<'f, S>,
+    /// The number of evaluations of the field in a step.
+    pub(super) evaluations: u64,
 }
 
 impl<'a, S: FeedbackSystem> Course<'a, S> {
@@ -65,13 +68,15 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         watch: Watch<'a>,
         from: Option<Snapshot>,
     ) -> Result<Self, Error> {
-        let mut record = Record::new(system, time, start, targets);
+        let mut record = Record::new(system, time, start, targets, projection.is_some());
         let mut projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
         if let Some(snapshot) = &from {
             record.restore(snapshot)?;
-            let vector = |entries: &Option<Vec<f64>>| entries.as_deref().map(from_slice);
+            let vector = |entries: Option<&Vec<f64>>| entries.map(|entries| from_slice(entries));
             if let Some(projector) = &mut projector {
-                projector.remember([vector(&snapshot.variances), vector(&snapshot.derivative)]);
+                // With error control the derivative is the integrator's to remember.
+                let derivative = snapshot.derivative.as_ref().filter(|_| snapshot.control.is_none());
+                projector.remember([snapshot.variances.as_ref(), derivative].map(vector));
             }
         }
         Ok(Self { record, projector, watch, from })
@@ -80,55 +85,97 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     pub(super) fn with_fixed_steps(
         mut self,
         schedule: Schedule,
-        evaluations_per_step: u64,
+        times: Option<&SampleTimes>,
         audit: Audit<'_, Vector<S>>,
         steps: Steps<'_, S>,
     ) -> Result<Run<S>, Error> {
         let mut number = self.first_step(&schedule)?;
+        let mut agenda = Agenda::of_list(schedule.span, times, self.record.trajectory.len() as u64)?;
         let mut x = self.record.last.state;
         audit.check(&schedule, self.record.last.time, &x)?;
         loop {
             if schedule.is_watched(number) && self.is_interrupted(schedule.span, number, || None)
                 || number == schedule.steps
             {
+                let between = agenda.iter().flat_map(Agenda::past).filter(|time| !schedule.ends_step_at(*time)).count();
                 // The first projected step takes two evaluations more; see `Projector::step`.
-                let evaluations = number * evaluations_per_step + if self.projector.is_some() { 2 } else { 0 };
+                let first = if self.projector.is_some() { 2 } else { 0 };
+                let evaluations = (number + between as u64) * steps.evaluations + first;
                 return Ok(self.record.end(number, evaluations));
             }
             number += 1;
-            let h = schedule.step_size(number);
-            let change = match &mut self.projector {
-                Some(projector) => {
-                    let projected = (steps.projected)(projector, &mut x, h);
-                    let furthest = projector.furthest(&projected, &x);
-                    self.record.measure(schedule.time(number), furthest, None);
-                    if !furthest.is_in_proportion() {
-                        return Err(self.record.out_of_proportion(schedule.time(number), furthest));
-                    }
-                    Some(projected.violation)
-                }
-                None => {
-                    (steps.alone)(&mut x, h);
-                    None
-                }
+            let change = self.step(&schedule, number, &mut x, &steps)?;
+            // Before the step is recorded: the last good state is where it begins.
+            let due = match &mut agenda {
+                Some(agenda) => self.states_due(agenda, &schedule, number, &x, &steps),
+                None => Vec::new(),
             };
             self.record.add(schedule.time(number), x, change)?;
+            due.into_iter().for_each(|(time, state)| self.record.sample_at(time, state));
             if schedule.is_sampled(number) {
-                self.record.sample();
+                if agenda.is_none() {
+                    self.record.sample();
+                }
                 audit.check(&schedule, self.record.last.time, &x)?;
             }
         }
+    }
+
+    /// Makes a step of a fixed size; returns F - F_target before the projection, if there is one.
+    fn step(
+        &mut self,
+        schedule: &Schedule,
+        number: u64,
+        x: &mut Vector<S>,
+        steps: &Steps<'_, S>,
+    ) -> Result<Option<Integrals<S>>, Error> {
+        let (time, h) = (schedule.time(number), schedule.step_size(number));
+        let Some(projector) = &mut self.projector else {
+            (steps.alone)(x, h);
+            return Ok(None);
+        };
+        let projected = (steps.projected)(projector, x, h);
+        let furthest = projector.furthest(&projected, x);
+        self.record.measure(time, furthest, None);
+        if furthest.is_in_proportion() {
+            Ok(Some(projected.violation))
+        } else {
+            Err(self.record.out_of_proportion(time, furthest))
+        }
+    }
+
+    /// The states at the times of a list that are due after a step which ends at `end`. Between the ends of steps a state is the end of
+    /// a shorter step, so that it is as exact as they are, and the steps are the same whatever is sampled.
+    fn states_due(
+        &self,
+        agenda: &mut Agenda,
+        schedule: &Schedule,
+        number: u64,
+        end: &Vector<S>,
+        steps: &Steps<'_, S>,
+    ) -> Vec<(f64, Vector<S>)> {
+        let begin = &self.record.last;
+        let times = std::iter::from_fn(|| agenda.next_until(schedule.reach(number)));
+        let state = |time: f64| {
+            let mut state = *end;
+            if !schedule.ends_step_at(time) {
+                state = begin.state;
+                (steps.alone)(&mut state, time - begin.time);
+            }
+            (time, state)
+        };
+        times.map(state).collect()
     }
 
     pub(super) fn with_error_control<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         mut self,
         mut integrator: Integrator<'_, F, STAGES>,
         span: Span,
-        interval: Option<f64>,
+        times: Option<&SampleTimes>,
     ) -> Result<Run<S>, Error> {
         let until = span.until;
         let stride = self.resume(&mut integrator, span)?;
-        let mut sampling = Sampling::new(span, interval, stride, self.record.trajectory.len() as u64)?;
+        let mut sampling = Sampling::new(span, times, stride, self.record.trajectory.len() as u64)?;
         loop {
             let control = || Some((Control::of(&integrator, sampling.stride()), integrator.resumption().derivative));
             if self.is_interrupted(span, integrator.steps(), control) || integrator.time() >= until {
@@ -146,9 +193,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             self.record.add(integrator.time(), *integrator.state(), change)?;
             match &mut sampling {
                 Sampling::Steps { stride } => self.record.sample_step(integrator.steps(), stride),
-                Sampling::Times { interval, next, last } => {
-                    self.record.sample_times(&mut integrator, span.from, *interval, next, *last);
-                }
+                Sampling::Times(agenda) => self.record.sample_times(&mut integrator, agenda),
             }
         }
     }

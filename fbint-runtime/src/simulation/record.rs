@@ -1,6 +1,7 @@
 //! What a run records after each step, and what becomes of it at the end.
 
 use super::run::{LargestProjection, Run, Sample};
+use super::sampling::Agenda;
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Largest, Snapshot};
 use crate::consistent_start::scales;
@@ -15,9 +16,18 @@ use crate::linear::{self, difference, from_slice};
 use crate::projection::Move;
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 
-/// A change beyond this many times the size of an integral's terms and target is a blow-up. Plain Euler, which may lose all
-/// of an integral over a long run, stays far below.
+/// A change beyond this many times the size of an integral's terms and target at the start is a blow-up. Plain Euler, which may
+/// lose all of an integral over a long run, stays far below.
 const BLOW_UP: f64 = 1e6;
+/// The same for a constraint: a state this far off, such as several radii from a sphere, is not a state of the system.
+const OFF_CONSTRAINT: f64 = 10.0;
+/// The same for any integral where states are projected: a projection that loses all of an integral does not hold it.
+const NOT_HELD: f64 = 1.0;
+/// A change below this fraction of the terms of an integral before and after the step is never a blow-up: terms may grow by far from
+/// a start at rest, or from one in the origin.
+const NOTICEABLE: f64 = 0.1;
+/// The same where states are projected, which leaves much less.
+const NOTICEABLE_IF_PROJECTED: f64 = 0.01;
 /// Constraints whose pivot ratio is below this where a run fails, or where integrals jump, are mentioned as a likely cause: a
 /// step of a fixed size does not resolve what happens there.
 const SUSPICIOUS: f64 = 1e-4;
@@ -27,42 +37,59 @@ pub(super) struct Record<S: FeedbackSystem> {
     system: S::Prepared<f64>,
     targets: Integrals<S>,
     bounds: Integrals<S>,
-    inverse_bounds: Integrals<S>,
+    /// The fraction of an integral's terms below which a change is not a blow-up.
+    noticeable: f64,
+    /// The reciprocals of the sizes of the integrals at the start.
+    inverse_sizes: Integrals<S>,
     drift: Drift<S>,
     pub(super) trajectory: Vec<Sample<S>>,
     /// The last good state.
     pub(super) last: Sample<S>,
-    /// The largest change of an integral in one step so far, in units of the bounds.
+    /// The largest change of an integral in one step so far, in units of the sizes at the start.
     jump: f64,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vector<S>, Dependence)>,
     largest_projection: Option<Largest>,
 }
 
-/// How far from its target each integral may be.
+/// How large the terms and the target of each integral are in a state.
+fn sizes<S: FeedbackSystem>(system: &S::Prepared<f64>, state: &Vector<S>, targets: &Integrals<S>) -> Integrals<S> {
+    let scales = scales::<S>(system, state);
+    Entries::from_fn(|i| scales[i] + targets[i].abs())
+}
+
+/// How far from its target each integral may be, unless its terms grow, in a run that projects states after each step, or does not.
 pub(crate) fn bounds<S: FeedbackSystem>(
     system: &S::Prepared<f64>,
     start: &Vector<S>,
     targets: &Integrals<S>,
+    is_projected: bool,
 ) -> Integrals<S> {
-    let scales = scales::<S>(system, start);
-    Entries::from_fn(|i| (scales[i] + targets[i].abs()) * BLOW_UP)
+    let sizes = sizes::<S>(system, start, targets);
+    let factor = |i: usize| match S::INTEGRALS[i].kind {
+        _ if is_projected => NOT_HELD,
+        kind if kind.is_constraint() => OFF_CONSTRAINT,
+        _ => BLOW_UP,
+    };
+    Entries::from_fn(|i| factor(i) * sizes[i])
 }
 
 impl<S: FeedbackSystem> Record<S> {
-    pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>) -> Self {
+    pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>, is_projected: bool) -> Self {
         let system = system.prepare();
-        let bounds = bounds::<S>(&system, &start, &targets);
+        let bounds = bounds::<S>(&system, &start, &targets, is_projected);
         let integrals = system.integrals(&start);
         let mut drift = Drift::new(targets);
         drift.record(time, &integrals);
         let last = Sample { time, state: start, change: difference(&integrals, &targets) };
-        let inverse_bounds = Entries::from_fn(|i| bounds[i].recip());
+        let sizes = sizes::<S>(&system, &start, &targets);
+        let inverse_sizes = Entries::from_fn(|i| sizes[i].recip());
         Self {
             system,
             targets,
             bounds,
-            inverse_bounds,
+            noticeable: if is_projected { NOTICEABLE_IF_PROJECTED } else { NOTICEABLE },
+            inverse_sizes,
             drift,
             trajectory: vec![last],
             last,
@@ -119,7 +146,7 @@ impl<S: FeedbackSystem> Record<S> {
     pub(super) fn add(&mut self, time: f64, state: Vector<S>, unprojected: Option<Integrals<S>>) -> Result<(), Error> {
         let integrals = self.system.integrals(&state);
         let sample = Sample { time, state, change: difference(&integrals, &self.targets) };
-        if !sample.is_good(&self.bounds) {
+        if !sample.is_good(&self.bounds) && self.is_lost(&sample) {
             return Err(self.blow_up(&sample));
         }
         self.drift.record(time, &integrals);
@@ -128,10 +155,26 @@ impl<S: FeedbackSystem> Record<S> {
         Ok(())
     }
 
+    /// Whether a state is not finite, or an integral is out of its bound and not because its terms have grown.
+    fn is_lost(&self, sample: &Sample<S>) -> bool {
+        let is_finite = |entries: &[f64]| entries.iter().all(|entry| entry.is_finite());
+        !is_finite(sample.state.as_ref()) || !is_finite(sample.change.as_ref()) || self.most_changed(sample).is_some()
+    }
+
+    /// The integral that is furthest out of its bound, and not because its terms have grown.
+    fn most_changed(&self, sample: &Sample<S>) -> Option<usize> {
+        let [before, after] = [&self.last, sample].map(|sample| sizes::<S>(&self.system, &sample.state, &self.targets));
+        // Their geometric mean: a step across a singularity may lead to where terms are so large that any change is small.
+        let noticeable = |i: usize| self.noticeable * before[i].sqrt() * after[i].sqrt();
+        let against_bound = |i: &usize| sample.change[*i].abs() / self.bounds[*i];
+        let changed = (0..S::INTEGRALS.len()).filter(|&i| sample.change[i].abs() > noticeable(i));
+        changed.filter(|i| against_bound(i) > 1.0).max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
+    }
+
     /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
     /// which happens a few dozen times in a run, however long.
     fn look_where_integrals_jump(&mut self, next: &Sample<S>, change: &Integrals<S>) {
-        let jump = |i: usize| ((change[i] - self.last.change[i]) * self.inverse_bounds[i]).abs();
+        let jump = |i: usize| ((change[i] - self.last.change[i]) * self.inverse_sizes[i]).abs();
         let jump = (0..S::INTEGRALS.len()).map(jump).fold(0.0, f64::max);
         if jump > 2.0 * self.jump {
             self.jump = jump;
@@ -175,21 +218,21 @@ impl<S: FeedbackSystem> Record<S> {
         }
     }
 
-    /// Samples at the multiples of `interval` after `from` that lie in the last step, from number `next` on.
+    /// Samples a state between two steps.
+    pub(super) fn sample_at(&mut self, time: f64, state: Vector<S>) {
+        self.trajectory.push(self.at(time, state));
+    }
+
+    /// Samples at the times that lie in the last step.
     pub(super) fn sample_times<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         &mut self,
         integrator: &mut Integrator<'_, F, STAGES>,
-        from: f64,
-        interval: f64,
-        next: &mut u64,
-        last: u64,
+        agenda: &mut Agenda,
     ) {
         let mut dense_output = None;
-        while *next <= last && from + *next as f64 * interval <= integrator.time() {
-            let time = from + *next as f64 * interval;
+        while let Some(time) = agenda.next_until(integrator.time()) {
             let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
-            self.trajectory.push(self.at(time, state));
-            *next += 1;
+            self.sample_at(time, state);
         }
     }
 
@@ -261,8 +304,7 @@ impl<S: FeedbackSystem> Record<S> {
         if let Some((name, value)) = not_finite(&failed.change, |i| S::INTEGRALS[i].name) {
             return Cause::Integral { name, value };
         }
-        let against_bound = |i: usize| failed.change[i].abs() / self.bounds[i];
-        let index = (0..S::INTEGRALS.len()).max_by(|&i, &j| against_bound(i).total_cmp(&against_bound(j))).unwrap_or(0);
+        let index = self.most_changed(failed).unwrap_or(0);
         let integral = S::INTEGRALS.get(index).map_or("", |integral| integral.name);
         Cause::Growth { integral, change: failed.change.as_ref().get(index).copied().unwrap_or_default() }
     }

@@ -1,4 +1,4 @@
-//! When steps end, and which states are sampled.
+//! When steps of a fixed size end, and which of them are sampled.
 
 use crate::error::{Error, positive};
 
@@ -9,7 +9,7 @@ const LOOKS: u64 = 200;
 /// How many steps are made between two looks, at most.
 const UNWATCHED: u64 = 256;
 /// A remainder of this fraction of a step is rounding, not a step; so is what `until / h` may be off by itself.
-const ROUNDING: f64 = 1e-9;
+pub(super) const ROUNDING: f64 = 1e-9;
 
 /// The time from the start of a run to its end.
 #[derive(Clone, Copy)]
@@ -76,6 +76,17 @@ impl Schedule {
         if step == self.steps { self.last.unwrap_or(self.h) } else { self.h }
     }
 
+    /// The time until which states belong to a step or to those before it.
+    pub(super) fn reach(&self, step: u64) -> f64 {
+        self.time(step) + ROUNDING * self.h
+    }
+
+    /// Whether a step ends at a time of the run, but for rounding.
+    pub(super) fn ends_step_at(&self, time: f64) -> bool {
+        let step = ((time - self.span.from) / self.h).round() as u64;
+        [step.min(self.steps), self.steps].iter().any(|&step| (time - self.time(step)).abs() <= ROUNDING * self.h)
+    }
+
     pub(crate) fn is_sampled(&self, step: u64) -> bool {
         step.is_multiple_of(self.sampled)
     }
@@ -96,43 +107,5 @@ impl Schedule {
 
     pub(super) fn is_watched(&self, step: u64) -> bool {
         step.is_multiple_of(self.watched) || step == self.steps
-    }
-}
-
-/// Which states of a run with error control are sampled, besides the start and the end.
-pub(crate) enum Sampling {
-    /// Every `stride`-th step.
-    Steps { stride: u64 },
-    /// The multiples of an interval after the start, from number `next` to number `last`.
-    Times { interval: f64, next: u64, last: u64 },
-}
-
-impl Sampling {
-    /// How to resume sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
-    pub(crate) fn new(span: Span, interval: Option<f64>, stride: u64, samples: u64) -> Result<Self, Error> {
-        let Some(interval) = interval else { return Ok(Self::Steps { stride }) };
-        let interval = positive("the interval between samples", interval)?;
-        if span.length() / interval > 1e8 {
-            return Err(Error::TooManySamples { interval, until: span.until });
-        }
-        let last = ((span.length() / interval) * (1.0 - ROUNDING)).floor() as u64;
-        Ok(Self::Times { interval, next: samples, last })
-    }
-
-    /// When samples are taken, the start and the end among them, unless that depends on the steps.
-    #[cfg(feature = "ensemble")]
-    pub(crate) fn times(&self, span: Span) -> Vec<f64> {
-        let (interval, last) = match *self {
-            Self::Steps { .. } => (span.length(), 0),
-            Self::Times { interval, last, .. } => (interval, last),
-        };
-        (0..=last).map(|number| span.from + number as f64 * interval).chain([span.until]).collect()
-    }
-
-    pub(super) fn stride(&self) -> u64 {
-        match self {
-            Self::Steps { stride } => *stride,
-            Self::Times { .. } => 1,
-        }
     }
 }

@@ -9,6 +9,9 @@ use crate::drift::DriftRecord;
 use crate::error::Error;
 use crate::system::FeedbackSystem;
 
+/// The most steps, or evaluations, that a run can make: beyond, times no longer differ from step to step.
+const MOST: u64 = 1 << 53;
+
 /// A moment of a run, shown to [`Simulation::watched`](crate::Simulation::watched).
 pub struct Moment<'a> {
     pub(crate) time: f64,
@@ -105,6 +108,14 @@ impl Snapshot {
         }
         if self.trajectory.is_empty() {
             return Err(Error::ForeignSnapshot { reason: "it has no start" });
+        }
+        let counters = self.control.iter().flat_map(|control| [control.rejected, control.evaluations, control.stride]);
+        if counters.chain([self.steps]).any(|counter| counter > MOST) {
+            return Err(Error::ForeignSnapshot { reason: "it has counted more than any run can" });
+        }
+        let size = self.control.as_ref().and_then(|control| control.size);
+        if size.is_some_and(|size| !(size > 0.0 && size.is_finite())) {
+            return Err(Error::ForeignSnapshot { reason: "its step is not positive and finite" });
         }
         Ok(())
     }

@@ -125,6 +125,21 @@ impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
         simulation.run_with(&plan.settings).map(|run| erased(&run))
     }
 
+    fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample> {
+        let system = self.system.prepare();
+        let integrals = |state: &[f64]| system.integrals(&vector(state)).as_ref().to_vec();
+        let at_start = trajectory.first().map_or(Vec::new(), |(_, start)| integrals(start));
+        let targets = S::INTEGRALS.iter().zip(at_start);
+        let targets: Vec<f64> =
+            targets.map(|(integral, value)| if integral.kind.is_constraint() { 0.0 } else { value }).collect();
+        let sample = |(time, state): &(f64, Vec<f64>)| Sample {
+            time: *time,
+            state: state.clone(),
+            change: integrals(state).iter().zip(&targets).map(|(value, target)| value - target).collect(),
+        };
+        trajectory.iter().map(sample).collect()
+    }
+
     fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error> {
         self.simulation(start, &plan.feedback)?.final_state(&plan.settings).map(flat::<S>)
     }

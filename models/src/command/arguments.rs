@@ -61,6 +61,7 @@ Examples:
   fbint run planar-pendulum -p m=2 -p l=0.5 --out planar.csv
   fbint run spherical-pendulum --start p[0]=1.5 --start p[2]=0 --plot pendulum.svg
   fbint run four-bar --start a[1]=0.3 --repair
+  fbint run planar-pendulum --guess q[0]=3 --guess q[1]=-4
   fbint run chain-8 --until 20 --out chain.csv --checkpoint chain.checkpoint
 
 Methods:
@@ -80,13 +81,16 @@ Gains:
 
 Start:
   Each model has a start, of which --start sets entries. A start that violates a constraint is refused with the name and the value
-  of the constraint. --repair moves it to a consistent start nearby, with the entries that --start sets.
+  of the constraint. --repair moves it to a consistent start nearby, with the entries that --start sets. Entries that --guess sets
+  say where the search begins, and are moved as all others are.
 
 Files:
   The ending decides what is written: .csv for --out, .svg or .png for --plot, whose text is in a font of this computer. Every
   file is written whole or not at all. Every run leaves a record of its settings, its code and its
   result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot or --checkpoint, so that runs with files of
   their own keep their records; MODEL.run.json in the current folder for a run without files.
+  A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
+  trajectory until then.
 
 Interruption:
   Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
@@ -118,7 +122,7 @@ pub(crate) struct Run {
 }
 
 /// The model, its start, and the method of a run or an ensemble.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub(crate) struct Integration {
     /// The model, as `fbint list` names it.
     pub(crate) model: String,
@@ -149,6 +153,9 @@ pub(crate) struct Integration {
     /// Set an entry of the start; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) start: Vec<Assignment>,
+    /// Guess an entry of the start, from where --repair moves it; may be repeated, and implies --repair.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) guess: Vec<Assignment>,
     /// Move the start to a nearby state that satisfies the constraints, and keep the entries that --start sets.
     #[arg(long)]
     pub(crate) repair: bool,
@@ -165,16 +172,16 @@ Variation:
   --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for one
   gain of all integrals. normal:MEAN,DEVIATION and uniform:FROM,TO are random, linspace:FROM,TO goes evenly from the first
   member to the last. What member 7 draws follows from --seed, and does not depend on the number of members. A start with entries
-  that vary is moved to a consistent one nearby, with the entries as they were drawn; --repair does so for every start.
+  that vary is moved to a consistent one nearby, with the entries as they were drawn; --repair and --guess do so for every start.
 
 Files:
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
-  ends.csv, or MODEL.ensemble.json in the current folder.
+  ends.csv, or MODEL.ensemble.json in the current folder. Ctrl-C ends it with exit code 130 and a record without statistics.
 
 Members that fail:
   A member that has no consistent start, or blows up, is reported with its number and left out of the statistics.";
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = ENSEMBLE_EXAMPLES)]
 pub(crate) struct Ensemble {
     #[command(flatten)]

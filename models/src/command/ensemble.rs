@@ -1,5 +1,6 @@
 //! `fbint ensemble`: many members of one model, whose parameters, starts or gains vary.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::{self, Write, stdout};
 use std::path::PathBuf;
@@ -12,13 +13,15 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use rayon::ThreadPoolBuilder;
 
-use super::arguments::{self, Distribution, Variation};
+use super::arguments::{self, Assignment, Distribution, Variation};
+use super::interruption::LastAct;
 use super::job::Job;
 use super::nearest;
-use super::output::{Output, distinct, with_ending};
+use super::output::{Output, complain, distinct, with_ending};
 use super::progress::Progress;
-use super::record::{self, EnsembleJob};
+use super::record::{self, EnsembleEnding, EnsembleJob};
 use super::run::{job, method_name};
+use super::start::Given;
 use super::table::io_error;
 
 /// The name under which the common gain of all integrals varies.
@@ -29,7 +32,7 @@ const FAILURES: usize = 5;
 /// Integrates the members, computes their statistics and writes the files.
 pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Error>> {
     let mut job = job(&arguments.integration, arguments.every)?;
-    let varied = varied(&*job.model()?, &arguments.vary)?;
+    let varied = varied(&*job.model()?, arguments)?;
     settle_gains(arguments, &mut job, &varied)?;
     let (outputs, begun) = (Outputs::open(arguments)?, Instant::now());
     if let Some(threads) = arguments.threads {
@@ -37,15 +40,16 @@ pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Er
     }
     let numbers: Vec<Vec<f64>> = (0..arguments.members).map(|member| draw(arguments, member)).collect();
     let members = members(arguments, &job, &varied, &numbers)?;
+    let interruption = record_interruption(arguments, &job, &outputs.record, begun);
     let run = integrate(&job, members)?;
+    drop(interruption);
     let model = job.model()?;
-    let record = |message: Option<String>| {
-        let wall_seconds = begun.elapsed().as_secs_f64();
-        record::write_ensemble(&outputs.record, &described(arguments, &job), &*model, wall_seconds, &run, message)
+    let record = |ending: &EnsembleEnding<'_>| {
+        record::write_ensemble(&outputs.record, &described(arguments, &job), begun.elapsed().as_secs_f64(), ending)
     };
     if let (0, Some(Err(first))) = (run.statistics[0].members, run.ends.first()) {
         let message = format!("all {} members failed; the first: {first}", run.ends.len());
-        record(Some(message.clone()))?;
+        record(&EnsembleEnding::Failed(&message))?;
         return Err(message.into());
     }
     if let Some(out) = &outputs.out {
@@ -54,9 +58,22 @@ pub(crate) fn ensemble(arguments: &arguments::Ensemble) -> Result<(), Box<dyn Er
     if let Some(ends) = &outputs.ends {
         ends.write(|file| write_ends(&*model, &arguments.vary, &numbers, &run, file))?;
     }
-    record(None)?;
+    record(&EnsembleEnding::Complete(&run))?;
     report(arguments, &job, &*model, &run, &outputs, &mut stdout().lock())?;
     Ok(())
+}
+
+/// While the result exists, a signal that ends the process leaves a record.
+fn record_interruption(arguments: &arguments::Ensemble, job: &Job, output: &Output, begun: Instant) -> LastAct {
+    let (arguments, job, output) = (arguments.clone(), job.clone(), output.clone());
+    LastAct::prepare(move || {
+        let wall_seconds = begun.elapsed().as_secs_f64();
+        let written =
+            record::write_ensemble(&output, &described(&arguments, &job), wall_seconds, &EnsembleEnding::Interrupted);
+        if let Err(error) = written {
+            complain(&format!("error: {error}"));
+        }
+    })
 }
 
 /// The settings of the ensemble, for its record.
@@ -66,9 +83,14 @@ fn described<'a>(arguments: &'a arguments::Ensemble, job: &'a Job) -> EnsembleJo
         members: arguments.members,
         seed: arguments.seed,
         vary: arguments.vary.iter().map(|variation| (variation.name.as_str(), variation.distribution)).collect(),
-        start_entries: arguments.integration.start.iter().map(|entry| (entry.name.as_str(), entry.value)).collect(),
+        start_entries: by_name(&arguments.integration.start),
+        guessed_entries: by_name(&arguments.integration.guess),
         repair: arguments.integration.repair,
     }
+}
+
+fn by_name(assignments: &[Assignment]) -> BTreeMap<&str, f64> {
+    assignments.iter().map(|entry| (entry.name.as_str(), entry.value)).collect()
 }
 
 /// A quantity that varies, with its position.
@@ -78,15 +100,19 @@ enum Varied {
     Gain,
 }
 
-fn varied(model: &dyn Model, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn Error>> {
+fn varied(model: &dyn Model, arguments: &arguments::Ensemble) -> Result<Vec<Varied>, Box<dyn Error>> {
+    let given = Given::of(model, &arguments.integration)?;
     let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let (p, n) = (parameters.len(), model.state_names().len());
     let names: Vec<&str> = parameters.iter().copied().chain(model.state_names()).chain([GAINS]).collect();
     let mut found = Vec::new();
-    for Variation { name, .. } in variations {
+    for Variation { name, .. } in &arguments.vary {
         let index = nearest::find("name in --vary", name, &names)?;
         if found.contains(&index) {
             return Err(format!("--vary names `{name}` twice: give one distribution to each name").into());
+        }
+        if (p..p + n).contains(&index) && given.names(index - p) {
+            return Err(format!("--vary draws `{name}`, which --start or --guess gives: keep one of them").into());
         }
         found.push(index);
     }
@@ -142,8 +168,7 @@ fn members(
     numbers: &[Vec<f64>],
 ) -> Result<Vec<Result<Member, fbint_runtime::Error>>, Box<dyn Error>> {
     let mut model = job.model()?;
-    let starts_vary = varied.iter().any(|varied| matches!(varied, Varied::Start(_)));
-    let repairs = starts_vary || arguments.integration.repair;
+    let given = Given::of(&*model, &arguments.integration)?;
     let mut member = |numbers: &Vec<f64>| {
         let set = || varied.iter().zip(numbers);
         let gain = set().find_map(|(varied, &number)| matches!(varied, Varied::Gain).then_some(number));
@@ -152,23 +177,12 @@ fn members(
                 model.set_parameter(*index, number);
             }
         }
-        // The model's own start depends on its parameters.
-        let mut start = model.start()?;
-        let mut held = Vec::new();
-        let names = model.state_names();
-        let given = arguments.integration.start.iter();
-        let given = given.filter_map(|given| Some((names.iter().position(|name| *name == given.name)?, given.value)));
         let drawn = set().filter_map(|(varied, &number)| match varied {
-            Varied::Start(index) => Some((*index, number)),
+            Varied::Start(entry) => Some((*entry, number)),
             _ => None,
         });
-        for (index, value) in given.chain(drawn) {
-            start[index] = value;
-            held.push(names[index]);
-        }
-        if repairs {
-            start = model.repair(&start, &held)?;
-        }
+        // The model's own start depends on its parameters.
+        let start = given.start(&*model, &drawn.collect::<Vec<_>>())?;
         let parameters = model.parameters().into_iter().map(|parameter| parameter.1).collect();
         Ok(Member { parameters, start, gain })
     };

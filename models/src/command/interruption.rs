@@ -14,6 +14,7 @@ use super::output::complain;
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 static WATCHED: AtomicBool = AtomicBool::new(false);
 static WRITING: Mutex<()> = Mutex::new(());
+static LAST_ACT: Mutex<Option<Act>> = Mutex::new(None);
 
 /// While a value of this type exists, the first signal does not end the process.
 pub(crate) struct Watch(());
@@ -37,6 +38,29 @@ impl Drop for Watch {
     fn drop(&mut self) {
         WATCHED.store(false, Ordering::SeqCst);
     }
+}
+
+/// What to do before a signal ends the process.
+type Act = Box<dyn FnOnce() + Send>;
+
+/// While a value of this type exists, a signal that ends the process does something first.
+pub(crate) struct LastAct(());
+
+impl LastAct {
+    pub(crate) fn prepare(act: impl FnOnce() + Send + 'static) -> Self {
+        *last_act() = Some(Box::new(act));
+        Self(())
+    }
+}
+
+impl Drop for LastAct {
+    fn drop(&mut self) {
+        last_act().take();
+    }
+}
+
+fn last_act() -> MutexGuard<'static, Option<Act>> {
+    LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A guard to hold while a file is not whole yet.
@@ -66,6 +90,11 @@ pub(crate) fn listen() -> io::Result<()> {
 fn receive(signal: u8) {
     let is_first = SIGNAL.swap(signal, Ordering::SeqCst) == 0;
     if !is_first || !WATCHED.load(Ordering::SeqCst) {
+        // Held until the exit, so that nothing of what would follow the act is done any more.
+        let mut act = last_act();
+        if let Some(act) = act.take() {
+            act();
+        }
         let _whole = whole_file();
         // There may be a progress bar in the line.
         let newline = if io::stderr().is_terminal() { "\n" } else { "" };

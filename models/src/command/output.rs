@@ -10,6 +10,7 @@ use tempfile::{Builder, NamedTempFile};
 use super::interruption::whole_file;
 
 /// The place of a file, which was writable when the run started.
+#[derive(Clone)]
 pub(crate) struct Output {
     given: PathBuf,
     target: PathBuf,

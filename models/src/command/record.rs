@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use fbint_runtime::{Dependence, LargestProjection};
-use models::catalogue::{EnsembleRun, Model, Run, Summary};
+use models::catalogue::{EnsembleRun, Model, Run, Sample, Summary};
 use serde::Serialize;
 
 use super::arguments::Distribution;
@@ -30,7 +30,8 @@ pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = 
 pub(crate) enum Ending<'a> {
     Complete(&'a Run),
     Interrupted(&'a Run),
-    Failed(&'a dyn Error),
+    /// With the last good state, unless the run failed for another reason than its solution.
+    Failed(&'a dyn Error, Option<&'a Sample>),
 }
 
 #[derive(Serialize)]
@@ -51,6 +52,18 @@ struct Record<'a, J: Serialize, R: Serialize> {
 struct Versions {
     fbint: &'static str,
     rustc: &'static str,
+}
+
+/// What a run came to.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum RunResult {
+    End(Outcome),
+    /// Where a run was before it failed.
+    LastGood {
+        time: f64,
+        state: BTreeMap<String, f64>,
+    },
 }
 
 /// The result of a run that did not fail.
@@ -92,6 +105,8 @@ pub(crate) struct EnsembleJob<'a> {
     pub(crate) vary: BTreeMap<&'a str, Distribution>,
     /// Entries of the start that all members have in common; the others follow from the parameters of a member.
     pub(crate) start_entries: BTreeMap<&'a str, f64>,
+    /// Entries from which the repair of every start begins.
+    pub(crate) guessed_entries: BTreeMap<&'a str, f64>,
     /// Whether every start is repaired. Starts with entries that vary always are.
     pub(crate) repair: bool,
 }
@@ -123,26 +138,40 @@ pub(crate) fn write(
     ending: &Ending<'_>,
 ) -> Result<(), Box<dyn Error>> {
     let (status, message, result) = match ending {
-        Ending::Complete(run) => ("complete", None, Some(Outcome::of(model, run))),
-        Ending::Interrupted(run) => ("interrupted", None, Some(Outcome::of(model, run))),
-        Ending::Failed(error) => ("failed", Some(error.to_string()), None),
+        Ending::Complete(run) => ("complete", None, Some(RunResult::End(Outcome::of(model, run)))),
+        Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Outcome::of(model, run)))),
+        Ending::Failed(error, last) => {
+            let state = |sample: &Sample| named(&model.state_names(), &sample.state);
+            let last = last.map(|sample| RunResult::LastGood { time: sample.time, state: state(sample) });
+            ("failed", Some(error.to_string()), last)
+        }
     };
     let versions = Versions::of_this_program();
     write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
 }
 
-/// Writes the record of an ensemble, which took `wall_seconds`. Without a member that got to the end, it failed.
+/// The end of an ensemble.
+pub(crate) enum EnsembleEnding<'a> {
+    Complete(&'a EnsembleRun),
+    Interrupted,
+    /// No member got to the end.
+    Failed(&'a str),
+}
+
+/// Writes the record of an ensemble, which took `wall_seconds`.
 pub(crate) fn write_ensemble(
     output: &Output,
     job: &EnsembleJob<'_>,
-    model: &dyn Model,
     wall_seconds: f64,
-    run: &EnsembleRun,
-    message: Option<String>,
+    ending: &EnsembleEnding<'_>,
 ) -> Result<(), Box<dyn Error>> {
-    let status = if message.is_none() { "complete" } else { "failed" };
-    let result = message.is_none().then(|| EnsembleOutcome::of(model, run));
-    let (versions, code_sha256) = (Versions::of_this_program(), &*code_sha256(model));
+    let model = job.job.model()?;
+    let (status, message, result) = match ending {
+        EnsembleEnding::Complete(run) => ("complete", None, Some(EnsembleOutcome::of(&*model, run))),
+        EnsembleEnding::Interrupted => ("interrupted", None, None),
+        EnsembleEnding::Failed(message) => ("failed", Some((*message).to_owned()), None),
+    };
+    let (versions, code_sha256) = (Versions::of_this_program(), &*code_sha256(&*model));
     write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
 }
 

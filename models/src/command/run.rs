@@ -10,6 +10,7 @@ use models::catalogue::{Feedback, Model};
 use super::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
 use super::checkpoint::{Checkpoint, Files};
 use super::job::{Job, code_sha256, named};
+use super::start::Given;
 use super::task::{Outputs, Task};
 use super::{load, nearest};
 
@@ -46,7 +47,7 @@ pub(crate) fn resume(arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn 
 pub(super) fn job(arguments: &Integration, every: Option<f64>) -> Result<Job, Box<dyn Error>> {
     let mut model = load(&arguments.model)?;
     set_parameters(&mut *model, &arguments.parameters)?;
-    let start = start(&*model, arguments)?;
+    let start = Given::of(&*model, arguments)?.start(&*model, &[]).map_err(in_terms_of_options)?;
     let method = method(arguments)?;
     if let Some(every) = every
         && arguments.until / every.max(step(method).unwrap_or(0.0)) > MAX_SAMPLES
@@ -82,19 +83,6 @@ fn set_parameters(model: &mut dyn Model, assignments: &[Assignment]) -> Result<(
         model.set_parameter(index, *value);
     }
     Ok(())
-}
-
-/// The model's own start with the entries that were set, and with `--repair` a consistent start that has these entries.
-fn start(model: &dyn Model, arguments: &Integration) -> Result<Vec<f64>, Box<dyn Error>> {
-    let mut start = model.start()?;
-    let names = model.state_names();
-    let mut held = Vec::new();
-    for Assignment { name, value } in &arguments.start {
-        let entry = nearest::find("entry of the state", name, &names)?;
-        start[entry] = *value;
-        held.push(names[entry]);
-    }
-    if arguments.repair { model.repair(&start, &held).map_err(in_terms_of_options) } else { Ok(start) }
 }
 
 /// The method with its step or its tolerances; options that the method does not take are refused.
@@ -163,7 +151,7 @@ pub(super) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error>
         .into(),
         fbint_runtime::Error::NoConsistentStart { name, value, iterations } => format!(
             "--repair found no consistent start: the constraint `{name}` is still {value:?} after {iterations} iterations; \
-             set entries nearer to the constraints with --start, or set fewer: entries that are set do not change"
+             set entries nearer to the constraints, or fewer: entries that --start sets do not change, those that --guess sets do"
         )
         .into(),
         other => other.into(),

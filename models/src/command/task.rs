@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fbint_runtime::Error::Failed;
 use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
-use models::catalogue::{self, Feedback, Model};
+use models::catalogue::{self, Feedback, Model, Sample};
 
 use super::bitmap::Painter;
 use super::checkpoint::{Checkpoint, Files};
@@ -49,11 +49,16 @@ impl Task {
         });
         drop(progress);
         let outcome = match (keeper.failure, outcome) {
-            (Some(failure), _) => Err(failure),
+            (Some(failure), _) => Err((failure, Vec::new())),
             (None, Ok(run)) => Ok(run),
-            (None, Err(error @ Failed(_))) => Err(error.into()),
-            // A job that was refused before the first step leaves no record.
-            (None, Err(error)) => return Err(in_terms_of_options(error)),
+            (None, Err(error)) => match &error {
+                Failed(failure) => {
+                    let samples = model.samples(&failure.trajectory);
+                    Err((self.failed(&*model, &samples, error, outputs), samples))
+                }
+                // A job that was refused before the first step leaves no record.
+                _ => return Err(in_terms_of_options(error)),
+            },
         };
 
         let record = |ending: &Ending<'_>| {
@@ -63,7 +68,7 @@ impl Task {
         let is_complete = |run: &catalogue::Run| run.time == self.job.settings.until;
         let outcome = outcome.and_then(|run| {
             if is_complete(&run) {
-                self.write(&*model, &run, outputs)?;
+                self.write(&*model, &run, outputs).map_err(|error| (error, Vec::new()))?;
             }
             Ok(run)
         });
@@ -79,8 +84,8 @@ impl Task {
                 report(&title(&self.job), &run, outputs, was_there, &mut stdout().lock())?;
                 Ok(ExitCode::SUCCESS)
             }
-            (Err(error), _) => {
-                record(&Ending::Failed(&*error))?;
+            (Err((error, samples)), _) => {
+                record(&Ending::Failed(&*error, samples.last()))?;
                 Err(error)
             }
         }
@@ -102,6 +107,21 @@ impl Task {
             }
         }
         Ok(())
+    }
+
+    /// Writes the trajectory until a failure; returns the failure, and where the trajectory is.
+    fn failed(
+        &self,
+        model: &dyn Model,
+        samples: &[Sample],
+        error: fbint_runtime::Error,
+        outputs: &Outputs,
+    ) -> Box<dyn Error> {
+        let Some(out) = &outputs.out else { return error.into() };
+        match out.write(|file| table::write(model, samples, file)) {
+            Ok(()) => format!("{error}; the trajectory until then is in {}", out.path().display()).into(),
+            Err(unwritten) => format!("{error}; {unwritten}").into(),
+        }
     }
 
     fn wall_seconds(&self, begun: Instant) -> f64 {

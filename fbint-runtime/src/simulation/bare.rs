@@ -1,0 +1,77 @@
+//! The state at the end of a run, and nothing else.
+
+use super::schedule::{Schedule, Span};
+use super::{Simulation, StepControl};
+use crate::error::Error;
+use crate::failure::Failure;
+use crate::field::Field;
+use crate::integrator::Integrator;
+use crate::method::{ErrorControl, FixedStep, Settings, Stepping};
+use crate::projection::Projector;
+use crate::system::{FeedbackSystem, Vector};
+
+impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
+    /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
+    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run.
+    ///
+    /// # Errors
+    ///
+    /// If the gains, the method or the end are out of range, or if no further step can be made.
+    pub fn final_state(self, settings: &Settings) -> Result<S::State, Error> {
+        let field = self.field?;
+        let Settings { method, from, until, projection, .. } = *settings;
+        let span = Span::new(from, until)?;
+        let control = StepControl { time: from, scales: self.scales, max_steps: self.max_steps };
+        let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
+        let end = match method.stepping()? {
+            Stepping::Fixed { method, h } => {
+                follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)
+            }
+            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+                let integrator = control.set(Integrator::dormand_prince(&field, self.start, tolerance))?;
+                follow_error_control(integrator, until, projector)?
+            }
+            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
+                let integrator = control.set(Integrator::dop853(&field, self.start, tolerance))?;
+                follow_error_control(integrator, until, projector)?
+            }
+        };
+        Ok(end.into())
+    }
+}
+
+/// The state after all steps of a schedule.
+fn follow_fixed_steps<S: FeedbackSystem>(
+    field: &impl Field<Vector = Vector<S>>,
+    method: FixedStep,
+    schedule: &Schedule,
+    mut x: Vector<S>,
+    mut projector: Option<Projector<S>>,
+) -> Vector<S> {
+    for number in 1..=schedule.steps {
+        let h = schedule.step_size(number);
+        match &mut projector {
+            Some(projector) => {
+                method.projected_step(projector, |x| field.value(x), &mut x, h);
+            }
+            None => method.step(|x| field.value(x), &mut x, h),
+        }
+    }
+    x
+}
+
+/// The state to which an integrator steps.
+fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize>(
+    mut integrator: Integrator<'_, F, STAGES>,
+    until: f64,
+    mut projector: Option<Projector<S>>,
+) -> Result<Vector<S>, Error> {
+    while integrator.time() < until {
+        let step = match &mut projector {
+            Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
+            None => integrator.step(until),
+        };
+        step.map_err(|error| Failure::of_step::<S>(error, None, Vec::new()))?;
+    }
+    Ok(*integrator.state())
+}
