@@ -15,6 +15,7 @@ pub mod points;
 mod precise;
 pub mod program;
 pub mod proofs;
+mod scaled;
 pub mod symbolic;
 pub mod syntax;
 pub mod table;

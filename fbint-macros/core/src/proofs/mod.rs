@@ -4,6 +4,7 @@
 //! numbers.
 
 mod conservation;
+mod elimination;
 mod feasibility;
 mod involution;
 mod linear;

@@ -54,6 +54,11 @@ impl State {
         }
     }
 
+    /// Adds a number to an entry.
+    pub(super) fn shift(&mut self, symbol: Symbol, by: &Real) {
+        self.values[symbol] = &self.values[symbol] + by;
+    }
+
     /// The nearest doubles.
     pub(super) fn doubles(&self) -> Values {
         self.values.map(Real::to_f64)
