@@ -63,7 +63,7 @@ const fn entry(name: &'static str, role: StateRole) -> StateEntry {
 }
 
 const fn integral(name: &'static str, kind: IntegralKind, weight: f64) -> Integral {
-    Integral { name, kind, weight, conservation: Conservation::Undecided }
+    Integral { name, kind, weight, conservation: Conservation::Assumed }
 }
 
 impl<const WEIGHTED: bool> FeedbackSystem for Pendulum<WEIGHTED> {

@@ -4,7 +4,7 @@
 //! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
 
 use super::conservation::Claim;
-use super::vanishing::vanishes;
+use super::identities::vanishes_identically;
 use crate::derivation::{Bracket, Derivation, IntegralId, Involution, Kind};
 use crate::expression::Expression;
 use crate::mechanics::{Observable, PhaseSpace};
@@ -69,7 +69,7 @@ impl<'a> Brackets<'a> {
             return None;
         }
         let bracket = self.space.bracket(&self.observables[a], &self.observables[b]).write().ok()?;
-        if vanishes(&bracket, &[]) { Some(Expression::zero()) } else { Some(bracket) }
+        if vanishes_identically(&bracket) { Some(Expression::zero()) } else { Some(bracket) }
     }
 
     /// The bracket, as a small multiple of an integral where it is one.
