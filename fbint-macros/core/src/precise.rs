@@ -75,6 +75,11 @@ impl Real {
         nearest(&self.value)
     }
 
+    /// Whether the number that is meant is certainly 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.value.is_zero() && self.error == 0.0
+    }
+
     /// Whether the number that is meant is certainly not 0.
     pub(crate) fn is_nonzero(&self) -> bool {
         self.to_f64().abs() > 4.0 * self.error
@@ -168,7 +173,7 @@ fn integer_power(base: &Real, exponent: &BigInt) -> Option<Real> {
 }
 
 fn root(base: &Real) -> Option<Real> {
-    if base.value.is_zero() && base.error == 0.0 {
+    if base.is_zero() {
         return Some(Real::zero());
     }
     let is_positive = base.value.is_positive() && base.is_nonzero();

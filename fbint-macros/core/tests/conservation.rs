@@ -209,7 +209,7 @@ fn witnesses_are_witnesses() {
     let violations = proved.expect_err("none is conserved");
     assert_eq!(violations.iter().map(|violation| violation.integral.place()).collect::<Vec<_>>(), [0, 1, 2]);
     for violation in violations {
-        let Witness { state, value: rate_found } = witness(&violation);
+        let Witness { state, value: rate_found, .. } = witness(&violation);
         let x: Vec<f64> = state.rows().copied().collect();
         let rates = [x[1] * x[2], x[3] * x[0].sin(), -x[0] * x[4]];
         let shifted = |h: f64| {
@@ -232,7 +232,7 @@ fn witnesses_satisfy_the_constraints() {
     let attribute = format!("{PENDULUM}, invariant(spin = q[0] * p[1] + q[1] * p[0])");
     let (derivation, proved) = prove(&attribute, PENDULUM_STRUCT);
     let violation = &proved.expect_err("the sign is wrong")[0];
-    let Witness { state, value } = witness(violation);
+    let Witness { state, value, .. } = witness(violation);
     let x: Vec<f64> = state.rows().copied().collect();
     let (q, p, m, g, l) = (&x[..3], &x[3..6], x[6], x[7], x[8]);
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
@@ -392,4 +392,55 @@ fn problems_are_plain_data() {
     let violations = proofs::prove(&derivation, &claims).unwrap_err();
     assert_eq!(violations.len(), 1);
     assert_eq!(violations[0].integral.place(), 1);
+}
+
+/// What is divided by vanishes wherever the constraint x = z holds. The quotient is not 0 there, or is not defined; generated code
+/// may have a value for it all the same.
+#[test]
+fn what_vanishes_on_the_constraints_is_not_divided_out() {
+    let rest = |rate: &str| {
+        format!(
+            "state(x, z, w), dynamics(x = z - x, z = x - z, w = {rate}), constraint(c = x - z), invariant(keep = w)"
+        )
+    };
+    let unproved = [
+        "(x - z) / (z - x)",
+        "(x.powi(2) - z.powi(2)) / (x - z)",
+        "(x - z) / ((x - z) * w)",
+        "(x - z).powi(3) / (z - x).powi(3)",
+        "(x - z) / (x - z).sqrt().powi(2)",
+        "(x - z) / (x - z).powi(2).sqrt()",
+        "(x - z) / (x - z).abs()",
+        "(x - z).abs() / (x - z)",
+        "(x - z).sin() / (x - z)",
+        "((x - z).exp() - 1) / (x - z)",
+        "((x - z).cosh() - 1) / (x - z).powi(2)",
+        "(x.ln() - z.ln()) / (z.ln() - x.ln())",
+        "(x.ln() - z.ln()) / (x - z)",
+        "(x.sin() - z.sin()) / (x - z)",
+        "(x - z) * (x - z).powf(a - 1) / (x - z).powf(a)",
+        "(x - z).atan2(x - z)",
+        "(x - z) / ((x - z).powi(2) + (x - z).powi(4)).sqrt()",
+        "(x - z).powi(2) / (x * (x - z) - z * (x - z))",
+    ];
+    for rate in unproved {
+        let item = if rate.contains('a') && rate.contains("powf") { "struct S { a: f64 }" } else { "struct S {}" };
+        let (_, proved) = prove(&rest(rate), item);
+        assert!(proved.is_err(), "{rate}: {proved:?}");
+    }
+    let proved = [
+        "(x - z) / (z + x)",
+        "(x - z).powi(2) / (x - z)",
+        "(x - z) * w / (1 + x.powi(2)).sqrt()",
+        "(x - z).powi(2).sqrt()",
+        "(x - z).sin() * x.exp()",
+        "x.sin() - z.sin()",
+        "(x - z) / x.abs()",
+        "x.ln() - z.ln()",
+        "x.exp() * (-z).exp() - 1",
+        "(x.powf(5 / 2) - z.powf(5 / 2)) / x.sqrt()",
+    ];
+    for rate in proved {
+        assert_eq!(grades(&rest(rate), "struct S {}"), [ON_CONSTRAINTS; 2], "{rate}");
+    }
 }

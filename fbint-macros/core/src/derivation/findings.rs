@@ -77,7 +77,7 @@ pub enum Doubt {
 /// Brackets of integrals that are not constraints: Dirac brackets where there are constraints.
 #[derive(Clone, Debug, Default)]
 pub struct Involution {
-    /// How many pairs there are; 0 where the system has no bracket, or more integrals than were looked at.
+    /// How many pairs there are of which it is known whether they commute; 0 where the system has no bracket, or more integrals than were looked at.
     pub pairs: usize,
     /// The pairs that do not commute, with their bracket where it was brought into closed form.
     pub others: Vec<(IntegralId, IntegralId, Option<Bracket>)>,

@@ -27,7 +27,7 @@ const WORK: usize = 60_000;
 /// Nodes that take as long as a function.
 const COST_OF_FUNCTION: usize = 150;
 /// States of each of the other kinds, at least and at most.
-const FEWEST: usize = 24;
+const FEWEST: usize = 8;
 const MOST: usize = 360;
 /// States from which steps lead to larger rates.
 const CLIMBERS: usize = 4;
@@ -74,13 +74,13 @@ impl<'a> Search<'a> {
         let mut random = Random::default();
         let wide = trials::wide(&self.derivation.symbols).take(count);
         let wide: Vec<Trial> = wide.filter_map(|start| self.trial(integral, start)).collect();
-        if let Some(witness) = witness(&wide) {
+        if let Some(witness) = remote(&wide) {
             return Found::Witness(witness);
         }
         let critical: Vec<&Expression> = self.expressions(integral).into_iter().chain([rate]).collect();
         let near = trials::critical(self.derivation, &critical, count);
         let near: Vec<Trial> = near.into_iter().filter_map(|start| self.trial(integral, start)).collect();
-        if let Some(witness) = witness(&near) {
+        if let Some(witness) = remote(&near) {
             return Found::Witness(witness);
         }
         let mut found = first.len() + wide.len() + near.len();
@@ -97,7 +97,7 @@ impl<'a> Search<'a> {
                 }
             }
         }
-        witness(&all).map_or(Found::Nothing(found), Found::Witness)
+        remote(&all).map_or(Found::Nothing(found), Found::Witness)
     }
 
     fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<Trial> {
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
     /// How many states of each kind are tried.
     fn count(&self, integral: IntegralId) -> usize {
         let constraints = self.derivation.constraints().map_or(0, |constraints| constraints.members().len());
-        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + constraints.pow(3);
+        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + 10 * constraints.pow(2);
         (WORK / cost.max(1)).clamp(FEWEST, MOST)
     }
 
@@ -167,9 +167,14 @@ fn trial(derivation: &Derivation, integral: IntegralId, velocity: &Velocity, sta
     Some(Trial { start: start.unwrap_or_else(|| state.clone()), state, rate, size })
 }
 
+/// A witness that is far away, or close to where something changes.
+fn remote(trials: &[Trial]) -> Option<Witness> {
+    witness(trials).map(|witness| Witness { is_exact: true, ..witness })
+}
+
 /// The state with the largest rate among those in which it certainly does not vanish.
 fn witness(trials: &[Trial]) -> Option<Witness> {
     let certain = trials.iter().filter(|trial| trial.rate.is_nonzero());
     let largest = certain.max_by(|a, b| a.relative().total_cmp(&b.relative()))?;
-    Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64() })
+    Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64(), is_exact: false })
 }

@@ -77,12 +77,33 @@ pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], mos
                 break 'all;
             }
         }
+        parts.rotate_left(1);
+        starts.extend(sources.next().into_iter().flat_map(|source| joint(derivation, &parts, &source)));
         if starts.is_empty() {
             break;
         }
     }
     starts.truncate(most);
     starts
+}
+
+/// A state in which several parts are 0, each because of a symbol of its own, and states around it.
+fn joint(derivation: &Derivation, parts: &[&Expression], source: &Values) -> Vec<Values> {
+    let (mut state, mut settled) = (source.clone(), Vec::new());
+    for part in parts {
+        let symbols = part.symbols();
+        let is_free = |symbol: &Symbol| derivation.symbols.is_state(*symbol) && !settled.contains(symbol);
+        let Some(symbol) = symbols.iter().copied().find(is_free) else { continue };
+        let Some(zero) = zeros_along(part, symbol, &state).into_iter().next() else { continue };
+        state = zero;
+        settled.push(symbol);
+    }
+    let moved = |distance: f64| {
+        let mut state = state.clone();
+        settled.iter().for_each(|symbol| state[*symbol] += distance * state[*symbol].abs().max(1.0));
+        state
+    };
+    if settled.len() < 2 { Vec::new() } else { on_either_side(moved) }
 }
 
 /// Sums and symbols within functions and powers that are not natural.
@@ -108,6 +129,7 @@ fn zeros(derivation: &Derivation, part: &Expression, symbol: Symbol, source: &Va
         return found;
     }
     for _ in 0..TURNS {
+        found.truncate(1);
         let near = found.into_iter().filter_map(|state| states::descend(derivation, &members, state));
         found = near.collect::<Vec<_>>().iter().flat_map(|state| along(state).into_iter().take(1)).collect();
     }
@@ -164,5 +186,9 @@ fn around(zero: Values, symbol: Symbol) -> Vec<Values> {
         state[symbol] += distance * scale;
         state
     };
+    on_either_side(moved)
+}
+
+fn on_either_side(moved: impl Fn(f64) -> Values) -> Vec<Values> {
     DISTANCES.iter().flat_map(|distance| [moved(*distance), moved(-distance)]).collect()
 }

@@ -104,9 +104,9 @@ fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
         if !source[step].is_nonzero() {
             return None;
         }
-        for row in below.iter_mut().filter(|row| row[step].to_f64() != 0.0) {
+        for row in below.iter_mut().filter(|row| !row[step].is_zero()) {
             let factor = &row[step] / &source[step];
-            for (entry, other) in row[step..].iter_mut().zip(&source[step..]) {
+            for (entry, other) in row[step..].iter_mut().zip(&source[step..]).filter(|(_, other)| !other.is_zero()) {
                 *entry = &*entry - &(&factor * other);
             }
         }

@@ -5,7 +5,7 @@ use crate::derivation::Derivation;
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::notation;
-use crate::proofs::{Found, Values, Violation, Witness};
+use crate::proofs::{Found, Violation, Witness};
 use crate::syntax::ASSUME;
 
 /// Values that a witness lists at most.
@@ -60,14 +60,14 @@ impl Messages<'_> {
         let rate = notation::short(&violation.rate, &derivation.symbols);
         let legend =
             if has_multipliers(derivation, violation) { " (c: the multipliers of the constraints)" } else { "" };
-        let Witness { state, value } = match &violation.found {
+        let found = match &violation.found {
             Found::Witness(witness) => witness,
             Found::Nothing(states) => {
                 return self.undecided(violation, &format!("d/dt = {rate}{legend}"), *states, others);
             }
         };
-        let value = number(*value);
-        let witness = witness(derivation, violation, state);
+        let value = number(found.value);
+        let witness = witness(derivation, violation, found);
         let also = match others {
             [] => String::new(),
             [other] => format!("; {} is not conserved either", name(other)),
@@ -75,7 +75,7 @@ impl Messages<'_> {
         };
         let remedy =
             if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
-        format!("{} {what} d/dt = {rate}{legend}, which is {value} at {witness}{also}{remedy}", name(violation))
+        format!("{} {what} d/dt = {rate}{legend}, which is {value} {witness}{also}{remedy}", name(violation))
     }
 }
 
@@ -89,7 +89,7 @@ fn has_multipliers(derivation: &Derivation, violation: &Violation) -> bool {
 }
 
 /// The values of the symbols that the rate depends on; of all, where it contains multipliers.
-fn witness(derivation: &Derivation, violation: &Violation, state: &Values) -> String {
+fn witness(derivation: &Derivation, violation: &Violation, found: &Witness) -> String {
     let unknowns: Vec<Symbol> = derivation.symbols.unknowns().collect();
     let relevant: Vec<Symbol> = if has_multipliers(derivation, violation) && unknowns.len() <= MOST_VALUES {
         unknowns
@@ -97,12 +97,21 @@ fn witness(derivation: &Derivation, violation: &Violation, state: &Values) -> St
         let symbols = violation.rate.symbols();
         unknowns.into_iter().filter(|symbol| symbols.contains(symbol)).collect()
     };
-    let value = |&symbol: &Symbol| format!("{} = {}", derivation.symbols[symbol].name, number(state[symbol]));
+    if relevant.is_empty() {
+        return "in every state".to_owned();
+    }
+    let digits = if found.is_exact { exact } else { number };
+    let value = |&symbol: &Symbol| format!("{} = {}", derivation.symbols[symbol].name, digits(found.state[symbol]));
     let mut values: Vec<String> = relevant.iter().take(MOST_VALUES).map(value).collect();
     if relevant.len() > MOST_VALUES {
         values.push("..".to_owned());
     }
-    values.join(", ")
+    format!("at {}", values.join(", "))
+}
+
+/// All digits.
+fn exact(value: f64) -> String {
+    if (1e-3..1e6).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }
 
 /// Three digits.
