@@ -35,6 +35,8 @@ pub use self::lock::SessionError;
 use crate::expression::{Expression, Function, Symbol};
 use crate::factored::factored;
 
+/// The highest power of a denominator that is divided.
+const HIGHEST_POWER: usize = 4;
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
 
@@ -151,24 +153,65 @@ impl Expr {
 
 type Polynomial<Order> = MultivariatePolynomial<RationalField, u16, Order>;
 
-/// Whether division of a polynomial by `relations` leaves nothing: a proof that it vanishes where they all do. Everything is
-/// polynomial in `variables`, the first of which are eliminated first, and has small degree.
-pub fn is_combination(polynomial: &Expr, relations: &[Expr], variables: &[Symbol]) -> bool {
-    let variables = polynomial_variables(variables);
-    let relations: Vec<Polynomial<LexOrder>> =
-        relations.iter().map(|relation| relation.polynomial(&variables)).collect();
-    let polynomial = polynomial.polynomial(&variables);
-    polynomial.is_zero() || polynomial.reduce(&relations).is_zero()
+/// A quotient of polynomials in some variables, the first of which are eliminated first, in its lowest terms.
+pub struct Fraction {
+    numerator: Polynomial<LexOrder>,
+    denominator: Polynomial<LexOrder>,
+    variables: Arc<Vec<PolyVariable>>,
 }
 
-/// Whether a polynomial is a combination of `generators` at all, by a Groebner basis, whose remainders are unique. If 1 is,
-/// they have no common zero.
-pub fn is_in_ideal(polynomial: &Expr, generators: &[Expr], variables: &[Symbol]) -> bool {
+impl Fraction {
+    /// `None` if the denominator is 0.
+    pub fn new(numerator: &Expr, denominator: &Expr, variables: &[Symbol]) -> Option<Self> {
+        let variables = polynomial_variables(variables);
+        let (numerator, denominator) = (numerator.polynomial(&variables), denominator.polynomial(&variables));
+        if denominator.is_zero() {
+            return None;
+        }
+        let common = numerator.gcd(&denominator);
+        let (numerator, denominator) = (numerator.try_div(&common)?, denominator.try_div(&common)?);
+        Some(Self { numerator, denominator, variables })
+    }
+
+    /// Whether division of the numerator by `relations` leaves nothing: a proof that it vanishes where they all do.
+    pub fn vanishes_by_division(&self, relations: &[Expr]) -> bool {
+        let relations: Vec<Polynomial<LexOrder>> =
+            relations.iter().map(|relation| relation.polynomial(&self.variables)).collect();
+        self.numerator.is_zero() || self.numerator.reduce(&relations).is_zero()
+    }
+
+    /// Whether the numerator is a combination of `generators` at all, by a Groebner basis, whose remainders are unique.
+    pub fn vanishes_by_basis(&self, generators: &[Expr]) -> bool {
+        let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&self.variables).reorder() };
+        let basis = GroebnerBasis::new(&generators.iter().map(read).collect::<Vec<_>>(), false);
+        self.numerator.reorder::<GrevLexOrder>().reduce(&basis.system).is_zero()
+    }
+
+    /// Whether division of one of the first powers of the denominator by `relations` leaves nothing.
+    pub fn divides_by_zero(&self, relations: &[Expr]) -> bool {
+        let relations: Vec<Polynomial<LexOrder>> =
+            relations.iter().map(|relation| relation.polynomial(&self.variables)).collect();
+        let mut power = self.denominator.clone();
+        for _ in 1..HIGHEST_POWER {
+            if power.is_constant() {
+                return power.is_zero();
+            }
+            power = power.reduce(&relations);
+            if power.is_zero() {
+                return true;
+            }
+            power = &power * &self.denominator;
+        }
+        power.reduce(&relations).is_zero()
+    }
+}
+
+/// Whether 1 is a combination of `generators`, by a Groebner basis: then they have no common zero.
+pub fn contradict(generators: &[Expr], variables: &[Symbol]) -> bool {
     let variables = polynomial_variables(variables);
     let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&variables).reorder() };
-    let generators: Vec<_> = generators.iter().map(read).collect();
-    let basis = GroebnerBasis::new(&generators, false);
-    read(polynomial).reduce(&basis.system).is_zero()
+    let basis = GroebnerBasis::new(&generators.iter().map(read).collect::<Vec<_>>(), false);
+    read(&Expr(Atom::one())).reduce(&basis.system).is_zero()
 }
 
 fn polynomial_variables(symbols: &[Symbol]) -> Arc<Vec<PolyVariable>> {

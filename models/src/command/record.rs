@@ -85,6 +85,8 @@ struct Drift {
     max: f64,
     last: f64,
     slope: f64,
+    /// Whether nothing proves that the field conserves it.
+    assumed: bool,
 }
 
 #[derive(Serialize)]
@@ -204,8 +206,8 @@ impl EnsembleOutcome {
 impl Outcome {
     fn of(model: &dyn Model, run: &Run) -> Self {
         let drift = run.drift.iter().map(|integral| {
-            let &fbint_runtime::IntegralDrift { name, target, max, last, slope } = integral;
-            (name, Drift { target, max, last, slope })
+            let &fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed } = integral;
+            (name, Drift { target, max, last, slope, assumed })
         });
         Self {
             time: run.time,

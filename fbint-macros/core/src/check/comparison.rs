@@ -1,12 +1,12 @@
 //! What was derived, held against what was declared, at one point.
 
-use super::number::Measured;
 use super::{Declared, Gradient, dot};
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Dynamics, Field, IntegralId, KineticEnergy, Role, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::points::Point;
+use crate::precise::Real;
 
 /// A derivation and its problem at one point.
 pub(super) struct Comparison<'a> {
@@ -37,7 +37,7 @@ impl Comparison<'_> {
             self.holds(&integral.value, &declared.value, || integral.name.clone())?;
             let gradient = || format!("the gradient of {}", integral.name);
             for state in self.derivation.symbols.states() {
-                let expected = declared.gradient.get(&state).cloned().unwrap_or_else(Measured::zero);
+                let expected = declared.gradient.get(&state).cloned().unwrap_or_else(Real::zero);
                 let derived = self.derivation.entry(id, state).cloned().unwrap_or_else(Expression::zero);
                 self.holds(&derived, &expected, gradient)?;
             }
@@ -101,7 +101,7 @@ impl Comparison<'_> {
                     let declared = self.derivation.symbols.states().zip(rates).find(|(other, _)| *other == state);
                     declared.and_then(|(_, declared)| self.evaluate(declared))
                 }
-                (_, Some(flow)) => Some(flow.get(&state).cloned().unwrap_or_else(Measured::zero)),
+                (_, Some(flow)) => Some(flow.get(&state).cloned().unwrap_or_else(Real::zero)),
                 (_, None) => None,
             };
             if let Some(expected) = expected {
@@ -132,20 +132,18 @@ impl Comparison<'_> {
         let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
         let value = |symbol| self.point.symbol(symbol);
         let direction: Gradient =
-            symbols.states().filter(is_momentum).map(|symbol| (symbol, Measured::from(value(symbol)))).collect();
+            symbols.states().filter(is_momentum).map(|symbol| (symbol, Real::from(value(symbol)))).collect();
         let along = |factor: f64| {
             let scaled = |symbol| if is_momentum(&symbol) { factor * value(symbol) } else { value(symbol) };
             self.declared.second_derivative(hamiltonian, &direction, scaled).unwrap_or_default()
         };
-        let entry = |gradient: &Gradient, symbol| gradient.get(&symbol).cloned().unwrap_or_else(Measured::zero);
+        let entry = |gradient: &Gradient, symbol| gradient.get(&symbol).cloned().unwrap_or_else(Real::zero);
         let here = along(1.0);
-        let is_separable = symbols
-            .states()
-            .filter(|symbol| !is_momentum(symbol))
-            .all(|symbol| !entry(&here, symbol).differs_from(&Measured::zero()));
+        let is_separable =
+            symbols.states().filter(|symbol| !is_momentum(symbol)).all(|symbol| !entry(&here, symbol).is_nonzero());
         let is_quadratic = || {
             let there = along(2.0);
-            symbols.states().all(|symbol| !entry(&here, symbol).differs_from(&entry(&there, symbol)))
+            symbols.states().all(|symbol| !(&entry(&here, symbol) - &entry(&there, symbol)).is_nonzero())
         };
         let agrees = match self.derivation.kinetic_energy {
             KineticEnergy::General => true,
@@ -155,14 +153,14 @@ impl Comparison<'_> {
         if agrees { Ok(()) } else { Err("the kinetic energy".to_owned()) }
     }
 
-    fn evaluate(&self, expression: &Expression) -> Option<Measured> {
+    fn evaluate(&self, expression: &Expression) -> Option<Real> {
         super::at(self.declared.problem, &self.point).evaluate(expression)
     }
 
     /// What was derived may be undefined where what was declared is defined: there it says nothing.
-    fn holds(&self, derived: &Expression, expected: &Measured, name: impl Fn() -> String) -> Verdict {
+    fn holds(&self, derived: &Expression, expected: &Real, name: impl Fn() -> String) -> Verdict {
         match self.evaluate(derived) {
-            Some(derived) if derived.differs_from(expected) => Err(name()),
+            Some(derived) if (&derived - expected).is_nonzero() => Err(name()),
             Some(_) | None => Ok(()),
         }
     }

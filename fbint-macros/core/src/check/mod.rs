@@ -16,10 +16,11 @@ use std::collections::BTreeMap;
 
 use self::comparison::Comparison;
 use self::gradient::{At, Differentiated};
-use self::number::{Jet, Measured, Number};
+use self::number::{Jet, Number};
 use crate::derivation::{Derivation, Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::points::{Point, search_points};
+use crate::precise::Real;
 use crate::table::{Id, Table};
 
 /// Points at which everything is compared, and points that are tried.
@@ -51,16 +52,16 @@ pub fn disagreement(problem: &Problem, derivation: &Derivation) -> Option<Disagr
 }
 
 /// Derivatives by the entries of the state that do not vanish identically.
-type Gradient = BTreeMap<Symbol, Measured>;
+type Gradient = BTreeMap<Symbol, Real>;
 
 /// What is declared, at one point.
 struct Declared<'a> {
     problem: &'a Problem,
-    hamiltonian: Option<Differentiated<Measured>>,
+    hamiltonian: Option<Differentiated<Real>>,
     /// F and DF, rates among them.
-    integrals: Table<IntegralId, Differentiated<Measured>>,
+    integrals: Table<IntegralId, Differentiated<Real>>,
     /// J, row by row, where it is declared.
-    matrix: Vec<Vec<Measured>>,
+    matrix: Vec<Vec<Real>>,
 }
 
 impl<'a> Declared<'a> {
@@ -84,7 +85,7 @@ impl<'a> Declared<'a> {
         Some(declared)
     }
 
-    fn integral(&self, id: IntegralId, point: &Point<'_>) -> Option<Differentiated<Measured>> {
+    fn integral(&self, id: IntegralId, point: &Point<'_>) -> Option<Differentiated<Real>> {
         let declared = &self.problem.integrals[id];
         match (&declared.value, declared.kind) {
             (Some(value), _) => at(self.problem, point).differentiate(value),
@@ -94,7 +95,7 @@ impl<'a> Declared<'a> {
     }
 
     /// {g, H} and its gradient.
-    fn rate(&self, constraint: &Expression, point: &Point<'_>) -> Option<Differentiated<Measured>> {
+    fn rate(&self, constraint: &Expression, point: &Point<'_>) -> Option<Differentiated<Real>> {
         let hamiltonian = self.hamiltonian.as_ref()?;
         let constraint_here = at(self.problem, point).differentiate(constraint)?;
         let flow = self.flow(&hamiltonian.gradient);
@@ -133,7 +134,7 @@ impl<'a> Declared<'a> {
 
     /// (D^2 f) v, where the symbols have these values. Terms of f that do not depend on what v moves are left out.
     fn second_derivative(&self, f: &Expression, v: &Gradient, values: impl Fn(Symbol) -> f64) -> Option<Gradient> {
-        let value = |symbol| Jet { value: Measured::from(values(symbol)), tangent: v.get(&symbol).cloned() };
+        let value = |symbol| Jet { value: Real::from(values(symbol)), tangent: v.get(&symbol).cloned() };
         let at = At { value, is_variable: |symbol| self.problem.symbols.is_state(symbol) };
         let terms = if let Expression::Sum(terms) = f { terms } else { std::slice::from_ref(f) };
         let mut derivative = Gradient::new();
@@ -149,16 +150,16 @@ impl<'a> Declared<'a> {
 fn at<'p>(
     problem: &'p Problem,
     point: &'p Point<'p>,
-) -> At<impl Fn(Symbol) -> Measured + 'p, impl Fn(Symbol) -> bool + 'p> {
-    At { value: |symbol| Measured::from(point.symbol(symbol)), is_variable: |symbol| problem.symbols.is_state(symbol) }
+) -> At<impl Fn(Symbol) -> Real + 'p, impl Fn(Symbol) -> bool + 'p> {
+    At { value: |symbol| Real::from(point.symbol(symbol)), is_variable: |symbol| problem.symbols.is_state(symbol) }
 }
 
-fn add(gradient: &mut Gradient, symbol: Symbol, entry: Measured) {
+fn add(gradient: &mut Gradient, symbol: Symbol, entry: Real) {
     let sum = gradient.get(&symbol).map_or_else(|| entry.clone(), |sum| sum.plus(&entry));
     gradient.insert(symbol, sum);
 }
 
-fn dot(one: &Gradient, other: &Gradient) -> Measured {
+fn dot(one: &Gradient, other: &Gradient) -> Real {
     let terms = one.iter().filter_map(|(symbol, entry)| Some(entry.times(other.get(symbol)?)));
-    terms.fold(Measured::zero(), |sum, term| sum.plus(&term))
+    terms.fold(Real::zero(), |sum, term| sum.plus(&term))
 }

@@ -3,7 +3,7 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use crate::expression::{Function, to_f64};
+use crate::expression::Function;
 use crate::precise::Real;
 
 /// What an expression and its derivatives can be evaluated in.
@@ -30,114 +30,48 @@ pub(super) trait Number: Clone {
     }
 }
 
-/// A number of 256 bits that knows how large its error can be.
-#[derive(Clone, Debug)]
-pub(super) struct Measured {
-    value: Real,
-    /// What the value would be if no terms cancelled: errors of rounding are small multiples of 2^-256 times this.
-    size: f64,
-}
-
-/// Two results differ where their difference is beyond this part of their sizes. Rounding leaves 1e-70, and a mistake more
-/// than this.
-const DISTINGUISHABLE: f64 = 1e-40;
-
-impl Measured {
-    pub(super) fn zero() -> Self {
-        Self::from(0.0)
-    }
-
-    /// Whether rounding does not explain a difference.
-    pub(super) fn differs_from(&self, other: &Self) -> bool {
-        let difference = (&self.value - &other.value).abs().to_f64();
-        let is_small = difference <= DISTINGUISHABLE * (self.size + other.size);
-        !is_small
-    }
-
-    /// The number, unless it is so large that its error is unknown.
-    fn bounded(self) -> Option<Self> {
-        self.size.is_finite().then_some(self)
-    }
-}
-
-impl From<f64> for Measured {
-    fn from(value: f64) -> Self {
-        Self { value: Real::from(value), size: value.abs() }
-    }
-}
-
-impl Number for Measured {
+impl Number for Real {
     fn rational(number: &BigRational) -> Self {
-        Self { value: Real::rational(number), size: to_f64(number).abs() }
+        Self::rational(number)
     }
 
     fn pi() -> Self {
-        Self { value: Real::pi(), size: std::f64::consts::PI }
+        Self::pi()
     }
 
     fn plus(&self, other: &Self) -> Self {
-        Self { value: &self.value + &other.value, size: self.size + other.size }
+        self + other
     }
 
     fn times(&self, other: &Self) -> Self {
-        Self { value: &self.value * &other.value, size: self.size * other.size }
+        self * other
     }
 
-    /// An error e of the base makes one of |r b^(r - 1)| e.
     fn power(&self, exponent: &BigRational) -> Option<Self> {
-        let value = self.value.power(exponent)?;
-        let of_value = value.to_f64().abs();
-        let of_base = self.size / self.value.to_f64().abs();
-        let amplified = if of_value == 0.0 { 0.0 } else { of_value * to_f64(exponent).abs() * of_base };
-        Self { value, size: of_value + amplified }.bounded()
+        self.power(exponent)
     }
 
-    /// Errors e of the arguments make one of |df/dx| e each.
     fn call(function: Function, arguments: &[Self]) -> Option<Self> {
-        let values: Vec<Real> = arguments.iter().map(|argument| argument.value.clone()).collect();
-        let value = Real::call(function, &values)?;
-        let exact: Vec<Self> = arguments.iter().map(|argument| Self::from(argument.value.to_f64())).collect();
-        let slopes = slopes_in_doubles(function, &exact);
-        let amplified: f64 = slopes.iter().zip(arguments).map(|(slope, argument)| slope.abs() * argument.size).sum();
-        Self { size: value.to_f64().abs() + amplified, value }.bounded()
-    }
-}
-
-/// The partial derivatives as doubles; where one does not exist the error is unbounded.
-fn slopes_in_doubles(function: Function, arguments: &[Measured]) -> Vec<f64> {
-    let x = arguments[0].value.to_f64();
-    let y = || arguments[1].value.to_f64();
-    match function {
-        Function::Abs | Function::Sin | Function::Cos | Function::Atan | Function::Tanh => vec![1.0],
-        Function::Tan => vec![1.0 + x.tan().powi(2)],
-        Function::Asin | Function::Acos => vec![(1.0 - x * x).sqrt().recip()],
-        Function::Sinh | Function::Cosh => vec![x.cosh()],
-        Function::Exp => vec![x.exp()],
-        Function::Ln => vec![x.recip()],
-        Function::Atan2 => {
-            let distance = x.hypot(y());
-            vec![distance.recip(), distance.recip()]
-        }
-        Function::Powf => vec![y() * x.powf(y() - 1.0), x.powf(y()) * x.ln()],
+        Self::call(function, arguments)
     }
 }
 
 /// A number with its derivative along one direction.
 #[derive(Clone, Debug)]
 pub(super) struct Jet {
-    pub(super) value: Measured,
+    pub(super) value: Real,
     /// The derivative, unless it vanishes because nothing depends on the direction.
-    pub(super) tangent: Option<Measured>,
+    pub(super) tangent: Option<Real>,
 }
 
 impl Jet {
-    fn constant(value: Measured) -> Self {
+    fn constant(value: Real) -> Self {
         Self { value, tangent: None }
     }
 }
 
 /// The sum of what exists.
-fn sum(one: Option<Measured>, other: Option<Measured>) -> Option<Measured> {
+fn sum(one: Option<Real>, other: Option<Real>) -> Option<Real> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.plus(&other)),
         (one, other) => one.or(other),
@@ -146,11 +80,11 @@ fn sum(one: Option<Measured>, other: Option<Measured>) -> Option<Measured> {
 
 impl Number for Jet {
     fn rational(number: &BigRational) -> Self {
-        Self::constant(Measured::rational(number))
+        Self::constant(Real::rational(number))
     }
 
     fn pi() -> Self {
-        Self::constant(Measured::pi())
+        Self::constant(Real::pi())
     }
 
     fn plus(&self, other: &Self) -> Self {
@@ -173,8 +107,8 @@ impl Number for Jet {
     }
 
     fn call(function: Function, arguments: &[Self]) -> Option<Self> {
-        let values: Vec<Measured> = arguments.iter().map(|argument| argument.value.clone()).collect();
-        let value = Measured::call(function, &values)?;
+        let values: Vec<Real> = arguments.iter().map(|argument| argument.value.clone()).collect();
+        let value = Real::call(function, &values)?;
         let mut tangent = None;
         for (place, argument) in arguments.iter().enumerate() {
             if let Some(direction) = &argument.tangent {

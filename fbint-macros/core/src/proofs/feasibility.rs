@@ -15,7 +15,7 @@ use super::conservation::{LARGEST_DETERMINANT, determinant};
 use super::elimination::solve;
 use super::regularity::{find_singularity, is_regular, is_singular, regularity};
 use super::states::{self, State, Values};
-use super::vanishing::{contradict, vanishes};
+use super::vanishing::{contradict, vanishes_where};
 use crate::bounds::Range;
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
@@ -57,7 +57,7 @@ pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
             let integral = &derivation.integrals[*member];
             let gradient = integral.gradient.iter();
             let square = Expression::sum(gradient.map(|(_, entry)| entry.clone() * entry.clone()));
-            has_one_sign(&integral.value) || vanishes(&square, &[&integral.value])
+            has_one_sign(&integral.value) || vanishes_where(&square, &[&integral.value])
         }
         Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
         Doubt::Singular { members, everywhere: true } => is_singular(derivation, members),
@@ -92,7 +92,7 @@ fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -
     let rows = constraints.members().into_iter().zip(constraints.matrix());
     let rows =
         rows.filter(|(member, _)| members.contains(member)).map(|(_, row)| row.into_iter().enumerate().collect());
-    vanishes(&gram_determinant(gradients), &all) || vanishes(&gram_determinant(rows), &all)
+    vanishes_where(&gram_determinant(gradients), &all) || vanishes_where(&gram_determinant(rows), &all)
 }
 
 /// det R R^T of a matrix R with sparse rows.

@@ -6,7 +6,7 @@ use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
 use super::attribute::{END_OF_INPUT, Reader, is_equals};
 use super::key::{Attribute, Key, Variables};
-use super::{Family, MAX_ENTRIES, Named, Shape, Variable, whole};
+use super::{ASSUME, Family, MAX_ENTRIES, Named, Shape, Variable, whole};
 
 impl Reader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
@@ -142,6 +142,10 @@ impl Reader<'_> {
             Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
             _ => (tokens, &[][..]),
         };
+        let (assume, head) = match head {
+            [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..]),
+            _ => (None, head),
+        };
         let (name, index) = match head {
             [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(key, name)?, None),
             [name @ TokenTree::Ident(_), TokenTree::Group(index)]
@@ -172,7 +176,7 @@ impl Reader<'_> {
             return None;
         }
         match self.parsed(&value[1..], Expr::parse, None) {
-            Some(value) => Some(Named { name, family, value }),
+            Some(value) => Some(Named { name, assume, family, value }),
             None => {
                 self.attribute.broken.push(name);
                 None
