@@ -59,6 +59,115 @@ use proc_macro::TokenStream;
 /// The reaction force of a holonomic constraint g is `multiplier(name)` times dg/dq: for g = |q|^2 - l^2 the tension of the
 /// rod is `-2 * l * multiplier(name)`.
 ///
+/// A `state` with a `poisson` matrix, and definitions:
+///
+/// ```
+/// # use fbint_runtime::{Method, Simulation, feedback_system};
+/// # use nalgebra::{Vector3, vector};
+/// /// A heavy top: the vertical and the angular momentum as the body sees them.
+/// #[feedback_system(
+///     state(vertical: [3], momentum: [3]),
+///     define(rate = momentum.component_div(&inertia)),
+///     poisson = stack![0, hat(vertical); hat(vertical), hat(momentum)],
+///     hamiltonian = momentum.dot(&rate) / 2 + weight.dot(&vertical),
+///     invariant(length = vertical.norm_squared(), vertical_momentum = vertical.dot(&momentum)),
+/// )]
+/// pub struct HeavyTop { pub inertia: Vector3<f64>, pub weight: Vector3<f64> }
+///
+/// let top = HeavyTop { inertia: vector![2.0, 2.0, 1.0], weight: vector![0.0, 0.0, 1.5] };
+/// let start = HeavyTopState { vertical: vector![0.6, 0.0, 0.8], momentum: vector![0.0, 0.1, 3.0] };
+/// let run = Simulation::new(&top, start)?.run(Method::Rk4 { h: 1e-3 }, 5.0)?;
+/// assert!(run.drift().integrals().all(|integral| integral.max < 1e-13));
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// A `state` with `dynamics`, and a matrix as a constraint, whose entries are constraints of their own:
+///
+/// ```
+/// # use fbint_runtime::{Method, Simulation, feedback_system};
+/// # use nalgebra::{Matrix3, Vector3, vector};
+/// /// A rigid body that no force acts on: its attitude and its angular velocity.
+/// #[feedback_system(
+///     state(r: [3, 3], omega: [3]),
+///     define(momentum = inertia.component_mul(&omega)),
+///     dynamics(r = r * hat(omega), omega = momentum.cross(&omega).component_div(&inertia)),
+///     constraint(orthonormality = r.transpose() * r - identity(3)),
+///     invariant(spatial_momentum = r * momentum),
+/// )]
+/// pub struct Body { pub inertia: Vector3<f64> }
+///
+/// let body = Body { inertia: vector![3.0, 2.0, 1.0] };
+/// let start = BodyState { r: Matrix3::identity(), omega: vector![1.0, 1.0, 1.0] };
+/// let run = Simulation::new(&body, start)?.run(Method::Rk4 { h: 1e-3 }, 5.0)?;
+/// assert!(run.drift().integrals().all(|integral| integral.max < 1e-13));
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// Families of constraints and of outputs, and their multipliers:
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, PreparedSystem, feedback_system};
+/// # use nalgebra::SMatrix;
+/// /// Four point masses on massless links. Column i of q is the position of mass i.
+/// #[feedback_system(
+///     coordinates(q: [3, 4]),
+///     momenta(p: [3, 4]),
+///     hamiltonian = (0..4).map(|i| p.column(i).norm_squared() / (2 * m) + m * g * q[(2, i)]).sum(),
+///     constraint(
+///         anchor = q.column(0).norm_squared() - l.powi(2),
+///         link[i in 1..4] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2),
+///     ),
+///     output(
+///         anchor_tension = -2 * l * multiplier(anchor),
+///         tension[i in 1..4] = -2 * l * multiplier(link[i]),
+///     ),
+/// )]
+/// pub struct Chain { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// let chain = Chain { m: 1.0, g: 9.81, l: 0.5 };
+/// let hanging = SMatrix::from_fn(|row, mass| if row == 2 { -0.5 * (mass + 1) as f64 } else { 0.0 });
+/// let start = ChainState { q: hanging, p: SMatrix::zeros() };
+/// let tensions = chain.prepare().outputs(&start.into());
+/// assert!((tensions[0] - 4.0 * 9.81).abs() < 1e-12 && (tensions[3] - 9.81).abs() < 1e-12);
+/// assert_eq!(Chain::OUTPUT_NAMES[3], "tension[3]");
+/// ```
+///
+/// Phase constraints are taken as they stand, and none is derived from them:
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, feedback_system};
+/// /// A point mass on a sphere, with both constraints as a paper gives them.
+/// #[feedback_system(
+///     coordinates(q: [3]),
+///     momenta(p: [3]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+///     phase_constraint(f1 = q.norm_squared() - l.powi(2), f2 = q.dot(&p)),
+/// )]
+/// pub struct SphericalPendulum { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// let names: Vec<&str> = SphericalPendulum::INTEGRALS.iter().map(|integral| integral.name).collect();
+/// assert_eq!(names, ["f1", "f2", "energy"]);
+/// ```
+///
+/// A crate that re-exports `fbint-runtime` says where it is:
+///
+/// ```
+/// # mod engine { pub use fbint_runtime; }
+/// # use engine::fbint_runtime::{FeedbackSystem, feedback_system};
+/// /// A mass on a spring.
+/// #[feedback_system(
+///     coordinates(x),
+///     momenta(p),
+///     hamiltonian = p.powi(2) / (2 * m) + k * x.powi(2) / 2,
+///     crate = crate::engine::fbint_runtime,
+/// )]
+/// pub struct Spring { pub m: f64, pub k: f64 }
+///
+/// # fn main() {
+/// assert_eq!(Spring::STATE.len(), 2);
+/// # }
+/// ```
+///
 /// # Parameters
 ///
 /// The struct's fields are `f64`, `[f64; N]`, or nalgebra's `Vector1..6<f64>`, `SVector<f64, N>`, `Matrix1..6<f64>`,
@@ -93,7 +202,7 @@ use proc_macro::TokenStream;
 /// | scalars | `.powi(n) .powf(x) .sqrt() .sin() .cos() .tan() .asin() .acos() .atan() .atan2(x) .sinh() .cosh() .tanh() .exp() .ln() .abs() .recip()` |
 /// | vectors | `.dot(&v) .cross(&v) .norm() .norm_squared() .component_mul(&v) .component_div(&v) .x .y .z .w v[i]` |
 /// | matrices | `.transpose() .trace() .determinant() .column(j) .row(i) m[(i, j)]` |
-/// | constructors | `vector![..] matrix![..; ..] identity(n) zeros(r, c) hat(v) PI` |
+/// | constructors | `vector![..] matrix![..; ..] identity(n) zeros(r, c) hat(v) PI`, and `stack![a, b; c, 0]` for blocks, in which `0` is a block of zeros |
 /// | sums | `(a..b).map(\|i\| expression).sum()` |
 ///
 /// `^` is refused, because Rust parses it as a loosely binding exclusive or: write `x.powi(2)`.
@@ -109,7 +218,7 @@ use proc_macro::TokenStream;
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),
 /// `multipliers` (c), `outputs`, `potential_gradient` (grad V), `feedback_field` (X - grad V, CPV22 eq. 6) and `projection`, the
 /// Gauss-Newton step onto F = F_target. Further constants hold operation counts, the generated code (`SOURCE`), and the derivation
-/// as text (`EQUATIONS`) and as LaTeX (`DERIVATION`). The generated code was checked, while it was generated, against a numerical
+/// as text (`EQUATIONS`) and as LaTeX (`DERIVATION`). Pages on common tasks are in the module `guide` of `fbint-runtime`. The generated code was checked, while it was generated, against a numerical
 /// evaluation of the derived expressions.
 ///
 /// # What is proved
@@ -135,6 +244,9 @@ use proc_macro::TokenStream;
 /// would do (a root is legal, and its multiplier is the force itself), and everything that looks like a mistake but was not proved
 /// to be one: constraints that no state was found to satisfy, a matrix C that is singular in every state that was tried, a function
 /// that is defined in none of them. The search tries a few hundred states, and what it misses may exist.
+///
+/// The documentation of a model, made by `cargo doc`, shows all of this with its equations, at the implementation of
+/// `FeedbackSystem`.
 ///
 /// # When something is wrong
 ///

@@ -61,11 +61,16 @@
 //!
 //! # Features
 //!
-//! With the feature `differential-equations` every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, which
-//! brings implicit and other methods. With the feature `serde` a [`Snapshot`] and a [`Method`] can be written to files.
-//! Without the feature `std`, which [`Simulation`] needs, the crate is `no_std` and needs no allocator; the feature `libm`
-//! then supplies the elementary functions.
+//! | feature | |
+//! |---|---|
+//! | `std` (default) | [`Simulation`], and messages with what they carry; without it the crate is `no_std` and needs no allocator |
+//! | `libm` | elementary functions without `std` |
+//! | `ensemble` | [`Ensemble`]: many members at once, in the lanes of vectors and on all cores |
+//! | `lanes` | [`Lanes`]: several numbers side by side, without `std` |
+//! | `serde` | a [`Snapshot`], a [`Method`] and [`Settings`] can be written to files |
+//! | `differential-equations` | every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, with implicit and other methods |
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod consistent_start;
 mod dense_output;
@@ -83,6 +88,8 @@ mod feedback;
 mod field;
 mod gains;
 mod geometric;
+#[cfg(all(any(doc, doctest), feature = "std"))]
+pub mod guide;
 mod integrator;
 #[cfg(feature = "lanes")]
 mod lanes;

@@ -7,7 +7,7 @@ use nalgebra::vector;
     coordinates(q: [2]),
     momenta(p: [2]),
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
-    lagrangian = p.norm_squared() / (2 * m) + m * g * q[1],
+    casimir = p.norm_squared() / (2 * m) + m * g * q[1],
     constraint(length = q.norm_squared() - l.powi(2)),
 )]
 struct Pendulum {

@@ -84,7 +84,7 @@ impl Scope<'_> {
             Expr::Assign(assign) => {
                 self.fail(assign.eq_token, "an equation has no value; write the difference of its sides: `a - b`")
             }
-            other => self.fail(other, "this is not part of the expression language, which knows arithmetic, methods, indexing, `vector![..]`, `matrix![..]` and sums"),
+            other => self.fail(other, "this is not part of the expression language, which knows arithmetic, methods, indexing, `vector![..]`, `matrix![..]`, `stack![..]` and sums"),
         }
     }
 

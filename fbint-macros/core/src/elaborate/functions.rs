@@ -33,6 +33,20 @@ impl Named {
 /// The functions, in the order in which messages list them.
 const FUNCTIONS: [(&str, Named); 4] =
     [("identity", Named::Identity), ("zeros", Named::Zeros), ("hat", Named::Hat), ("multiplier", Named::Multiplier)];
+/// What a macro makes of lists of expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Constructor {
+    /// A vector of scalars.
+    Vector,
+    /// A matrix of scalars.
+    Matrix,
+    /// A matrix of blocks.
+    Stack,
+}
+
+/// The macros, in the order in which messages list them.
+const CONSTRUCTORS: [(&str, Constructor); 3] =
+    [("vector", Constructor::Vector), ("matrix", Constructor::Matrix), ("stack", Constructor::Stack)];
 /// How functions are written, for messages.
 const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, and `multiplier(constraint)` in an `output`";
 
@@ -186,19 +200,17 @@ impl Scope<'_> {
         }
     }
 
-    /// `vector![..]` and `matrix![..; ..]`.
+    /// `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`.
     pub(super) fn macro_call(&mut self, call: &Macro) -> Outcome<Value> {
         let name = call.path.segments.last().map(|word| plain(&word.ident)).unwrap_or_default();
-        let is_vector = match &name[..] {
-            "vector" => true,
-            "matrix" => false,
-            _ => {
-                let message = match nearest(&name, ["vector", "matrix"]) {
-                    Some(near) => format!("unknown macro `{name}!`; did you mean `{near}!`?"),
-                    None => format!("unknown macro `{name}!`; there are `vector![..]` and `matrix![..; ..]`"),
-                };
-                return Err(self.fail(&call.path, message));
-            }
+        let Some((_, constructor)) = CONSTRUCTORS.into_iter().find(|(constructor, _)| *constructor == name) else {
+            let message = match nearest(&name, CONSTRUCTORS.map(|(constructor, _)| constructor)) {
+                Some(near) => format!("unknown macro `{name}!`; did you mean `{near}!`?"),
+                None => {
+                    format!("unknown macro `{name}!`; there are `vector![..]`, `matrix![..; ..]` and `stack![..; ..]`")
+                }
+            };
+            return Err(self.fail(&call.path, message));
         };
         let rows = match call.parse_body_with(rows) {
             Ok(rows) => rows,
@@ -210,7 +222,7 @@ impl Scope<'_> {
         if rows.first().is_none_or(Punctuated::is_empty) {
             return Err(self.fail(&call.path, format!("`{name}!` needs at least one entry")));
         }
-        if is_vector && rows.len() > 1 {
+        if constructor == Constructor::Vector && rows.len() > 1 {
             return Err(
                 self.fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more")
             );
@@ -224,27 +236,100 @@ impl Scope<'_> {
                 false => self.fail(row, message),
             });
         }
+        if constructor == Constructor::Stack {
+            return self.stack(call, &rows);
+        }
         let mut entries = Vec::new();
         for entry in rows.iter().flatten() {
             let value = self.evaluate(entry);
             entries.push(value.and_then(|value| self.entry(&value, entry, &name)));
         }
         let entries: Vec<Scalar> = entries.into_iter().collect::<Outcome<_>>()?;
-        Ok(if is_vector {
-            Value::vector(entries)
-        } else {
-            Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone())
+        Ok(match constructor {
+            Constructor::Vector => Value::vector(entries),
+            Constructor::Matrix | Constructor::Stack => {
+                Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone())
+            }
         })
+    }
+
+    /// The matrix made of a rectangle of blocks, in which `0` is a block of zeros.
+    fn stack(&mut self, call: &Macro, rows: &[Punctuated<Expr, Token![,]>]) -> Outcome<Value> {
+        let block = |scope: &mut Self, written| {
+            let value = scope.evaluate(written)?;
+            let is_blank = value.as_scalar().is_some_and(Scalar::is_zero);
+            Ok(Block { written, value: (!is_blank).then_some(value) })
+        };
+        let evaluated: Vec<Vec<Outcome<Block<'_>>>> =
+            rows.iter().map(|row| row.iter().map(|written| block(self, written)).collect()).collect();
+        let blocks: Vec<Vec<Block<'_>>> =
+            evaluated.into_iter().map(|row| row.into_iter().collect()).collect::<Outcome<_>>()?;
+        let heights = blocks.iter().map(|row| self.common_extent(row, "row", |(rows, _)| rows)).collect::<Vec<_>>();
+        let columns = (0..blocks[0].len()).map(|column| blocks.iter().map(move |row| &row[column]));
+        let widths = columns.map(|column| self.common_extent(column, "column", |(_, columns)| columns));
+        let widths = widths.collect::<Vec<_>>().into_iter().collect::<Outcome<Vec<usize>>>()?;
+        let heights = heights.into_iter().collect::<Outcome<Vec<usize>>>()?;
+        let [height, width] = [&heights, &widths].map(|extents| extents.iter().fold(0, |sum, extent| sum + extent));
+        if height.saturating_mul(width) > MAX_ENTRIES {
+            return Err(self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries")));
+        }
+        Ok(Value::from_fn(height, width, |row, column| {
+            let ((i, row), (j, column)) = (within_blocks(&heights, row), within_blocks(&widths, column));
+            let value = blocks[i][j].value.as_ref();
+            value.map_or_else(|| Scalar::integer(0), |value| value.entry(row, column).clone())
+        }))
+    }
+
+    /// The number of rows of all blocks in a row, or of columns of all blocks in a column.
+    fn common_extent<'b>(
+        &mut self,
+        blocks: impl IntoIterator<Item = &'b Block<'b>> + Clone,
+        line: &str,
+        of: fn((usize, usize)) -> usize,
+    ) -> Outcome<usize> {
+        let mut sized = blocks.clone().into_iter().filter_map(|block| Some((block, block.value.as_ref()?.shape())));
+        let Some((_, first)) = sized.next() else {
+            let written = blocks.into_iter().next().map(|block| block.written);
+            let message = format!("all blocks of this {line} are 0: write one as `zeros(r, c)`, which has a size");
+            return Err(self.fail(written, message));
+        };
+        match sized.find(|(_, shape)| of(shape.extent()) != of(first.extent())) {
+            Some((block, shape)) => {
+                let message = format!("the blocks of this {line} do not fit together: {first} and {shape}");
+                Err(self.fail(block.written, message))
+            }
+            None => Ok(of(first.extent())),
+        }
     }
 
     fn entry(&mut self, value: &Value, written: &Expr, name: &str) -> Outcome<Scalar> {
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.clone()),
             None => {
-                Err(self.fail(written, format!("an entry of `{name}!` is a scalar, and this is {}", value.shape())))
+                let remedy = if name == "matrix" { "; blocks are put together by `stack![..; ..]`" } else { "" };
+                let message = format!("an entry of `{name}!` is a scalar, and this is {}{remedy}", value.shape());
+                Err(self.fail(written, message))
             }
         }
     }
+}
+
+/// A block of a `stack!`.
+struct Block<'a> {
+    written: &'a Expr,
+    /// Nothing where it is a block of zeros that has the size of its neighbours.
+    value: Option<Value>,
+}
+
+/// The block that contains an index, and the index within it.
+fn within_blocks(extents: &[usize], mut index: usize) -> (usize, usize) {
+    for (block, extent) in extents.iter().enumerate() {
+        if index < *extent {
+            return (block, index);
+        }
+        index -= extent;
+    }
+    unreachable!("the index is less than the sum of the extents")
 }
 
 fn rows(input: ParseStream) -> syn::Result<Vec<Punctuated<Expr, Token![,]>>> {

@@ -125,8 +125,12 @@ const METHODS: [(&str, Method); 30] = [
     ("product", Method::Series(Series::Product)),
 ];
 
+/// What to write instead of an inverse.
+const INVERSE: &str = "inverses are not written out: make the inverse of a constant matrix a parameter, \
+    and write that of a small one as its adjugate over its `determinant()`";
+
 /// Methods that Rust knows and this language does not, and what to write.
-const FOREIGN: [(&str, &str); 15] = [
+const FOREIGN: [(&str, &str); 16] = [
     ("pow", "a power is written `x.powi(2)` or `x.powf(1.5)`"),
     ("log", "the natural logarithm is `ln`"),
     ("log10", "the natural logarithm is `ln`; divide by `10.ln()`"),
@@ -135,13 +139,14 @@ const FOREIGN: [(&str, &str); 15] = [
     ("cbrt", "write `x.powf(1.0 / 3.0)`"),
     ("hypot", "write `(x * x + y * y).sqrt()`"),
     ("mul_add", "write `a * b + c`"),
-    ("max", "it has no derivative where its arguments meet; write the branch that you mean"),
-    ("min", "it has no derivative where its arguments meet; write the branch that you mean"),
-    ("signum", "it has no derivative at zero; write the sign that you mean"),
+    ("max", "write `(a + b + (a - b).abs()) / 2`, which has no derivative where a = b"),
+    ("min", "write `(a + b - (a - b).abs()) / 2`, which has no derivative where a = b"),
+    ("clamp", "write `(a + b + (a - b).abs()) / 2` for the larger of two numbers, and likewise for the smaller one"),
+    ("signum", "write `x / x.abs()`, which is not defined where x = 0"),
     ("floor", "it has no useful derivative"),
     ("normalize", "write `v / v.norm()`"),
-    ("try_inverse", "inverses are not written out: state the equation that the inverse solves"),
-    ("inverse", "inverses are not written out: state the equation that the inverse solves"),
+    ("try_inverse", INVERSE),
+    ("inverse", INVERSE),
 ];
 
 impl Scope<'_> {

@@ -279,7 +279,10 @@ impl<'a> Scope<'a> {
                 self.used.insert(near.to_owned());
                 format!("unknown name `{name}`; did you mean `{near}`?")
             }
-            None => format!("unknown name `{name}`; the names here are {}", list(&known)),
+            None => match foreign_name(&key) {
+                Some(advice) => format!("unknown name `{name}`: {advice}"),
+                None => format!("unknown name `{name}`; the names here are {}", list(&known)),
+            },
         };
         self.fail_at(name.span(), message)
     }
@@ -299,6 +302,23 @@ impl<'a> Scope<'a> {
     /// The names that are used anywhere.
     pub(super) fn used(self) -> BTreeSet<String> {
         self.used
+    }
+}
+
+/// What to write instead of a name that is often expected to be known.
+fn foreign_name(name: &str) -> Option<&'static str> {
+    let is_constant = name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
+    match name {
+        "t" | "time" => Some(
+            "a declaration does not depend on time by itself; add a coordinate that serves as a clock, and its momentum to the \
+             Hamiltonian, as in `coordinates(x, t), momenta(p, e), hamiltonian = p.powi(2) / (2 * m) + e - x * t.sin()`",
+        ),
+        "E" | "TAU" => Some("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here"),
+        _ if is_constant => Some(
+            "the macro cannot see constants of the crate; make it a field of the struct, or write its number, \
+             for instance in `define(..)`",
+        ),
+        _ => None,
     }
 }
 

@@ -157,12 +157,13 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
     let kinetic_energy = facts::kinetic_energy(runtime, compiled.derivation.kinetic_energy);
     let [field_operations, feedback_operations] = [&program::VECTOR_FIELD, &program::FEEDBACK_FIELD]
         .map(|function| facts::operations(runtime, &compiled.programs[function].operations()));
-    let (latex, equations, summary) = (compiled.latex, compiled.equations, compiled.summary);
+    let (latex, equations) = (compiled.latex, compiled.equations);
+    let doc = format!("{}\n# Equations\n\n```text\n{equations}```", compiled.summary);
     let places: Vec<TokenStream> = symbols.parameters().map(|symbol| place(&compiled.places[symbol])).collect();
     let indices = || (0..places.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
     quote! {
-        #[doc = #summary]
+        #[doc = #doc]
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
         impl #runtime::FeedbackSystem for #name {
@@ -179,8 +180,11 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
             const KINETIC_ENERGY: #runtime::KineticEnergy = #kinetic_energy;
             const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
             const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
+            #[doc(hidden)]
             const SOURCE: &'static ::core::primitive::str = #source;
+            #[doc(hidden)]
             const DERIVATION: &'static ::core::primitive::str = #latex;
+            #[doc(hidden)]
             const EQUATIONS: &'static ::core::primitive::str = #equations;
             #[inline]
             fn parameter(&self, index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {

@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident};
 
-use super::key::{Attribute, Key, Slot};
+use super::key::{self, Attribute, Key, Slot};
 use super::{limits, plain, whole};
 use crate::diagnostics::{Errors, nearest};
 
@@ -110,6 +110,10 @@ impl<'e> Reader<'e> {
 
     /// Reports the unknown key and reads on with the one that was most likely meant.
     fn unknown_key(&mut self, word: &Ident) -> Option<Key> {
+        if let Some(advice) = key::foreign(&plain(word)) {
+            self.errors.push(word.span(), format_args!("there is no key `{word}`: {advice}"));
+            return None;
+        }
         let candidates = Key::ALL.iter().map(|key| key.name());
         let key = nearest(&plain(word), candidates).and_then(Key::spelled);
         match key {

@@ -22,6 +22,41 @@ pub(super) enum Key {
     Crate,
 }
 
+/// Keys that are often expected, and what to write instead.
+const FOREIGN: [(&str, &str); 14] = [
+    ("lagrangian", LAGRANGIAN),
+    ("velocities", LAGRANGIAN),
+    ("kinematics", RATES),
+    ("velocity_constraint", RATES),
+    ("force", RATES),
+    ("forces", RATES),
+    ("damping", RATES),
+    ("time", CLOCK),
+    ("input", INPUT),
+    ("inputs", INPUT),
+    ("control", INPUT),
+    ("parameters", "parameters are the fields of the struct"),
+    (
+        "kinetic",
+        "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`",
+    ),
+    (
+        "potential",
+        "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`",
+    ),
+];
+const LAGRANGIAN: &str = "velocities and Lagrangians are not understood; with the momenta p = dL/dv write \
+    `hamiltonian` = p v - L in terms of `coordinates` and `momenta`";
+const RATES: &str = "write the rates of all variables, forces included, as a `state(..)` with `dynamics(..)`";
+const CLOCK: &str = "add a coordinate that serves as a clock, and its momentum to the Hamiltonian, as in \
+    `coordinates(x, t), momenta(p, e), hamiltonian = p.powi(2) / (2 * m) + e - x * t.sin()`";
+const INPUT: &str = "make it a parameter, a field of the struct, and integrate piece by piece with its values";
+
+/// What to write instead of a key that does not exist but is often expected.
+pub(super) fn foreign(name: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(key, _)| *key == name).map(|(_, advice)| *advice)
+}
+
 impl Key {
     pub(super) const ALL: [Self; 12] = [
         Self::Coordinates,
