@@ -113,7 +113,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `key(name = expression, family[i in 0..8] = expression)`.
+    /// `key(name = expression, family[i in 0..8] = expression, definition)`.
     pub(super) fn named(
         &mut self,
         key: Key,
@@ -137,6 +137,12 @@ impl Reader<'_> {
     }
 
     fn definition(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Named> {
+        if let [name @ TokenTree::Ident(_)] = tokens
+            && key.takes_definitions()
+        {
+            let name = self.name(key, name)?;
+            return Some(Named { value: syn::parse_quote!(#name), family: None, name });
+        }
         let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
         let (head, value) = match equals {
             Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
