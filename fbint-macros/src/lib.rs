@@ -49,6 +49,7 @@ use proc_macro::TokenStream;
 /// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
+/// | `name` | the definition of that name, kept, restricted or computed under its own name; in `constraint`, `phase_constraint`, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in `constraint`, `phase_constraint`, `invariant` and `output` |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use syn::Ident;
 
 use super::{ASSUME, Declaration, ENERGY, MAX_ENTRIES, Named, RESERVED_NAMES, plain};
-use crate::diagnostics::Errors;
+use crate::diagnostics::{Errors, nearest};
+
+/// What the name of a definition means.
+const DEFINITION: &str = "a definition";
 
 /// Coordinates and momenta are conjugate in pairs.
 pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
@@ -91,22 +94,22 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
         names.claim(&state.name, "a variable of the state");
     }
     for define in &declaration.defines {
-        names.claim(&define.name, "a definition");
+        names.claim(&define.name, DEFINITION);
     }
     for constraint in &declaration.constraints {
         // A name that is refused brings no partner: its clash would be the same mistake.
-        if names.claim(&constraint.name, "a constraint") && declaration.canonical {
+        if names.claim_quantity(constraint, "a constraint", declaration) && declaration.canonical {
             names.claim_partner(&constraint.name);
         }
     }
     for constraint in &declaration.phase_constraints {
-        names.claim(&constraint.name, "a phase constraint");
+        names.claim_quantity(constraint, "a phase constraint", declaration);
     }
     for invariant in &declaration.invariants {
-        names.claim(&invariant.name, "an invariant");
+        names.claim_quantity(invariant, "an invariant", declaration);
     }
     for output in &declaration.outputs {
-        names.claim(&output.name, "an output");
+        names.claim_quantity(output, "an output", declaration);
     }
     let constraints = declaration.constraints.iter().chain(&declaration.phase_constraints);
     let quantities = constraints.chain(&declaration.invariants).chain(&declaration.outputs);
@@ -131,6 +134,38 @@ impl Names<'_> {
             self.taken.insert(plain(name), meaning.to_owned());
         }
         free
+    }
+
+    /// Takes the name of a constraint, an invariant or an output, which may have the name of a definition if it is that definition.
+    /// Says whether it could.
+    fn claim_quantity(&mut self, named: &Named, meaning: &str, declaration: &Declaration) -> bool {
+        let name = &named.name;
+        if !named.is_definition() {
+            return self.claim(name, meaning);
+        }
+        match self.taken.get(&plain(name)).map(String::as_str) {
+            Some(DEFINITION) => {
+                self.taken.insert(plain(name), meaning.to_owned());
+                return true;
+            }
+            Some(taken) => {
+                let message = format!("`{name}` is already {taken}: give {meaning} a name of its own");
+                self.errors.push(name.span(), format_args!("{message}, as in `name = {name}`"));
+            }
+            // Nobody can tell what a mistake hides.
+            None if declaration.hidden_names
+                || declaration.broken.iter().any(|broken| plain(broken) == plain(name)) => {}
+            None => {
+                let definitions: Vec<String> = declaration.defines.iter().map(|define| plain(&define.name)).collect();
+                let remedy = match nearest(&plain(name), definitions.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("write `{name} = expression`"),
+                };
+                self.errors.push(name.span(), format_args!("`{name}` is not a definition: {remedy}"));
+            }
+        }
+        self.clashing.push(name.clone());
+        false
     }
 
     /// Whether the name is free; reports that it is not.

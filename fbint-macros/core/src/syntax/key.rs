@@ -141,6 +141,11 @@ impl Key {
         matches!(self, Self::Coordinates | Self::Momenta | Self::State | Self::Define)
     }
 
+    /// Whether what the key names may be a definition, by its name alone.
+    pub(super) fn takes_definitions(self) -> bool {
+        matches!(self, Self::Constraint | Self::PhaseConstraint | Self::Invariant | Self::Output)
+    }
+
     /// What to do about a key that is given twice.
     pub(super) fn repetition(self) -> String {
         match self.slot() {

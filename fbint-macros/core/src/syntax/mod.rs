@@ -107,7 +107,8 @@ pub enum Shape {
     },
 }
 
-/// `name = value`, or the family `name[i in a..b] = value`; in some lists with `assume` before the name.
+/// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`; in some lists with
+/// `assume` before the name.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// Its name.
@@ -118,6 +119,14 @@ pub struct Named {
     pub family: Option<Family>,
     /// The expression.
     pub value: Expr,
+}
+
+impl Named {
+    /// Whether it is the definition of its own name: `invariant(l)`, or `invariant(l = l)`.
+    pub fn is_definition(&self) -> bool {
+        let is_name = |path: &syn::ExprPath| path.path.get_ident().is_some_and(|word| plain(word) == plain(&self.name));
+        self.family.is_none() && matches!(&self.value, Expr::Path(path) if is_name(path))
+    }
 }
 
 /// The index of a family and the integers that it runs through: at least one.
