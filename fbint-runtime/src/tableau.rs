@@ -29,7 +29,7 @@ pub struct Tableau<const S: usize> {
     b: [f64; S],
     /// Whether stage i starts from x and the stage before it alone, so that its start is one fused product.
     follows: [bool; S],
-    /// Whether b reads the same backwards, and every stage but a single one has another of its weight.
+    /// Whether b reads the same backwards, so that stages come in pairs of equal weight. A single stage counts as one, too.
     is_symmetric: bool,
     error: Difference<S>,
 }
