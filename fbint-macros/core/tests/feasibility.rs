@@ -159,7 +159,8 @@ fn documentation(expansion: &str) -> String {
 #[test]
 fn a_model_that_no_state_was_found_for_compiles() {
     for hamiltonian in ["p.powi(2) / 2 + (q - 50).acos()", "p.powi(2) / 2 - (1 - (q - 100).powi(2)).sqrt()"] {
-        let attribute = format!("coordinates(q), momenta(p), hamiltonian = {hamiltonian}, invariant(i = 2 * ({hamiltonian}))");
+        let attribute =
+            format!("coordinates(q), momenta(p), hamiltonian = {hamiltonian}, invariant(i = 2 * ({hamiltonian}))");
         let (messages, expansion) = expand(&attribute, "struct S {}");
         assert!(messages.is_empty(), "{hamiltonian}: {messages:#?}");
         for note in [

@@ -5,6 +5,7 @@
 
 mod conservation;
 mod degree;
+mod elementary;
 mod feasibility;
 mod field;
 mod identities;
@@ -12,6 +13,7 @@ mod involution;
 mod linear;
 mod linear_form;
 mod modular;
+mod point;
 mod poisson;
 mod rank;
 mod rates;
