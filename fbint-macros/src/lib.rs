@@ -48,6 +48,7 @@ use proc_macro::TokenStream;
 /// | `constraint(name = g)` | canonical: holonomic constraint g(q) = 0, whose partner `name_rate` = {g, H} is derived; with `state`: an invariant set g(x) = 0 of the field |
 /// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
+/// | `invariant(assume name = expression)` | a first integral that algebra does not prove; also `constraint(assume name = g)` with `state` |
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in `constraint`, `phase_constraint`, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in `constraint`, `phase_constraint`, `invariant` and `output` |
@@ -224,20 +225,39 @@ use proc_macro::TokenStream;
 ///
 /// # What is proved
 ///
-/// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated. `INTEGRALS`
-/// says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the documentation of the generated
-/// implementation:
+/// Every integral I is proved to be conserved by the field without feedback, dI.X = 0, before code is generated, or it does not
+/// compile. `INTEGRALS` says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the documentation
+/// of the generated implementation:
 ///
 /// - everywhere: constraints and energy of a canonical system and the energy of a Poisson system by construction, anything
-///   else because algebra shows that dI.X vanishes;
+///   else because algebra shows that dI.X vanishes in every state in which it is defined;
 /// - where the constraints hold: dI.X vanishes modulo the constraints. An example is the constraint r^T r = 1 of a free
 ///   rigid body, whose rate is [r^T r, hat(w)];
-/// - where algebra decides neither (it does not know all relations among functions, and determinants of many constraints
-///   are not written out), dI.X is evaluated in 256 bits in up to eight states chosen at random, the same in every
-///   build, and so is in states that satisfy the constraints;
 /// - what is not conserved is a compile error that shows dI.X and a state in which it does not vanish. A declared energy
 ///   with a wrong sign, a vector of which gravity conserves one entry only, and a constraint that is not an invariant set of its
-///   field do not compile.
+///   field do not compile;
+/// - what is neither proved nor refuted is a compile error, too, unless `assume` stands before its name. Algebra decides identities
+///   of rational functions, roots, absolute values, exponentials, hyperbolic functions, powers, sine and cosine of sums and multiples,
+///   and these of their inverses. It does not know the signs of factors: ln(x y) is not ln(x) + ln(y);
+/// - what is assumed is tested in some hundred states in 256 bits, far away, close to where functions change, with states and
+///   parameters of both signs. If one refutes it, it does not compile. `INTEGRALS`, `EQUATIONS`, the documentation, the drift
+///   table and the record of a run call it assumed.
+///
+/// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
+/// conserved where x is not 0, and changes where a trajectory passes 0.
+///
+/// ```
+/// # use fbint_runtime::{Conservation, FeedbackSystem, feedback_system};
+/// /// The rate of y vanishes where it is defined, which takes logarithms of products to see.
+/// #[feedback_system(
+///     state(x, y),
+///     dynamics(x = a * x, y = (a * x).ln() - a.ln() - x.ln()),
+///     invariant(assume height = y),
+/// )]
+/// pub struct Drifting { pub a: f64 }
+///
+/// assert_eq!(Drifting::INTEGRALS[0].conservation, Conservation::Assumed);
+/// ```
 ///
 /// The derivation also lists the Poisson or Dirac brackets of the integrals, the rank of DF in general position with the
 /// integrals that are functions of the others (Kepler's L and A satisfy L . A = 0), and the pattern of the matrix A of

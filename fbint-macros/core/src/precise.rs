@@ -291,16 +291,14 @@ impl Add for &Real {
 impl Sub for &Real {
     type Output = Real;
     fn sub(self, other: &Real) -> Real {
-        Real::rounded(self.value.sub(&other.value, PRECISION, ROUNDING), self.error + other.error)
+        self.add(&other.neg())
     }
 }
 
 impl Mul for &Real {
     type Output = Real;
     fn mul(self, other: &Real) -> Real {
-        let crossed = |a: &Real, b: &Real| if b.error == 0.0 { 0.0 } else { (size(&a.value) + a.error) * b.error };
-        let inherited = crossed(self, other) + crossed(other, self);
-        Real::rounded(self.value.mul(&other.value, PRECISION, ROUNDING), inherited)
+        Real::rounded(self.value.mul(&other.value, PRECISION, ROUNDING), error_of_product(self, other))
     }
 }
 
@@ -311,9 +309,18 @@ impl Div for &Real {
             return Real::undefined();
         }
         let value = self.value.div(&other.value, PRECISION, ROUNDING);
-        let inherited = (self.error + size(&value) * other.error) / (size(&other.value) - other.error);
+        let inherited = error_of_quotient(self, other, size(&value));
         Real::rounded(value, inherited)
     }
+}
+
+fn error_of_product(a: &Real, b: &Real) -> f64 {
+    let crossed = |a: &Real, b: &Real| if b.error == 0.0 { 0.0 } else { (size(&a.value) + a.error) * b.error };
+    crossed(a, b) + crossed(b, a)
+}
+
+fn error_of_quotient(dividend: &Real, divisor: &Real, quotient: f64) -> f64 {
+    (dividend.error + quotient * divisor.error) / (size(&divisor.value) - divisor.error)
 }
 
 impl Neg for &Real {

@@ -193,13 +193,17 @@ impl<'a> Brackets<'a> {
                 (transposed(c), self.constraints.right_side(&self.derivation.integrals), row)
             }
         };
+        let is_zero = |expression: &Expression| expression.is_zero() || vanishes_where(expression, &all);
         if all.is_empty() || rows.len() >= LARGEST_DETERMINANT {
             return None;
         }
         let whole = determinant(&rows, &(0..rows.len()).collect::<Vec<_>>());
-        let rate = bordered(rows.iter().cloned().zip(right_side), own, with_energy).divide(whole.clone()).ok()?;
-        let is_zero = |expression: &Expression| expression.is_zero() || vanishes_where(expression, &all);
-        Some(is_zero(&rate) && self.multipliers_of_rates(&rows, &whole)?.iter().all(is_zero))
+        // Where all brackets vanish nothing has to be eliminated, which makes high degrees.
+        let vanishes = [with_energy].into_iter().chain(own).all(is_zero) || {
+            let rate = bordered(rows.iter().cloned().zip(right_side), own, with_energy);
+            is_zero(&rate.divide(whole.clone()).ok()?)
+        };
+        Some(vanishes && self.multipliers_of_rates(&rows, &whole)?.iter().all(is_zero))
     }
 
     /// The multipliers A^-1 g' of the rates of holonomic constraints, which have to vanish where A has an inverse, and where it

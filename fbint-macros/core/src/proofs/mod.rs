@@ -5,6 +5,7 @@
 
 mod conservation;
 mod degree;
+mod elementary;
 mod elimination;
 mod feasibility;
 mod field;
@@ -13,6 +14,7 @@ mod involution;
 mod linear;
 mod linear_form;
 mod modular;
+mod point;
 mod poisson;
 mod rank;
 mod rates;

@@ -3,7 +3,8 @@
 //! X is taken from the gradients and brackets that were derived, and c is solved for at the point: no determinant is written out,
 //! however many constraints there are. Where C has no inverse, nothing is proved.
 
-use super::identities::{Point, vanish_on};
+use super::identities::vanish_on;
+use super::point::Point;
 use super::ring::{Element, LARGEST_DIMENSION};
 use crate::derivation::{Coefficient, Constraints, Derivation, Field, IntegralId};
 use crate::expression::{Expression, Symbol};

@@ -20,6 +20,7 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
+use super::degree::{Degree, degree_in};
 use super::identities::vanishes_identically;
 use crate::expression::{Expression, Function, Symbol};
 use crate::symbolic::{self, Expr, Fraction};
@@ -40,9 +41,9 @@ pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression
         return true;
     }
     let mut unknowns = Unknowns::above(constraints.iter().copied().chain([expression]));
-    unknowns.zeros = constraints.iter().map(|constraint| Expression::clone(constraint)).collect();
+    unknowns.zeros = constraints.iter().copied().cloned().collect();
     let (polynomial, divisor) = unknowns.quotient(expression);
-    let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.numerator(constraint)).collect();
+    let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.quotient(constraint).0).collect();
     let all = || constraints.iter().chain(&unknowns.relations);
     let is_long = |polynomial: &Expression| terms(polynomial) > MOST_TERMS;
     if !unknowns.is_division_short(&polynomial, &constraints)
@@ -54,8 +55,8 @@ pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression
     }
     let variables = order(all().chain([&polynomial, &divisor]));
     let relations: Vec<Expr> = all().map(Expr::read).collect();
-    let fraction = Fraction::new(&Expr::read(&polynomial), &Expr::read(&divisor), &variables);
-    let Some(fraction) = fraction else { return false };
+    let (numerator, denominator) = (Expr::read(&polynomial), Expr::read(&divisor));
+    let Some(fraction) = Fraction::new(&numerator, &denominator, &variables) else { return false };
     let is_rational = unknowns.relations.is_empty();
     (fraction.vanishes_by_division(&relations) || is_basis_small(all()) && fraction.vanishes_by_basis(&relations))
         && (is_rational || !fraction.divides_by_zero(&relations))
@@ -64,10 +65,9 @@ pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression
 /// What a function is where its argument vanishes.
 fn value_at_zero(function: Function) -> Option<i64> {
     match function {
-        Function::Abs | Function::Sin | Function::Tan | Function::Asin | Function::Atan => Some(0),
-        Function::Sinh | Function::Tanh => Some(0),
         Function::Cos | Function::Cosh | Function::Exp => Some(1),
         Function::Acos | Function::Ln | Function::Atan2 | Function::Powf => None,
+        _ => Some(0),
     }
 }
 
@@ -79,7 +79,7 @@ fn is_multiple(one: &Expression, other: &Expression) -> bool {
 /// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
 pub(super) fn contradict(expressions: &[Expression]) -> bool {
     let mut unknowns = Unknowns::above(expressions);
-    let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.numerator(expression)).collect();
+    let polynomials: Vec<Expression> = expressions.iter().map(|expression| unknowns.quotient(expression).0).collect();
     let all = || polynomials.iter().chain(&unknowns.relations);
     if !is_basis_small(all()) {
         return false;
@@ -113,25 +113,7 @@ fn order<'a>(expressions: impl Iterator<Item = &'a Expression>) -> Vec<Symbol> {
 }
 
 fn degree(polynomial: &Expression) -> usize {
-    weighted_degree(polynomial, &|_| true)
-}
-
-fn degree_in(polynomial: &Expression, symbol: Symbol) -> usize {
-    weighted_degree(polynomial, &|other| other == symbol)
-}
-
-fn weighted_degree(polynomial: &Expression, counts: &impl Fn(Symbol) -> bool) -> usize {
-    match polynomial {
-        Expression::Symbol(symbol) => usize::from(counts(*symbol)),
-        Expression::Number(_) | Expression::Pi | Expression::Call(..) => 0,
-        Expression::Sum(terms) => terms.iter().map(|term| weighted_degree(term, counts)).max().unwrap_or(0),
-        Expression::Product(factors) => {
-            factors.iter().map(|factor| weighted_degree(factor, counts)).fold(0, usize::saturating_add)
-        }
-        Expression::Power(base, exponent) => {
-            weighted_degree(base, counts).saturating_mul(exponent.to_integer().to_usize().unwrap_or(usize::MAX))
-        }
-    }
+    usize::try_from(Degree::of(polynomial).total()).unwrap_or(usize::MAX)
 }
 
 /// Unknowns that stand for functions, and what binds them.
@@ -180,13 +162,15 @@ impl Unknowns {
     /// the terms each time.
     fn is_division_short(&self, polynomial: &Expression, constraints: &[Expression]) -> bool {
         let mut bound = terms(polynomial);
-        let mut degrees: Vec<usize> =
-            (self.first..self.next).map(|unknown| degree_in(polynomial, Symbol(unknown))).collect();
+        let mut degrees: Vec<usize> = (self.first..self.next)
+            .map(|unknown| degree_in(polynomial, Symbol(unknown)).unwrap_or(usize::MAX))
+            .collect();
         for (unknown, power, value) in self.substitutions.iter().rev() {
             let times = degrees[(unknown.0 - self.first) as usize] / power;
             bound = bound.saturating_mul(symbolic::terms_of_power(terms(value), times));
             for (index, degree) in degrees.iter_mut().enumerate() {
-                let more = times.saturating_mul(degree_in(value, Symbol(self.first + index as u32)));
+                let more =
+                    times.saturating_mul(degree_in(value, Symbol(self.first + index as u32)).unwrap_or(usize::MAX));
                 *degree = degree.saturating_add(more);
             }
         }
@@ -336,12 +320,7 @@ impl Unknowns {
         Expression::from(symbol)
     }
 
-    /// A polynomial that vanishes where the expression does.
-    fn numerator(&mut self, expression: &Expression) -> Expression {
-        self.quotient(expression).0
-    }
-
-    /// The expression as a quotient of polynomials.
+    /// The expression as a quotient of polynomials, the first of which vanishes where it does.
     fn quotient(&mut self, expression: &Expression) -> (Expression, Expression) {
         let polynomial = self.replace(expression);
         let (numerator, powers) = self.fraction(&polynomial);

@@ -1,0 +1,227 @@
+//! Elementary functions at a [`Point`]: elements with the relations of the functions, and no others.
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+use super::linear_form::terms;
+use super::point::{Key, Point};
+use super::ring::Element;
+use crate::expression::{Expression, Function};
+
+impl Point {
+    pub(super) fn call(&mut self, function: Function, arguments: &[Expression]) -> Option<Element> {
+        let argument = &arguments[0];
+        match function {
+            Function::Sin => Some(self.angle(argument)?.1),
+            Function::Cos => Some(self.angle(argument)?.0),
+            Function::Tan => {
+                let (cosine, sine) = self.angle(argument)?;
+                Some(self.ring.multiply(&sine, &self.ring.inverse(&cosine)?))
+            }
+            Function::Exp => self.exponential(argument),
+            Function::Sinh | Function::Cosh | Function::Tanh => {
+                let grown = self.exponential(argument)?;
+                let decayed = self.ring.inverse(&grown)?;
+                let sine = self.ring.subtract(&grown, &decayed);
+                let cosine = self.ring.add(&grown, &decayed);
+                let half = self.ring.inverse(&self.ring.number(2))?;
+                Some(match function {
+                    Function::Sinh => self.ring.multiply(&sine, &half),
+                    Function::Cosh => self.ring.multiply(&cosine, &half),
+                    _ => self.ring.multiply(&sine, &self.ring.inverse(&cosine)?),
+                })
+            }
+            Function::Abs => {
+                let value = self.evaluate(argument)?;
+                let square = self.ring.multiply(&value, &value);
+                self.root_of(square, 2)
+            }
+            // acos(x) = pi / 2 - asin(x)
+            Function::Acos => {
+                let half = self.ring.inverse(&self.ring.number(2))?;
+                let pi = self.known(Key::Pi);
+                let quarter = self.ring.multiply(&pi, &half);
+                let arcsine = self.odd(Function::Asin, argument)?;
+                Some(self.ring.subtract(&quarter, &arcsine))
+            }
+            Function::Asin | Function::Atan => self.odd(function, argument),
+            Function::Ln => self.logarithm(argument),
+            Function::Atan2 => {
+                let arguments = [self.evaluate(argument)?, self.evaluate(&arguments[1])?];
+                Some(self.known(Key::Function(Function::Atan2, arguments.into())))
+            }
+            Function::Powf => self.symbolic_power(argument, &arguments[1]),
+        }
+    }
+
+    /// f(-x) = -f(x)
+    fn odd(&mut self, function: Function, argument: &Expression) -> Option<Element> {
+        let value = self.evaluate(argument)?;
+        let negative = self.ring.negative(&value);
+        if value.is_empty() {
+            return Some(value);
+        }
+        if value < negative {
+            return Some(self.known(Key::Function(function, vec![value])));
+        }
+        let opposite = self.known(Key::Function(function, vec![negative]));
+        Some(self.ring.negative(&opposite))
+    }
+
+    /// The logarithm of an exponential is its argument; the logarithm of a root, a multiple of that of what it is a root of.
+    fn logarithm(&mut self, argument: &Expression) -> Option<Element> {
+        match argument {
+            Expression::Call(Function::Exp, inner) => self.evaluate(&inner[0]),
+            Expression::Power(base, exponent) if !exponent.is_integer() => {
+                let factor = self.ring.number(self.ring.field.residue(exponent)?);
+                let logarithm = self.logarithm(base)?;
+                Some(self.ring.multiply(&logarithm, &factor))
+            }
+            _ => {
+                let value = self.evaluate(argument)?;
+                let is_one = value == self.ring.one();
+                Some(if is_one { Element::new() } else { self.known(Key::Function(Function::Ln, vec![value])) })
+            }
+        }
+    }
+
+    /// A sum of rational multiples of terms, each with its element; terms that are equal as elements are one.
+    fn linear(&mut self, argument: &Expression) -> Option<Vec<(BigRational, Expression, Element)>> {
+        if self.evaluate(argument)?.is_empty() {
+            return Some(Vec::new());
+        }
+        let mut sum: Vec<(BigRational, Expression, Element)> = Vec::new();
+        for (factor, term) in terms(argument)? {
+            let element = self.evaluate(&term)?;
+            match sum.iter_mut().find(|(_, _, known)| *known == element) {
+                Some((total, _, _)) => *total += factor,
+                None => sum.push((factor, term, element)),
+            }
+        }
+        sum.retain(|(factor, _, element)| !factor.is_zero() && !element.is_empty());
+        Some(sum)
+    }
+
+    /// A rational factor as a power of a unit.
+    fn scaled(&self, factor: &BigRational) -> Option<BigInt> {
+        let scaled = factor * BigRational::from_integer(self.scale.into());
+        scaled.is_integer().then(|| scaled.to_integer())
+    }
+
+    fn exponential(&mut self, argument: &Expression) -> Option<Element> {
+        let mut product = self.ring.one();
+        for (factor, term, element) in self.linear(argument)? {
+            let power = match &term {
+                Expression::Call(Function::Ln, inner) => self.power(&inner[0], &factor)?,
+                _ => {
+                    let unit = self.known(Key::Exponential(element));
+                    self.integer_power(&unit, &self.scaled(&factor)?)?
+                }
+            };
+            product = self.ring.multiply(&product, &power);
+        }
+        Some(product)
+    }
+
+    /// b^e, where the rational part of e makes a power as any other.
+    fn symbolic_power(&mut self, base: &Expression, exponent: &Expression) -> Option<Element> {
+        let value = self.evaluate(base)?;
+        let mut product = self.ring.one();
+        for (factor, term, element) in self.linear(exponent)? {
+            let power = if term.as_number().is_some_and(One::is_one) {
+                self.power(base, &factor)?
+            } else {
+                let unit = self.known(Key::Power(value.clone(), element));
+                self.integer_power(&unit, &self.scaled(&factor)?)?
+            };
+            product = self.ring.multiply(&product, &power);
+        }
+        Some(product)
+    }
+
+    /// Cosine and sine.
+    fn angle(&mut self, argument: &Expression) -> Option<(Element, Element)> {
+        let mut turned = (self.ring.one(), Element::new());
+        for (factor, term, element) in self.linear(argument)? {
+            let part = match self.known_angle(&factor, &term)? {
+                Some(part) => part,
+                None => {
+                    let power = self.scaled(&factor)?;
+                    let unit = self.unit(element)?;
+                    self.turned(unit, &power)?
+                }
+            };
+            turned = self.composed(&turned, &part);
+        }
+        Some(turned)
+    }
+
+    /// Cosine and sine of quarter turns and of multiples of inverse functions.
+    fn known_angle(&mut self, factor: &BigRational, term: &Expression) -> Option<Option<(Element, Element)>> {
+        let quarters = factor * BigRational::from_integer(2.into());
+        if *term == Expression::Pi && quarters.is_integer() {
+            let quarter = (Element::new(), self.ring.one());
+            return Some(Some(self.turned(quarter, &quarters.to_integer().mod_floor(&4.into()))?));
+        }
+        let Expression::Call(function, arguments) = term else { return Some(None) };
+        if !factor.is_integer() {
+            return Some(None);
+        }
+        let unit = match function {
+            Function::Asin | Function::Acos => {
+                let value = self.evaluate(&arguments[0])?;
+                let square = self.ring.multiply(&value, &value);
+                let other = self.root_of(self.ring.subtract(&self.ring.one(), &square), 2)?;
+                if *function == Function::Asin { (other, value) } else { (value, other) }
+            }
+            Function::Atan | Function::Atan2 => {
+                let y = self.evaluate(&arguments[0])?;
+                let x = match arguments.get(1) {
+                    Some(x) => self.evaluate(x)?,
+                    None => self.ring.one(),
+                };
+                let square = self.ring.add(&self.ring.multiply(&x, &x), &self.ring.multiply(&y, &y));
+                let length = self.root_of(square, 2)?;
+                let reciprocal = self.ring.inverse(&length)?;
+                (self.ring.multiply(&x, &reciprocal), self.ring.multiply(&y, &reciprocal))
+            }
+            _ => return Some(None),
+        };
+        Some(Some(self.turned(unit, factor.numer())?))
+    }
+
+    /// Cosine and sine of an angle t / scale, from the tangent u of its half: (1 - u^2, 2 u) / (1 + u^2).
+    fn unit(&mut self, angle: Element) -> Option<(Element, Element)> {
+        let half = self.known(Key::HalfAngle(angle));
+        let square = self.ring.multiply(&half, &half);
+        let reciprocal = self.ring.inverse(&self.ring.add(&self.ring.one(), &square))?;
+        let cosine = self.ring.multiply(&self.ring.subtract(&self.ring.one(), &square), &reciprocal);
+        Some((cosine, self.ring.multiply(&self.ring.add(&half, &half), &reciprocal)))
+    }
+
+    /// The multiple of an angle.
+    fn turned(&self, (cosine, sine): (Element, Element), times: &BigInt) -> Option<(Element, Element)> {
+        let mut square = (cosine, if times.is_negative() { self.ring.negative(&sine) } else { sine });
+        let mut rest = times.abs().to_u64()?;
+        let mut turned = (self.ring.one(), Element::new());
+        while rest > 0 {
+            if rest & 1 == 1 {
+                turned = self.composed(&turned, &square);
+            }
+            square = self.composed(&square, &square);
+            rest >>= 1;
+        }
+        Some(turned)
+    }
+
+    /// Cosine and sine of a sum of angles.
+    fn composed(&self, a: &(Element, Element), b: &(Element, Element)) -> (Element, Element) {
+        let ring = &self.ring;
+        (
+            ring.subtract(&ring.multiply(&a.0, &b.0), &ring.multiply(&a.1, &b.1)),
+            ring.add(&ring.multiply(&a.0, &b.1), &ring.multiply(&a.1, &b.0)),
+        )
+    }
+}

@@ -1,0 +1,202 @@
+//! Points at which identities are tested: an element of a ring for each unknown, and so for each expression.
+
+use std::collections::HashMap;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive};
+
+use super::degree::{degree_in, leading};
+use super::field::{Field, PRIMES};
+use super::ring::{Element, Ring};
+use crate::expression::{Expression, Function, Symbol};
+
+/// An element for each unknown.
+pub(super) struct Point {
+    pub(super) ring: Ring,
+    seed: u64,
+    /// What exponents are multiplied with to become integers.
+    pub(super) scale: u64,
+    symbols: HashMap<Symbol, Element>,
+    functions: HashMap<Key, Element>,
+}
+
+/// What an element stands for, its arguments as elements.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Pi,
+    Root(Element, u64),
+    /// e^(t / scale)
+    Exponential(Element),
+    /// tan(t / (2 scale))
+    HalfAngle(Element),
+    /// b^(t / scale)
+    Power(Element, Element),
+    Function(Function, Vec<Element>),
+}
+
+impl Point {
+    pub(super) fn new(seed: usize, scale: u64) -> Self {
+        let ring = Ring::new(Field(PRIMES[seed]));
+        Self { ring, seed: (seed as u64 + 1) << 40, scale, symbols: HashMap::new(), functions: HashMap::new() }
+    }
+
+    fn random(&mut self) -> Element {
+        self.seed += 1;
+        self.ring.number(self.ring.field.random(self.seed))
+    }
+
+    fn symbol(&mut self, symbol: Symbol) -> Element {
+        if let Some(element) = self.symbols.get(&symbol) {
+            return element.clone();
+        }
+        let element = self.random();
+        self.symbols.insert(symbol, element.clone());
+        element
+    }
+
+    pub(super) fn known(&mut self, key: Key) -> Element {
+        if let Some(element) = self.functions.get(&key) {
+            return element.clone();
+        }
+        let element = self.random();
+        self.functions.insert(key, element.clone());
+        element
+    }
+
+    /// Makes the point one that satisfies the constraints: each binds a variable of its own, in which it is polynomial with a
+    /// leading coefficient that depends on no variable. So the ring is that of polynomials modulo the constraints, and no part of the
+    /// set where they hold is left out. `None` where that is not possible.
+    pub(super) fn satisfy(&mut self, constraints: &[&Expression], variables: &[Symbol]) -> Option<()> {
+        let is_variable = |symbol: &Symbol| variables.contains(symbol);
+        let mut settled: Vec<Symbol> = Vec::new();
+        for constraint in constraints {
+            let symbols = constraint.symbols();
+            let degree = |symbol: &Symbol| degree_in(constraint, *symbol).filter(|degree| (1..=4).contains(degree));
+            let candidates = symbols.iter().filter(|symbol| is_variable(symbol) && !settled.contains(symbol));
+            let candidates = candidates.filter_map(|symbol| Some((degree(symbol)?, *symbol)));
+            let candidates = candidates
+                .filter(|(degree, symbol)| !leading(constraint, *symbol, *degree).symbols().iter().any(is_variable));
+            let (degree, symbol) = candidates.min()?;
+            let relation = self.relation(constraint, symbol, degree)?;
+            let element = self.ring.adjoin(relation)?;
+            self.symbols.insert(symbol, element);
+            settled.extend(symbols);
+        }
+        Some(())
+    }
+
+    /// The coefficients r of x^d = sum of r_j x^j, from the values of a polynomial of degree d at 0, 1, .., d.
+    fn relation(&mut self, constraint: &Expression, symbol: Symbol, degree: usize) -> Option<Vec<Element>> {
+        let mut columns: Vec<Element> = Vec::new();
+        for place in 0..=degree as u64 {
+            let at = self.ring.number(place);
+            self.symbols.insert(symbol, at);
+            columns.push(self.evaluate(constraint)?);
+        }
+        // Divided differences, then from Newton's form to powers.
+        let field = self.ring.field;
+        for order in 1..=degree {
+            let reciprocal = self.ring.number(field.inverse(order as u64)?);
+            for place in (order..=degree).rev() {
+                let difference = self.ring.subtract(&columns[place], &columns[place - 1]);
+                columns[place] = self.ring.multiply(&difference, &reciprocal);
+            }
+        }
+        for node in (0..degree).rev() {
+            for place in node..degree {
+                let shifted = self.ring.multiply(&columns[place + 1], &self.ring.number(node as u64));
+                columns[place] = self.ring.subtract(&columns[place], &shifted);
+            }
+        }
+        let highest = columns.pop()?;
+        let factor = self.ring.negative(&self.ring.inverse(&highest)?);
+        Some(columns.iter().map(|column| self.ring.multiply(column, &factor)).collect())
+    }
+
+    /// `None` where it is not defined, or not understood.
+    pub(super) fn evaluate(&mut self, expression: &Expression) -> Option<Element> {
+        match expression {
+            Expression::Number(number) => Some(self.ring.number(self.ring.field.residue(number)?)),
+            Expression::Pi => Some(self.known(Key::Pi)),
+            Expression::Symbol(symbol) => Some(self.symbol(*symbol)),
+            Expression::Sum(terms) => {
+                let mut sum = Element::new();
+                for term in terms.iter() {
+                    let term = self.evaluate(term)?;
+                    sum = self.ring.add(&sum, &term);
+                }
+                Some(sum)
+            }
+            Expression::Product(factors) => {
+                let mut product = self.ring.one();
+                for factor in factors.iter() {
+                    let factor = self.evaluate(factor)?;
+                    product = self.ring.multiply(&product, &factor);
+                }
+                Some(product)
+            }
+            Expression::Power(base, exponent) => self.power(base, exponent),
+            Expression::Call(function, arguments) => self.call(*function, arguments),
+        }
+    }
+
+    /// b^(n/d) = s^n with s^d = b, and of a positive number b = n / m the root of n m^(d - 1), over m.
+    pub(super) fn power(&mut self, base: &Expression, exponent: &BigRational) -> Option<Element> {
+        let index = exponent.denom().to_u64()?;
+        let root = match base {
+            _ if index == 1 => self.evaluate(base)?,
+            Expression::Product(factors) => match &factors[0] {
+                // Of a product with a positive number, the root is the product of roots.
+                Expression::Number(number) if number.is_positive() => {
+                    let rest = Expression::product(factors[1..].iter().cloned());
+                    let (number, rest) = (self.root_of_number(number, index)?, self.root(&rest, index)?);
+                    self.ring.multiply(&number, &rest)
+                }
+                _ => self.root(base, index)?,
+            },
+            Expression::Number(number) if number.is_positive() => self.root_of_number(number, index)?,
+            _ => self.root(base, index)?,
+        };
+        self.integer_power(&root, exponent.numer())
+    }
+
+    pub(super) fn integer_power(&self, base: &[u64], exponent: &BigInt) -> Option<Element> {
+        let power = self.ring.raise(base, exponent.abs().to_u64()?);
+        if exponent.is_negative() { self.ring.inverse(&power) } else { Some(power) }
+    }
+
+    fn root(&mut self, base: &Expression, index: u64) -> Option<Element> {
+        let value = self.evaluate(base)?;
+        self.root_of(value, index)
+    }
+
+    fn root_of_number(&mut self, number: &BigRational, index: u64) -> Option<Element> {
+        let power = u32::try_from(index).ok().filter(|index| *index <= 64)?;
+        let radicand = number.numer() * number.denom().pow(power - 1);
+        let whole = radicand.nth_root(power);
+        let root = if whole.pow(power) == radicand {
+            self.ring.number(self.ring.field.residue(&BigRational::from_integer(whole))?)
+        } else {
+            let value = self.ring.number(self.ring.field.residue(&BigRational::from_integer(radicand))?);
+            self.root_of(value, index)?
+        };
+        let divisor = self.ring.number(self.ring.field.residue(&number.denom().clone().into())?);
+        Some(self.ring.multiply(&root, &self.ring.inverse(&divisor)?))
+    }
+
+    pub(super) fn root_of(&mut self, value: Element, index: u64) -> Option<Element> {
+        if value.is_empty() {
+            return Some(value);
+        }
+        let key = Key::Root(value.clone(), index);
+        if let Some(element) = self.functions.get(&key) {
+            return Some(element.clone());
+        }
+        let mut relation = vec![Element::new(); usize::try_from(index).ok().filter(|index| *index <= 64)?];
+        relation[0] = value;
+        let element = self.ring.adjoin(relation)?;
+        self.functions.insert(key, element.clone());
+        Some(element)
+    }
+}
