@@ -46,7 +46,7 @@ pub(crate) fn bounds<S: FeedbackSystem>(
     targets: &Integrals<S>,
 ) -> Integrals<S> {
     let scales = scales::<S>(system, start);
-    Entries::from_fn(|i| (scales[i] + targets[i].abs()) * BLOW_UP)
+    Entries::from_fn(|i| (1.0 + scales[i] + targets[i].abs()) * BLOW_UP)
 }
 
 impl<S: FeedbackSystem> Record<S> {
