@@ -62,6 +62,53 @@ fn the_derived_partner_can_be_given_instead() {
     }
 }
 
+/// Powers of quotients and of products keep to the range of doubles as long as their values do, with constants of any size.
+#[test]
+fn powers_overflow_no_earlier_than_their_values() {
+    // The energy and its derivative by x at (x, y) and l = 1, both times a power of x.
+    for (energy, [x, y, l], expected) in [
+        ("(x / l).powi(100)", [2000.0, 1.0, 1990.0], 1.650_790_37),
+        ("(l / x).powi(100)", [2000.0, 1.0, 1990.0], 0.605_770_436),
+        ("(l / x).powi(12) - (l / x).powi(6)", [3.5e-40, 1.0, 3.4e-40], -0.134_155_25),
+        ("(l.powi(2) / (x.powi(2) + y.powi(2))).powi(9)", [3e-40, 4e-40, 5e-40], 1.0),
+        ("(x * y).powi(2) * l", [1e200, 3e-200, 1.0], 9.0),
+        ("(x * y * l).powi(3)", [1e150, 2e-250, 1e100], 8.0),
+        ("(x / 1e-10).powi(40) * l", [1.1e-10, 1.0, 1.0], 45.259_255_6),
+        ("(x / 1e30).powi(-40) * l", [1.1e30, 1.0, 1.0], 0.022_094_928),
+        ("(x / 10).powi(400) * l", [10.1, 1.0, 1.0], 53.524_117_2),
+    ] {
+        let model = Declaration::one(&format!(
+            "#[feedback_system(coordinates(x, y), momenta(u, v), hamiltonian = u.powi(2) / 2 + v.powi(2) / 2 + {energy})]
+            struct S {{ l: f64 }}"
+        ))
+        .compile();
+        let symbols = [x, y, 0.0, 0.0, l];
+        let prepared = run(&model.programs.prepare, &[], |symbol| symbols[symbol], |_| Vec::new());
+        let of = |function| run(&model.programs[function], &prepared, |symbol| symbols[symbol], |_| Vec::new());
+        let value = of(&program::INTEGRALS)[0];
+        assert!((value / expected - 1.0).abs() < 1e-6, "{energy}: {value} for {expected}");
+        assert!(of(&program::VECTOR_FIELD).iter().all(|rate| rate.is_finite()), "{energy}");
+    }
+}
+
+/// The absolute value of what vanishes with its derivative has a derivative there.
+#[test]
+fn absolute_values_of_powers_have_derivatives() {
+    for energy in
+        ["x.powi(3).abs()", "(x * x * x).abs()", "(k * x.powi(3) * (y + 2).powi(2)).abs()", "(x.powi(2)).abs()"]
+    {
+        let text = format!(
+            "#[feedback_system(coordinates(x, y), momenta(u, v), hamiltonian = (u.powi(2) + v.powi(2)) * k + {energy})]
+            struct S {{ k: f64 }}"
+        );
+        let model = Declaration::one(&text).compile();
+        let symbols = [0.0, 1.0, 0.0, 0.0, 3.0];
+        let prepared = run(&model.programs.prepare, &[], |symbol| symbols[symbol], |_| Vec::new());
+        let field = run(&model.programs[&program::VECTOR_FIELD], &prepared, |symbol| symbols[symbol], |_| Vec::new());
+        assert_eq!(field[2], 0.0, "{energy}");
+    }
+}
+
 /// The vector field at a point in general position, where every declared function is defined.
 fn vector_field(programs: &Programs, seed: u64) -> Vec<f64> {
     let value = |symbol: usize| Random::new(seed.wrapping_mul(1000).wrapping_add(symbol as u64)).between(0.5, 1.5);

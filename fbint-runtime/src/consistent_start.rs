@@ -1,7 +1,8 @@
 //! Starts that satisfy every constraint: the check of a given one, and the search for one near a guess.
 //!
-//! A constraint g counts as satisfied where |g| <= 1e-8 s with s = 1 + sum_j |dg/dx_j| |x_j|, the size of the terms that
-//! must cancel in g: a start typed with eight digits passes, whatever its units.
+//! A constraint g counts as satisfied where |g| <= 1e-8 s with s = sum_j |dg/dx_j| |x_j|, the size of the terms that must
+//! cancel in g: a start typed with eight digits passes, and one that is off by a few lengths does not, whatever its units.
+//! An entry that should be 0 may be off by what rounding makes of the largest entry.
 //!
 //! The search is Gauss-Newton with Levenberg's damping. Each step is the shortest that solves the linearised constraints,
 //! dx = -D^T (D D^T + mu I)^-1 g, where D holds the gradients with the columns of held entries struck out; mu shrinks while
@@ -17,6 +18,8 @@ use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 const TOLERANCE: f64 = 1e-8;
+/// The size that every entry has at least, relative to the largest: with the tolerance, 1e-14 of it counts as rounding.
+const SMALLEST_ENTRY: f64 = 1e-6;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
 const SINGULAR: f64 = 1e-12;
 const MAX_ITERATIONS: u32 = 200;
@@ -86,11 +89,12 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
         let mut x = guess.into();
         check_finite(self.system, &x)?;
         let system = self.system.prepare();
-        let scales = scales::<S>(&system, &x);
+        let mut scales = own_scales::<S>(&system, &x);
         let mut g = scaled_constraints::<S>(&system, &x, &scales);
         if let Some(stuck) = (0..S::INTEGRALS.len()).find(|&i| g[i].abs() > f64::EPSILON && !self.moves(&system, &x, i))
         {
             x = self.nudged(&system, &x, stuck);
+            scales = own_scales::<S>(&system, &x);
             g = scaled_constraints::<S>(&system, &x, &scales);
         }
         let mut damping = 1e-3;
@@ -100,7 +104,10 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
             let trial = sum(&x, -1.0, &self.step(&system, &x, &g, &scales, damping));
             let g_trial = scaled_constraints::<S>(&system, &trial, &scales);
             if dot(&g_trial, &g_trial) < dot(&g, &g) {
-                (x, g) = (trial, g_trial);
+                x = trial;
+                // A guess may be far away, where terms are larger.
+                scales = own_scales::<S>(&system, &x);
+                g = scaled_constraints::<S>(&system, &x, &scales);
                 damping = (damping * 0.1).max(1e-15);
             } else {
                 damping *= 10.0;
@@ -188,7 +195,7 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
             return Err(Error::Integral { name: integral.name, value, extremes });
         }
     }
-    let scales = scales::<S>(&system, start);
+    let scales = own_scales::<S>(&system, start);
     for (i, integral) in S::INTEGRALS.iter().enumerate() {
         let (value, tolerance) = (integrals[i], TOLERANCE * scales[i]);
         if integral.kind.is_constraint() && value.abs() > tolerance {
@@ -205,13 +212,24 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
     Ok(Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] }))
 }
 
-/// The size of the terms that make up each integral near x: 1 + sum_j |dF_i/dx_j| |x_j|, or 1 where that is not finite.
+/// The size of the terms that make up each integral near x, at least that of the integral itself; 1 where there are none.
+fn own_scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
+    let (integrals, sums) = (system.integrals(x), scales::<S>(system, x));
+    Entries::from_fn(|i| {
+        let scale = sums[i].max(integrals[i].abs());
+        if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
+    })
+}
+
+/// sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite. Entries near 0 count as a small part of the
+/// largest.
 pub(crate) fn scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
     let jacobian = system.integrals_jacobian(x);
+    let least = SMALLEST_ENTRY * largest(x);
     Entries::from_fn(|i| {
         let terms = jacobian[i].as_ref().iter().zip(x.as_ref());
-        let sum: f64 = terms.map(|(derivative, entry)| derivative.abs() * entry.abs()).sum();
-        if sum.is_finite() { 1.0 + sum } else { 1.0 }
+        let sum: f64 = terms.map(|(derivative, entry)| derivative.abs() * entry.abs().max(least)).sum();
+        if sum.is_finite() { sum } else { 1.0 }
     })
 }
 

@@ -12,10 +12,13 @@ fn check(start: State) -> Result<(), Error> {
 #[test]
 fn a_start_off_the_constraint_set_is_refused_by_name() {
     let off = State { q: [0.0, 1.5, 0.0], ..start() };
-    assert_eq!(check(off), Err(Error::OffConstraint { name: "length", value: 1.25, tolerance: 1e-8 * 5.5 }));
+    let Err(Error::OffConstraint { name: "length", value: 1.25, tolerance }) = check(off) else {
+        panic!("{:?}", check(off));
+    };
+    assert!((tolerance - 4.5e-8).abs() < 1e-20, "{tolerance}");
     assert_eq!(
         check(off).unwrap_err().to_string(),
-        "the start violates the constraint `length`: its value there is 1.25, but must be 0 (tolerance 5.5e-8); correct the \
+        "the start violates the constraint `length`: its value there is 1.25, but must be 0 (tolerance 4.5e-8); correct the \
          start, or let `ConsistentStart` find one near it",
     );
     let off = State { p: [1.0, 1e-6, 1.0], ..start() };
@@ -30,6 +33,30 @@ fn a_start_of_eight_digits_passes_whatever_its_size() {
     assert!(Feedback::new(&earth, &x, Gains::uniform(1.0)).is_ok());
     let x = [6.371e6 + 3.0, 0.0, 0.0, 0.0, 1.0, 0.0];
     assert!(Feedback::new(&earth, &x, Gains::uniform(1.0)).is_err());
+}
+
+/// Lengths from an atom's to a galaxy's: what is off by a part in ten million is refused, and by a part in a billion is not.
+#[test]
+fn tolerances_are_relative_to_the_constraint() {
+    for l in [1e-12, 1e-5, 1e-3, 1.0, 1e3, 1e20] {
+        let pendulum = Pendulum { l, ..PENDULUM };
+        let check = |length: f64, p: [f64; 3]| {
+            Feedback::new(&pendulum, &[length, 0.0, 0.0, p[0], p[1], p[2]], Gains::uniform(1.0)).map(drop)
+        };
+        for factor in [1.0, 1.0 + 1e-9] {
+            assert_eq!(check(factor * l, [0.0, 1e-3 * l, 0.0]), Ok(()), "{l}");
+            assert_eq!(check(factor * l, [1e-15 * l, 0.0, 0.0]), Ok(()), "rounding is no momentum: {l}");
+        }
+        for factor in [4.0, 1.0 + 1e-7, 0.0, -1e-3] {
+            assert!(matches!(check(factor * l, [0.0; 3]), Err(Error::OffConstraint { name: "length", .. })), "{l}");
+        }
+        assert!(matches!(check(l, [1e-3 * l, 0.0, l]), Err(Error::OffConstraint { name: "tangency", .. })), "{l}");
+        for guess in [[3.0 * l, l, 0.0, l, 0.0, 0.0], [1e4 * l, -l, l, 0.0, l, l]] {
+            let found = ConsistentStart::new(&pendulum).solve(guess).unwrap();
+            let size: f64 = found.q.iter().map(|q| q * q).sum::<f64>().sqrt();
+            assert!((size / l - 1.0).abs() < 1e-12, "{l}: {found:?}");
+        }
+    }
 }
 
 #[test]

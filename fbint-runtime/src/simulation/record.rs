@@ -52,10 +52,10 @@ pub(super) struct Record<S: FeedbackSystem> {
     largest_projection: Option<Largest>,
 }
 
-/// How large the terms and the target of each integral are in a state.
+/// How large the terms and the target of each integral are in a state, and 1 more, since there may be neither.
 fn sizes<S: FeedbackSystem>(system: &S::Prepared<f64>, state: &Vector<S>, targets: &Integrals<S>) -> Integrals<S> {
     let scales = scales::<S>(system, state);
-    Entries::from_fn(|i| scales[i] + targets[i].abs())
+    Entries::from_fn(|i| 1.0 + scales[i] + targets[i].abs())
 }
 
 /// How far from its target each integral may be, unless its terms grow, in a run that projects states after each step, or does not.

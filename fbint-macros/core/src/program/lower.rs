@@ -358,10 +358,8 @@ impl<'a> Lowering<'a> {
 
     /// The value of a monomial: parameters and scalars are multiplied first, because they are shared by vectors' entries.
     pub(super) fn materialise(&mut self, monomial: &Monomial) -> Value {
-        let squares_are_there =
-            monomial.factors.iter().any(|(&value, &power)| power == 2 && self.builder.has_square(value));
         if let Some((base, times, rest)) = monomial.as_power()
-            && !(times == 2 && squares_are_there && is_moderate(&monomial.coefficient))
+            && (times > 2 || !is_moderate(&monomial.coefficient) || !self.has_cheap_squares(monomial))
         {
             let base = self.materialise(&base);
             let power = self.builder.powi(base, times);
@@ -393,6 +391,13 @@ impl<'a> Lowering<'a> {
         let product = factors.reduce(|product, factor| self.builder.mul(product, factor));
         let product = product.unwrap_or_else(|| self.builder.constant(1.0));
         if negative { self.builder.neg(product) } else { product }
+    }
+
+    /// Whether squares of the factors are shared: computed already, or of parameters, so that they are computed once.
+    fn has_cheap_squares(&mut self, monomial: &Monomial) -> bool {
+        let squares: Vec<Value> =
+            monomial.factors.iter().filter(|(_, power)| power.abs() == 2).map(|(&value, _)| value).collect();
+        squares.iter().any(|&value| self.builder.has_square(value) || self.kind(value) == DependsOn::Parameter)
     }
 
     pub(super) fn kind(&mut self, value: Value) -> DependsOn {
