@@ -207,7 +207,7 @@ mod tests {
         };
         let pairs = (0..bodies).flat_map(|i| (0..i).map(move |j| (i, j)));
         let energy = Expr::read(&Expression::sum(pairs.map(between).collect::<Vec<_>>()));
-        let along = |symbol: Symbol| symbol.0 % dimensions == 0;
+        let along = |symbol: Symbol| symbol.0.is_multiple_of(dimensions);
         energy.gradient(along).values().fold(Expr::zero(), |sum, force| &sum + force)
     }
 
