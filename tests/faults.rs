@@ -10,9 +10,12 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use fbint_macros_core::check;
 use fbint_macros_core::derivation::{Constraints, Derivation, Field, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
-use fbint_macros_core::program::{FUNCTIONS, Input, Instruction, Program, Programs, Value, assemble, verify};
+use fbint_macros_core::program::{
+    FUNCTIONS, INTEGRALS, Input, Instruction, JACOBIAN, Program, Programs, VECTOR_FIELD, Value, assemble, verify,
+};
 use fbint_macros_core::table::Id;
 use fbint_runtime::FeedbackSystem;
 use fbint_tests::compiler::Declaration;
@@ -80,7 +83,7 @@ mod programs {
     }
 
     /// Puts a fault into the program and describes it. None where there is nothing to break.
-    fn break_program(
+    pub(super) fn break_program(
         program: &mut Program,
         prepared: usize,
         symbols: std::ops::Range<usize>,
@@ -203,6 +206,133 @@ mod programs {
     }
 }
 
+/// Models with numbers far from one, whose terms differ by many orders of magnitude where all unknowns are of size one.
+mod magnitudes {
+    use fbint_tests::compiler::{Compiled, normalised, run};
+
+    use super::*;
+
+    /// States at which it is judged whether a fault changes anything.
+    const STATES: usize = 24;
+    /// What the judge takes for rounding.
+    const CHANGE: f64 = 1e-7;
+
+    fn every_harmful_fault_is_noticed(text: &str, sizes: &[f64]) {
+        let good = Declaration::one(text).compile();
+        assert_eq!(verify(&good.derivation, &good.programs), Ok(Vec::new()), "{text}");
+        let n = good.derivation.dimension();
+        let mut random = Random::new(5);
+        let mut point = |_| -> Vec<f64> { sizes.iter().map(|size| size * random.between(0.5, 1.5)).collect() };
+        let judged: Vec<(Vec<f64>, Vec<Vec<f64>>)> = (0..STATES)
+            .map(&mut point)
+            .map(|values| (values.clone(), results(&good, &good.programs, &values)))
+            .collect();
+        let mut random = Random::new(3);
+        let mut harmful = 0;
+        for broken in [None].into_iter().chain(FUNCTIONS.map(Some)) {
+            for _ in 0..40 {
+                let mut programs = good.programs.clone();
+                let prepared = programs.prepare.outputs.len();
+                let (name, program, range) = match broken {
+                    None => ("prepare", &mut programs.prepare, n..sizes.len()),
+                    Some(function) => (function.name, &mut programs[function], 0..n),
+                };
+                let Some(fault) = super::programs::break_program(program, prepared, range, &mut random) else { break };
+                let changes = judged.iter().any(|(values, expected)| {
+                    let obtained = results(&good, &programs, values);
+                    obtained
+                        .iter()
+                        .flatten()
+                        .zip(expected.iter().flatten())
+                        .any(|(x, y)| y.is_finite() && (x.is_nan() || (x - y).abs() > CHANGE * y.abs()))
+                });
+                if changes {
+                    harmful += 1;
+                    assert!(verify(&good.derivation, &programs).is_err(), "{name}: {fault} in\n{text}");
+                }
+            }
+        }
+        eprintln!("{harmful} faults change a result, all noticed, in\n{text}");
+        assert!(harmful > 100, "only {harmful} faults change a result");
+    }
+
+    /// All functions; the law is one at which the integrals' terms are of the size of the field's.
+    fn results(good: &Compiled, programs: &Programs, values: &[f64]) -> Vec<Vec<f64>> {
+        let n = good.derivation.dimension();
+        let prepared = run(&programs.prepare, &[], |index| values[index], |_| Vec::new());
+        let of_good = run(&good.programs.prepare, &[], |index| values[index], |_| Vec::new());
+        let evaluate = |function| run(&good.programs[function], &of_good, |index| values[index], |_| Vec::new());
+        let (field, jacobian) = (evaluate(&VECTOR_FIELD), evaluate(&JACOBIAN));
+        let integrals = evaluate(&INTEGRALS);
+        let gain = |row: usize| {
+            let ratios = (0..n).map(|j| (field[j] / jacobian[row * n + j] / integrals[row]).abs());
+            ratios.filter(|ratio| ratio.is_normal()).fold(f64::INFINITY, f64::min)
+        };
+        let gains: Vec<f64> =
+            (0..integrals.len()).map(|row| if gain(row).is_finite() { gain(row) } else { 1.0 }).collect();
+        let weigh = |f: &[f64]| f.iter().zip(&gains).map(|(f, gain)| f * gain).collect::<Vec<f64>>();
+        let law = normalised(programs, &prepared, weigh);
+        let functions = programs.functions().filter(|(function, _)| function.name != "projection");
+        functions.map(|(_, program)| run(program, &prepared, |index| values[index], &law)).collect()
+    }
+
+    #[test]
+    fn in_newtons_law_with_the_earth() {
+        every_harmful_fault_is_noticed(
+            "#[feedback_system(coordinates(q: [3]), momenta(p: [3]),
+                hamiltonian = p.norm_squared() / (2 * m) - 6.674e-11 * 5.97e24 * m / q.norm(),
+                invariant(l = q.cross(&p)))]
+            struct S { m: f64 }",
+            &[7e6, 7e6, 7e6, 5e5, 5e5, 5e5, 70.0],
+        );
+    }
+
+    #[test]
+    fn in_masses_that_are_numbers() {
+        every_harmful_fault_is_noticed(
+            "#[feedback_system(coordinates(a, b), momenta(u, v),
+                hamiltonian = u.powi(2) / (2 * 6e24) + v.powi(2) / (2 * 1e-3) - 6.674e-11 * 6e24 * 1e-3 / (a - b).abs(),
+                invariant(total = u + v))]
+            struct S {}",
+            &[1e3, 6e6, 1.0, 1.0],
+        );
+    }
+
+    #[test]
+    fn in_a_stiff_spring_with_a_weak_one() {
+        every_harmful_fault_is_noticed(
+            "#[feedback_system(coordinates(x, y), momenta(u, v),
+                hamiltonian = (u.powi(2) + v.powi(2)) / (2 * m) + 1e7 * (x - 1).powi(2) + 1e-12 * y.powi(4) + 1e-5 * x * y,
+                output(force = 1e7 * x + 1e-12 * y.powi(3)))]
+            struct S { m: f64 }",
+            &[1.0, 1e5, 1.0, 1.0, 1.0],
+        );
+    }
+
+    #[test]
+    fn in_a_small_pendulum() {
+        every_harmful_fault_is_noticed(
+            "#[feedback_system(coordinates(q: [2]), momenta(p: [2]),
+                hamiltonian = p.norm_squared() / (2 * 1e-12) + 1e-12 * 9.81 * q[1],
+                constraint(length = q.norm_squared() - 1e-10))]
+            struct S {}",
+            &[1e-5, 1e-5, 1e-15, 1e-15],
+        );
+    }
+
+    #[test]
+    fn in_atoms() {
+        every_harmful_fault_is_noticed(
+            "#[feedback_system(coordinates(x, y), momenta(u, v),
+                hamiltonian = (u.powi(2) + v.powi(2)) / (2 * 6.6e-26)
+                    + 4 * 1.65e-21 * ((3.4e-10 / (x - y)).powi(12) - (3.4e-10 / (x - y)).powi(6)),
+                invariant(total = u + v))]
+            struct S {}",
+            &[1e-9, 1e-10, 1e-23, 1e-23],
+        );
+    }
+}
+
 mod derivations {
     use super::*;
 
@@ -221,6 +351,7 @@ mod derivations {
     fn every_harmful_fault_is_caught<S: Declared>(system: &mut S) {
         let good = Declaration::of_system(S::NAME).compile();
         let checks = Checks::new(system, &good.programs);
+        assert_eq!(check::disagreement(&good.model.problem, &good.derivation), None, "{}", S::NAME);
         let mut random = Random::new(4);
         let mut tally = Tally::default();
         for _ in 0..if S::STATE.len() < 48 { 30 } else { 10 } {
@@ -229,13 +360,13 @@ mod derivations {
             // A program that divides by an entry that is gone is not written.
             match catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) {
                 Ok(Ok(programs)) => checks.judge(&programs, &fault, &mut tally, || {
-                    // The compiler holds a program against its derivation, so it notices only another's.
-                    verify(&derivation, &programs).is_err()
+                    check::disagreement(&good.model.problem, &derivation).is_some()
                 }),
                 Ok(Err(_)) | Err(_) => tally.refused += 1,
             }
         }
         tally.report(S::NAME, "derivation");
+        assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::NAME);
         assert!(tally.harmful > 0, "{}: no fault changes a result", S::NAME);
     }
 

@@ -159,6 +159,32 @@ mod shadows {
     models_of_every_kind!();
 }
 
+/// Constants, statics and structs that have the names of variables, of parameters and of what the generated code computes: a
+/// pattern of such a name would mean the item.
+#[allow(non_upper_case_globals, non_camel_case_types, dead_code)]
+mod items {
+    use fbint_runtime::feedback_system;
+
+    macro_rules! constants {
+        ($($name:ident)*) => { $(const $name: f64 = 17.0;)* };
+    }
+    macro_rules! statics {
+        ($($name:ident)*) => { $(static $name: f64 = 17.0;)* };
+    }
+    macro_rules! unit_structs {
+        ($($name:ident)*) => { $(struct $name;)* };
+    }
+    macro_rules! tuple_structs {
+        ($($name:ident)*) => { $(struct $name(f64);)* };
+    }
+    constants!(m g_0 q_0_0 p_0_0 angle t0 t4 c_0 y_0 s_0 r_0 x law variances noise rows x_0 x_4 inertia);
+    statics!(l g g_1 q_1_0 p_1_0 spin t1 t5 c_1 y_1 s_1 r_1 member lane index state x_1 x_5 height q p pi r omega);
+    unit_structs!(q_0_1 p_0_1 q_0 p_0 t2 t6 c_2 y_2 s_2 r_2 entry x_2 x_6 pi_0 omega_0 r_0_0 inertia_0 _m);
+    tuple_structs!(q_1_1 p_1_1 q_1 p_1 t3 t7 c_3 y_3 s_3 r_3 x_3 x_7 pi_1 omega_1 r_1_0 inertia_1 _l);
+
+    models_of_every_kind!();
+}
+
 /// Models that have the names of what the generated code uses.
 #[allow(non_camel_case_types)]
 mod names_of_models {
@@ -378,6 +404,7 @@ fn surroundings_do_not_change_the_meaning() -> Result<(), Error> {
     assert_meaning!(without_prelude::);
     assert_meaning!(shadows::);
     assert_meaning!(renamed::);
+    assert_meaning!(items::);
     Ok(())
 }
 

@@ -18,11 +18,15 @@ const SHARE: f64 = 0.05;
 
 /// Constraints that are nearly dependent on one another in some state, so that their multipliers are not determined there.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Dependence {
-    time: f64,
+    /// The time of the state.
+    pub time: f64,
     names: [&'static str; NAMED],
-    involved: usize,
-    pivot_ratio: f64,
+    /// How many constraints take part.
+    pub involved: usize,
+    /// The smallest pivot of their matrix over the largest.
+    pub pivot_ratio: f64,
 }
 
 impl Dependence {
@@ -48,24 +52,9 @@ impl Dependence {
         Some(Self { time, names, involved, pivot_ratio })
     }
 
-    /// The time of the state.
-    pub fn time(&self) -> f64 {
-        self.time
-    }
-
     /// The constraints that take part, the first four at most.
     pub fn constraints(&self) -> &[&'static str] {
         &self.names[..self.involved.min(NAMED)]
-    }
-
-    /// How many take part.
-    pub fn involved(&self) -> usize {
-        self.involved
-    }
-
-    /// The smallest pivot of their matrix over the largest.
-    pub fn pivot_ratio(&self) -> f64 {
-        self.pivot_ratio
     }
 }
 

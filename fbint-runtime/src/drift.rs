@@ -12,7 +12,7 @@ use crate::entries::Entries;
 use crate::linear::filled;
 #[cfg(feature = "std")]
 use crate::linear::from_slice;
-use crate::system::{FeedbackSystem, Integrals};
+use crate::system::{Conservation, FeedbackSystem, Integrals};
 
 /// The record of the integrals of the system `S` over a run. Displays as a table.
 #[derive_where(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +42,8 @@ pub struct IntegralDrift {
     pub last: f64,
     /// The slope of the least-squares line through F - F_target over time: the secular drift per unit of time.
     pub slope: f64,
+    /// Whether the declaration assumes that the field conserves it, and nothing proves it.
+    pub assumed: bool,
 }
 
 impl<S: FeedbackSystem> Drift<S> {
@@ -83,6 +85,7 @@ impl<S: FeedbackSystem> Drift<S> {
             max: self.largest[i],
             last: self.last[i],
             slope: if self.time_moment > 0.0 { self.moment[i] / self.time_moment } else { 0.0 },
+            assumed: integral.conservation == Conservation::Assumed,
         })
     }
 
@@ -140,10 +143,13 @@ impl<S: FeedbackSystem> fmt::Display for Drift<S> {
             "{:width$}  {:>10}  {:>12}  {:>12}  {:>13}",
             "integral", "target", "max |change|", "final change", "secular slope"
         )?;
-        for IntegralDrift { name, target, max, last, slope } in self.integrals() {
+        for IntegralDrift { name, target, max, last, slope, assumed } in self.integrals() {
             // Adding zero turns -0 into 0.
             let [target, last, slope] = [target, last, slope].map(|number| number + 0.0);
             write!(out, "\n{name:width$}  {target:>10.2e}  {max:>12.2e}  {last:>12.2e}  {slope:>13.2e}")?;
+            if assumed {
+                write!(out, "  assumed to be conserved")?;
+            }
         }
         Ok(())
     }

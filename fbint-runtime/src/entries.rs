@@ -6,6 +6,8 @@
 use core::fmt::Debug;
 use core::ops::{Index, IndexMut};
 
+use crate::sealed::Sealed;
+
 /// What a vector can hold: plain data that can be copied, compared, printed and sent to another thread.
 pub trait Entry: Copy + Debug + PartialEq + Send + Sync + 'static {}
 
@@ -13,7 +15,7 @@ impl<T: Copy + Debug + PartialEq + Send + Sync + 'static> Entry for T {}
 
 /// A fixed number of entries: an array `[T; N]`, and no other type.
 pub trait Entries<T: Entry>:
-    Entry + AsRef<[T]> + AsMut<[T]> + Index<usize, Output = T> + IndexMut<usize> + IntoIterator<Item = T> + sealed::Array
+    Entry + AsRef<[T]> + AsMut<[T]> + Index<usize, Output = T> + IndexMut<usize> + IntoIterator<Item = T> + Sealed
 {
     /// The number of entries.
     const LEN: usize;
@@ -29,11 +31,4 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
     fn from_fn(entry: impl FnMut(usize) -> T) -> Self {
         core::array::from_fn(entry)
     }
-}
-
-mod sealed {
-    /// Implemented by arrays alone.
-    pub trait Array {}
-
-    impl<T, const N: usize> Array for [T; N] {}
 }

@@ -8,10 +8,8 @@ use core::fmt;
 use crate::dependence::Dependence;
 use crate::extremes::Extremes;
 #[cfg(feature = "std")]
-use crate::failure::{BlowUp, Halted, OutOfProportion, StepError, StepFailure};
+use crate::failure::Failure;
 use crate::system::StateEntry;
-#[cfg(feature = "std")]
-use crate::system::{FeedbackSystem, Vector};
 
 /// Why a field, a start or a run was refused.
 #[derive(Clone, PartialEq, thiserror::Error)]
@@ -213,42 +211,23 @@ pub enum Error {
         /// What differs.
         reason: &'static str,
     },
-    /// No further step could be made.
+    /// The run ended before its end.
     #[cfg(feature = "std")]
     #[error(transparent)]
-    Halted(#[from] Box<Halted>),
-    /// A projection moved the state by far more than the step before it erred.
-    #[cfg(feature = "std")]
-    #[error(transparent)]
-    Projection(#[from] Box<OutOfProportion>),
-    /// The solution left every bound.
-    #[cfg(feature = "std")]
-    #[error(transparent)]
-    BlowUp(#[from] Box<BlowUp>),
+    Failed(Box<Failure>),
+}
+
+#[cfg(feature = "std")]
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(Box::new(failure))
+    }
 }
 
 /// The message, not the variant: this is what a `main` that returns an error prints.
 impl fmt::Debug for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
-    }
-}
-
-#[cfg(feature = "std")]
-impl Error {
-    /// The error of a run of the system `S` in which no further step can be made.
-    pub(crate) fn halted<S: FeedbackSystem>(
-        error: StepError<Vector<S>>,
-        dependence: Option<Dependence>,
-        trajectory: Vec<(f64, Vec<f64>)>,
-    ) -> Self {
-        let StepError { reason, time, state } = error;
-        let entry = match reason {
-            StepFailure::NotFinite { entry } => S::STATE.get(entry).map(|entry| entry.name),
-            _ => None,
-        };
-        let state = state.as_ref().to_vec();
-        Self::Halted(Box::new(Halted { reason, entry, time, state, entries: S::STATE, dependence, trajectory }))
     }
 }
 

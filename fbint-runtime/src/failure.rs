@@ -6,49 +6,17 @@ use core::fmt;
 use crate::dependence::Dependence;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
-use crate::system::StateEntry;
+use crate::system::{FeedbackSystem, StateEntry, Vector};
 
-/// A run that could not be continued, and where.
+/// A run that ended before its end: why, and where.
 #[cfg(feature = "std")]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "the run stopped at t = {time:?}, where {}: {}{}",
-    Assigned(.entries, .state),
-    Reason(.reason, .entry),
-    Suspected(.dependence)
-)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub struct Halted {
-    /// Why no further step can be made.
-    pub reason: StepFailure,
-    /// The entry of the state that is not finite beyond, or whose rate is not.
-    pub entry: Option<&'static str>,
-    /// The end of the last step that succeeded.
+pub struct Failure {
+    /// Why the run ended.
+    pub cause: Cause,
+    /// The time after the step that failed, or of the last good state where no step could be made.
     pub time: f64,
-    /// The state there, flat.
-    pub state: Vec<f64>,
-    /// What its entries are.
-    pub entries: &'static [StateEntry],
-    /// The constraints that are nearly dependent there, or were on the way, if there are such.
-    pub dependence: Option<Dependence>,
-    /// The time and the flat state of every sample until then, and of the last good state.
-    pub trajectory: Vec<(f64, Vec<f64>)>,
-}
-
-/// A solution that left every bound, and where it was before.
-#[cfg(feature = "std")]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "the solution blew up at t = {time:?}: {symptom}{}. The last good state, at t = {last_time:?}, was {}",
-    Suspected(.dependence),
-    Assigned(.entries, .last_state)
-)]
-#[non_exhaustive]
-pub struct BlowUp {
-    /// The time after the step that failed.
-    pub time: f64,
-    /// What was wrong then.
-    pub symptom: Symptom,
     /// The time of the last good state.
     pub last_time: f64,
     /// The last state in which everything was finite and within its bound, flat.
@@ -61,43 +29,29 @@ pub struct BlowUp {
     pub trajectory: Vec<(f64, Vec<f64>)>,
 }
 
-/// A projection that moved the state by far more than the step before it erred, and where the run was before.
-#[cfg(feature = "std")]
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error(
-    "the projection onto the integrals after the step to t = {time:?} moves `{entry}` by {distance:.1e}, {per_error:.1e} times \
-     the error of the step{}: the step has passed a collision or another singularity, or is too long to follow the motion; \
-     take shorter steps or error control, or end before. The last good state, at t = {last_time:?}, was {}",
-    Suspected(.dependence),
-    Assigned(.entries, .last_state)
-)]
-#[non_exhaustive]
-pub struct OutOfProportion {
-    /// The time after the step.
-    pub time: f64,
-    /// The entry of the state that was moved furthest in units of its error.
-    pub entry: &'static str,
-    /// By how much it was moved.
-    pub distance: f64,
-    /// That distance in units of the error that the method estimates for this entry.
-    pub per_error: f64,
-    /// The time of the last good state.
-    pub last_time: f64,
-    /// The last state that a projection in proportion led to, flat.
-    pub last_state: Vec<f64>,
-    /// What its entries are.
-    pub entries: &'static [StateEntry],
-    /// The constraints that are nearly dependent there, or were on the way, if there are such.
-    pub dependence: Option<Dependence>,
-    /// The time and the flat state of every sample until then, and of the last good state.
-    pub trajectory: Vec<(f64, Vec<f64>)>,
-}
-
-/// What is wrong with the state after a step.
+/// Why a run ended before its end.
 #[cfg(feature = "std")]
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Symptom {
+pub enum Cause {
+    /// No further step can be made.
+    #[error("{}", Reason(.reason, .entry))]
+    Step {
+        /// Why not.
+        reason: StepFailure,
+        /// The entry of the state that is not finite beyond, or whose rate is not.
+        entry: Option<&'static str>,
+    },
+    /// The projection after the step moved the state by far more than the step erred.
+    #[error("moves `{entry}` by {distance:.1e}, {per_error:.1e} times the error of the step")]
+    Projection {
+        /// The entry of the state that was moved furthest in units of its error.
+        entry: &'static str,
+        /// By how much it was moved.
+        distance: f64,
+        /// That distance in units of the error that the method estimates for this entry.
+        per_error: f64,
+    },
     /// The field was not finite before the step.
     #[error("the rate of `{name}` is {value:?} in the state before; the field is not defined there")]
     Rate {
@@ -133,6 +87,49 @@ pub enum Symptom {
         change: f64,
     },
 }
+
+#[cfg(feature = "std")]
+impl Failure {
+    /// The failure of a run of the system `S` in which no further step can be made.
+    pub(crate) fn of_step<S: FeedbackSystem>(
+        error: StepError<Vector<S>>,
+        dependence: Option<Dependence>,
+        trajectory: Vec<(f64, Vec<f64>)>,
+    ) -> Self {
+        let StepError { reason, time, state } = error;
+        let entry = match reason {
+            StepFailure::NotFinite { entry } => S::STATE.get(entry).map(|entry| entry.name),
+            _ => None,
+        };
+        let last_state = state.as_ref().to_vec();
+        let cause = Cause::Step { reason, entry };
+        Self { cause, time, last_time: time, last_state, entries: S::STATE, dependence, trajectory }
+    }
+}
+
+#[cfg(feature = "std")]
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cause, time, last_time, .. } = self;
+        let (suspected, last) = (Suspected(&self.dependence), Assigned(self.entries, &self.last_state));
+        match cause {
+            Cause::Step { .. } => {
+                return write!(out, "the run stopped at t = {time:?}, where {last}: {cause}{suspected}");
+            }
+            Cause::Projection { .. } => write!(
+                out,
+                "the projection onto the integrals after the step to t = {time:?} {cause}{suspected}: the step has passed a \
+                 collision or another singularity, or is too long to follow the motion; take shorter steps or error control, or \
+                 end before"
+            )?,
+            _ => write!(out, "the solution blew up at t = {time:?}: {cause}{suspected}")?,
+        }
+        write!(out, ". The last good state, at t = {last_time:?}, was {last}")
+    }
+}
+
+#[cfg(feature = "std")]
+impl core::error::Error for Failure {}
 
 /// A step that failed, and where: at a state of the type `V`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -190,8 +187,8 @@ impl<V: Entries<f64>> core::error::Error for StepError<V> {}
 struct Assigned<'a>(&'a [StateEntry], &'a [f64]);
 
 #[cfg(feature = "std")]
-impl core::fmt::Display for Assigned<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for Assigned<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (StateEntry { name, .. }, value)) in self.0.iter().zip(self.1).enumerate() {
             write!(out, "{}{name} = {value:?}", if index == 0 { "" } else { ", " })?;
         }
@@ -204,8 +201,8 @@ impl core::fmt::Display for Assigned<'_> {
 struct Reason<'a>(&'a StepFailure, &'a Option<&'static str>);
 
 #[cfg(feature = "std")]
-impl core::fmt::Display for Reason<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for Reason<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.1 {
             Some(name) => write!(
                 out,
@@ -222,14 +219,14 @@ impl core::fmt::Display for Reason<'_> {
 struct Suspected<'a>(&'a Option<Dependence>);
 
 #[cfg(feature = "std")]
-impl core::fmt::Display for Suspected<'_> {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Display for Suspected<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Some(dependence) => write!(
                 out,
                 "; at t = {:?} {dependence}: the field is singular where they are, and a run that passes near needs error \
                  control or shorter steps",
-                dependence.time(),
+                dependence.time,
             ),
             None => Ok(()),
         }

@@ -61,6 +61,7 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
         let kicked = *x;
         let velocity = Mechanics::<S>::energy(&mechanics.system.integrals_jacobian(x));
         let gram = mechanics.gram(&before);
+        let per_step = h.recip();
         let mut lambda: Integrals<S> = filled(0.0);
         // Position and momentum are made from the same sums, so that rounding does not separate them.
         let mut advance = |lambda: &Integrals<S>| {
@@ -74,7 +75,7 @@ impl<S: FeedbackSystem> OneStep<Vector<S>> for Rattle<S> {
         for _ in 0..NEWTON_ITERATIONS {
             // A simplified Newton step: the matrix is that of the step's beginning.
             let integrals = advance(&lambda);
-            let step = gram.solve(&mechanics.holonomic(|[constraint, _]| entry(&integrals, constraint) / h));
+            let step = gram.solve(&mechanics.holonomic(|[constraint, _]| per_step * entry(&integrals, constraint)));
             lambda = Entries::from_fn(|i| lambda[i] + step[i]);
         }
         advance(&lambda);
@@ -168,6 +169,16 @@ fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
 }
 
 impl<S: FeedbackSystem> Mechanics<S> {
+    /// The number of holonomic constraints.
+    const CONSTRAINTS: usize = {
+        let (mut number, mut i) = (0, 0);
+        while i < S::INTEGRALS.len() {
+            number += matches!(S::INTEGRALS[i].kind, IntegralKind::HolonomicConstraint { .. }) as usize;
+            i += 1;
+        }
+        number
+    };
+
     fn new(system: &S) -> Self {
         Self { system: system.prepare() }
     }
@@ -219,14 +230,13 @@ impl<S: FeedbackSystem> Mechanics<S> {
     }
 
     /// The factor of A_ij = dg_i/dq . dg'_j/dp = G M^-1 G^T.
+    #[inline(always)]
     fn gram(&self, jacobian: &Jacobian<S>) -> Cholesky<Integrals<S, Integrals<S>>> {
         let mut pairs = Integrals::<S, [usize; 2]>::from_fn(|_| [0, 0]);
-        let mut count = 0;
         for (slot, pair) in pairs.as_mut().iter_mut().zip(Self::constraints()) {
             *slot = pair;
-            count += 1;
         }
-        Cholesky::new(count, |i, j| {
+        Cholesky::new(Self::CONSTRAINTS, |i, j| {
             let (constraint, rate) = (Self::gradient(jacobian, pairs[i][0]), Self::gradient(jacobian, pairs[j][1]));
             conjugates::<S>().map(|[q, p]| entry(&constraint, q) * entry(&rate, p)).sum()
         })

@@ -170,14 +170,6 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.evaluations
     }
 
-    /// Replaces the state, for example by one nearer to the constraints.
-    ///
-    /// This costs no evaluation with DOP853, and one with Dormand and Prince 5(4).
-    pub fn set_state(&mut self, state: F::Vector) {
-        self.state = state;
-        self.knows_derivative = false;
-    }
-
     /// Steps until the time is exactly `until`, forwards or backwards.
     ///
     /// # Errors

@@ -99,6 +99,7 @@ mod method;
 mod policy;
 mod projection;
 mod scalar;
+mod sealed;
 #[cfg(feature = "std")]
 mod simulation;
 mod step_size;
@@ -111,12 +112,12 @@ pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "ensemble")]
-pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, NoFeedback, Statistics, Summary};
+pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 pub use entries::{Entries, Entry};
 pub use error::Error;
 pub use extremes::Extremes;
 #[cfg(feature = "std")]
-pub use failure::{BlowUp, Halted, OutOfProportion, Symptom};
+pub use failure::{Cause, Failure};
 pub use failure::{StepError, StepFailure};
 pub use fbint_macros::feedback_system;
 pub use feedback::Feedback;

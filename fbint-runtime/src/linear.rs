@@ -73,7 +73,8 @@ where
     })
 }
 
-/// The Cholesky factor of a symmetric matrix that fills the first rows and columns of a larger one.
+/// The Cholesky factor of a symmetric matrix that fills the first rows and columns of a larger one, with the reciprocals of its
+/// diagonal in place of the diagonal.
 pub(crate) struct Cholesky<R> {
     rows: R,
     size: usize,
@@ -82,6 +83,9 @@ pub(crate) struct Cholesky<R> {
 impl<R> Cholesky<R> {
     /// Factors the matrix of this size whose entry in row i and column j <= i is `entry(i, j)`. Where it is not positive definite,
     /// the factor is not finite.
+    ///
+    /// Inlined, like the solution, so that the compiler knows a size that is a constant.
+    #[inline(always)]
     pub(crate) fn new<V: Entries<f64>>(size: usize, entry: impl Fn(usize, usize) -> f64) -> Self
     where
         R: Entries<V>,
@@ -92,13 +96,14 @@ impl<R> Cholesky<R> {
             for j in 0..i + 1 {
                 let known: f64 = rows[i].as_ref().iter().zip(rows[j].as_ref()).take(j).map(|(a, b)| a * b).sum();
                 let rest = entry(i, j) - known;
-                rows[i][j] = if i == j { Scalar::sqrt(rest) } else { rest / rows[j][j] };
+                rows[i][j] = if i == j { Scalar::sqrt(rest).recip() } else { rest * rows[j][j] };
             }
         }
         Self { rows, size }
     }
 
     /// The solution of A x = b, from the first entries of `b`; its other entries stand for nothing.
+    #[inline(always)]
     pub(crate) fn solve<V: Entries<f64>>(&self, b: &V) -> V
     where
         R: Entries<V>,
@@ -107,10 +112,10 @@ impl<R> Cholesky<R> {
         let mut x = *b;
         for i in 0..size {
             let known: f64 = self.rows[i].as_ref().iter().zip(x.as_ref()).take(i).map(|(a, b)| a * b).sum();
-            x[i] = (x[i] - known) / self.rows[i][i];
+            x[i] = (x[i] - known) * self.rows[i][i];
         }
         for i in (0..size).rev() {
-            x[i] /= self.rows[i][i];
+            x[i] *= self.rows[i][i];
             let solved = x[i];
             for (x, entry) in x.as_mut().iter_mut().zip(self.rows[i].as_ref()).take(i) {
                 *x -= entry * solved;

@@ -21,6 +21,7 @@ use crate::error::{Error, positive};
 use crate::linear::{dot, filled, times, times_transposed};
 use crate::projection::LEAST_NOISE;
 use crate::scalar::Scalar;
+use crate::sealed::Sealed;
 use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
@@ -30,7 +31,7 @@ const TINY: f64 = 1e-140;
 
 /// How K follows from the state of the system `S`. The policies are those of [`Gains`](crate::Gains); this trait cannot be
 /// implemented for others.
-pub trait GainPolicy<S: FeedbackSystem>: Entry + sealed::Policy {
+pub trait GainPolicy<S: FeedbackSystem>: Entry + Sealed {
     /// The numbers of the policy, with the integrals' weights multiplied in.
     #[doc(hidden)]
     type Weighted<T: Scalar>: Entry;
@@ -55,19 +56,6 @@ pub trait GainPolicy<S: FeedbackSystem>: Entry + sealed::Policy {
     /// The largest eigenvalue of DF^T K DF: the rate at which the violation that decays fastest does.
     #[doc(hidden)]
     fn decay_rate<T: Scalar>(gain: &Self::Weighted<T>, system: &S::Prepared<T>, x: &Vector<S, T>) -> T;
-}
-
-mod sealed {
-    use crate::{BaeChang, Diagonal, DiagonalScaled, FeedbackSystem, Relaxation, Uniform};
-
-    /// Implemented by the policies of this crate alone.
-    pub trait Policy {}
-
-    impl Policy for Uniform {}
-    impl<S: FeedbackSystem> Policy for Diagonal<S> {}
-    impl Policy for Relaxation {}
-    impl Policy for DiagonalScaled {}
-    impl Policy for BaeChang {}
 }
 
 /// K = k I, see [`Gains::uniform`](crate::Gains::uniform).

@@ -202,17 +202,16 @@ impl IntegralKind {
     }
 }
 
-/// Where the field without feedback conserves an integral I, that is, where dI.X = 0. An integral that is conserved nowhere does
-/// not compile.
+/// Where the field without feedback conserves an integral I, that is, where dI.X = 0. What is not proved does not compile, unless
+/// its declaration says `assume`; what is refuted does not compile at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conservation {
     /// In every state.
     Everywhere(Evidence),
-    /// In every state that satisfies the constraints, but not in every other.
+    /// In every state that satisfies the constraints; not in every other, as far as is known.
     OnConstraints(Evidence),
-    /// No state was found in which this could be tested, because the model is defined, or its constraints hold, almost
-    /// nowhere.
-    Undecided,
+    /// This is not known: the declaration says `assume`, algebra does not decide, and a search found no state that refutes it.
+    Assumed,
 }
 
 /// How a statement about a model is known to be true.
@@ -220,10 +219,9 @@ pub enum Conservation {
 pub enum Evidence {
     /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
     Construction,
-    /// It was proved by exact algebra.
+    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight points modulo the prime 2^61 - 1.
+    /// If the identity were false, the points would show it but for a probability below 1e-60.
     Algebra,
-    /// It was found to be true, to more than 40 decimal digits, in this many states that were chosen at random.
-    Samples(u32),
 }
 
 /// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.

@@ -29,7 +29,8 @@ pub struct Tableau<const S: usize> {
     b: [f64; S],
     /// Whether stage i starts from x and the stage before it alone, so that its start is one fused product.
     follows: [bool; S],
-    order: u32,
+    /// Whether b reads the same backwards, and every stage but a single one has another of its weight.
+    is_symmetric: bool,
     error: Difference<S>,
 }
 
@@ -44,32 +45,31 @@ struct Difference<const S: usize> {
 }
 
 /// The explicit Euler method, of order 1.
-pub const EULER: Tableau<1> = Tableau::new([[0.0]], [1.0], 1, Difference { stages: [-1.0], end: 1.0 });
+pub const EULER: Tableau<1> = Tableau::new([[0.0]], [1.0], Difference { stages: [-1.0], end: 1.0 });
 
 /// The explicit midpoint rule, of order 2 (Runge 1895).
 pub const MIDPOINT: Tableau<2> =
-    Tableau::new([[0.0, 0.0], [0.5, 0.0]], [0.0, 1.0], 2, Difference { stages: [1.0, -2.0], end: 1.0 });
+    Tableau::new([[0.0, 0.0], [0.5, 0.0]], [0.0, 1.0], Difference { stages: [1.0, -2.0], end: 1.0 });
 
 /// The explicit trapezoidal rule, of order 2, known as Heun's method.
 pub const HEUN: Tableau<2> =
-    Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], 2, Difference { stages: [0.0, -1.0], end: 1.0 });
+    Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], Difference { stages: [0.0, -1.0], end: 1.0 });
 
 /// The classical method of order 4 (Kutta 1901).
 pub const RK4: Tableau<4> = Tableau::new(
     [[0.0; 4], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
     [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
-    4,
     Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
 );
 
 /// Dormand and Prince's method of order 5, for fixed steps.
-pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step(5);
+pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step();
 
 /// Dormand and Prince's method of order 8 with 12 stages, for fixed steps.
-pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step(8);
+pub const DOP853: Tableau<12> = DOP853_PAIR.fixed_step();
 
 impl<const S: usize> Tableau<S> {
-    const fn new(a: [[f64; S]; S], b: [f64; S], order: u32, error: Difference<S>) -> Self {
+    const fn new(a: [[f64; S]; S], b: [f64; S], error: Difference<S>) -> Self {
         let mut follows = [true; S];
         let mut i = 0;
         while i < S {
@@ -80,43 +80,20 @@ impl<const S: usize> Tableau<S> {
             }
             i += 1;
         }
-        Self { a, b, follows, order, error }
-    }
-
-    /// Where stage `i` is evaluated.
-    #[inline(always)]
-    fn stage<V: Entries<T>, T: Scalar>(&self, i: usize, x: &V, h: T, k: &[V; S], latest: &V) -> V {
-        if i == 0 {
-            *x
-        } else if self.follows[i] {
-            let factor = h * T::from_f64(self.a[i][i - 1]);
-            V::from_fn(|entry| factor.mul_add(latest[entry], x[entry]))
-        } else {
-            extended(x, h, &k[..i - 1], latest, &self.a[i])
+        let mut is_symmetric = S == 1 || S.is_multiple_of(2);
+        let mut i = 0;
+        while i < S {
+            is_symmetric &= b[i] == b[S - 1 - i];
+            i += 1;
         }
-    }
-
-    /// Where the step ends.
-    #[inline(always)]
-    fn end<V: Entries<T>, T: Scalar>(&self, x: &V, h: T, k: &[V; S], latest: &V) -> V {
-        if S == 1 {
-            let factor = h * T::from_f64(self.b[0]);
-            V::from_fn(|entry| factor.mul_add(latest[entry], x[entry]))
-        } else {
-            extended(x, h, &k[..S.saturating_sub(1)], latest, &self.b)
-        }
+        Self { a, b, follows, is_symmetric, error }
     }
 
     /// One step of size `h` along x' = `field`(x).
     #[inline]
     pub fn step<V: Entries<T>, T: Scalar>(&self, field: impl Fn(&V) -> V, x: &mut V, h: T) {
-        let mut k = [*x; S];
-        let mut latest = *x;
-        for i in 0..S {
-            latest = field(&self.stage(i, x, h, &k, &latest));
-            k[i] = latest;
-        }
-        *x = self.end(x, h, &k, &latest);
+        let first = field(x);
+        self.stages(field, x, h, first);
     }
 
     /// One step of size `h` along x' = `field`(x) with f(x) = `first`; returns its stages.
@@ -130,12 +107,58 @@ impl<const S: usize> Tableau<S> {
     ) -> [V; S] {
         let mut latest = first;
         let mut k = [latest; S];
-        for i in 1..S {
-            latest = field(&self.stage(i, x, h, &k, &latest));
-            k[i] = latest;
+        macro_rules! stage {
+            ($i:expr) => {
+                latest = field(&self.stage($i, x, h, &k, &latest));
+                k[$i] = latest;
+            };
+        }
+        // Few stages are unrolled by hand, and stay in registers whatever the size of the field. Many are better off in memory.
+        if S > 4 {
+            for i in 1..S {
+                stage!(i);
+            }
+        } else {
+            if S > 1 {
+                stage!(1);
+            }
+            if S > 2 {
+                stage!(2);
+            }
+            if S > 3 {
+                stage!(3);
+            }
         }
         *x = self.end(x, h, &k, &latest);
         k
+    }
+
+    /// Where stage `i` > 0 is evaluated.
+    #[inline(always)]
+    fn stage<V: Entries<T>, T: Scalar>(&self, i: usize, x: &V, h: T, k: &[V; S], latest: &V) -> V {
+        if self.follows[i] {
+            fused(h * T::from_f64(self.a[i][i - 1]), latest, x)
+        } else {
+            extended(x, h, &k[..i - 1], latest, &self.a[i])
+        }
+    }
+
+    /// Where the step ends.
+    #[inline(always)]
+    fn end<V: Entries<T>, T: Scalar>(&self, x: &V, h: T, k: &[V; S], latest: &V) -> V {
+        if !self.is_symmetric {
+            return extended(x, h, &k[..S.saturating_sub(1)], latest, &self.b);
+        }
+        // Stages of equal weight are added first, and the outermost weight is multiplied last.
+        let mut sum = *latest;
+        if S > 1 {
+            sum = V::from_fn(|entry| k[0][entry] + latest[entry]);
+        }
+        for i in 1..S / 2 {
+            let inner = V::from_fn(|entry| k[i][entry] + k[S - 1 - i][entry]);
+            sum = fused(T::from_f64(self.b[i] / self.b[0]), &inner, &sum);
+        }
+        fused(h * T::from_f64(self.b[0]), &sum, x)
     }
 
     /// An estimate of the error of a step of size `h`, from its stages and f where it ends.
@@ -149,11 +172,30 @@ impl<const S: usize> Tableau<S> {
         // The step is multiplied last: differences of equal stages are exactly 0.
         V::from_fn(|i| h * difference[i])
     }
+}
 
-    /// The order of the method.
-    pub const fn order(&self) -> u32 {
-        self.order
+/// summand + factor v, entry by entry.
+///
+/// It is written in short loops, each of which a compiler unrolls, so that a long vector, too, need not pass through memory: wide
+/// loads of what was stored entry by entry wait until all of it has arrived there.
+#[inline(always)]
+fn fused<V: Entries<T>, T: Scalar>(factor: T, v: &V, summand: &V) -> V {
+    const SHORT: usize = 16;
+    let mut sum = *summand;
+    macro_rules! add {
+        ($($start:literal)*) => {$(
+            if $start < V::LEN {
+                for i in $start..V::LEN.min($start + SHORT) {
+                    sum[i] = factor.mul_add(v[i], sum[i]);
+                }
+            }
+        )*};
     }
+    add!(0 16 32 48 64 80 96 112 128 144 160 176);
+    for i in 12 * SHORT..V::LEN {
+        sum[i] = factor.mul_add(v[i], sum[i]);
+    }
+    sum
 }
 
 /// x + h sum_j a_j k_j.
@@ -259,7 +301,7 @@ impl<const S: usize> Pair<S> {
         self.last.min(S - 1)
     }
 
-    const fn fixed_step<const R: usize>(&self, order: u32) -> Tableau<R> {
+    const fn fixed_step<const R: usize>(&self) -> Tableau<R> {
         let error = match &self.error {
             ErrorEstimate::Embedded(difference) => {
                 Difference { stages: resized(difference), end: difference[self.last] }
@@ -277,7 +319,7 @@ impl<const S: usize> Pair<S> {
             b[i] = self.a[self.last][i];
             i += 1;
         }
-        Tableau::new(a, b, order, error)
+        Tableau::new(a, b, error)
     }
 }
 
@@ -638,8 +680,6 @@ mod tests {
         assert_order(&RK4.a, &RK4.b, 4);
         assert_order(&DORMAND_PRINCE.a, &DORMAND_PRINCE.b, 5);
         assert_order(&DOP853.a, &DOP853.b, 8);
-        assert_eq!([EULER.order(), MIDPOINT.order(), HEUN.order(), RK4.order()], [1, 2, 2, 4]);
-        assert_eq!([DORMAND_PRINCE.order(), DOP853.order()], [5, 8]);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 mod models;
 
-use fbint_runtime::{Error, Gains, Method, Simulation, Symptom, feedback_system};
+use fbint_runtime::{Cause, Error, Gains, Method, Simulation, feedback_system};
 use models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 
 /// A mass on a circle of radius `l`.
@@ -41,7 +41,7 @@ fn fixed(h: f64) -> [Method; 4] {
 fn steps_too_long_to_stay_on_a_constraint_fail() {
     for method in [20.0, 10.0, 5.0, 4.0, 3.0].into_iter().flat_map(fixed) {
         let simulation = || Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap();
-        let failed = |run: Result<_, Error>| matches!(run, Err(Error::BlowUp(_) | Error::Projection(_)));
+        let failed = |run: Result<_, Error>| matches!(run, Err(Error::Failed(_)));
         assert!(failed(simulation().run(method, 20.0)), "{method:?}, projected");
         assert!(failed(simulation().without_feedback().run(method, 20.0)), "{method:?}, plain");
         assert!(failed(simulation().gains(Gains::uniform(5.0)).unaudited().run(method, 20.0)), "{method:?}, feedback");
@@ -85,10 +85,10 @@ fn terms_that_grow_from_nothing_are_not_a_failure() {
 #[test]
 fn the_failure_names_the_integral_that_is_lost() {
     let simulation = Simulation::new(&SPHERICAL_PENDULUM, SphericalPendulum::start()).unwrap();
-    let Err(Error::BlowUp(failure)) = simulation.without_feedback().run(Method::Euler { h: 3.0 }, 20.0) else {
+    let Err(Error::Failed(failure)) = simulation.without_feedback().run(Method::Euler { h: 3.0 }, 20.0) else {
         panic!("no failure")
     };
-    let Symptom::Growth { integral, .. } = failure.symptom else { panic!("{failure}") };
+    let Cause::Growth { integral, .. } = failure.cause else { panic!("{failure}") };
     assert!(["length", "length_rate"].contains(&integral), "{failure}");
     assert_eq!(failure.trajectory[0].0, 0.0);
 }

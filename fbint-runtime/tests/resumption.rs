@@ -31,7 +31,7 @@ fn everything<S: FeedbackSystem>(run: &Run<S>) -> Vec<u64> {
     let row = |sample: &Sample<S>| [&[sample.time], sample.state.as_ref(), sample.change.as_ref()].concat();
     let numbers = run.trajectory().iter().flat_map(row).chain(drift);
     let numbers = numbers.chain([run.time()]).chain(end(run).as_ref().to_vec());
-    let dependence = run.dependence().map(|dependence| [dependence.time(), dependence.pivot_ratio()]);
+    let dependence = run.dependence().map(|dependence| [dependence.time, dependence.pivot_ratio]);
     let numbers = numbers.chain(dependence.into_iter().flatten());
     let projection = run.largest_projection().map(|largest| [largest.time, largest.distance, largest.per_error]);
     let numbers: Vec<f64> = numbers.chain(projection.into_iter().flatten()).collect();
@@ -140,7 +140,7 @@ fn a_run_that_thins_out_its_samples_resumes() {
 fn a_run_past_a_singular_point_resumes_and_remembers_it() {
     let make = || Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(1.0)).unwrap();
     let run = |simulation: Simulation<'static, Parallelogram>| simulation.run(METHODS[3], 3.0);
-    assert!(run(make()).unwrap().dependence().is_some_and(|dependence| dependence.time() < 2.5));
+    assert!(run(make()).unwrap().dependence().is_some_and(|dependence| dependence.time < 2.5));
     assert_resumes(make, run);
 }
 

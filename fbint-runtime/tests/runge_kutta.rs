@@ -31,7 +31,7 @@ fn tolerance(tolerance: f64) -> Tolerance {
     Tolerance::new(tolerance, tolerance).unwrap()
 }
 
-fn assert_order<const S: usize>(tableau: &Tableau<S>, steps: u32) {
+fn assert_order<const S: usize>(tableau: &Tableau<S>, nominal: f64, steps: u32) {
     // An eighth of the period 4 K(1/2) from rest at the height of the pivot, by Jacobi's elliptic functions.
     const END: f64 = 0.927_037_338_650_685_9;
     let exact = [0.910_179_721_124_454_7, -0.414_213_562_373_095, -0.377_008_784_686_710_56, -0.828_427_124_746_190_1];
@@ -44,17 +44,17 @@ fn assert_order<const S: usize>(tableau: &Tableau<S>, steps: u32) {
         distance(&x, &exact)
     };
     let order = (error(steps) / error(2 * steps)).log2();
-    assert!((order - f64::from(tableau.order())).abs() < 0.1, "order {order}, nominal {}", tableau.order());
+    assert!((order - nominal).abs() < 0.1, "order {order}, nominal {nominal}");
 }
 
 #[test]
 fn errors_fall_with_the_nominal_order() {
-    assert_order(&EULER, 128);
-    assert_order(&MIDPOINT, 64);
-    assert_order(&HEUN, 64);
-    assert_order(&RK4, 32);
-    assert_order(&DORMAND_PRINCE, 16);
-    assert_order(&DOP853, 4);
+    assert_order(&EULER, 1.0, 128);
+    assert_order(&MIDPOINT, 2.0, 64);
+    assert_order(&HEUN, 2.0, 64);
+    assert_order(&RK4, 4.0, 32);
+    assert_order(&DORMAND_PRINCE, 5.0, 16);
+    assert_order(&DOP853, 8.0, 4);
 }
 
 #[test]
@@ -184,15 +184,6 @@ fn ends_are_exact_and_leave_the_step_as_it_was() {
     let before = clipped.steps();
     clipped.step(0.0).unwrap();
     assert_eq!(clipped.steps(), before);
-}
-
-#[test]
-fn a_replaced_state_is_where_the_next_step_begins() {
-    let mut integrator = Integrator::dormand_prince(&OSCILLATOR, [1.0, 0.0], tolerance(1e-10));
-    integrator.advance_to(1.0).unwrap();
-    integrator.set_state([2.0, 0.0]);
-    integrator.advance_to(2.0).unwrap();
-    assert!((integrator.state()[0] - 2.0 * 1.0_f64.cos()).abs() < 1e-9);
 }
 
 #[test]

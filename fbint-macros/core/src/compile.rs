@@ -13,7 +13,7 @@ use crate::emit::{self, Compiled};
 use crate::symbolic::session;
 use crate::syntax::{self, Declaration};
 use crate::table::Table;
-use crate::{mechanics, notation, program, proofs};
+use crate::{check, mechanics, notation, program, proofs};
 
 /// What `#[feedback_system(attribute)] item` expands to. A mistaken declaration expands to its struct, a surface without
 /// content, and one `compile_error!` for each mistake.
@@ -41,6 +41,9 @@ fn compile(declaration: &Declaration, mut errors: Errors) -> syn::Result<TokenSt
     let model = model.ok_or_else(|| messages::no_model(declaration))?;
     let (derivation, mut findings) = derive(declaration, &model)?;
     findings.doubts.splice(0..0, undefined.into_iter().flatten());
+    if let Some(disagreement) = check::disagreement(&model.problem, &derivation) {
+        return Err(messages::disagreement(declaration, &disagreement));
+    }
 
     let fault = |fault| messages::fault(declaration, &fault);
     let programs = program::assemble(&derivation).map_err(fault)?;

@@ -5,11 +5,14 @@
 //! Constructors fold constants exactly and drop neutral elements; everything deeper (derivatives, normal forms, zero
 //! tests) is Symbolica's business.
 
+mod evaluation;
+
 use std::collections::BTreeSet;
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::Arc;
 
 use num_bigint::BigInt;
+use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
@@ -258,7 +261,25 @@ impl Expression {
 
     /// `function` of `arguments`.
     pub fn call(function: Function, arguments: impl IntoIterator<Item = Self>) -> Self {
-        Self::Call(function, arguments.into_iter().collect())
+        let arguments: Arc<[Self]> = arguments.into_iter().collect();
+        match (function, &*arguments) {
+            (Function::Abs, [argument]) => argument.abs(),
+            _ => Self::Call(function, arguments),
+        }
+    }
+
+    /// The absolute value: |x^3| is |x|^3, whose derivative 3 |x| x exists at 0, too.
+    fn abs(&self) -> Self {
+        match self {
+            Self::Number(number) => Self::Number(number.abs()),
+            Self::Product(factors) => Self::product(factors.iter().map(Self::abs)),
+            Self::Power(base, exponent) if exponent.is_integer() && exponent.numer().is_even() => {
+                Self::Power(base.clone(), exponent.clone())
+            }
+            Self::Power(base, exponent) if exponent.is_integer() => Self::Power(Arc::new(base.abs()), exponent.clone()),
+            Self::Call(Function::Abs, _) => self.clone(),
+            other => Self::Call(Function::Abs, Arc::new([other.clone()])),
+        }
     }
 
     /// The expression with every symbol replaced.
@@ -305,35 +326,11 @@ impl Expression {
         };
         children.iter()
     }
-
-    /// The value in double precision, `value` giving that of each symbol.
-    pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
-        match self {
-            Self::Number(number) => to_f64(number),
-            Self::Pi => std::f64::consts::PI,
-            Self::Symbol(symbol) => value(*symbol),
-            Self::Sum(terms) => terms.iter().map(|term| term.evaluate(value)).sum(),
-            Self::Product(factors) => factors.iter().map(|factor| factor.evaluate(value)).product(),
-            Self::Power(base, exponent) => power_f64(base.evaluate(value), exponent),
-            Self::Call(function, arguments) => {
-                let arguments: Vec<f64> = arguments.iter().map(|argument| argument.evaluate(value)).collect();
-                function.evaluate(&arguments)
-            }
-        }
-    }
 }
 
 /// The nearest double; infinite where the number is out of range.
 pub fn to_f64(number: &BigRational) -> f64 {
     number.to_f64().unwrap_or(f64::NAN)
-}
-
-fn power_f64(base: f64, exponent: &BigRational) -> f64 {
-    match exponent.is_integer().then(|| exponent.to_integer().to_i32()).flatten() {
-        Some(integer) => base.powi(integer),
-        None if *exponent.denom() == BigInt::from(2) => base.sqrt().powi(exponent.numer().to_i32().unwrap_or(i32::MAX)),
-        None => base.powf(to_f64(exponent)),
-    }
 }
 
 impl Add for Expression {

@@ -1,6 +1,7 @@
 //! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
 
 mod bounds;
+pub mod check;
 pub mod compile;
 pub mod derivation;
 pub mod diagnostics;
@@ -14,6 +15,7 @@ pub mod points;
 mod precise;
 pub mod program;
 pub mod proofs;
+mod scaled;
 pub mod symbolic;
 pub mod syntax;
 pub mod table;

@@ -1,26 +1,54 @@
 //! Points at which identities between expressions and programs are tested numerically.
 
-use crate::derivation::Symbols;
+use crate::derivation::{IntegralId, Symbols};
 use crate::expression::{Expression, Symbol};
+use crate::table::Table;
 
 /// A value for every symbol, in general position: reproducible, in (0.5, 1.5), where most declared functions are defined,
 /// times a size.
 #[derive(Clone, Copy, Debug)]
 pub struct Point<'a> {
     seed: u64,
-    size: Size,
+    size: Size<'a>,
     /// The symbols whose entries of the state may be negative, if any may.
     signed: Option<&'a Symbols>,
 }
 
 /// How large the values of a point are.
 #[derive(Clone, Copy, Debug)]
-enum Size {
+enum Size<'a> {
     One,
     /// One size for all symbols.
     Common(f64),
     /// From 1e-3 to 1e3, for each symbol another.
     Own,
+    /// As it is listed.
+    Listed(&'a Sizes),
+}
+
+/// How large the numbers are that a model is tested with.
+#[derive(Clone, Debug)]
+pub struct Sizes {
+    /// Of every entry of the state and of the parameters.
+    pub unknowns: Table<Symbol, f64>,
+    /// Of what belongs to each integral.
+    pub integrals: Table<IntegralId, IntegralSizes>,
+}
+
+/// How large the numbers are that belong to an integral.
+#[derive(Clone, Copy, Debug)]
+pub struct IntegralSizes {
+    /// Its target in a feedback law.
+    pub target: f64,
+    /// Its gain in a feedback law.
+    pub gain: f64,
+    /// The variance of its rounding, in a projection.
+    pub noise: f64,
+}
+
+impl IntegralSizes {
+    /// Where all numbers are of size one.
+    pub const ONE: Self = Self { target: 1.0, gain: 1.0, noise: 1.0 };
 }
 
 /// The points that every numerical test uses.
@@ -45,19 +73,42 @@ pub fn search_points(symbols: &Symbols) -> impl Iterator<Item = Point<'_>> {
     })
 }
 
-impl Point<'_> {
-    /// The value of a symbol.
-    pub fn symbol(&self, symbol: Symbol) -> f64 {
-        // Every use of a symbol's number is far from every other.
-        let number = |use_: u64| self.value(u64::from(symbol.0) | use_ << 58);
-        let size = match self.size {
+impl<'a> Point<'a> {
+    /// The point of this number where values have these sizes.
+    pub fn sized(seed: u64, sizes: &'a Sizes) -> Self {
+        Self { seed, size: Size::Listed(sizes), signed: None }
+    }
+
+    /// How large the value of a symbol is.
+    pub fn size(&self, symbol: Symbol) -> f64 {
+        match self.size {
             Size::One => 1.0,
             Size::Common(size) => size,
-            Size::Own => 10_f64.powf(6.0 * (number(1) - 1.0)),
-        };
+            Size::Own => 10_f64.powf(6.0 * (self.of_symbol(symbol, 1) - 1.0)),
+            Size::Listed(sizes) => sizes.unknowns.get(symbol).copied().unwrap_or(1.0),
+        }
+    }
+
+    /// How large the numbers are that belong to an integral.
+    pub fn integral_sizes(&self, integral: IntegralId) -> IntegralSizes {
+        match self.size {
+            Size::Listed(sizes) => sizes.integrals[integral],
+            Size::One | Size::Common(_) | Size::Own => IntegralSizes::ONE,
+        }
+    }
+
+    /// A number in (0.5, 1.5) for each use of a symbol, far from every other.
+    fn of_symbol(&self, symbol: Symbol, use_: u64) -> f64 {
+        self.value(u64::from(symbol.0) | use_ << 58)
+    }
+
+    /// The value of a symbol.
+    pub fn symbol(&self, symbol: Symbol) -> f64 {
+        let size = self.size(symbol);
         let may_be_negative = self.signed.is_some_and(|symbols| symbols.is_state(symbol));
-        let negative = may_be_negative && number(2) < 1.0;
-        if negative { -size * number(0) } else { size * number(0) }
+        let negative = may_be_negative && self.of_symbol(symbol, 2) < 1.0;
+        let value = size * self.of_symbol(symbol, 0);
+        if negative { -value } else { value }
     }
 
     /// The value of an expression.

@@ -1,13 +1,14 @@
-//! Real numbers of 256 bits, and expressions evaluated in them.
+//! Real numbers of 256 bits with a bound on their error, and expressions evaluated in them.
 //!
-//! What vanishes identically comes out as a rounding error of 1e-70 or so, what does not as a number: in between there are
-//! more than fifty decimal digits, so that no choice of a tolerance decides. Values whose size leaves the range of a
-//! double count as undefined, which also bounds the time that elementary functions take.
+//! Every operation adds its rounding error, and passes on the errors of what it is applied to, to first order. So a number that is
+//! larger than its bound is not 0, however small it is compared with the terms that it is made of: no tolerance decides. Values
+//! larger than the range of a double count as undefined, which also bounds the time that elementary functions take; smaller
+//! ones are 0 within their bound.
 
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use astro_float::{BigFloat, Consts, Radix, RoundingMode, Sign};
+use astro_float::{BigFloat, Consts, NAN, Radix, RoundingMode, Sign};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
@@ -18,8 +19,14 @@ use crate::expression::{Expression, Function, Symbol};
 const PRECISION: usize = 256;
 /// The unit of rounding: ties to even.
 const ROUNDING: RoundingMode = RoundingMode::ToEven;
+/// The relative error of an operation: a few bits more than the unit of rounding, for what the first order leaves out.
+const UNIT: f64 = 5.5e-76;
 /// Binary exponents beyond this in size are out of range.
 const LARGEST_EXPONENT: i32 = 1000;
+/// What is below the range.
+const TINY: f64 = 1e-300;
+/// Exponentials of what has more binary digits before the point than this are out of range.
+const LARGEST_ARGUMENT: i32 = 10;
 
 thread_local! {
     /// Digits of pi and of logarithms, computed once.
@@ -28,24 +35,73 @@ thread_local! {
 
 /// A number of 256 bits.
 #[derive(Clone, Debug)]
-pub(crate) struct Real(BigFloat);
+pub(crate) struct Real {
+    value: BigFloat,
+    /// A bound on the distance to the number that is meant.
+    error: f64,
+}
 
 impl Real {
     pub(crate) fn zero() -> Self {
         Self::from(0.0)
     }
 
+    /// What an operation gives whose arguments had errors that make this difference.
+    fn rounded(value: BigFloat, inherited: f64) -> Self {
+        let rounding = UNIT * size(&value);
+        Self { value, error: inherited + rounding }
+    }
+
+    fn undefined() -> Self {
+        Self { value: NAN, error: f64::INFINITY }
+    }
+
     pub(crate) fn abs(&self) -> Self {
-        Self(self.0.abs())
+        Self { value: self.value.abs(), error: self.error }
+    }
+
+    /// The same number, meant to be within this distance.
+    pub(crate) fn within(self, error: f64) -> Self {
+        Self { error, ..self }
+    }
+
+    /// A bound on the distance to the number that is meant.
+    pub(crate) fn error(&self) -> f64 {
+        self.error
     }
 
     /// The nearest double, up to its last bits.
     pub(crate) fn to_f64(&self) -> f64 {
-        let Some((words, _, sign, exponent, _)) = self.0.as_raw_parts() else { return f64::NAN };
-        // The mantissa is a fraction in [1/2, 1), its most significant word last.
-        let fraction = words.last().map_or(0.0, |&word| word as f64 * 0.5_f64.powi(64));
-        let size = fraction * 2_f64.powi(exponent.clamp(-1070, 1023));
-        if sign == Sign::Neg { -size } else { size }
+        nearest(&self.value)
+    }
+
+    /// Whether the number that is meant is certainly 0.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.value.is_zero() && self.error == 0.0
+    }
+
+    /// Whether the number that is meant is certainly not 0.
+    pub(crate) fn is_nonzero(&self) -> bool {
+        self.to_f64().abs() > 4.0 * self.error
+    }
+
+    /// The nearest number of 256 bits.
+    pub(crate) fn rational(number: &BigRational) -> Self {
+        CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
+    }
+
+    pub(crate) fn pi() -> Self {
+        CONSTANTS.with_borrow_mut(|constants| Self::rounded(constants.pi(PRECISION, ROUNDING), 0.0))
+    }
+
+    /// The power, unless it is undefined or out of range.
+    pub(crate) fn power(&self, exponent: &BigRational) -> Option<Self> {
+        CONSTANTS.with_borrow_mut(|constants| power(self, exponent, constants))?.in_range()
+    }
+
+    /// The value of a function, unless it is undefined or out of range.
+    pub(crate) fn call(function: Function, arguments: &[Self]) -> Option<Self> {
+        CONSTANTS.with_borrow_mut(|constants| call(function, arguments, constants))?.in_range()
     }
 
     /// The value of an expression, unless some part of it is undefined or out of range.
@@ -54,15 +110,33 @@ impl Real {
     }
 
     fn in_range(self) -> Option<Self> {
-        let small = self.0.is_zero() || self.0.exponent().is_some_and(|exponent| exponent.abs() <= LARGEST_EXPONENT);
-        small.then_some(self)
+        if self.value.is_zero() {
+            return Some(self);
+        }
+        match self.value.exponent()? {
+            exponent if exponent > LARGEST_EXPONENT => None,
+            exponent if exponent < -LARGEST_EXPONENT => Some(Self::zero().within(self.error + TINY)),
+            _ => Some(self),
+        }
     }
+}
+
+fn nearest(value: &BigFloat) -> f64 {
+    let Some((words, _, sign, exponent, _)) = value.as_raw_parts() else { return f64::NAN };
+    // The mantissa is a fraction in [1/2, 1), its most significant word last.
+    let fraction = words.last().map_or(0.0, |&word| word as f64 * 0.5_f64.powi(64));
+    let size = fraction * 2_f64.powi(exponent.clamp(-1070, 1023));
+    if sign == Sign::Neg { -size } else { size }
+}
+
+fn size(value: &BigFloat) -> f64 {
+    nearest(value).abs()
 }
 
 fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Real, constants: &mut Consts) -> Option<Real> {
     let result = match expression {
         Expression::Number(number) => rational(number, constants),
-        Expression::Pi => Real(constants.pi(PRECISION, ROUNDING)),
+        Expression::Pi => Real::rounded(constants.pi(PRECISION, ROUNDING), 0.0),
         Expression::Symbol(symbol) => value(*symbol),
         Expression::Sum(terms) => {
             let mut sum = Real::zero();
@@ -90,101 +164,162 @@ fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Real, constants:
 
 fn rational(number: &BigRational, constants: &mut Consts) -> Real {
     let mut integer = |part: &BigInt| match part.to_i64() {
-        Some(small) => BigFloat::from_i64(small, PRECISION),
-        None => BigFloat::parse(&part.to_string(), Radix::Dec, PRECISION, ROUNDING, constants),
+        Some(small) => Real { value: BigFloat::from_i64(small, PRECISION), error: 0.0 },
+        None => Real::rounded(BigFloat::parse(&part.to_string(), Radix::Dec, PRECISION, ROUNDING, constants), 0.0),
     };
     let numerator = integer(number.numer());
-    if number.denom().is_one() { Real(numerator) } else { &Real(numerator) / &Real(integer(number.denom())) }
+    if number.denom().is_one() { numerator } else { &numerator / &integer(number.denom()) }
 }
 
 fn power(base: &Real, exponent: &BigRational, constants: &mut Consts) -> Option<Real> {
-    let denominator = exponent.denom().to_u32();
-    let size = match denominator {
-        Some(1 | 2) => {
-            let base = if denominator == Some(1) { base.clone() } else { Real(base.0.sqrt(PRECISION, ROUNDING)) };
-            Real(base.0.powi(exponent.numer().abs().to_usize()?, PRECISION, ROUNDING))
-        }
+    let size = match exponent.denom().to_u32() {
+        Some(1) => integer_power(base, exponent.numer())?,
+        Some(2) => integer_power(&root(base)?, exponent.numer())?,
         _ => real_power(base, &rational(&exponent.abs(), constants), constants)?,
     };
     let size = size.in_range()?;
     Some(if exponent.is_negative() { &Real::from(1.0) / &size } else { size })
 }
 
+/// The power with the size of the exponent.
+fn integer_power(base: &Real, exponent: &BigInt) -> Option<Real> {
+    let power = exponent.abs().to_usize()?;
+    let value = base.value.powi(power, PRECISION, ROUNDING);
+    let slope = power as f64 * (size(&base.value) + base.error).powf(power as f64 - 1.0);
+    let inherited = if base.error == 0.0 { 0.0 } else { slope * base.error };
+    let rounding = power as f64 * UNIT * size(&value);
+    Some(Real { value, error: inherited + rounding })
+}
+
+fn root(base: &Real) -> Option<Real> {
+    if base.is_zero() {
+        return Some(Real::zero());
+    }
+    let is_positive = base.value.is_positive() && base.is_nonzero();
+    let value = is_positive.then(|| base.value.sqrt(PRECISION, ROUNDING))?;
+    let inherited = base.error / size(&value);
+    Some(Real::rounded(value, inherited))
+}
+
 /// e^(exponent ln base), where the base is positive.
 fn real_power(base: &Real, exponent: &Real, constants: &mut Consts) -> Option<Real> {
-    if !base.0.is_positive() || base.0.is_zero() {
+    if !base.value.is_positive() {
         return None;
     }
-    let logarithm = Real(base.0.ln(PRECISION, ROUNDING, constants));
+    let logarithm = call(Function::Ln, std::slice::from_ref(base), constants)?;
     call(Function::Exp, &[&logarithm * exponent], constants)
 }
 
 fn call(function: Function, arguments: &[Real], constants: &mut Consts) -> Option<Real> {
-    let x = &arguments[0].0;
+    let Real { value: x, error } = &arguments[0];
+    let error = *error;
     let exponent = if x.is_zero() { 0 } else { x.exponent()? };
     let (p, rm) = (PRECISION, ROUNDING);
-    let bounded = |limit: i32| (exponent <= limit).then_some(());
-    Some(Real(match function {
+    let is_huge = exponent > LARGEST_ARGUMENT;
+    let value = match function {
         Function::Abs => x.abs(),
-        Function::Sin => bounded(64).map(|()| x.sin(p, rm, constants))?,
-        Function::Cos => bounded(64).map(|()| x.cos(p, rm, constants))?,
-        Function::Tan => bounded(64).map(|()| x.tan(p, rm, constants))?,
+        Function::Sin | Function::Cos | Function::Tan if exponent > 64 => return None,
+        Function::Sin => x.sin(p, rm, constants),
+        Function::Cos => x.cos(p, rm, constants),
+        Function::Tan => x.tan(p, rm, constants),
         Function::Asin => x.asin(p, rm, constants),
         Function::Acos => x.acos(p, rm, constants),
         Function::Atan => x.atan(p, rm, constants),
-        Function::Sinh => bounded(10).map(|()| x.sinh(p, rm, constants))?,
-        Function::Cosh => bounded(10).map(|()| x.cosh(p, rm, constants))?,
-        Function::Tanh => bounded(10).map(|()| x.tanh(p, rm, constants))?,
-        Function::Exp => bounded(10).map(|()| x.exp(p, rm, constants))?,
+        Function::Exp if is_huge && x.is_negative() => return Some(Real::zero().within(TINY)),
+        Function::Tanh if is_huge => {
+            return Some(Real::from(if x.is_negative() { -1.0 } else { 1.0 }).within(TINY));
+        }
+        Function::Sinh | Function::Cosh | Function::Exp if is_huge => return None,
+        Function::Sinh => x.sinh(p, rm, constants),
+        Function::Cosh => x.cosh(p, rm, constants),
+        Function::Tanh => x.tanh(p, rm, constants),
+        Function::Exp => x.exp(p, rm, constants),
+        Function::Ln if !arguments[0].is_nonzero() => return None,
         Function::Ln => x.ln(p, rm, constants),
-        Function::Atan2 => return Some(angle(&arguments[0], &arguments[1], constants)),
+        Function::Atan2 => return angle(&arguments[0], &arguments[1], constants),
         Function::Powf => return real_power(&arguments[0], &arguments[1], constants),
-    }))
+    };
+    if error == 0.0 {
+        return Some(Real::rounded(value, 0.0));
+    }
+    let slope = match function {
+        Function::Tan => 1.0 + size(&value).powi(2),
+        Function::Asin | Function::Acos => {
+            let rest = 1.0 - (size(x) + error).powi(2);
+            (rest > 0.0).then(|| rest.sqrt().recip())?
+        }
+        Function::Sinh | Function::Cosh => size(&value) + 1.0,
+        Function::Exp => size(&value),
+        Function::Ln => size(x).recip(),
+        _ => 1.0,
+    };
+    // What changes much within the error is not known to first order.
+    (slope * error < 1e-3 * (1.0 + size(&value))).then(|| Real::rounded(value, 2.0 * slope * error))
 }
 
-/// atan2(y, x)
-fn angle(y: &Real, x: &Real, constants: &mut Consts) -> Real {
-    let pi = Real(constants.pi(PRECISION, ROUNDING));
-    let mut arctangent = |quotient: Real| Real(quotient.0.atan(PRECISION, ROUNDING, constants));
+/// atan2(y, x), unless the errors leave open on which side of its cut the point is.
+fn angle(y: &Real, x: &Real, constants: &mut Consts) -> Option<Real> {
+    let pi = Real::rounded(constants.pi(PRECISION, ROUNDING), 0.0);
+    let mut arctangent = |quotient: Real| call(Function::Atan, &[quotient], constants);
     if x.abs().to_f64() >= y.abs().to_f64() {
-        let near = arctangent(y / x);
-        match (x.0.is_negative(), y.0.is_negative()) {
-            (false, _) => near,
-            (true, false) => &near + &pi,
-            (true, true) => &near - &pi,
+        let near = arctangent(y / x)?;
+        match (x.value.is_negative(), y.value.is_negative()) {
+            (false, _) => Some(near),
+            (true, _) if !y.is_nonzero() && y.error > 0.0 => None,
+            (true, false) => Some(&near + &pi),
+            (true, true) => Some(&near - &pi),
         }
     } else {
-        let quarter = &pi / &Real::from(if y.0.is_negative() { -2.0 } else { 2.0 });
-        &quarter - &arctangent(x / y)
+        let quarter = &pi / &Real::from(if y.value.is_negative() { -2.0 } else { 2.0 });
+        Some(&quarter - &arctangent(x / y)?)
     }
 }
 
 impl From<f64> for Real {
     fn from(value: f64) -> Self {
-        Self(BigFloat::from_f64(value, PRECISION))
+        Self { value: BigFloat::from_f64(value, PRECISION), error: 0.0 }
     }
 }
 
-/// Forwards an operator.
-macro_rules! operator {
-    ($trait:ident, $method:ident) => {
-        impl $trait for &Real {
-            type Output = Real;
-            fn $method(self, other: &Real) -> Real {
-                Real(self.0.$method(&other.0, PRECISION, ROUNDING))
-            }
-        }
-    };
+impl Add for &Real {
+    type Output = Real;
+    fn add(self, other: &Real) -> Real {
+        Real::rounded(self.value.add(&other.value, PRECISION, ROUNDING), self.error + other.error)
+    }
 }
-operator!(Add, add);
-operator!(Sub, sub);
-operator!(Mul, mul);
-operator!(Div, div);
+
+impl Sub for &Real {
+    type Output = Real;
+    fn sub(self, other: &Real) -> Real {
+        Real::rounded(self.value.sub(&other.value, PRECISION, ROUNDING), self.error + other.error)
+    }
+}
+
+impl Mul for &Real {
+    type Output = Real;
+    fn mul(self, other: &Real) -> Real {
+        let crossed = |a: &Real, b: &Real| if b.error == 0.0 { 0.0 } else { (size(&a.value) + a.error) * b.error };
+        let inherited = crossed(self, other) + crossed(other, self);
+        Real::rounded(self.value.mul(&other.value, PRECISION, ROUNDING), inherited)
+    }
+}
+
+impl Div for &Real {
+    type Output = Real;
+    fn div(self, other: &Real) -> Real {
+        if !other.is_nonzero() {
+            return Real::undefined();
+        }
+        let value = self.value.div(&other.value, PRECISION, ROUNDING);
+        let inherited = (self.error + size(&value) * other.error) / (size(&other.value) - other.error);
+        Real::rounded(value, inherited)
+    }
+}
 
 impl Neg for &Real {
     type Output = Real;
     fn neg(self) -> Real {
-        Real(self.0.clone().neg())
+        Real { value: self.value.clone().neg(), error: self.error }
     }
 }
 
@@ -237,5 +372,29 @@ mod tests {
         assert!(Real::evaluate(&v().power(-BigRational::one()).unwrap(), &|_| Real::zero()).is_none());
         assert!(Real::evaluate(&v().sqrt(), &|_| Real::from(-1.0)).is_none());
         assert!(Real::evaluate(&Expression::call(Function::Ln, [v()]), &|_| Real::from(-1.0)).is_none());
+    }
+
+    /// 1 + 1e-60 is not 1, and the sum of squares of sine and cosine is.
+    #[test]
+    fn bounds_tell_small_numbers_from_rounding() {
+        let v = || Expression::from(Symbol(0));
+        let call = |function| Expression::call(function, [v()]);
+        let square = |function| call(function) * call(function);
+        let one = || square(Function::Sin) + square(Function::Cos);
+        let small = Expression::Number(BigRational::new(1.into(), BigInt::from(10).pow(60)));
+        let at = |expression: Expression| Real::evaluate(&expression, &|_| Real::from(0.7)).unwrap();
+        assert!(!at(one() - Expression::one()).is_nonzero());
+        assert!(at(one() - Expression::one() + small * v()).is_nonzero());
+        let inexact = Real::from(1.0).within(1e-50);
+        let ratio = v().power(-BigRational::one()).unwrap();
+        let value = Real::evaluate(&(ratio - Expression::one()), &|_| inexact.clone()).unwrap();
+        assert!(!value.is_nonzero() && value.error() >= 1e-50, "{value:?}");
+    }
+
+    #[test]
+    fn what_is_below_the_range_is_zero_within_its_bound() {
+        let exponential = Expression::call(Function::Exp, [Expression::from(Symbol(0))]);
+        let value = Real::evaluate(&exponential, &|_| Real::from(-5000.0)).unwrap();
+        assert!(value.to_f64() == 0.0 && value.error() > 0.0 && !value.is_nonzero());
     }
 }

@@ -10,6 +10,7 @@
 //! called `v0`, `v1`, ... and registered in this order, whatever the model calls them, so that the same declaration
 //! gives the same terms in the same order no matter what was compiled before it in the same process.
 
+mod expansion;
 mod lock;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +20,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::Signed;
 use symbolica::GLOBAL_SETTINGS;
 use symbolica::atom::{Atom, AtomCore, AtomView, Indeterminate};
 use symbolica::coefficient::Coefficient;
@@ -30,13 +30,13 @@ use symbolica::poly::polynomial::MultivariatePolynomial;
 use symbolica::poly::{GrevLexOrder, LexOrder, PolyVariable};
 use symbolica::utils::Settable;
 
+pub use self::expansion::terms_of_power;
 pub use self::lock::SessionError;
 use crate::expression::{Expression, Function, Symbol};
 use crate::factored::factored;
-use crate::points::sample_points;
 
-/// Terms of a sum beyond which it is not expanded.
-const MOST_TERMS: usize = 20_000;
+/// The highest power of a denominator that is divided.
+const HIGHEST_POWER: usize = 4;
 /// Stack of the session's thread: Symbolica recurses over expressions, and unoptimised frames are large.
 const STACK: usize = 256 << 20;
 
@@ -129,13 +129,10 @@ impl Expr {
     /// Zero if the expression vanishes identically, else the form with fewer operations among the present one and the
     /// expanded one. Vanishing is decided exactly for rational expressions; of others, some that vanish may be missed.
     ///
-    /// What may have too many terms when it is expanded is left as it is.
+    /// What may have too many terms when it is expanded is left as it is, and so are high powers of sums.
     pub fn simplest(&self) -> Self {
-        if expanded_terms(self.0.as_view()) > MOST_TERMS {
-            return self.clone();
-        }
-        let expanded = self.0.expand();
-        if expanded.is_zero() || has_compound_denominator(expanded.as_view()) && cancels(&expanded) {
+        let Some(expanded) = expansion::expanded(&self.0) else { return self.clone() };
+        if expanded.is_zero() || expansion::cancels(&expanded) {
             return Self::zero();
         }
         if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
@@ -156,80 +153,71 @@ impl Expr {
 
 type Polynomial<Order> = MultivariatePolynomial<RationalField, u16, Order>;
 
-/// Whether division of a polynomial by `relations` leaves nothing: a proof that it vanishes where they all do. Everything is
-/// polynomial in `variables`, the first of which are eliminated first, and has small degree.
-pub fn is_combination(polynomial: &Expr, relations: &[Expr], variables: &[Symbol]) -> bool {
-    let variables = polynomial_variables(variables);
-    let relations: Vec<Polynomial<LexOrder>> =
-        relations.iter().map(|relation| relation.polynomial(&variables)).collect();
-    let polynomial = polynomial.polynomial(&variables);
-    polynomial.is_zero() || polynomial.reduce(&relations).is_zero()
+/// A quotient of polynomials in some variables, the first of which are eliminated first, in its lowest terms.
+pub struct Fraction {
+    numerator: Polynomial<LexOrder>,
+    denominator: Polynomial<LexOrder>,
+    variables: Arc<Vec<PolyVariable>>,
 }
 
-/// Whether a polynomial is a combination of `generators` at all, by a Groebner basis, whose remainders are unique. If 1 is,
-/// they have no common zero.
-pub fn is_in_ideal(polynomial: &Expr, generators: &[Expr], variables: &[Symbol]) -> bool {
+impl Fraction {
+    /// `None` if the denominator is 0.
+    pub fn new(numerator: &Expr, denominator: &Expr, variables: &[Symbol]) -> Option<Self> {
+        let variables = polynomial_variables(variables);
+        let (numerator, denominator) = (numerator.polynomial(&variables), denominator.polynomial(&variables));
+        if denominator.is_zero() {
+            return None;
+        }
+        let common = numerator.gcd(&denominator);
+        let (numerator, denominator) = (numerator.try_div(&common)?, denominator.try_div(&common)?);
+        Some(Self { numerator, denominator, variables })
+    }
+
+    /// Whether division of the numerator by `relations` leaves nothing: a proof that it vanishes where they all do.
+    pub fn vanishes_by_division(&self, relations: &[Expr]) -> bool {
+        let relations: Vec<Polynomial<LexOrder>> =
+            relations.iter().map(|relation| relation.polynomial(&self.variables)).collect();
+        self.numerator.is_zero() || self.numerator.reduce(&relations).is_zero()
+    }
+
+    /// Whether the numerator is a combination of `generators` at all, by a Groebner basis, whose remainders are unique.
+    pub fn vanishes_by_basis(&self, generators: &[Expr]) -> bool {
+        let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&self.variables).reorder() };
+        let basis = GroebnerBasis::new(&generators.iter().map(read).collect::<Vec<_>>(), false);
+        self.numerator.reorder::<GrevLexOrder>().reduce(&basis.system).is_zero()
+    }
+
+    /// Whether division of one of the first powers of the denominator by `relations` leaves nothing.
+    pub fn divides_by_zero(&self, relations: &[Expr]) -> bool {
+        let relations: Vec<Polynomial<LexOrder>> =
+            relations.iter().map(|relation| relation.polynomial(&self.variables)).collect();
+        let mut power = self.denominator.clone();
+        for _ in 1..HIGHEST_POWER {
+            if power.is_constant() {
+                return power.is_zero();
+            }
+            power = power.reduce(&relations);
+            if power.is_zero() {
+                return true;
+            }
+            power = &power * &self.denominator;
+        }
+        power.reduce(&relations).is_zero()
+    }
+}
+
+/// Whether 1 is a combination of `generators`, by a Groebner basis: then they have no common zero.
+pub fn contradict(generators: &[Expr], variables: &[Symbol]) -> bool {
     let variables = polynomial_variables(variables);
     let read = |member: &Expr| -> Polynomial<GrevLexOrder> { member.polynomial(&variables).reorder() };
-    let generators: Vec<_> = generators.iter().map(read).collect();
-    let basis = GroebnerBasis::new(&generators, false);
-    read(polynomial).reduce(&basis.system).is_zero()
+    let basis = GroebnerBasis::new(&generators.iter().map(read).collect::<Vec<_>>(), false);
+    read(&Expr(Atom::one())).reduce(&basis.system).is_zero()
 }
 
 fn polynomial_variables(symbols: &[Symbol]) -> Arc<Vec<PolyVariable>> {
     // Symbolica orders terms by the registration of symbols, which must be that of the indices.
     symbols.iter().max().map(|symbol| state_symbol(*symbol));
     Arc::new(symbols.iter().map(|symbol| PolyVariable::from(state_symbol(*symbol))).collect())
-}
-
-/// A bound on the terms of the n-th power of a sum of t terms: n + t - 1 over n.
-pub fn terms_of_power(terms: usize, exponent: usize) -> usize {
-    let mut bound = 1_usize;
-    for index in 1..terms.min(exponent.saturating_add(1)) {
-        let larger = terms.max(exponent.saturating_add(1));
-        bound = bound.saturating_mul(larger.saturating_add(index - 1)) / index;
-        if bound > 1 << 40 {
-            return usize::MAX;
-        }
-    }
-    bound
-}
-
-/// A bound on the terms that expansion makes.
-fn expanded_terms(view: AtomView<'_>) -> usize {
-    match view {
-        AtomView::Num(_) | AtomView::Var(_) => 1,
-        AtomView::Add(sum) => sum.iter().map(expanded_terms).fold(0, usize::saturating_add),
-        AtomView::Mul(product) => product.iter().map(expanded_terms).fold(1, usize::saturating_mul),
-        AtomView::Pow(power) => {
-            // Powers of a root are expanded where they are whole: a root counts as what it is taken of.
-            let exponent = write(power.get_exp()).ok().and_then(|exponent| Some(exponent.as_number()?.abs().ceil()));
-            let exponent = exponent.and_then(|exponent| usize::try_from(exponent.to_integer()).ok());
-            terms_of_power(expanded_terms(power.get_base()), exponent.unwrap_or(1))
-        }
-        AtomView::Fun(function) => function.iter().map(expanded_terms).max().unwrap_or(1),
-    }
-}
-
-/// Bringing everything over one denominator is slow: what a number shows not to vanish is not tried.
-fn cancels(expanded: &Atom) -> bool {
-    let Ok(expression) = write(expanded.as_view()) else { return false };
-    let vanishes = |value: f64| !value.is_finite() || value.abs() < 1e-6;
-    sample_points().all(|point| vanishes(point.evaluate(&expression)))
-        && expanded.together().cancel().expand().is_zero()
-}
-
-/// Whether a sum is divided by: expansion alone does not bring such terms together.
-fn has_compound_denominator(view: AtomView<'_>) -> bool {
-    match view {
-        AtomView::Num(_) | AtomView::Var(_) => false,
-        AtomView::Add(sum) => sum.iter().any(has_compound_denominator),
-        AtomView::Mul(product) => product.iter().any(has_compound_denominator),
-        AtomView::Pow(power) => {
-            matches!(power.get_base(), AtomView::Add(_)) || has_compound_denominator(power.get_base())
-        }
-        AtomView::Fun(function) => function.iter().any(has_compound_denominator),
-    }
 }
 
 fn collect_symbols(view: AtomView<'_>, found: &mut BTreeSet<Symbol>) {
@@ -314,6 +302,12 @@ fn state_symbol(symbol: Symbol) -> symbolica::atom::Symbol {
         registered.push(symbolica::symbol!(name.as_str()));
     }
     registered[symbol.0 as usize]
+}
+
+/// The function that keeps its argument from being expanded with the rest.
+fn kept_symbol() -> symbolica::atom::Symbol {
+    static REGISTERED: OnceLock<symbolica::atom::Symbol> = OnceLock::new();
+    *REGISTERED.get_or_init(|| symbolica::symbol!("fbint::kept"))
 }
 
 /// Our own symbol for each function, so that derivatives stay within the functions that generated code can call.

@@ -8,11 +8,12 @@ use crate::field::{Field, PlainField};
 use crate::gains::Gains;
 use crate::lanes::Lanes;
 use crate::policy::GainPolicy;
+use crate::sealed::Sealed;
 use crate::simulation::Simulation;
 use crate::system::{FeedbackSystem, Vector};
 
-/// What feedback the members of an ensemble have: [`NoFeedback`], [`Gains`] for all of them, or a vector with the gains of each.
-pub trait EnsembleGains<S: FeedbackSystem>: Sync + sealed::Kind {
+/// What feedback the members of an ensemble have: `()` for none, [`Gains`] for all of them, or a vector with the gains of each.
+pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     /// The field of one member.
     #[doc(hidden)]
     type Alone: Field<Vector = Vector<S>> + Send + Sync;
@@ -39,24 +40,8 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + sealed::Kind {
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, member: usize) -> Simulation<'a, S, Self::Alone>;
 }
 
-mod sealed {
-    use std::vec::Vec;
-
-    use crate::Gains;
-
-    /// Implemented by the kinds of this module alone.
-    pub trait Kind {}
-
-    impl Kind for super::NoFeedback {}
-    impl<K> Kind for Gains<K> {}
-    impl<K> Kind for Vec<Gains<K>> {}
-}
-
 /// The derived field alone.
-#[derive(Clone, Copy, Debug)]
-pub struct NoFeedback;
-
-impl<S: FeedbackSystem> EnsembleGains<S> for NoFeedback {
+impl<S: FeedbackSystem> EnsembleGains<S> for () {
     type Alone = PlainField<S>;
     type Block<const V: usize> = PlainField<S, Lanes<V>>;
 

@@ -31,7 +31,7 @@ use crate::projection::{Projection, Projector, noise};
 use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
-pub use gains::{EnsembleGains, NoFeedback};
+pub use gains::EnsembleGains;
 pub use run::EnsembleRun;
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
@@ -76,7 +76,7 @@ const PROGRESS_REPORTS: usize = 200;
 /// assert!(end.state.max[0] < 1.0 && end.change.max[0] < 1e-12);
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
-pub struct Ensemble<'a, S: FeedbackSystem, G = NoFeedback> {
+pub struct Ensemble<'a, S: FeedbackSystem, G = ()> {
     systems: Systems<'a, S>,
     starts: Vec<Vector<S>>,
     gains: G,
@@ -113,7 +113,7 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
         Self {
             systems,
             starts: starts.into_iter().map(Into::into).collect(),
-            gains: NoFeedback,
+            gains: (),
             interval: None,
             projection: Projection::by_default::<S>(),
             is_projection_chosen: false,
@@ -126,7 +126,7 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
 impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     /// Integrates the Dirac-extended field X, without a projection unless one was chosen.
     pub fn without_feedback(self) -> Ensemble<'a, S> {
-        self.with_gains(NoFeedback)
+        self.with_gains(())
     }
 
     /// Integrates the feedback field, with one set of gains for all members, without a projection unless one was chosen.

@@ -3,8 +3,8 @@
 use super::schedule::{Schedule, Span};
 use super::{Simulation, StepControl};
 use crate::error::Error;
+use crate::failure::Failure;
 use crate::field::Field;
-use crate::geometric::OneStep;
 use crate::integrator::Integrator;
 use crate::method::{ErrorControl, FixedStep, Settings, Stepping};
 use crate::projection::Projector;
@@ -40,27 +40,6 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
     }
 }
 
-impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
-    /// The state at the end of steps of size `h` of a geometric integrator, and nothing else.
-    ///
-    /// # Errors
-    ///
-    /// If the step or the end is out of range.
-    pub fn final_geometric_state(
-        self,
-        method: &(impl OneStep<Vector<S>> + ?Sized),
-        h: f64,
-        until: f64,
-    ) -> Result<S::State, Error> {
-        let schedule = Schedule::new(h, Span::new(self.time, until)?, None)?;
-        let mut x = self.start;
-        for number in 1..=schedule.steps {
-            method.step(&mut x, schedule.step_size(number));
-        }
-        Ok(x.into())
-    }
-}
-
 /// The state after all steps of a schedule.
 fn follow_fixed_steps<S: FeedbackSystem>(
     field: &impl Field<Vector = Vector<S>>,
@@ -92,7 +71,7 @@ fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const S
             Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
             None => integrator.step(until),
         };
-        step.map_err(|error| Error::halted::<S>(error, None, Vec::new()))?;
+        step.map_err(|error| Failure::of_step::<S>(error, None, Vec::new()))?;
     }
     Ok(*integrator.state())
 }

@@ -9,7 +9,7 @@ use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::failure::{BlowUp, OutOfProportion, StepError, Symptom};
+use crate::failure::{Cause, Failure, StepError};
 use crate::field::Field;
 use crate::integrator::Integrator;
 use crate::linear::{self, difference, from_slice};
@@ -112,7 +112,7 @@ impl<S: FeedbackSystem> Record<S> {
             trajectory: self.trajectory.iter().map(row).collect(),
             jump: self.jump,
             largest_projection: self.largest_projection,
-            dependence: self.dependence.map(|(state, dependence)| (dependence.time(), state.as_ref().to_vec())),
+            dependence: self.dependence.map(|(state, dependence)| (dependence.time, state.as_ref().to_vec())),
         }
     }
 
@@ -184,7 +184,7 @@ impl<S: FeedbackSystem> Record<S> {
     }
 
     fn look_for_dependence(&mut self, time: f64, state: &Vector<S>) {
-        let limit = self.dependence.map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio());
+        let limit = self.dependence.map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio);
         if let Some(dependence) = Dependence::find::<S>(&self.system, time, state, limit) {
             self.dependence = Some((*state, dependence));
         }
@@ -254,25 +254,29 @@ impl<S: FeedbackSystem> Record<S> {
 
     pub(super) fn halted(&mut self, error: StepError<Vector<S>>) -> Error {
         self.look_for_dependence(error.time, &error.state);
-        Error::halted::<S>(error, self.dependence.map(|(_, dependence)| dependence), self.states())
+        let dependence = self.dependence.map(|(_, dependence)| dependence);
+        Failure::of_step::<S>(error, dependence, self.states()).into()
     }
 
     /// The error of a run whose last projection was too large.
     pub(super) fn out_of_proportion(&mut self, time: f64, furthest: Move) -> Error {
-        self.look_for_dependence(self.last.time, &self.last.state.clone());
         let Move { entry, distance, per_error } = furthest;
-        let entry = name(S::STATE, entry);
-        Error::Projection(Box::new(OutOfProportion {
+        self.failed(time, Cause::Projection { entry: name(S::STATE, entry), distance, per_error })
+    }
+
+    /// The error of a run whose step to this time failed.
+    fn failed(&mut self, time: f64, cause: Cause) -> Error {
+        self.look_for_dependence(self.last.time, &self.last.state.clone());
+        let failure = Failure {
+            cause,
             time,
-            entry,
-            distance,
-            per_error,
             last_time: self.last.time,
             last_state: self.last.state.as_ref().to_vec(),
             entries: S::STATE,
             dependence: self.dependence.map(|(_, dependence)| dependence),
             trajectory: self.states(),
-        }))
+        };
+        failure.into()
     }
 
     /// The samples so far and the last good state, for an error that ends the run.
@@ -283,35 +287,26 @@ impl<S: FeedbackSystem> Record<S> {
     }
 
     fn blow_up(&mut self, failed: &Sample<S>) -> Error {
-        self.look_for_dependence(self.last.time, &self.last.state.clone());
         self.look_for_dependence(failed.time, &failed.state);
-        Error::BlowUp(Box::new(BlowUp {
-            time: failed.time,
-            symptom: self.symptom(failed),
-            last_time: self.last.time,
-            last_state: self.last.state.as_ref().to_vec(),
-            entries: S::STATE,
-            dependence: self.dependence.map(|(_, dependence)| dependence),
-            trajectory: self.states(),
-        }))
+        self.failed(failed.time, self.cause(failed))
     }
 
     /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
     /// entry of the state, an integral, or the growth of one.
-    fn symptom(&self, failed: &Sample<S>) -> Symptom {
+    fn cause(&self, failed: &Sample<S>) -> Cause {
         let rates = self.system.vector_field(&self.last.state);
         if let Some((name, value)) = not_finite(&rates, |i| S::STATE[i].name) {
-            return Symptom::Rate { name, value };
+            return Cause::Rate { name, value };
         }
         if let Some((name, value)) = not_finite(&failed.state, |i| S::STATE[i].name) {
-            return Symptom::Entry { name, value };
+            return Cause::Entry { name, value };
         }
         if let Some((name, value)) = not_finite(&failed.change, |i| S::INTEGRALS[i].name) {
-            return Symptom::Integral { name, value };
+            return Cause::Integral { name, value };
         }
         let index = self.most_changed(failed).unwrap_or(0);
         let integral = S::INTEGRALS.get(index).map_or("", |integral| integral.name);
-        Symptom::Growth { integral, change: failed.change.as_ref().get(index).copied().unwrap_or_default() }
+        Cause::Growth { integral, change: failed.change.as_ref().get(index).copied().unwrap_or_default() }
     }
 }
 

@@ -5,7 +5,7 @@
 use core::array;
 
 use fbint_runtime::{
-    Conservation, Entry, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, KineticEnergy, Operations,
+    Conservation, Entry, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, KineticEnergy, Operations,
     PreparedSystem, Scalar, StateEntry, StateRole,
 };
 
@@ -63,7 +63,7 @@ const fn entry(name: &'static str, role: StateRole) -> StateEntry {
 }
 
 const fn integral(name: &'static str, kind: IntegralKind, weight: f64) -> Integral {
-    Integral { name, kind, weight, conservation: Conservation::Undecided }
+    Integral { name, kind, weight, conservation: Conservation::Everywhere(Evidence::Construction) }
 }
 
 impl<const WEIGHTED: bool> FeedbackSystem for Pendulum<WEIGHTED> {

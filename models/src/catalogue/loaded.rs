@@ -156,8 +156,11 @@ impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
 
     fn run_bare_by(&self, rival: Rival, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error> {
         let method = self.geometric_by_name(rival)?;
-        let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
-        simulation.final_geometric_state(&*method, h, until).map(flat::<S>)
+        let mut x = vector::<Vector<S>>(start);
+        for _ in 0..(until / h).round() as u64 {
+            method.step(&mut x, h);
+        }
+        Ok(x.as_ref().to_vec())
     }
 
     fn run_ensemble(

@@ -85,6 +85,8 @@ struct Drift {
     max: f64,
     last: f64,
     slope: f64,
+    /// Whether nothing proves that the field conserves it.
+    assumed: bool,
 }
 
 #[derive(Serialize)]
@@ -204,8 +206,8 @@ impl EnsembleOutcome {
 impl Outcome {
     fn of(model: &dyn Model, run: &Run) -> Self {
         let drift = run.drift.iter().map(|integral| {
-            let &fbint_runtime::IntegralDrift { name, target, max, last, slope } = integral;
-            (name, Drift { target, max, last, slope })
+            let &fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed } = integral;
+            (name, Drift { target, max, last, slope, assumed })
         });
         Self {
             time: run.time,
@@ -222,9 +224,9 @@ impl Outcome {
 impl From<&Dependence> for NearlyDependent {
     fn from(dependence: &Dependence) -> Self {
         Self {
-            time: dependence.time(),
+            time: dependence.time,
             constraints: dependence.constraints().to_vec(),
-            pivot_ratio: dependence.pivot_ratio(),
+            pivot_ratio: dependence.pivot_ratio,
         }
     }
 }

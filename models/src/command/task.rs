@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use fbint_runtime::Error::{BlowUp, Halted, Projection};
+use fbint_runtime::Error::Failed;
 use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
 use models::catalogue::{self, Feedback, Model, Sample};
 
@@ -51,13 +51,13 @@ impl Task {
         let outcome = match (keeper.failure, outcome) {
             (Some(failure), _) => Err((failure, Vec::new())),
             (None, Ok(run)) => Ok(run),
-            (None, Err(error)) => match trajectory(&error) {
-                Some(trajectory) => {
-                    let samples = model.samples(trajectory);
+            (None, Err(error)) => match &error {
+                Failed(failure) => {
+                    let samples = model.samples(&failure.trajectory);
                     Err((self.failed(&*model, &samples, error, outputs), samples))
                 }
                 // A job that was refused before the first step leaves no record.
-                None => return Err(in_terms_of_options(error)),
+                _ => return Err(in_terms_of_options(error)),
             },
         };
 
@@ -134,16 +134,6 @@ impl Task {
             Some(file) => format!("{reached}; `fbint resume {}` resumes from there", file.path().display()),
             None => format!("{reached}; with --checkpoint FILE such a run can be resumed"),
         }
-    }
-}
-
-/// The times and states of a run that failed on the way.
-fn trajectory(error: &fbint_runtime::Error) -> Option<&[(f64, Vec<f64>)]> {
-    match error {
-        BlowUp(failure) => Some(&failure.trajectory),
-        Halted(failure) => Some(&failure.trajectory),
-        Projection(failure) => Some(&failure.trajectory),
-        _ => None,
     }
 }
 
@@ -245,7 +235,7 @@ fn report(
             out,
             "doubtful: at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be \
              trusted; compare with a run with a smaller --step or --rtol",
-            dependence.time(),
+            dependence.time,
         )?;
     }
     for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot)] {

@@ -15,7 +15,7 @@ use std::io::{self, Write, stdout};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use fbint_runtime::Error::{BlowUp, Halted, UnstableGains};
+use fbint_runtime::Error::{Failed, UnstableGains};
 use fbint_runtime::{Method, Projection, Settings};
 use models::catalogue::{Feedback, Model, Plan};
 
@@ -163,7 +163,7 @@ impl Track<'_> {
                 drift: run.drift.iter().map(|integral| integral.max).fold(0.0, f64::max),
             })),
             Err(UnstableGains { .. }) => Ok(Outcome::Refused),
-            Err(BlowUp(_) | Halted(_)) => Ok(Outcome::Failed),
+            Err(Failed(_)) => Ok(Outcome::Failed),
             Err(error) => Err(error),
         }
     }

@@ -11,8 +11,8 @@ pub enum Conservation {
     Everywhere(Evidence),
     /// dI.X = 0 in every state that satisfies the constraints.
     OnConstraints(Evidence),
-    /// No state was found in which this could be tested.
-    Undecided,
+    /// Neither was proved: the declaration says that it is to be assumed, and a search found no state that refutes it.
+    Assumed,
 }
 
 /// How a statement is known to be true.
@@ -22,8 +22,6 @@ pub enum Evidence {
     Construction,
     /// Exact algebra proved it.
     Algebra,
-    /// It is true to more than forty digits in this number of states.
-    Samples(u32),
 }
 
 /// What was found out about a [`Derivation`](super::Derivation), for people to read: nothing of it enters the generated code.
@@ -79,7 +77,7 @@ pub enum Doubt {
 /// Brackets of integrals that are not constraints: Dirac brackets where there are constraints.
 #[derive(Clone, Debug, Default)]
 pub struct Involution {
-    /// How many pairs there are; 0 where the system has no bracket, or more integrals than were looked at.
+    /// How many pairs there are of which it is known whether they commute; 0 where the system has no bracket, or more integrals than were looked at.
     pub pairs: usize,
     /// The pairs that do not commute, with their bracket where it was brought into closed form.
     pub others: Vec<(IntegralId, IntegralId, Option<Bracket>)>,

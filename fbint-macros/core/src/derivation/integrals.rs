@@ -69,6 +69,8 @@ pub struct Declared {
     pub kind: Kind,
     /// How many equal entries of a declared matrix it stands for.
     pub weight: u32,
+    /// Whether the declaration takes the responsibility for its conservation.
+    pub assumed: bool,
     /// The function; `None` for a rate, which is derived, and for the energy, which is H.
     pub value: Option<Expression>,
 }
@@ -84,6 +86,8 @@ pub struct Integral {
     pub kind: Kind,
     /// How many equal entries of a declared matrix it stands for.
     pub weight: u32,
+    /// Whether the declaration takes the responsibility for its conservation.
+    pub assumed: bool,
     /// The function.
     pub value: Expression,
     /// The entries of its gradient that do not vanish, in the order of the state.

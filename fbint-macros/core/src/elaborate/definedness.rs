@@ -3,6 +3,7 @@
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
+use super::ascent::is_positive_somewhere;
 use crate::bounds::Range;
 use crate::derivation::{IntegralId, Problem, Symbols};
 use crate::expression::{Expression, Function};
@@ -29,7 +30,9 @@ pub fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Opti
     if let Some(inner) = expression.children().find_map(|child| undefined_part(child, symbols)) {
         return Some(inner);
     }
-    let is_suspicious = is_partial(expression) && !is_defined_somewhere(expression, symbols);
+    let is_suspicious = is_partial(expression)
+        && !is_defined_somewhere(expression, symbols)
+        && !is_positive_somewhere(expression.children().next()?, symbols, |value| inside(expression, value));
     is_suspicious.then(|| Undefined { part: expression, is_certain: is_undefined_everywhere(expression, symbols) })
 }
 
@@ -50,6 +53,14 @@ fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
     };
     let is_number = argument.symbols().is_empty();
     (is_number || is_kept_out) && search_points(symbols).find_map(is_beyond).unwrap_or(false)
+}
+
+/// How far the argument is inside the domain; negative where it is outside.
+fn inside(expression: &Expression, argument: f64) -> f64 {
+    match expression {
+        Expression::Call(Function::Asin | Function::Acos, _) => 1.0 - argument * argument,
+        _ => argument,
+    }
 }
 
 fn is_partial(expression: &Expression) -> bool {

@@ -51,12 +51,14 @@ impl Kept<'_> {
 impl Listed {
     fn declare(&mut self, quantity: &Quantity, kind: Kind) {
         let id = self.list(&quantity.name, kind, quantity.weight, quantity.span);
-        self.integrals[id].value = Some(quantity.value.clone());
+        let declared = &mut self.integrals[id];
+        (declared.value, declared.assumed) = (Some(quantity.value.clone()), quantity.assumed);
     }
 
     fn list(&mut self, name: &str, kind: Kind, weight: u32, span: Span) -> IntegralId {
         self.spans.push(span);
-        self.integrals.push(Declared { name: name.to_owned(), latex: latex(name), kind, weight, value: None })
+        let (name, latex) = (name.to_owned(), latex(name));
+        self.integrals.push(Declared { name, latex, kind, weight, assumed: false, value: None })
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct Quantity {
     pub(super) value: Expression,
     /// How many entries of the declared quantity it stands for.
     pub(super) weight: u32,
+    /// Whether its conservation is assumed.
+    pub(super) assumed: bool,
     /// Where it is named.
     pub(super) span: Span,
 }
@@ -131,6 +133,7 @@ fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {
         rate_name: format!("{stem}_rate{suffix}{place}"),
         value: scalar.expression,
         weight: 1,
+        assumed: named.assume.is_some(),
         span: named.name.span(),
     };
     value.into_entries().into_iter().zip(places).map(quantity).collect()

@@ -1,14 +1,14 @@
 //! One program as the body of a Rust function.
 //!
 //! One `let` for each instruction, in the program's order, which was chosen for the processor's registers; inputs and
-//! temporaries get names that neither clash with one another nor with the function's own arguments:
+//! temporaries get names that neither clash with one another nor with the function's own arguments, each a [`local`]:
 //!
 //! ```text
-//! let q_0 = x[0];
-//! let q_1 = x[1];
-//! let t0 = q_0 * q_0;
-//! let t1 = q_1.mul_add(q_1, t0);
-//! let [y_0, y_1] = law.weigh_normalised([t1, t0], self);
+//! let __q_0 = __x[0];
+//! let __q_1 = __x[1];
+//! let __t0 = __q_0 * __q_0;
+//! let __t1 = __q_1.mul_add(__q_1, __t0);
+//! let [__y_0, __y_1] = __law.weigh_normalised([__t1, __t0], self);
 //! [.., ..]
 //! ```
 
@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
+use super::local;
 use crate::derivation::IntegralId;
 use crate::elaborate::{Entry, Place};
 use crate::expression::Symbol;
@@ -28,6 +29,7 @@ use crate::table::{Id, Table};
 pub(super) struct Writer<'a> {
     runtime: &'a syn::Path,
     places: &'a Table<Symbol, Place>,
+    /// Different names for the unknowns.
     names: Table<Symbol, Ident>,
     /// The fields of the prepared model: the parameter's own name where one is passed on, else `c_0`, `c_1`, ...
     prepared: Vec<Ident>,
@@ -52,6 +54,16 @@ impl<'a> Writer<'a> {
         &self.prepared
     }
 
+    /// The local variable that holds an input.
+    fn input_name(&self, input: Input) -> Ident {
+        match input {
+            Input::State(symbol) | Input::Parameter(symbol) => local(&self.names[symbol]),
+            Input::Prepared(index) => local(&self.prepared[index]),
+            Input::Variance(column) => local(format!("s_{}", column.place())),
+            Input::Noise(row) => local(format!("r_{}", row.place())),
+        }
+    }
+
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
@@ -62,7 +74,7 @@ impl<'a> Writer<'a> {
             program.instructions.contains(&parameter)
         });
         let parameters = parameters.map(|(symbol, parameter)| {
-            let (name, place) = (&self.names[symbol], place(parameter));
+            let (name, place) = (local(&self.names[symbol]), place(parameter));
             quote!(let #name = self.#place;)
         });
         let statements = &body.statements;
@@ -91,17 +103,18 @@ impl<'a> Writer<'a> {
         let zero = Instruction::constant(0.0);
         let written = program.outputs.iter().zip(entries).enumerate();
         let written = written.filter(|(_, (value, _))| program.instructions[value.index()] != zero);
+        let matrix = local("rows");
         let assignments = written.map(|(position, (_, entry))| {
             let (row, column) = (position / columns, position % columns);
             let (row, column) = (Literal::usize_unsuffixed(row), Literal::usize_unsuffixed(column));
-            quote!(rows[#row][#column] = #entry;)
+            quote!(#matrix[#row][#column] = #entry;)
         });
         let (rows, columns) = (Literal::usize_unsuffixed(rows), Literal::usize_unsuffixed(columns));
         quote! {
             #statements
-            let mut rows = [[T::from_f64(0.0); #columns]; #rows];
+            let mut #matrix = [[T::from_f64(0.0); #columns]; #rows];
             #(#assignments)*
-            rows
+            #matrix
         }
     }
 
@@ -131,10 +144,9 @@ pub(super) fn place(place: &Place) -> TokenStream {
     }
 }
 
-/// `q_0`, `q_0_1`, `m`; in lower case, because an upper-case name may be a constant of the user's module.
+/// `q_0`, `q_0_1`, `m`; in lower case, as names of variables are.
 fn variable_name(place: &Place) -> String {
-    let name = plain(&place.variable);
-    let name = if name.chars().any(char::is_uppercase) { format!("_{}", name.to_lowercase()) } else { name };
+    let name = plain(&place.variable).to_lowercase();
     match place.entry {
         Entry::Scalar => name,
         Entry::Index(index) => format!("{name}_{index}"),
@@ -215,9 +227,10 @@ impl<'a> Body<'a> {
             .map(|place| if is_read(place) { weighted_name(place).into_token_stream() } else { quote!(_) });
         let results: Vec<TokenStream> = results.collect();
         let integrals = integrals.iter().map(|&value| self.read(value).tokens);
+        let law = local("law");
         let call = match self.form {
-            Form::Declared => quote!(law.weigh([#(#integrals),*])),
-            Form::Normalised => quote!(law.weigh_normalised([#(#integrals),*], self)),
+            Form::Declared => quote!(#law.weigh([#(#integrals),*])),
+            Form::Normalised => quote!(#law.weigh_normalised([#(#integrals),*], self)),
         };
         self.statements.push(quote!(let [#(#results),*] = #call;));
     }
@@ -247,26 +260,23 @@ impl<'a> Body<'a> {
     /// Binds an entry of the state, a prepared number or a variance where it is needed first: read earlier, it would keep a
     /// register.
     fn read_input(&mut self, instruction: &Instruction) {
-        let statement = match (instruction, self.numbers) {
-            (Instruction::Input(Input::State(symbol)), Numbers::Scalars) => {
-                let (name, index) = (&self.writer.names[*symbol], Literal::usize_unsuffixed(symbol.place()));
-                quote!(let #name = x[#index];)
-            }
-            (Instruction::Input(Input::Prepared(index)), Numbers::Scalars) => {
-                let name = &self.writer.prepared[*index];
-                quote!(let #name = self.#name;)
-            }
-            (Instruction::Input(Input::Variance(column)), Numbers::Scalars) => {
-                let (name, column) = (variance_name(*column), Literal::usize_unsuffixed(column.place()));
-                quote!(let #name = variances[#column];)
-            }
-            (Instruction::Input(Input::Noise(row)), Numbers::Scalars) => {
-                let (name, row) = (noise_name(*row), Literal::usize_unsuffixed(row.place()));
-                quote!(let #name = noise[#row];)
-            }
-            _ => return,
+        let (Instruction::Input(input), Numbers::Scalars) = (instruction, self.numbers) else { return };
+        let entry = |array: &str, place: usize| {
+            let (array, place) = (local(array), Literal::usize_unsuffixed(place));
+            quote!(#array[#place])
         };
-        self.statements.push(statement);
+        let value = match *input {
+            Input::State(symbol) => entry("x", symbol.place()),
+            Input::Variance(column) => entry("variances", column.place()),
+            Input::Noise(row) => entry("noise", row.place()),
+            Input::Prepared(index) => {
+                let field = &self.writer.prepared[index];
+                quote!(self.#field)
+            }
+            Input::Parameter(_) => return,
+        };
+        let name = self.writer.input_name(*input);
+        self.statements.push(quote!(let #name = #value;));
     }
 
     /// A name for what an instruction computes: the order of the statements is the program's.
@@ -274,7 +284,7 @@ impl<'a> Body<'a> {
         if !instruction.computes() || matches!(instruction, Instruction::Weigh(_)) {
             return piece;
         }
-        let name = format_ident!("t{}", self.temporaries, span = Span::mixed_site());
+        let name = local(format!("t{}", self.temporaries));
         self.temporaries += 1;
         let tokens = piece.tokens;
         self.statements.push(quote!(let #name = #tokens;));
@@ -314,15 +324,10 @@ impl<'a> Body<'a> {
         };
         match *instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
-            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => {
-                Piece::atom(self.writer.names[symbol].to_token_stream())
-            }
-            Instruction::Input(Input::Prepared(index)) => Piece::atom(self.writer.prepared[index].to_token_stream()),
+            Instruction::Input(input) => Piece::atom(self.writer.input_name(input).into_token_stream()),
             // What the law returns is bound entry by entry.
             Instruction::Weigh(_) => Piece::atom(TokenStream::new()),
             Instruction::Weighed(_, integral) => Piece::atom(weighted_name(integral.place()).into_token_stream()),
-            Instruction::Input(Input::Variance(column)) => Piece::atom(variance_name(column).into_token_stream()),
-            Instruction::Input(Input::Noise(row)) => Piece::atom(noise_name(row).into_token_stream()),
             Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
             Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
             Instruction::Mul(a, b) => {
@@ -370,14 +375,6 @@ impl<'a> Body<'a> {
     }
 }
 
-fn noise_name(row: IntegralId) -> Ident {
-    format_ident!("r_{}", row.place(), span = Span::mixed_site())
-}
-
-fn variance_name(column: Symbol) -> Ident {
-    format_ident!("s_{}", column.place(), span = Span::mixed_site())
-}
-
 fn weighted_name(index: usize) -> Ident {
-    format_ident!("y_{index}", span = Span::mixed_site())
+    local(format!("y_{index}"))
 }

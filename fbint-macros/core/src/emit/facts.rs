@@ -74,10 +74,6 @@ fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
     let evidence = |evidence| match evidence {
         Evidence::Construction => quote!(#runtime::Evidence::Construction),
         Evidence::Algebra => quote!(#runtime::Evidence::Algebra),
-        Evidence::Samples(count) => {
-            let count = Literal::u32_unsuffixed(count);
-            quote!(#runtime::Evidence::Samples(#count))
-        }
     };
     match grade {
         Conservation::Everywhere(how) => {
@@ -88,7 +84,7 @@ fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
             let how = evidence(how);
             quote!(#runtime::Conservation::OnConstraints(#how))
         }
-        Conservation::Undecided => quote!(#runtime::Conservation::Undecided),
+        Conservation::Assumed => quote!(#runtime::Conservation::Assumed),
     }
 }
 

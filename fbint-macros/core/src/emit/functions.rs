@@ -1,10 +1,10 @@
 //! The generated functions, from their table.
 
-use proc_macro2::{Literal, Span, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::Compiled;
 use super::body::Writer;
+use super::{Compiled, local};
 use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns};
 
 /// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
@@ -25,22 +25,20 @@ pub(super) struct Signatures {
     pub(super) outputs: usize,
     /// The bound of the feedback law's type `L`.
     pub(super) law: TokenStream,
-    /// What the names of arguments begin with: `_` where they are not used.
-    pub(super) prefix: &'static str,
 }
 
 impl Signatures {
-    /// `fn vector_field(&self, x: &[T; 6]) -> [T; 6]`
+    /// `fn vector_field(&self, __x: &[T; 6]) -> [T; 6]`
     fn of(&self, function: &Function) -> TokenStream {
         let name = format_ident!("{}", function.name);
         let arguments = function.arguments.iter().map(|argument| match argument {
-            Argument::Variances => self.argument("variances", &array(self.states)),
-            Argument::Noise => self.argument("noise", &array(self.integrals)),
-            Argument::Law(_) => self.argument("law", &quote!(L)),
+            Argument::Variances => declared("variances", &array(self.states)),
+            Argument::Noise => declared("noise", &array(self.integrals)),
+            Argument::Law(_) => declared("law", &quote!(L)),
         });
         let law = &self.law;
         let generics = function.law().map(|_| quote!(<L: #law>));
-        let state = self.argument("x", &array(self.states));
+        let state = declared("x", &array(self.states));
         let returned = match function.returns {
             Returns::States => array(self.states),
             Returns::Integrals => array(self.integrals),
@@ -52,11 +50,11 @@ impl Signatures {
         };
         quote!(fn #name #generics(&self, #state #(, #arguments)*) -> #returned)
     }
+}
 
-    fn argument(&self, name: &str, ty: &TokenStream) -> TokenStream {
-        let name = format_ident!("{}{name}", self.prefix, span = Span::call_site());
-        quote!(#name: &#ty)
-    }
+fn declared(name: &str, ty: &TokenStream) -> TokenStream {
+    let name = local(name);
+    quote!(#name: &#ty)
 }
 
 /// The type of an array of numbers.

@@ -1,6 +1,7 @@
 //! From programs and names to tokens. Cannot fail: whatever could go wrong was refused before.
 //!
-//! The generated code is a guest in the user's crate: absolute paths, no prelude, no name but the state's type.
+//! The generated code is a guest in the user's crate: absolute paths, no prelude, no name but the state's type, and variables
+//! that begin with two underscores.
 
 mod body;
 mod facts;
@@ -8,8 +9,8 @@ mod functions;
 mod state;
 mod stub;
 
-use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{IdentFragment, format_ident, quote};
 
 use crate::derivation::{Conservation, Derivation, IntegralId};
 use crate::elaborate::Place;
@@ -69,15 +70,12 @@ fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream
 fn prepare(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     let prepared = prepared_name(&compiled.declaration.item.ident);
     let (statements, values) = writer.prepare(&compiled.programs.prepare);
-    let fields = writer.prepared().iter().zip(values).map(|(field, value)| {
-        let passed_on = *field == value.to_string();
-        if passed_on { quote!(#field) } else { quote!(#field: #value) }
-    });
+    let fields = writer.prepared();
     quote! {
         #[inline]
         fn prepare(&self) -> Self::Prepared<::core::primitive::f64> {
             #statements
-            #prepared { #(#fields),* }
+            #prepared { #(#fields: #values),* }
         }
     }
 }
@@ -102,7 +100,6 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
         integrals: compiled.derivation.integrals.len(),
         outputs: compiled.derivation.outputs.len(),
         law: quote!(#runtime::FeedbackLaw<#system, T>),
-        prefix: "",
     };
     let functions = functions(compiled, writer, &signatures);
     let arguments = prepared_arguments(fields, &quote!(T));
@@ -131,13 +128,13 @@ fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
     let prepared = prepared_name(&compiled.declaration.item.ident);
     let fields = writer.prepared();
-    let member = if fields.is_empty() { quote!(_member) } else { quote!(member) };
+    let (member, lane) = (local("member"), local("lane"));
     quote! {
         #[inline(always)]
         fn gather<'a, T: #runtime::Scalar>(
             #member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
         ) -> Self::Prepared<T> {
-            #prepared { #(#fields: T::from_lanes(|lane| member(lane).#fields)),* }
+            #prepared { #(#fields: T::from_lanes(|#lane| #member(#lane).#fields)),* }
         }
     }
 }
@@ -162,6 +159,7 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
     let places: Vec<TokenStream> = symbols.parameters().map(|symbol| place(&compiled.places[symbol])).collect();
     let indices = || (0..places.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
+    let index = local("index");
     quote! {
         #[doc = #doc]
         #[automatically_derived]
@@ -187,8 +185,8 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
             #[doc(hidden)]
             const EQUATIONS: &'static ::core::primitive::str = #equations;
             #[inline]
-            fn parameter(&self, index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
-                match index {
+            fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
+                match #index {
                     #(#read_indices => ::core::option::Option::Some(self.#places),)*
                     _ => ::core::option::Option::None,
                 }
@@ -196,9 +194,9 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
             #[inline]
             fn parameter_mut(
                 &mut self,
-                index: ::core::primitive::usize,
+                #index: ::core::primitive::usize,
             ) -> ::core::option::Option<&mut ::core::primitive::f64> {
-                match index {
+                match #index {
                     #(#write_indices => ::core::option::Option::Some(&mut self.#places),)*
                     _ => ::core::option::Option::None,
                 }
@@ -212,6 +210,13 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
 /// The model where `T` and `L` are generic parameters: a model of such a name is found through its module.
 fn system_path(model: &Ident) -> TokenStream {
     if model == "T" || model == "L" { quote!(self::#model) } else { quote!(#model) }
+}
+
+/// The name of a variable of generated code. A pattern means a constant, a static or a unit struct where one of its name is in
+/// scope, and hygiene does not hide the items of the user: names with two underscores in front are left to generated code, as
+/// they are by other derives.
+fn local(name: impl IdentFragment) -> Ident {
+    format_ident!("__{}", name, span = Span::mixed_site())
 }
 
 fn prepared_name(model: &Ident) -> Ident {

@@ -1,9 +1,9 @@
 //! The type of the state.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::quote;
 
-use super::state_name;
+use super::{local, state_name};
 use crate::syntax::{Declaration, Shape, Variable, plain};
 
 /// The state with its declared names and shapes, and its conversions from and to the flat vector.
@@ -29,7 +29,7 @@ pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
     let kinds = kinds.into_iter().flat_map(|(variables, kind)| variables.iter().map(move |variable| (variable, kind)));
     let field_docs =
         kinds.map(|(variable, kind)| format!(" The {kind} `{}`, {}.", plain(&variable.name), variable.shape));
-    let entry = |index: usize| format_ident!("x_{index}", span = Span::mixed_site());
+    let entry = |index: usize| local(format!("x_{index}"));
     let entries: Vec<Ident> = (0..dimension).map(entry).collect();
     let mut remaining = entries.iter();
     let gathered: Vec<TokenStream> =
@@ -44,6 +44,7 @@ pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
         })
         .collect();
     let flat = quote!([::core::primitive::f64; #n]);
+    let (x, whole) = (local("x"), local("state"));
     let doc = format!(" A state of [`{}`].", plain(model));
     // Only where a name needs it, for users who forbid the lint.
     let in_order = |name: &&Ident| !plain(name).contains("__") && !plain(name).contains(char::is_uppercase);
@@ -58,16 +59,16 @@ pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
         #[automatically_derived]
         impl ::core::convert::From<#flat> for #state {
             #[inline]
-            fn from(x: #flat) -> Self {
-                let [#(#entries),*] = x;
+            fn from(#x: #flat) -> Self {
+                let [#(#entries),*] = #x;
                 Self { #(#names: #gathered),* }
             }
         }
         #[automatically_derived]
         impl ::core::convert::From<#state> for #flat {
             #[inline]
-            fn from(state: #state) -> Self {
-                let #state { #(#names: #scattered),* } = state;
+            fn from(#whole: #state) -> Self {
+                let #state { #(#names: #scattered),* } = #whole;
                 [#(#entries),*]
             }
         }
@@ -98,7 +99,10 @@ fn gather<'a>(runtime: &syn::Path, shape: Shape, entries: &mut impl Iterator<Ite
         })
         .collect();
     match shape {
-        Shape::Scalar => quote!({ let [entry] = #(#columns)*; entry }),
+        Shape::Scalar => {
+            let entry = local("entry");
+            quote!({ let [#entry] = #(#columns)*; #entry })
+        }
         _ => quote! {
             #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([#(#columns),*]))
         },

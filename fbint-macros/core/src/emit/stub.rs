@@ -1,14 +1,14 @@
 //! The surface of a model whose declaration is mistaken, with bodies that never run.
 //!
-//! Everything that uses the model still resolves, so that one mistake gives one message. Arguments start with `_`, since
-//! whoever forbids a lint cannot be made to allow it.
+//! Everything that uses the model still resolves, so that one mistake gives one message. Names of arguments begin with
+//! underscores, as all do, so that no lint sees that they are not used.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::{GenericParam, Generics};
 
 use super::functions::{Signatures, without_content};
-use super::{prepared_name, state_name, state_type, system_path};
+use super::{local, prepared_name, state_name, state_type, system_path};
 use crate::syntax::{Declaration, Named};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
@@ -23,8 +23,9 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
     let states = variables.map(|variable| variable.shape.entries()).sum();
     let integrals = number_of_integrals(declaration);
     let law = quote!(#runtime::FeedbackLaw<#system #arguments, T>);
+    let (index, member) = (local("index"), local("member"));
     let none = quote!({ ::core::unreachable!("the declaration has errors") });
-    let functions = without_content(&Signatures { states, integrals, outputs: 0, law, prefix: "_" }, &none);
+    let functions = without_content(&Signatures { states, integrals, outputs: 0, law }, &none);
     let [n, m] = [states, integrals].map(Literal::usize_unsuffixed);
     let text = quote!(&'static ::core::primitive::str);
     let operations = quote! {
@@ -54,14 +55,14 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
             const SOURCE: #text = "";
             const DERIVATION: #text = "";
             const EQUATIONS: #text = "";
-            fn parameter(&self, _index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> #none
+            fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> #none
             fn parameter_mut(
                 &mut self,
-                _index: ::core::primitive::usize,
+                #index: ::core::primitive::usize,
             ) -> ::core::option::Option<&mut ::core::primitive::f64> #none
             fn prepare(&self) -> Self::Prepared<::core::primitive::f64> #none
             fn gather<'a, T: #runtime::Scalar>(
-                _member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
+                #member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
             ) -> Self::Prepared<T> #none
         }
         #[automatically_derived]

@@ -142,6 +142,7 @@ fn written(declared: &Declared, observable: &Observable) -> Result<Integral, Not
         latex: declared.latex.clone(),
         kind: declared.kind,
         weight: declared.weight,
+        assumed: declared.assumed,
         value: observable.value()?,
         gradient: observable.gradient()?,
     })

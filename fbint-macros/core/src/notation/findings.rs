@@ -29,6 +29,15 @@ pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
     text
 }
 
+/// Integrals that are proved although their declaration assumes them. Of a declared quantity, all entries have to be.
+fn needless(derivation: &Derivation, conservation: &Table<IntegralId, Conservation>) -> Vec<IntegralId> {
+    let stem = |id: IntegralId| derivation.integrals[id].name.split('[').next();
+    let open: Vec<_> = conservation.iter().filter(|(_, grade)| **grade == Conservation::Assumed).collect();
+    let is_needless =
+        |id: &IntegralId| derivation.integrals[*id].assumed && open.iter().all(|(other, _)| stem(*other) != stem(*id));
+    derivation.integrals.ids().filter(is_needless).collect()
+}
+
 /// Integrals of one grade, in the order of their first members.
 fn grouped(conservation: &Table<IntegralId, Conservation>) -> Vec<(Conservation, Vec<IntegralId>)> {
     let mut groups: Vec<(Conservation, Vec<IntegralId>)> = Vec::new();
@@ -46,18 +55,16 @@ impl Conservation {
         match self {
             Self::Everywhere(evidence) => format!("everywhere, {}", evidence.text()),
             Self::OnConstraints(evidence) => format!("where the constraints hold, {}", evidence.text()),
-            Self::Undecided => "undecided, for want of a state in which all of it is defined".to_owned(),
+            Self::Assumed => "assumed, not proved".to_owned(),
         }
     }
 }
 
 impl Evidence {
-    fn text(self) -> String {
+    fn text(self) -> &'static str {
         match self {
-            Self::Construction => "by construction".to_owned(),
-            Self::Algebra => "proved by algebra".to_owned(),
-            Self::Samples(1) => "to 40 digits in the one state where it could be tested".to_owned(),
-            Self::Samples(count) => format!("to 40 digits in {count} states chosen at random"),
+            Self::Construction => "by construction",
+            Self::Algebra => "proved by algebra",
         }
     }
 }
@@ -90,13 +97,12 @@ impl Notation<'_> {
 
     fn conservation(&self, findings: &Findings) -> Vec<Equation> {
         let line = |(grade, members): (Conservation, Vec<IntegralId>)| {
-            let value = if grade == Conservation::Undecided { "?" } else { "0" };
             let members = self.list(&members);
             match self.style {
-                Style::Plain => (format!("d/dt ({members})"), format!("{value}, {}", grade.text())),
+                Style::Plain => (format!("d/dt ({members})"), format!("0, {}", grade.text())),
                 Style::Latex => {
                     let text = self.printer.text(&grade.text());
-                    (format!("\\tfrac{{d}}{{dt}} ({members})"), format!("{value} \\quad {text}"))
+                    (format!("\\tfrac{{d}}{{dt}} ({members})"), format!("0 \\quad {text}"))
                 }
             }
         };
@@ -191,6 +197,11 @@ impl Notation<'_> {
             notes.push(format!(
                 "{members} {verb} of the integrals listed before: keeping those keeps {pronoun}, and DF has not full rank"
             ));
+        }
+        let needless = needless(self.derivation, &findings.conservation);
+        if !needless.is_empty() {
+            let verb = if needless.len() == 1 { "is" } else { "are" };
+            notes.push(format!("{} {verb} proved: `assume` is not needed", self.quoted(&needless)));
         }
         for &id in &findings.roots {
             notes.push(format!(

@@ -52,7 +52,7 @@ impl Builder {
 
     pub(crate) fn add(&mut self, a: Value, b: Value) -> Value {
         match (self.as_constant(a), self.as_constant(b)) {
-            (Some(x), Some(y)) => return self.constant(x + y),
+            (Some(x), Some(y)) if (x + y).is_finite() => return self.constant(x + y),
             (Some(x), _) if x.is_zero() => return b,
             (_, Some(y)) if y.is_zero() => return a,
             _ => {}
@@ -66,7 +66,7 @@ impl Builder {
 
     pub(crate) fn sub(&mut self, a: Value, b: Value) -> Value {
         match (self.as_constant(a), self.as_constant(b)) {
-            (Some(x), Some(y)) => return self.constant(x - y),
+            (Some(x), Some(y)) if (x - y).is_finite() => return self.constant(x - y),
             (Some(x), _) if x.is_zero() => return self.neg(b),
             (_, Some(y)) if y.is_zero() => return a,
             _ => {}
@@ -82,10 +82,10 @@ impl Builder {
 
     pub(crate) fn mul(&mut self, a: Value, b: Value) -> Value {
         match (self.as_constant(a), self.as_constant(b)) {
-            (Some(x), Some(y)) => return self.constant(x * y),
+            (Some(x), Some(y)) if is_in_range(x * y) || x.is_zero() || y.is_zero() => return self.constant(x * y),
             (Some(x), None) => return self.scale(x, b),
             (None, Some(y)) => return self.scale(y, a),
-            (None, None) => {}
+            _ => {}
         }
         match (self.instruction(a), self.instruction(b)) {
             (Instruction::Neg(x), Instruction::Neg(y)) => self.mul(x, y),
@@ -133,7 +133,7 @@ impl Builder {
 
     pub(crate) fn recip(&mut self, a: Value) -> Value {
         match self.as_constant(a) {
-            Some(x) if !x.is_zero() => return self.constant(1.0 / x),
+            Some(x) if is_in_range(1.0 / x) => return self.constant(1.0 / x),
             _ => {}
         }
         match self.instruction(a) {
@@ -162,6 +162,11 @@ impl Builder {
         }
         power.unwrap_or_else(|| self.constant(1.0))
     }
+}
+
+/// Whether a product of numbers is one that can be written down: neither infinite nor rounded to nothing.
+fn is_in_range(product: f64) -> bool {
+    product.is_normal()
 }
 
 #[cfg(test)]

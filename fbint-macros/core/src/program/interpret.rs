@@ -51,32 +51,35 @@ fn interpret_rounded(
     program.outputs.iter().map(|value| values[value.index()]).collect()
 }
 
-/// How far rounding may have taken the results of a program at a point from those of exact arithmetic.
-pub(super) fn rounding_at(point: &Point, preparation: &Program, program: &Program) -> f64 {
+/// How far rounding may have taken each result of a program at a point from that of exact arithmetic.
+pub(super) fn rounding_at(point: &Point, preparation: &Program, program: &Program) -> Vec<f64> {
     rounding(program, &inputs(point, preparation), &|integrals| weigh(point, integrals), point)
 }
 
-/// How far rounding may have taken the results of a program from those of exact arithmetic. Systems that are nearly singular
+/// How far rounding may have taken each result of a program from that of exact arithmetic. Systems that are nearly singular
 /// multiply it by their condition, which is not a fault of the program.
 pub(super) fn rounding(
     program: &Program,
     input: &impl Fn(Input) -> f64,
     weigh: &impl Fn(&[f64]) -> Vec<f64>,
     point: &Point,
-) -> f64 {
+) -> Vec<f64> {
     let results = interpret(program, input, weigh);
     spread(point, &results, |error| interpret_rounded(program, input, weigh, &|value| value * (1.0 + error())))
 }
 
-/// How far rounding may have taken results, from how they change when relative errors are put into what they are made of.
-pub(super) fn spread(point: &Point, results: &[f64], with_errors: impl Fn(&dyn Fn() -> f64) -> Vec<f64>) -> f64 {
-    let change = |trial: u64| {
+/// How far rounding may have taken each result, from how they change when relative errors are put into what they are made of.
+pub(super) fn spread(point: &Point, results: &[f64], with_errors: impl Fn(&dyn Fn() -> f64) -> Vec<f64>) -> Vec<f64> {
+    let mut most = vec![0.0; results.len()];
+    for trial in 1..=TRIALS {
         let drawn = Cell::new(trial << 32);
         let error = || ERROR * 2.0 * (point.value(drawn.replace(drawn.get() + 1)) - 1.0);
-        results.iter().zip(with_errors(&error)).fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()))
-    };
-    let most = (1..=TRIALS).map(change).fold(0.0, f64::max);
-    if most.is_finite() { MOST_ROUNDING * most } else { 0.0 }
+        for ((most, x), y) in most.iter_mut().zip(results).zip(with_errors(&error)) {
+            let change = MOST_ROUNDING * (x - y).abs();
+            *most = if change.is_finite() { change.max(*most) } else { *most };
+        }
+    }
+    most
 }
 
 fn apply(instruction: &Instruction, of: &impl Fn(Value) -> f64) -> f64 {
@@ -122,16 +125,21 @@ pub(super) fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> 
 
 /// A feedback law in general position: y_i = k_i (F_i - t_i).
 pub(super) fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
-    let law = |(i, integral): (usize, &f64)| point.value(1000 + i as u64) * (integral - point.value(2000 + i as u64));
+    let law = |(i, integral): (usize, &f64)| {
+        let sizes = point.integral_sizes(IntegralId::at(i));
+        let target = sizes.target * point.value(2000 + i as u64);
+        sizes.gain * point.value(1000 + i as u64) * (integral - target)
+    };
     integrals.iter().enumerate().map(law).collect()
 }
 
 /// S_j in general position.
 pub(super) fn variance(point: &Point, state: Symbol) -> f64 {
-    0.5 + point.value(4000 + state.place() as u64).abs()
+    let size = point.size(state);
+    size * size * (0.5 + point.value(4000 + state.place() as u64))
 }
 
 /// R_i in general position, and small as it is in a run.
 pub(super) fn noise(point: &Point, integral: IntegralId) -> f64 {
-    1e-4 * (0.5 + point.value(5000 + integral.place() as u64).abs())
+    1e-4 * point.integral_sizes(integral).noise * (0.5 + point.value(5000 + integral.place() as u64))
 }

@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, HashMap};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::monomial::{Factors, Monomial, merge_like_terms, take_shared};
+use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_shared};
 use super::{Builder, Input, Instruction, Value};
 use crate::derivation::{IntegralId, Symbols};
 use crate::expression::{Expression, Function, Symbol, to_f64};
+use crate::scaled;
 
 /// What a value depends on, in the order in which factors are taken out of sums and terms are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -357,9 +358,21 @@ impl<'a> Lowering<'a> {
 
     /// The value of a monomial: parameters and scalars are multiplied first, because they are shared by vectors' entries.
     pub(super) fn materialise(&mut self, monomial: &Monomial) -> Value {
+        if let Some((base, times, rest)) = monomial.as_power() {
+            let base = self.materialise(&base);
+            let power = self.builder.powi(base, times);
+            return self.materialise(&rest.times(&Monomial::value(power)));
+        }
         let negative = monomial.coefficient.is_negative();
         let mut groups: [Option<Value>; 3] = [None; 3];
-        let magnitude = monomial.coefficient.abs();
+        let mut magnitude = monomial.coefficient.abs();
+        let mut outside = Vec::new();
+        while !is_moderate(&magnitude) {
+            // No double is so large or so small: it takes several, which meet after what they are multiplied with.
+            let part = scaled::power_of_two(if scaled::magnitude(&magnitude) > 0 { 500 } else { -500 });
+            outside.push(self.builder.constant(to_f64(&part)));
+            magnitude /= part;
+        }
         if !magnitude.is_one() || monomial.factors.is_empty() {
             groups[0] = Some(self.builder.constant(to_f64(&magnitude)));
         }
@@ -372,7 +385,8 @@ impl<'a> Lowering<'a> {
             let power = self.builder.powi(value, exponent);
             groups[group] = Some(groups[group].map_or(power, |product| self.builder.mul(product, power)));
         }
-        let product = groups.into_iter().flatten().reduce(|product, factor| self.builder.mul(product, factor));
+        let factors = groups.into_iter().flatten().chain(outside);
+        let product = factors.reduce(|product, factor| self.builder.mul(product, factor));
         let product = product.unwrap_or_else(|| self.builder.constant(1.0));
         if negative { self.builder.neg(product) } else { product }
     }

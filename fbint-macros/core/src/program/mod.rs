@@ -19,6 +19,7 @@ mod optimise;
 mod oracle;
 mod projection;
 mod rows;
+mod scaling;
 mod schedule;
 mod verify;
 

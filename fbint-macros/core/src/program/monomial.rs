@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
 use super::Value;
+use crate::scaled::{magnitude, power_of_two};
 
 /// An exact coefficient times integer powers of values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -77,9 +78,31 @@ impl Monomial {
         Self { coefficient: self.coefficient.clone(), factors: factors.filter(|(_, power)| *power != 0).collect() }
     }
 
+    /// The monomial as a power of a product times a rest: x^12 / y^7 is (x^2 / y)^6 / y. What is computed so leaves the range of a
+    /// double hardly earlier than its value does, which x^12 and y^7 may do long before. `None` where there is at most one power,
+    /// and a coefficient that is a double as it is.
+    pub(super) fn as_power(&self) -> Option<(Self, i32, Self)> {
+        let powers: Vec<(Value, i32)> = self.key().into_iter().filter(|(_, exponent)| exponent.abs() >= 2).collect();
+        if powers.len() < if is_moderate(&self.coefficient) { 2 } else { 1 } {
+            return None;
+        }
+        let least = powers.iter().map(|(_, exponent)| exponent.abs()).min()?;
+        let nearest = |exponent: i32| (2 * exponent + exponent.signum() * least) / (2 * least);
+        let below = |exponent: i32| exponent / least;
+        let times = |quotient: &dyn Fn(i32) -> i32| powers.iter().map(|&(_, power)| power / quotient(power)).min();
+        let quotient: &dyn Fn(i32) -> i32 = if times(&nearest)? >= 2 { &nearest } else { &below };
+        let times = times(quotient)?;
+        let root = if is_moderate(&self.coefficient) { 0 } else { magnitude(&self.coefficient) / i64::from(times) };
+        let factors = powers.iter().map(|&(value, power)| (value, quotient(power))).collect();
+        let base = Self { coefficient: power_of_two(root), factors };
+        let rest = self.clone().times(&base.to_power(-times));
+        Some((base, times, rest))
+    }
+
     /// What two monomials share: the coefficient if it has one magnitude, and the factors with the smaller exponents.
     pub(super) fn shared_with(&self, other: &Self) -> Self {
-        let same = self.coefficient.abs() == other.coefficient.abs();
+        // A number that is no double stays with the powers that it is to be multiplied with.
+        let same = self.coefficient.abs() == other.coefficient.abs() && is_moderate(&self.coefficient);
         let smaller = |(&value, &exponent): (&Value, &i32)| {
             let other = *other.factors.get(&value)?;
             let smaller = if exponent.abs() < other.abs() { exponent } else { other };
@@ -95,6 +118,11 @@ impl Monomial {
     pub(super) fn key(&self) -> Factors {
         self.factors.iter().map(|(&value, &exponent)| (value, exponent)).collect()
     }
+}
+
+/// Whether a number and its square are well within the range of a double.
+pub(super) fn is_moderate(number: &BigRational) -> bool {
+    magnitude(number).abs() < 500
 }
 
 /// The terms in the order of their factors, one for all that differ in their coefficients alone.

@@ -12,7 +12,7 @@ use num_traits::One;
 
 use super::Value;
 use super::lower::{Lowering, Stage};
-use super::monomial::Monomial;
+use super::monomial::{Monomial, is_moderate};
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Symbol;
 use crate::table::Table;
@@ -107,7 +107,7 @@ fn divide(row: &mut Row, factor: &Monomial) {
 }
 
 /// The factor that, taken out, leaves the fewest terms with a factor of numbers and parameters. Terms of parameters alone
-/// cost nothing in any form. Positive powers of parameters are taken out if all terms have them and `positive` allows it.
+/// cost nothing in any form. A number that is hardly a double stays. Positive powers of parameters are taken out if all terms have them and `positive` allows it.
 fn common_factor<'a>(
     lowering: &mut Lowering,
     terms: impl Iterator<Item = &'a Monomial> + Clone,
@@ -133,7 +133,7 @@ fn common_factor<'a>(
             }
         });
         let cost = cost(&kinds, &candidate);
-        if cost < best.0 {
+        if cost < best.0 && is_moderate(&candidate.coefficient) {
             best = (cost, candidate);
         }
     }

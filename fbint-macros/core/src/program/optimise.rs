@@ -72,7 +72,8 @@ impl Expected {
             let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
             results_at(point, &prepare, program).is_some_and(|obtained| {
                 let agree = |tolerance: f64| obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance);
-                let rounding = || rounding_at(point, &Program::default(), &self.program);
+                let rounding =
+                    || rounding_at(point, &Program::default(), &self.program).into_iter().fold(0.0, f64::max);
                 obtained.len() == expected.len() && (agree(TOLERANCE * scale) || agree(rounding()))
             })
         })

@@ -8,11 +8,11 @@ use crate::expression::{Expression, Symbol};
 use crate::points::Point;
 use crate::table::{Id, Table};
 
-/// The mathematics of a model at one point. What is computed on the way gets a relative `error`.
+/// The mathematics of a model at one point. What is computed on the way gets errors, where there are any.
 pub(super) struct Oracle<'a> {
     derivation: &'a Derivation,
     point: &'a Point<'a>,
-    error: &'a dyn Fn() -> f64,
+    errors: Errors<'a>,
     /// F
     pub(super) integrals: Table<IntegralId, f64>,
     /// DF
@@ -21,9 +21,23 @@ pub(super) struct Oracle<'a> {
     pub(super) multipliers: Table<IntegralId, f64>,
 }
 
+/// What gives the error of a value, relative to the terms that it is made of.
+type Errors<'a> = Option<&'a dyn Fn() -> f64>;
+
+/// The value of an expression at a point, with an error.
+fn evaluate(point: &Point, expression: &Expression, errors: Errors) -> f64 {
+    match errors {
+        None => point.evaluate(expression),
+        Some(error) => {
+            let (value, size) = expression.evaluate_with_size(&|symbol| point.symbol(symbol));
+            value + size * error()
+        }
+    }
+}
+
 impl<'a> Oracle<'a> {
-    pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, error: &'a dyn Fn() -> f64) -> Self {
-        let value = |expression: &Expression| point.evaluate(expression) * (1.0 + error());
+    pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, errors: Errors<'a>) -> Self {
+        let value = |expression: &Expression| evaluate(point, expression, errors);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {
             let mut row = derivation.symbols.over_states(|_| 0.0);
@@ -34,15 +48,13 @@ impl<'a> Oracle<'a> {
         let mut multipliers = derivation.integrals.map(|_| 0.0);
         let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
         members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
-        Self { derivation, point, error, integrals, gradients, multipliers }
+        Self { derivation, point, errors, integrals, gradients, multipliers }
     }
 
     /// X
     pub(super) fn vector_field(&self) -> Vec<f64> {
         match (&self.derivation.field, self.derivation.integrals.energy()) {
-            (Field::Given(rates), _) => {
-                rates.rows().map(|rate| self.point.evaluate(rate) * (1.0 + (self.error)())).collect()
-            }
+            (Field::Given(rates), _) => rates.rows().map(|rate| evaluate(self.point, rate, self.errors)).collect(),
             (Field::Dirac(_), None) => Vec::new(),
             (Field::Dirac(_), Some(energy)) => {
                 self.flow(|state| self.gradients[energy][state] - self.constraint_covector(state))
@@ -62,7 +74,7 @@ impl<'a> Oracle<'a> {
             let terms = structure.row(symbols, state).into_iter().map(|(column, entry)| match entry {
                 Coefficient::One => covector(column),
                 Coefficient::MinusOne => -covector(column),
-                Coefficient::Function(function) => self.point.evaluate(function) * covector(column),
+                Coefficient::Function(function) => evaluate(self.point, function, self.errors) * covector(column),
             });
             terms.sum()
         };
@@ -97,7 +109,8 @@ impl<'a> Oracle<'a> {
             a.iter().zip(b.rows()).map(|((state, a), b)| variance(self.point, state) * a * b).sum()
         };
         let entry = |i: IntegralId, j: IntegralId| {
-            let product = dot(&self.gradients[i], &self.gradients[j]) * (1.0 + (self.error)());
+            let product =
+                dot(&self.gradients[i], &self.gradients[j]) * (1.0 + self.errors.map_or(0.0, |error| error()));
             if i == j { product * (1.0 + DAMPING) + noise(self.point, i) } else { product }
         };
         let ids = || self.integrals.ids();
@@ -127,16 +140,22 @@ impl<'a> Oracle<'a> {
 pub(super) fn consistent_violation(derivation: &Derivation, point: &Point, integrals: &[f64]) -> Vec<f64> {
     let along = |gradient: &[(Symbol, Expression)]| -> f64 {
         let terms = gradient.iter();
-        terms.map(|(column, entry)| point.evaluate(entry) * point.value(3000 + column.place() as u64)).sum()
+        let z = |column: Symbol| point.size(column) * point.value(3000 + column.place() as u64);
+        terms.map(|(column, entry)| point.evaluate(entry) * z(*column)).sum()
     };
     let rows = derivation.integrals.rows().zip(integrals);
     rows.map(|(row, integral)| along(&row.gradient) + integral - point.evaluate(&row.value)).collect()
 }
 
-/// The solution of C^T c = b by Gaussian elimination with partial pivoting.
+/// The solution of C^T c = b by Gaussian elimination with partial pivoting, of rows and columns brought to one size; not a number
+/// where the matrix leaves the range of a double.
 fn solve_transposed(c: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let m = b.len();
+    if c.iter().flatten().any(|entry| *entry != 0.0 && !entry.is_normal()) {
+        return vec![f64::NAN; m];
+    }
     let mut a: Vec<Vec<f64>> = (0..m).map(|i| (0..m).map(|j| c[j][i]).collect()).collect();
+    let columns = equilibrate(&mut a, &mut b);
     for step in 0..m {
         let pivot = (step..m).max_by(|&i, &j| a[i][step].abs().total_cmp(&a[j][step].abs())).unwrap_or(step);
         a.swap(step, pivot);
@@ -153,5 +172,25 @@ fn solve_transposed(c: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
         let sum: f64 = (i + 1..m).map(|j| a[i][j] * b[j]).sum();
         b[i] = (b[i] - sum) / a[i][i];
     }
-    b
+    b.iter().zip(columns).map(|(x, scale)| x * scale).collect()
+}
+
+/// Multiplies rows, with their right sides, and columns by powers of two that bring their largest entries near one; gives the
+/// columns' factors.
+fn equilibrate(a: &mut [Vec<f64>], b: &mut [f64]) -> Vec<f64> {
+    let root = |largest: f64| if largest > 0.0 { (-0.5 * largest.log2()).round().exp2() } else { 1.0 };
+    let mut columns = vec![1.0; b.len()];
+    for _ in 0..4 {
+        for (row, right) in a.iter_mut().zip(&mut *b) {
+            let factor = root(row.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs())));
+            row.iter_mut().for_each(|entry| *entry *= factor);
+            *right *= factor;
+        }
+        for (j, column) in columns.iter_mut().enumerate() {
+            let factor = root(a.iter().fold(0.0, |largest: f64, row| largest.max(row[j].abs())));
+            a.iter_mut().for_each(|row| row[j] *= factor);
+            *column *= factor;
+        }
+    }
+    columns
 }

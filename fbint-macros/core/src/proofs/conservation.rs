@@ -1,19 +1,22 @@
 //! Proofs that what is declared to be conserved is conserved: dI.X = 0 for every integral I.
 //!
-//! There are three grades. (a) dI.X vanishes identically, (b) it vanishes where the constraints hold, (c) it does neither,
-//! which is a mistake of the declaration. For X = J (grad H - Df^T c) with C^T c = b,
+//! (a) dI.X vanishes identically, (b) it vanishes where the constraints hold, (c) it does neither, which is a mistake of the
+//! declaration. For X = J (grad H - Df^T c) with C^T c = b,
 //!
 //! dI.X = {I, H} - sum_j c_j {I, f_j}
 //!
-//! The constraints f have grade (a) by construction, because C^T c = b, and so has H, because c^T C c = 0. Of an invariant,
-//! all the brackets may vanish; otherwise c is eliminated by Cramer's rule where there are few constraints,
-//! dI.X det C = det [[C^T, b], [{I, f}, {I, H}]], and the right-hand side is shown to vanish, or to vanish modulo the
-//! constraints. Where that leads nowhere, dI.X is evaluated to seventy digits in states of general position and in states
-//! that satisfy the constraints. These states also show what is false, and one of them is a witness.
+//! The constraints f have grade (a) by construction, because C^T c = b, and so has H, because c^T C c = 0. For anything else
+//! [`rates`](super::rates) evaluates dI.X at random points modulo primes, for (a) and, where the constraints can be solved for
+//! variables, for (b). For (b) with other constraints, c is eliminated by Cramer's rule where there are few, and
+//! [`vanishing`](super::vanishing) divides the numerator by the constraints.
+//!
+//! What algebra does not prove does not compile, unless the declaration assumes it. In both cases states are searched for that refute
+//! it.
 
-use super::samples::Samples;
+use super::rates::{vanishes_everywhere, vanishes_on_constraints};
+use super::search::Search;
 use super::states::Values;
-use super::vanishing::vanishes;
+use super::vanishing::vanishes_where;
 use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::{Observable, PhaseSpace};
@@ -28,7 +31,7 @@ pub(super) const LARGEST_DETERMINANT: usize = 5;
 pub struct Claim {
     /// The grade, if algebra decided.
     proved: Option<Conservation>,
-    /// dI.X where the constraints hold. It may contain multipliers.
+    /// dI.X where the constraints hold, if algebra did not decide. It may contain multipliers.
     rate: Expression,
 }
 
@@ -37,60 +40,86 @@ impl Claim {
     pub fn proved(&self) -> Option<Conservation> {
         self.proved
     }
+
+    fn decided(grade: Conservation) -> Self {
+        Self { proved: Some(grade), rate: Expression::zero() }
+    }
 }
 
-/// An integral that is not conserved.
+/// An integral that is not shown to be conserved, and is not assumed to be.
 #[derive(Clone, Debug)]
 pub struct Violation {
     /// The integral.
     pub integral: IntegralId,
-    /// dI.X where the constraints hold, as in [`Claim`].
+    /// dI.X where the constraints hold. It may contain multipliers.
     pub rate: Expression,
+    /// What the search among states found.
+    pub found: Found,
+}
+
+/// What a search for states that refute a claim found.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A state in which dI.X does not vanish.
+    Witness(Witness),
+    /// None among this number of states.
+    Nothing(usize),
+}
+
+/// A state in which dI.X does not vanish.
+#[derive(Clone, Debug)]
+pub struct Witness {
     /// A value for every entry of the state and of the parameters.
     pub state: Values,
     /// The value of dI.X in this state.
     pub value: f64,
+    /// Whether the value may be another one if the state is known to a few digits only.
+    pub is_exact: bool,
 }
+
+const BY_ALGEBRA: Conservation = Conservation::Everywhere(Evidence::Algebra);
+const ON_CONSTRAINTS: Conservation = Conservation::OnConstraints(Evidence::Algebra);
 
 /// What algebra says to every integral. Runs within a session.
 pub fn claims(derivation: &Derivation) -> Table<IntegralId, Claim> {
-    let open = derivation.integrals.ids().any(|integral| !is_kept_by_construction(derivation, integral));
-    let brackets = match &derivation.field {
-        Field::Dirac(constraints) if open => Some(Brackets::new(derivation, constraints)),
-        Field::Dirac(_) | Field::Given(_) => None,
-    };
-    let claim = |integral| match (&derivation.field, &brackets) {
-        (Field::Dirac(_), Some(brackets)) if !is_kept_by_construction(derivation, integral) => brackets.claim(integral),
-        (Field::Given(rates), _) if !is_kept_by_construction(derivation, integral) => {
-            claim_of_given(derivation, rates, integral)
-        }
-        _ => {
-            let proved = Some(Conservation::Everywhere(Evidence::Construction));
-            Claim { proved, rate: Expression::zero() }
-        }
-    };
-    derivation.integrals.ids().map(claim).collect()
+    derivation.integrals.ids().map(|integral| claim(derivation, integral)).collect()
 }
 
-/// The grade of every integral; those that are not conserved, if there are any.
+/// The grade of every integral; those that are not conserved, or not known to be, if there are any.
 pub fn prove(
     derivation: &Derivation,
     claims: &Table<IntegralId, Claim>,
 ) -> Result<Table<IntegralId, Conservation>, Vec<Violation>> {
-    let mut samples = Samples::new(derivation);
+    let mut search = Search::new(derivation);
     let mut grades = Vec::new();
     let mut violations = Vec::new();
     for (integral, claim) in claims.iter() {
-        match claim.proved.map_or_else(|| samples.grade(integral), Ok) {
-            Ok(grade) => grades.push(grade),
-            Err((state, value)) => violations.push(Violation { integral, rate: claim.rate.clone(), state, value }),
+        if let Some(grade) = claim.proved {
+            grades.push(grade);
+            continue;
+        }
+        match search.refute(integral, &claim.rate) {
+            Found::Nothing(_) if derivation.integrals[integral].assumed => grades.push(Conservation::Assumed),
+            found => violations.push(Violation { integral, rate: claim.rate.clone(), found }),
         }
     }
     if violations.is_empty() { Ok(grades.into_iter().collect()) } else { Err(violations) }
 }
 
-fn is_kept_by_construction(derivation: &Derivation, integral: IntegralId) -> bool {
-    derivation.integrals[integral].kind.is_conserved_by_construction()
+fn claim(derivation: &Derivation, integral: IntegralId) -> Claim {
+    if derivation.integrals[integral].kind.is_conserved_by_construction() {
+        return Claim::decided(Conservation::Everywhere(Evidence::Construction));
+    }
+    if vanishes_everywhere(derivation, integral) {
+        return Claim::decided(BY_ALGEBRA);
+    }
+    if vanishes_on_constraints(derivation, integral) {
+        return Claim::decided(ON_CONSTRAINTS);
+    }
+    match &derivation.field {
+        Field::Given(rates) => claim_of_given(derivation, rates, integral),
+        Field::Dirac(constraints) => Brackets::new(derivation, constraints).claim(integral),
+    }
 }
 
 /// The functions that vanish on the constraint set.
@@ -105,22 +134,14 @@ fn claim_of_given(derivation: &Derivation, rates: &Table<Symbol, Expression>, in
         rate = &rate + &(&Expr::read(slope) * &Expr::read(&rates[*symbol]));
     }
     let rate = written(&rate.simplest());
-    Claim { proved: decide(&rate, &rate, &constraints(derivation)), rate }
+    let constraints = constraints(derivation);
+    let is_proved = !constraints.is_empty() && vanishes_where(&rate, &constraints);
+    Claim { proved: is_proved.then_some(ON_CONSTRAINTS), rate }
 }
 
 /// What is not real anywhere stands as a number that is not 0: nothing is proved of it, and no state will be found for it.
 fn written(rate: &Expr) -> Expression {
     rate.write().unwrap_or(Expression::one())
-}
-
-fn decide(everywhere: &Expression, on_constraints: &Expression, constraints: &[&Expression]) -> Option<Conservation> {
-    if vanishes(everywhere, &[]) {
-        Some(Conservation::Everywhere(Evidence::Algebra))
-    } else if !constraints.is_empty() && vanishes(on_constraints, constraints) {
-        Some(Conservation::OnConstraints(Evidence::Algebra))
-    } else {
-        None
-    }
 }
 
 /// The brackets of a Dirac field.
@@ -146,17 +167,12 @@ impl<'a> Brackets<'a> {
         let with_energy = with_energy.map_or_else(Expression::zero, |energy| self.bracket(integral, energy));
         let row: Vec<Expression> =
             self.constraints.members().into_iter().map(|other| self.bracket(integral, other)).collect();
-        let rate = self.rate(integral, &with_energy);
-        let proved = if with_energy.is_zero() && row.iter().all(Expression::is_zero) {
-            Some(Conservation::Everywhere(Evidence::Algebra))
-        } else {
-            self.decide(&with_energy, &row)
-        };
-        Claim { proved, rate }
+        let is_proved = self.vanishes_on_constraints(&with_energy, &row) == Some(true);
+        Claim { proved: is_proved.then_some(ON_CONSTRAINTS), rate: self.rate(integral, with_energy) }
     }
 
     /// dI.X where the constraints hold: there, the multipliers of the rates of holonomic constraints vanish.
-    fn rate(&self, integral: IntegralId, with_energy: &Expression) -> Expression {
+    fn rate(&self, integral: IntegralId, with_energy: Expression) -> Expression {
         let acting = match self.constraints {
             Constraints::Holonomic { pairs, .. } => pairs.iter().map(|(constraint, _)| *constraint).collect(),
             Constraints::General { members, .. } => members.clone(),
@@ -165,32 +181,45 @@ impl<'a> Brackets<'a> {
             let multiplier = Expression::from(self.derivation.symbols.multiplier(constraint)?);
             Some(multiplier * self.bracket(constraint, integral))
         });
-        Expression::sum([with_energy.clone()].into_iter().chain(reactions))
+        Expression::sum([with_energy].into_iter().chain(reactions))
     }
 
-    fn decide(&self, with_energy: &Expression, row: &[Expression]) -> Option<Conservation> {
-        let everywhere = (row.len() < LARGEST_DETERMINANT).then(|| {
-            let right_side = self.constraints.right_side(&self.derivation.integrals);
-            let rows = transposed(self.constraints.matrix()).into_iter().zip(right_side);
-            bordered(rows, row, with_energy)
-        });
-        let on_constraints = match self.constraints {
-            Constraints::Holonomic { a, energy_brackets, .. } if a.len() < LARGEST_DETERMINANT => {
-                let rows = a.iter().cloned().zip(energy_brackets.iter().cloned());
-                Some(bordered(rows, &row[..a.len()], with_energy))
+    /// `None` where there are too many constraints, or C is singular everywhere.
+    fn vanishes_on_constraints(&self, with_energy: &Expression, row: &[Expression]) -> Option<bool> {
+        let all = constraints(self.derivation);
+        let (rows, right_side, own) = match self.constraints {
+            Constraints::Holonomic { a, energy_brackets, .. } => (a.clone(), energy_brackets.clone(), &row[..a.len()]),
+            Constraints::General { c, .. } => {
+                (transposed(c), self.constraints.right_side(&self.derivation.integrals), row)
             }
-            _ => everywhere.clone(),
         };
-        let never = Expression::one();
-        decide(
-            &everywhere.unwrap_or_else(|| never.clone()),
-            &on_constraints.unwrap_or(never),
-            &constraints(self.derivation),
-        )
+        if all.is_empty() || rows.len() >= LARGEST_DETERMINANT {
+            return None;
+        }
+        let whole = determinant(&rows, &(0..rows.len()).collect::<Vec<_>>());
+        let rate = bordered(rows.iter().cloned().zip(right_side), own, with_energy).divide(whole.clone()).ok()?;
+        let is_zero = |expression: &Expression| expression.is_zero() || vanishes_where(expression, &all);
+        Some(is_zero(&rate) && self.multipliers_of_rates(&rows, &whole)?.iter().all(is_zero))
+    }
+
+    /// The multipliers A^-1 g' of the rates of holonomic constraints, which have to vanish where A has an inverse, and where it
+    /// does not, too: there, a common factor of A and g' may have been divided out.
+    fn multipliers_of_rates(&self, a: &[Vec<Expression>], whole: &Expression) -> Option<Vec<Expression>> {
+        let Constraints::Holonomic { pairs, .. } = self.constraints else { return Some(Vec::new()) };
+        let replaced = |column: usize| {
+            let rows = a.iter().zip(pairs).map(|(row, (_, rate))| {
+                let mut row = row.clone();
+                row[column] = self.derivation.integrals[*rate].value.clone();
+                row
+            });
+            let columns: Vec<usize> = (0..a.len()).collect();
+            determinant(&rows.collect::<Vec<_>>(), &columns).divide(whole.clone()).ok()
+        };
+        (0..a.len()).map(replaced).collect()
     }
 }
 
-fn transposed(matrix: Vec<Vec<Expression>>) -> Vec<Vec<Expression>> {
+fn transposed(matrix: &[Vec<Expression>]) -> Vec<Vec<Expression>> {
     (0..matrix.len()).map(|j| matrix.iter().map(|row| row[j].clone()).collect()).collect()
 }
 

@@ -12,12 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_rational::BigRational;
 
 use super::conservation::{LARGEST_DETERMINANT, determinant};
-use super::regularity::{find_singularity, is_singular, regularity};
-use super::states::{self, Values};
-use super::vanishing::{contradict, vanishes};
+use super::elimination::solve;
+use super::regularity::{find_singularity, is_regular, is_singular, regularity};
+use super::states::{self, State, Values};
+use super::vanishing::{contradict, vanishes_where};
 use crate::bounds::Range;
-use crate::derivation::{Derivation, Doubt, IntegralId};
+use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
+use crate::precise::Real;
 
 /// The number of starting points that are tried first; if all fail, every `STRIDE`-th of the rest is tried.
 const STARTS: usize = 24;
@@ -29,6 +31,13 @@ const MOST_CONSTRAINTS: usize = 64;
 const MOST_IN_PAIRS: usize = 12;
 /// A gradient this small, compared with that at the start, vanishes.
 const NEGLIGIBLE: f64 = 1e-4;
+/// Newton's steps in precise numbers, a factor that those to a multiple zero do not reach, and what is zero relative to the terms
+/// that it is made of.
+const PRECISE_STEPS: usize = 160;
+const FAST: f64 = 0.05;
+const PRECISE: f64 = 1e-70;
+/// More constraints than this are not solved in precise numbers.
+const MOST_PRECISE: usize = 16;
 
 /// What numbers alone make one doubt about the constraints, in the order in which it matters.
 pub fn doubts(derivation: &Derivation) -> Vec<Doubt> {
@@ -48,7 +57,7 @@ pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
             let integral = &derivation.integrals[*member];
             let gradient = integral.gradient.iter();
             let square = Expression::sum(gradient.map(|(_, entry)| entry.clone() * entry.clone()));
-            has_one_sign(&integral.value) || vanishes(&square, &[&integral.value])
+            has_one_sign(&integral.value) || vanishes_where(&square, &[&integral.value])
         }
         Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
         Doubt::Singular { members, everywhere: true } => is_singular(derivation, members),
@@ -83,7 +92,7 @@ fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -
     let rows = constraints.members().into_iter().zip(constraints.matrix());
     let rows =
         rows.filter(|(member, _)| members.contains(member)).map(|(_, row)| row.into_iter().enumerate().collect());
-    vanishes(&gram_determinant(gradients), &all) || vanishes(&gram_determinant(rows), &all)
+    vanishes_where(&gram_determinant(gradients), &all) || vanishes_where(&gram_determinant(rows), &all)
 }
 
 /// det R R^T of a matrix R with sparse rows.
@@ -123,6 +132,12 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     let singular = |(_, state): &(Values, Values)| regularity(derivation, &|entry| states::evaluate(entry, state));
     let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(|pair| singular(pair).deficient()).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;
+    let is_disproved = |(_, end): &(Values, Values)| {
+        precise_state(derivation, end).is_some_and(|state| is_regular(derivation, &state))
+    };
+    if found.iter().any(is_disproved) {
+        return None;
+    }
     Some(Doubt::Singular { members, everywhere: false })
 }
 
@@ -183,16 +198,64 @@ fn sign(derivation: &Derivation, member: IntegralId) -> Option<bool> {
     }
 }
 
-/// Whether Newton's steps merely halve the distance, or do worse: then it is no simple zero that they lead to.
+/// Whether Newton's steps in precise numbers go on to lower the constraint by a constant factor, or do worse: then it is no
+/// simple zero that they lead to. A circle of radius r looks like a multiple zero until the distance is below r.
 fn is_multiple_zero(derivation: &Derivation, member: IntegralId, state: &Values) -> bool {
-    let value = |state: &Values| states::evaluate(&derivation.integrals[member].value, state);
-    let mut state = state.clone();
-    (0..2).all(|_| {
-        let before = value(&state);
-        let (slope, square) = gradient(derivation, member, &state);
-        slope.into_iter().for_each(|(symbol, entry)| state[symbol] -= entry * before / square);
-        (0.15..0.7).contains(&(value(&state) / before))
-    })
+    let integral = &derivation.integrals[member];
+    let mut state = State::new(state);
+    let rounding = PRECISE * states::magnitude(&integral.value, &state.doubles());
+    let mut before = f64::INFINITY;
+    for _ in 0..PRECISE_STEPS {
+        let gradient = integral.gradient.iter().map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?)));
+        let (Some(value), Some(gradient)) = (state.evaluate(&integral.value), gradient.collect::<Option<Vec<_>>>())
+        else {
+            return false;
+        };
+        let size = value.abs().to_f64();
+        if size < rounding {
+            return size >= FAST * before;
+        }
+        if size < FAST * before && before.is_finite() {
+            return false;
+        }
+        before = size;
+        let square = gradient.iter().fold(Real::zero(), |sum, (_, entry)| &sum + &(entry * entry));
+        let factor = &value / &square;
+        gradient.iter().for_each(|(symbol, entry)| state.shift(*symbol, &-&(&factor * entry)));
+    }
+    true
+}
+
+/// The state on the constraint set that Gauss-Newton steps in precise numbers lead to. There is none where the gradients are
+/// dependent, as precise numbers tell; many constraints are not tried.
+fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
+    let members: Vec<&Integral> = derivation.integrals.constraints().map(|(_, integral)| integral).collect();
+    if members.len() > MOST_PRECISE {
+        return None;
+    }
+    let mut state = State::new(near);
+    for _ in 0..PRECISE_STEPS {
+        let values: Vec<Real> = members.iter().map(|member| state.evaluate(&member.value)).collect::<Option<_>>()?;
+        let doubles = state.doubles();
+        let is_zero = |(value, member): (&Real, &&Integral)| {
+            value.abs().to_f64() <= PRECISE * states::magnitude(&member.value, &doubles)
+        };
+        if values.iter().zip(&members).all(is_zero) {
+            return Some(state);
+        }
+        let entry = |(symbol, entry): &(Symbol, Expression)| Some((*symbol, state.evaluate(entry)?));
+        let row = |member: &&Integral| member.gradient.iter().map(entry).collect();
+        let rows: Vec<BTreeMap<Symbol, Real>> = members.iter().map(row).collect::<Option<_>>()?;
+        let dot = |a: &BTreeMap<Symbol, Real>, b: &BTreeMap<Symbol, Real>| {
+            let products = a.iter().filter_map(|(symbol, entry)| Some(entry * b.get(symbol)?));
+            products.fold(Real::zero(), |sum, product| &sum + &product)
+        };
+        let gram = rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect();
+        for (row, weight) in rows.iter().zip(solve(gram, values)?) {
+            row.iter().for_each(|(symbol, entry)| state.shift(*symbol, &-&(&weight * entry)));
+        }
+    }
+    None
 }
 
 /// The gradient of a constraint, and the square of its length.

@@ -4,7 +4,8 @@
 //! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
 
 use super::conservation::Claim;
-use super::vanishing::vanishes;
+use super::identities::vanishes_identically;
+use super::states::{self, State};
 use crate::derivation::{Bracket, Derivation, IntegralId, Involution, Kind};
 use crate::expression::Expression;
 use crate::mechanics::{Observable, PhaseSpace};
@@ -14,6 +15,9 @@ use crate::table::Table;
 
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
 const MOST_INTEGRALS: usize = 64;
+
+/// States in which a bracket is shown not to vanish.
+const STATES: usize = 100;
 
 /// The brackets of all pairs. Runs within a session. What is known to be conserved commutes with the energy.
 pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> Involution {
@@ -28,18 +32,28 @@ pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>) ->
     let mut others = Vec::new();
     for (place, &a) in integrals.iter().enumerate() {
         for &b in &integrals[place + 1..] {
-            pairs += 1;
             let other = if is_energy(a) { b } else { a };
-            if (is_energy(a) || is_energy(b)) && claims[other].proved().is_some() {
-                continue;
-            }
-            match brackets.bracket(a, b) {
+            let bracket = match is_energy(a) || is_energy(b) {
+                true if claims[other].proved().is_some() => Some(Expression::zero()),
+                // What is assumed to be conserved is assumed to commute with the energy.
+                true if derivation.integrals[other].assumed => continue,
+                _ => brackets.bracket(a, b),
+            };
+            match bracket {
                 Some(bracket) if bracket.is_zero() => {}
+                // Neither is known.
+                Some(bracket) if !is_nonzero_somewhere(derivation, &bracket) => continue,
                 bracket => others.push((a, b, bracket.map(|bracket| brackets.recognised(bracket)))),
             }
+            pairs += 1;
         }
     }
     Involution { pairs, others }
+}
+
+fn is_nonzero_somewhere(derivation: &Derivation, bracket: &Expression) -> bool {
+    let mut states = states::general(&derivation.symbols).take(STATES).map(|values| State::new(&values));
+    states.any(|state| state.evaluate(bracket).is_some_and(|value| value.is_nonzero()))
 }
 
 struct Brackets<'a> {
@@ -69,7 +83,7 @@ impl<'a> Brackets<'a> {
             return None;
         }
         let bracket = self.space.bracket(&self.observables[a], &self.observables[b]).write().ok()?;
-        if vanishes(&bracket, &[]) { Some(Expression::zero()) } else { Some(bracket) }
+        if vanishes_identically(&bracket) { Some(Expression::zero()) } else { Some(bracket) }
     }
 
     /// The bracket, as a small multiple of an integral where it is one.

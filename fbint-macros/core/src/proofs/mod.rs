@@ -4,18 +4,27 @@
 //! numbers.
 
 mod conservation;
+mod degree;
+mod elimination;
 mod feasibility;
+mod field;
+mod identities;
 mod involution;
 mod linear;
+mod linear_form;
 mod modular;
 mod poisson;
 mod rank;
+mod rates;
 mod regularity;
-mod samples;
+mod ring;
+mod search;
 mod states;
+mod trials;
 mod vanishing;
+mod velocity;
 
-pub use conservation::{Claim, Violation, claims, prove};
+pub use conservation::{Claim, Found, Violation, Witness, claims, prove};
 pub use feasibility::{doubts, is_mistake, is_never_zero};
 pub use involution::involution;
 pub use poisson::{NotPoisson, not_poisson};

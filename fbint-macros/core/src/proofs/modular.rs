@@ -1,4 +1,4 @@
-//! The rank of a matrix of expressions, exactly: at random points modulo the prime 2^61 - 1.
+//! The rank of a matrix of expressions, exactly: at random points modulo a prime of 61 bits.
 //!
 //! Functions and roots count as unknowns of their own, which makes every entry a rational function. A minor that does not
 //! vanish identically does vanish at a random point with a probability of at most its degree over 2^61 (Schwartz and Zippel).
@@ -8,13 +8,13 @@
 use std::collections::HashMap;
 
 use num_bigint::BigInt;
-use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
 
+use super::field::{Field, PRIMES};
 use crate::expression::Expression;
 
-const PRIME: u64 = (1 << 61) - 1;
+const FIELD: Field = Field(PRIMES[0]);
 /// Points, nearly all of which must be defined.
 const POINTS: u64 = 12;
 const ENOUGH: usize = 8;
@@ -44,13 +44,10 @@ impl Point {
     /// `None` where zero is divided by.
     fn evaluate(&mut self, expression: &Expression) -> Option<u64> {
         match expression {
-            Expression::Number(number) => {
-                let residue = |part: &BigInt| part.mod_floor(&BigInt::from(PRIME)).to_u64();
-                Some(multiply(residue(number.numer())?, inverse(residue(number.denom())?)?))
-            }
-            Expression::Sum(terms) => terms.iter().try_fold(0, |sum, term| Some((sum + self.evaluate(term)?) % PRIME)),
+            Expression::Number(number) => FIELD.residue(number),
+            Expression::Sum(terms) => terms.iter().try_fold(0, |sum, term| Some(FIELD.add(sum, self.evaluate(term)?))),
             Expression::Product(factors) => {
-                factors.iter().try_fold(1, |product, factor| Some(multiply(product, self.evaluate(factor)?)))
+                factors.iter().try_fold(1, |product, factor| Some(FIELD.multiply(product, self.evaluate(factor)?)))
             }
             Expression::Power(base, exponent) => {
                 let base = if exponent.is_integer() {
@@ -59,8 +56,8 @@ impl Point {
                     let index = BigRational::new(BigInt::one(), exponent.denom().clone());
                     self.unknown(&Expression::Power(base.clone(), index))
                 };
-                let power = raise(base, exponent.numer().abs().to_u64()?);
-                if exponent.is_negative() { inverse(power) } else { Some(power) }
+                let power = FIELD.raise(base, exponent.numer().abs().to_u64()?);
+                if exponent.is_negative() { FIELD.inverse(power) } else { Some(power) }
             }
             Expression::Pi | Expression::Symbol(_) | Expression::Call(..) => Some(self.unknown(expression)),
         }
@@ -68,37 +65,8 @@ impl Point {
 
     fn unknown(&mut self, expression: &Expression) -> u64 {
         let next = (self.seed << 32) + self.unknowns.len() as u64;
-        *self.unknowns.entry(expression.clone()).or_insert_with(|| random(next))
+        *self.unknowns.entry(expression.clone()).or_insert_with(|| FIELD.random(next))
     }
-}
-
-/// SplitMix64.
-fn random(index: u64) -> u64 {
-    let mut bits = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (bits ^ (bits >> 31)) % PRIME
-}
-
-fn multiply(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) % u128::from(PRIME)) as u64
-}
-
-fn raise(base: u64, mut exponent: u64) -> u64 {
-    let (mut square, mut power) = (base, 1);
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            power = multiply(power, square);
-        }
-        square = multiply(square, square);
-        exponent >>= 1;
-    }
-    power
-}
-
-/// By Fermat's little theorem.
-fn inverse(residue: u64) -> Option<u64> {
-    (residue != 0).then(|| raise(residue, PRIME - 2))
 }
 
 fn rank(mut rows: Vec<Vec<u64>>) -> usize {
@@ -109,11 +77,11 @@ fn rank(mut rows: Vec<Vec<u64>>) -> usize {
         rows.swap(rank, pivot);
         let (above, below) = rows.split_at_mut(rank + 1);
         let source = &above[rank];
-        let Some(reciprocal) = inverse(source[column]) else { continue };
+        let Some(reciprocal) = FIELD.inverse(source[column]) else { continue };
         for row in below.iter_mut().filter(|row| row[column] != 0) {
-            let factor = PRIME - multiply(row[column], reciprocal);
+            let factor = FIELD.negative(FIELD.multiply(row[column], reciprocal));
             for (entry, other) in row.iter_mut().zip(source).skip(column) {
-                *entry = (*entry + multiply(factor, *other)) % PRIME;
+                *entry = FIELD.add(*entry, FIELD.multiply(factor, *other));
             }
         }
         rank += 1;

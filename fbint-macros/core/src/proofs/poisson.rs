@@ -4,8 +4,8 @@
 //! sum_l (J_il d_l J_jk + J_jl d_l J_ki + J_kl d_l J_ij) = 0. Otherwise the flow preserves no Poisson structure, and what
 //! is called a Casimir function need not be conserved.
 
+use super::identities::vanishes_identically;
 use super::states::{State, Values, general, magnitude};
-use super::vanishing::vanishes;
 use crate::derivation::{Derivation, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::{Observable, PhaseSpace};
@@ -60,7 +60,7 @@ pub fn not_poisson(derivation: &Derivation) -> Option<NotPoisson> {
 /// algebra does not know every relation between functions.
 fn is_refuted(quantity: &Expr, symbols: &Symbols) -> bool {
     let Ok(quantity) = quantity.simplest().write() else { return false };
-    if vanishes(&quantity, &[]) {
+    if vanishes_identically(&quantity) {
         return false;
     }
     let fails = |values: Values| {

@@ -1,14 +1,18 @@
 //! The rank of DF: integrals that are functions of the others make it smaller than their number.
 
-use super::states::{self, Values};
+use std::collections::BTreeMap;
+
+use super::states::{self, State, Values};
 use crate::derivation::{Derivation, IntegralId, Rank};
 use crate::expression::Symbol;
-use crate::table::Table;
+use crate::precise::Real;
 
 /// Integrals beyond this number are not compared.
 const MOST_INTEGRALS: usize = 256;
-/// What is left of a row of length one below this is nothing.
-const NEGLIGIBLE: f64 = 1e-9;
+/// What is left of a row below this is nothing, as its entries and those of all columns are at most one.
+const NEGLIGIBLE: f64 = 1e-40;
+/// States at which the rank is taken.
+const STATES: usize = 4;
 
 /// The rank in general position is the largest of those at a few states.
 pub fn rank(derivation: &Derivation) -> Rank {
@@ -16,7 +20,8 @@ pub fn rank(derivation: &Derivation) -> Rank {
         return Rank::default();
     }
     let mut fewest: Option<Vec<Vec<IntegralId>>> = None;
-    for sets in states::general(&derivation.symbols).filter_map(|state| dependent_rows(derivation, &state)).take(4) {
+    for sets in states::general(&derivation.symbols).filter_map(|state| dependent_rows(derivation, &state)).take(STATES)
+    {
         if fewest.as_ref().is_none_or(|fewest| sets.len() < fewest.len()) {
             fewest = Some(sets);
         }
@@ -28,61 +33,92 @@ pub fn rank(derivation: &Derivation) -> Rank {
     Rank { rank, sets: fewest.unwrap_or_default() }
 }
 
-/// Each row that is a combination of earlier ones, together with them.
+/// Each row that is a combination of earlier ones, together with them: elimination in precise numbers, which masses of any
+/// size do not mislead. `None` where a gradient is not defined.
 fn dependent_rows(derivation: &Derivation, state: &Values) -> Option<Vec<Vec<IntegralId>>> {
-    let mut kept: Vec<Reduced> = Vec::new();
-    let mut sets = Vec::new();
+    let state = State::new(state);
+    let mut rows = Vec::new();
     for (id, integral) in derivation.integrals.iter() {
-        let entries = derivation.symbols.over_states(|_| 0.0);
-        let mut row = Reduced { entries, weights: derivation.integrals.map(|_| 0.0) };
-        for (symbol, entry) in &integral.gradient {
-            row.entries[*symbol] = states::evaluate(entry, state);
-        }
-        row.weights[id] = 1.0;
-        let length = row.length();
-        if !length.is_finite() {
-            return None;
-        }
-        row.scale(if length > 0.0 { 1.0 / length } else { 1.0 });
-        // Twice, because once leaves the rounding errors of large projections.
-        for _ in 0..2 {
-            kept.iter().for_each(|other| row.subtract_projection(other));
-        }
-        let rest = row.length();
-        if rest < NEGLIGIBLE {
-            sets.push(row.members());
-        } else {
-            row.scale(1.0 / rest);
-            kept.push(row);
+        let entries = integral.gradient.iter().map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?)));
+        rows.push(Combination {
+            entries: entries.collect::<Option<_>>()?,
+            weights: BTreeMap::from([(id, Real::from(1.0))]),
+        });
+    }
+    scale_columns(&mut rows);
+    let mut kept: Vec<(Symbol, Combination)> = Vec::new();
+    let mut sets = Vec::new();
+    for mut row in rows {
+        row.scale();
+        kept.iter().for_each(|(pivot, other)| row.eliminate(*pivot, other));
+        match row.largest().filter(|(_, size)| *size > NEGLIGIBLE) {
+            Some((pivot, _)) => kept.push((pivot, row)),
+            None => sets.push(row.members()),
         }
     }
     Some(sets)
 }
 
-/// A combination of rows of DF.
-struct Reduced {
-    entries: Table<Symbol, f64>,
-    weights: Table<IntegralId, f64>,
+/// Divides every column by its largest entry, so that units do not matter.
+fn scale_columns(rows: &mut [Combination]) {
+    let mut largest: BTreeMap<Symbol, Real> = BTreeMap::new();
+    for row in &mut *rows {
+        row.scale();
+        for (symbol, entry) in &row.entries {
+            let known = largest.entry(*symbol).or_insert_with(|| entry.abs());
+            if entry.abs().to_f64() > known.to_f64() {
+                *known = entry.abs();
+            }
+        }
+    }
+    for (symbol, entry) in rows.iter_mut().flat_map(|row| &mut row.entries) {
+        if largest[symbol].to_f64() > 0.0 {
+            *entry = &*entry / &largest[symbol];
+        }
+    }
 }
 
-impl Reduced {
-    fn length(&self) -> f64 {
-        self.entries.rows().map(|entry| entry * entry).sum::<f64>().sqrt()
+/// A combination of rows of DF.
+struct Combination {
+    entries: BTreeMap<Symbol, Real>,
+    weights: BTreeMap<IntegralId, Real>,
+}
+
+impl Combination {
+    /// The column and the size of the largest entry.
+    fn largest(&self) -> Option<(Symbol, f64)> {
+        let sizes = self.entries.iter().map(|(symbol, entry)| (*symbol, entry.abs().to_f64()));
+        sizes.max_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 
-    fn scale(&mut self, factor: f64) {
-        self.entries.rows_mut().chain(self.weights.rows_mut()).for_each(|entry| *entry *= factor);
+    /// Divides everything by the largest entry.
+    fn scale(&mut self) {
+        let Some((symbol, _)) = self.largest().filter(|(_, size)| *size > 0.0) else { return };
+        let largest = self.entries[&symbol].abs();
+        self.entries.values_mut().chain(self.weights.values_mut()).for_each(|entry| *entry = &*entry / &largest);
     }
 
-    fn subtract_projection(&mut self, other: &Self) {
-        let product: f64 = self.entries.rows().zip(other.entries.rows()).map(|(a, b)| a * b).sum();
-        self.entries.rows_mut().zip(other.entries.rows()).for_each(|(entry, other)| *entry -= product * other);
-        self.weights.rows_mut().zip(other.weights.rows()).for_each(|(weight, other)| *weight -= product * other);
+    /// Subtracts the multiple of another combination that leaves nothing in a column.
+    fn eliminate(&mut self, pivot: Symbol, other: &Self) {
+        let Some(entry) = self.entries.get(&pivot) else { return };
+        let factor = entry / &other.entries[&pivot];
+        subtract(&mut self.entries, &factor, &other.entries);
+        subtract(&mut self.weights, &factor, &other.weights);
+        self.entries.remove(&pivot);
     }
 
     /// The rows that take part.
     fn members(&self) -> Vec<IntegralId> {
-        let largest = self.weights.rows().fold(0.0, |largest: f64, weight| largest.max(weight.abs()));
-        self.weights.iter().filter(|(_, weight)| weight.abs() > 1e-6 * largest).map(|(id, _)| id).collect()
+        let size = |weight: &Real| weight.abs().to_f64();
+        self.weights.iter().filter(|(_, weight)| size(weight) > NEGLIGIBLE).map(|(id, _)| *id).collect()
+    }
+}
+
+/// a - factor b
+fn subtract<K: Ord + Copy>(a: &mut BTreeMap<K, Real>, factor: &Real, b: &BTreeMap<K, Real>) {
+    for (key, entry) in b {
+        let product = factor * entry;
+        let known = a.entry(*key).or_insert_with(Real::zero);
+        *known = &*known - &product;
     }
 }

@@ -1,15 +1,21 @@
 //! Whether C is invertible anywhere: a set of constraints whose C is singular in every state is not second class.
 //!
-//! Doubles find the suspects, at a few points in general position; constraints that are merely close to one another, or that
-//! differ elsewhere, look dependent there. That they are dependent is proved with exact arithmetic.
+//! Doubles find the suspects, at a few points in general position. Constraints that are merely close to one another look
+//! dependent in doubles, so numbers of 256 bits look again. That suspects are dependent everywhere is proved with exact
+//! arithmetic.
 
+use super::elimination::solve;
 use super::modular::are_dependent;
+use super::states::{State, Values};
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Expression;
-use crate::points::sample_points;
+use crate::points::{Point, sample_points};
+use crate::precise::Real;
 
 /// Entries of a normalised null vector below this count as zero.
 const NEGLIGIBLE: f64 = 1e-6;
+/// Pivots below this vanish, relative to rows of size one.
+const SMALLEST_PIVOT: f64 = 1e-10;
 
 /// The constraints that a vector of the null space of C involves, if C is singular at all points in general position.
 pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId>> {
@@ -18,6 +24,9 @@ pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId
         match regularity(derivation, &|expression| point.evaluate(expression)) {
             Regularity::Full => return None,
             Regularity::Undefined => {}
+            Regularity::Deficient(_) if is_regular(derivation, &State::new(&values_at(&point, derivation))) => {
+                return None;
+            }
             Regularity::Deficient(members) => singularity = Some(members),
         }
     }
@@ -64,6 +73,20 @@ pub(super) fn regularity(derivation: &Derivation, value: &impl Fn(&Expression) -
     }
 }
 
+fn values_at(point: &Point, derivation: &Derivation) -> Values {
+    derivation.symbols.unknowns().map(|symbol| point.symbol(symbol)).collect()
+}
+
+/// Whether precise numbers show that C is invertible in a state.
+pub(super) fn is_regular(derivation: &Derivation, state: &State) -> bool {
+    let Some(constraints) = derivation.constraints() else { return false };
+    let matrix = constraints.matrix();
+    let zeros = vec![Real::zero(); matrix.len()];
+    let rows = matrix.iter().map(|row| row.iter().map(|entry| state.evaluate(entry)).collect());
+    let rows: Option<Vec<Vec<Real>>> = rows.collect();
+    rows.is_some_and(|rows| solve(rows, zeros).is_some())
+}
+
 /// The columns that a vector of the null space involves, if there is one: Gaussian elimination with complete pivoting on rows
 /// scaled to one.
 fn null_vector(mut c: Vec<Vec<f64>>) -> Option<Vec<usize>> {
@@ -82,7 +105,7 @@ fn null_vector(mut c: Vec<Vec<f64>>) -> Option<Vec<usize>> {
                 }
             }
         }
-        if pivot < 1e-10 {
+        if pivot < SMALLEST_PIVOT {
             return Some(support(&c, step, &columns));
         }
         c.swap(step, at.0);

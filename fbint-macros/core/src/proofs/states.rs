@@ -28,8 +28,8 @@ pub(super) struct State {
 const CONVERGED: f64 = 1e-11;
 /// What moves away from its start by more than this factor has found no zero: it is on its way to infinity.
 const FARTHEST: f64 = 1e6;
-/// Entries of F below this are zero, in precise numbers.
-const PRECISE: f64 = 1e-60;
+/// The distance to the constraint set, relative to the one that doubles give.
+const SLACK: f64 = 100.0;
 /// Gauss-Newton steps from one start.
 const STEPS: usize = 60;
 /// Steps that make a state precise: each gains ten digits or so.
@@ -51,6 +51,22 @@ impl State {
             Coefficient::One => Some(Real::from(1.0)),
             Coefficient::MinusOne => Some(Real::from(-1.0)),
             Coefficient::Function(function) => self.evaluate(function),
+        }
+    }
+
+    /// Adds a number to an entry.
+    pub(super) fn shift(&mut self, symbol: Symbol, by: &Real) {
+        self.values[symbol] = &self.values[symbol] + by;
+    }
+
+    /// States as far from this one as these weights of rows of DF are meant, too: where the constraints hold exactly.
+    fn widen(&mut self, rows: &[Row], weights: &[f64]) {
+        let mut errors = self.values.map(|_| 0.0);
+        for (row, weight) in rows.iter().zip(weights) {
+            row.iter().for_each(|(symbol, entry)| errors[*symbol] += SLACK * (weight * entry).abs());
+        }
+        for (value, error) in self.values.rows_mut().zip(errors.rows()) {
+            *value = value.clone().within(*error);
         }
     }
 
@@ -126,15 +142,18 @@ fn refine(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Option
     let factors = normal_equations(&rows, 1e-13)?;
     let mut state = State::new(x);
     for _ in 0..REFINEMENTS {
-        let residual: Option<Vec<f64>> =
-            members.iter().map(|&row| Some(state.evaluate(&derivation.integrals[row].value)?.to_f64())).collect();
-        let residual = residual?;
-        if residual.iter().all(|entry| entry.abs() < PRECISE) {
+        let residual = |row: &IntegralId| state.evaluate(&derivation.integrals[*row].value);
+        let residual: Vec<Real> = members.iter().map(residual).collect::<Option<_>>()?;
+        let weights = factors.solve(&residual.iter().map(Real::to_f64).collect::<Vec<_>>());
+        if !residual.iter().any(Real::is_nonzero) {
+            let rest = factors.solve(&residual.iter().map(Real::error).collect::<Vec<_>>());
+            state.widen(&rows, &rest);
             return Some(state);
         }
-        for (row, weight) in rows.iter().zip(factors.solve(&residual)) {
+        for (row, weight) in rows.iter().zip(weights) {
             for &(symbol, entry) in row {
-                state.values[symbol] = &state.values[symbol] - &Real::from(weight * entry);
+                let value = &state.values[symbol] - &Real::from(weight * entry);
+                state.values[symbol] = value.within(0.0);
             }
         }
     }

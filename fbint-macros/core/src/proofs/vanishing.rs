@@ -1,10 +1,18 @@
-//! Whether an expression vanishes, decided by exact algebra: everywhere, or where others vanish.
+//! Whether an expression vanishes where others do, decided by division of polynomials.
 //!
 //! Functions become unknowns of their own, bound by polynomial relations: a root s of b by s^d = b, sine and cosine by
-//! s^2 + c^2 = 1. What is left is brought over one denominator, and division of the numerator by the relations (and by the
-//! constraints) decides: no remainder is a proof. A remainder proves nothing, because functions have more relations than
+//! s^2 + c^2 = 1. What is left is brought over one denominator and into lowest terms, P / Q, and division of P by the relations and
+//! the constraints decides: no remainder is a proof. A remainder proves nothing, because functions have more relations than
 //! these; nor is anything tried whose expansion may have more than a fixed number of terms, so that time is bounded by
 //! counts.
+//!
+//! Lowest terms matter, because what is divided by may vanish wherever the constraints hold: (x - z) / (z - x) is not 0 where
+//! x = z. Generated code may have divided such factors out, and then it has a value there. That value is P / Q, and Q is not 0: it
+//! divides whatever the code still divides by. So P = 0 is what has to be shown. For the same reason the numerators of the
+//! constraints need not be in lowest terms: they vanish where the constraint does, whatever was divided out. Among functions,
+//! lowest terms are not unique (x / sqrt(x)^2). There, no power of Q may vanish modulo the constraints, either.
+//!
+//! A root is any of the roots: s^d = b says nothing of its sign, so that a proof holds for all signs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,12 +20,13 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
+use super::identities::vanishes_identically;
 use crate::expression::{Expression, Function, Symbol};
-use crate::symbolic::{self, Expr};
+use crate::symbolic::{self, Expr, Fraction};
 
 /// Terms of an expansion beyond which it is not tried.
 const MOST_TERMS: usize = 4000;
-/// Degree of a polynomial beyond which it is not divided, and beyond which it is not divided by constraints.
+/// Exponent beyond which a power is not a polynomial, and degree beyond which a polynomial is not divided.
 const HIGHEST_DEGREE: usize = 40;
 const HIGHEST_DEGREE_ON_CONSTRAINTS: usize = 12;
 /// Terms of all polynomials together beyond which no Groebner basis is tried, and their number, and their degree.
@@ -25,25 +34,46 @@ const MOST_TERMS_OF_BASIS: usize = 24;
 const MOST_MEMBERS_OF_BASIS: usize = 5;
 const HIGHEST_DEGREE_OF_BASIS: usize = 4;
 
-/// Whether `expression` was shown to vanish wherever all of `constraints` do; everywhere, if there are none.
-pub(super) fn vanishes(expression: &Expression, constraints: &[&Expression]) -> bool {
+/// Whether `expression` was shown to vanish wherever all of `constraints` do and it is defined.
+pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression]) -> bool {
     if expression.is_zero() {
         return true;
     }
     let mut unknowns = Unknowns::above(constraints.iter().copied().chain([expression]));
-    let polynomial = unknowns.numerator(expression);
+    unknowns.zeros = constraints.iter().map(|constraint| Expression::clone(constraint)).collect();
+    let (polynomial, divisor) = unknowns.quotient(expression);
     let constraints: Vec<Expression> = constraints.iter().map(|constraint| unknowns.numerator(constraint)).collect();
     let all = || constraints.iter().chain(&unknowns.relations);
-    if !unknowns.is_division_short(&polynomial, &constraints) || all().any(|relation| terms(relation) > MOST_TERMS) {
+    let is_long = |polynomial: &Expression| terms(polynomial) > MOST_TERMS;
+    if !unknowns.is_division_short(&polynomial, &constraints)
+        || all().any(is_long)
+        || is_long(&divisor)
+        || degree(&divisor) > HIGHEST_DEGREE
+    {
         return false;
     }
-    let variables = order(all().chain([&polynomial]));
+    let variables = order(all().chain([&polynomial, &divisor]));
     let relations: Vec<Expr> = all().map(Expr::read).collect();
-    let polynomial = Expr::read(&polynomial);
-    symbolic::is_combination(&polynomial, &relations, &variables)
-        || !constraints.is_empty()
-            && is_basis_small(all())
-            && symbolic::is_in_ideal(&polynomial, &relations, &variables)
+    let fraction = Fraction::new(&Expr::read(&polynomial), &Expr::read(&divisor), &variables);
+    let Some(fraction) = fraction else { return false };
+    let is_rational = unknowns.relations.is_empty();
+    (fraction.vanishes_by_division(&relations) || is_basis_small(all()) && fraction.vanishes_by_basis(&relations))
+        && (is_rational || !fraction.divides_by_zero(&relations))
+}
+
+/// What a function is where its argument vanishes.
+fn value_at_zero(function: Function) -> Option<i64> {
+    match function {
+        Function::Abs | Function::Sin | Function::Tan | Function::Asin | Function::Atan => Some(0),
+        Function::Sinh | Function::Tanh => Some(0),
+        Function::Cos | Function::Cosh | Function::Exp => Some(1),
+        Function::Acos | Function::Ln | Function::Atan2 | Function::Powf => None,
+    }
+}
+
+/// Whether one expression is the other, or its negative.
+fn is_multiple(one: &Expression, other: &Expression) -> bool {
+    [one.clone() - other.clone(), one.clone() + other.clone()].iter().any(vanishes_identically)
 }
 
 /// Whether it was shown that not all of `expressions` can vanish together, not even at complex values.
@@ -55,7 +85,7 @@ pub(super) fn contradict(expressions: &[Expression]) -> bool {
         return false;
     }
     let variables = order(all());
-    symbolic::is_in_ideal(&Expr::read(&Expression::one()), &all().map(Expr::read).collect::<Vec<_>>(), &variables)
+    symbolic::contradict(&all().map(Expr::read).collect::<Vec<_>>(), &variables)
 }
 
 fn is_basis_small<'a>(members: impl Iterator<Item = &'a Expression> + Clone) -> bool {
@@ -108,6 +138,8 @@ fn weighted_degree(polynomial: &Expression, counts: &impl Fn(Symbol) -> bool) ->
 struct Unknowns {
     first: u32,
     next: u32,
+    /// What vanishes: functions of it, or of its negative, are numbers.
+    zeros: Vec<Expression>,
     /// What each unknown stands for that has been met.
     known: Vec<(Origin, Symbol)>,
     /// Polynomials that vanish.
@@ -136,6 +168,7 @@ impl Unknowns {
         Self {
             first,
             next: first,
+            zeros: Vec::new(),
             known: Vec::new(),
             relations: Vec::new(),
             substitutions: Vec::new(),
@@ -161,8 +194,7 @@ impl Unknowns {
         let of_constraints =
             constraints.iter().map(|constraint| symbolic::terms_of_power(terms(constraint), degree / 2));
         bound = bound.saturating_mul(of_constraints.max().unwrap_or(1));
-        let highest = if constraints.is_empty() { HIGHEST_DEGREE } else { HIGHEST_DEGREE_ON_CONSTRAINTS };
-        bound <= MOST_TERMS && degree <= highest
+        bound <= MOST_TERMS && degree <= HIGHEST_DEGREE_ON_CONSTRAINTS
     }
 
     /// The expression as a polynomial.
@@ -202,6 +234,12 @@ impl Unknowns {
     }
 
     fn call(&mut self, expression: &Expression, function: Function, argument: &Expression) -> Expression {
+        if let Some(value) = value_at_zero(function)
+            && self.zeros.iter().any(|zero| is_multiple(argument, zero))
+        {
+            // Not the number itself: a product with 0 would hide what is divided by.
+            return self.bound(Origin::Itself(expression.clone()), 1, Expression::integer(value));
+        }
         match function {
             Function::Sin | Function::Cos => {
                 let (sine, cosine) = self.pair([Function::Sin, Function::Cos], argument, 1);
@@ -298,10 +336,17 @@ impl Unknowns {
         Expression::from(symbol)
     }
 
-    /// The polynomial that vanishes where the expression does.
+    /// A polynomial that vanishes where the expression does.
     fn numerator(&mut self, expression: &Expression) -> Expression {
+        self.quotient(expression).0
+    }
+
+    /// The expression as a quotient of polynomials.
+    fn quotient(&mut self, expression: &Expression) -> (Expression, Expression) {
         let polynomial = self.replace(expression);
-        self.fraction(&polynomial).0
+        let (numerator, powers) = self.fraction(&polynomial);
+        let divisor = self.divisors(&powers);
+        (numerator, divisor)
     }
 
     /// What contains reciprocals over one denominator: the numerator, and each reciprocal that it lacks with its power.
@@ -370,50 +415,12 @@ fn positive_power(base: Expression, exponent: u64) -> Expression {
 
 #[cfg(test)]
 mod tests {
-    use super::vanishes;
+    use super::vanishes_where;
     use crate::expression::{Expression, Function, Symbol};
     use crate::symbolic::session;
 
     fn powers(base: Expression, numerator: i64, denominator: i64) -> Expression {
         base.power(num_rational::BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")
-    }
-
-    fn ratio(dividend: Expression, divisor: Expression) -> Expression {
-        dividend.divide(divisor).expect("the divisor is not 0")
-    }
-
-    #[test]
-    fn functions_vanish_by_their_relations_and_not_otherwise() {
-        let x = || Expression::from(Symbol(0));
-        let y = || Expression::from(Symbol(1));
-        let norm = |numerator| powers(powers(x(), 2, 1) + powers(y(), 2, 1), numerator, 2);
-        let call = |function, argument| Expression::call(function, [argument]);
-        let cases = [
-            (norm(1) * norm(-3) - norm(-2), true),
-            (norm(3) - norm(1) * (powers(x(), 2, 1) + powers(y(), 2, 1)), true),
-            (norm(1) - Expression::one(), false),
-            (norm(3) - norm(1), false),
-            (powers(x(), 1, 3) * powers(x(), 2, 3) - x(), true),
-            (powers(x(), 1, 3) - powers(x(), 2, 3), false),
-            (powers(x(), -1, 2) - ratio(powers(x(), 1, 2), x()), true),
-            (powers(x(), -1, 2) - powers(x(), 1, 2), false),
-            (ratio(x(), y()) + ratio(y(), x()) - ratio(powers(x(), 2, 1) + powers(y(), 2, 1), x() * y()), true),
-            (ratio(x(), y()) - ratio(y(), x()), false),
-            (call(Function::Tan, x()) * call(Function::Cos, x()) - call(Function::Sin, x()), true),
-            (call(Function::Tan, x()) - call(Function::Tan, y()), false),
-            (
-                powers(call(Function::Tanh, x()), 2, 1) + powers(call(Function::Cosh, x()), -2, 1) - Expression::one(),
-                true,
-            ),
-            (powers(call(Function::Abs, x()), 2, 1) - powers(x(), 2, 1), true),
-            (call(Function::Abs, x()) - x(), false),
-            (call(Function::Exp, x()) - call(Function::Exp, y()), false),
-        ];
-        let decided =
-            session(|| cases.map(|(expression, expected)| (vanishes(&expression, &[]), expected, expression)));
-        for (decided, expected, expression) in decided.expect("a session") {
-            assert_eq!(decided, expected, "{expression:?}");
-        }
     }
 
     #[test]
@@ -428,8 +435,37 @@ mod tests {
             (x() - y(), false),
             (powers(x(), 2, 1) - Expression::one(), false),
         ];
-        let decided =
-            session(|| cases.map(|(expression, expected)| (vanishes(&expression, &[&circle]), expected, expression)));
+        let decided = session(|| {
+            cases.map(|(expression, expected)| (vanishes_where(&expression, &[&circle]), expected, expression))
+        });
+        for (decided, expected, expression) in decided.expect("a session") {
+            assert_eq!(decided, expected, "{expression:?}");
+        }
+    }
+
+    /// What is divided by vanishes as well: the quotient has a value, which is not 0, or it has none.
+    #[test]
+    fn what_vanishes_is_not_cleared() {
+        let x = || Expression::from(Symbol(0));
+        let y = || Expression::from(Symbol(1));
+        let difference = || x() - y();
+        let over = |dividend: Expression, divisor: Expression| dividend * powers(divisor, -1, 1);
+        let root = || powers(difference(), 1, 2);
+        let cases = [
+            (over(difference(), y() - x()), false),
+            (over(powers(x(), 2, 1) - powers(y(), 2, 1), difference()), false),
+            (over(difference() * x(), powers(x(), 2, 1) - x() * y()), false),
+            (over(powers(difference(), 2, 1), difference()), true),
+            (over(difference(), powers(root(), 2, 1)), false),
+            (over(difference(), x() + y()), true),
+            (over(difference(), root()), false),
+            (over(difference(), Expression::call(Function::Abs, [difference()])), false),
+            (over(Expression::call(Function::Sin, [difference()]), difference()), false),
+            (Expression::call(Function::Sin, [y() - x()]) * x(), true),
+        ];
+        let decided = session(|| {
+            cases.map(|(expression, expected)| (vanishes_where(&expression, &[&difference()]), expected, expression))
+        });
         for (decided, expected, expression) in decided.expect("a session") {
             assert_eq!(decided, expected, "{expression:?}");
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syn::Ident;
 
-use super::{Declaration, ENERGY, MAX_ENTRIES, Named, RESERVED_NAMES, plain};
+use super::{ASSUME, Declaration, ENERGY, MAX_ENTRIES, Named, RESERVED_NAMES, plain};
 use crate::diagnostics::{Errors, nearest};
 
 /// What the name of a definition means.
@@ -47,6 +47,24 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
                 format!("the momentum `{p}` is {}, its coordinate `{q}` is {}", momentum.shape, coordinate.shape);
             errors.push(p.span(), format_args!("{message}: they must have the same shape"));
         }
+    }
+}
+
+/// Only what has to be proved can be assumed.
+pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
+    let Declaration { canonical, constraints, phase_constraints, defines, dynamics, outputs, .. } = declaration;
+    let mut refuse = |all: &[Named], reason: &str| {
+        for Named { name, assume, .. } in all {
+            let Some(word) = assume else { continue };
+            errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
+        }
+    };
+    if *canonical {
+        refuse(constraints, "is kept by construction, which leaves nothing to be assumed");
+    }
+    refuse(phase_constraints, "is kept by construction, which leaves nothing to be assumed");
+    for all in [defines, dynamics, outputs] {
+        refuse(all, "is not an integral, and only the conservation of integrals can be assumed");
     }
 }
 

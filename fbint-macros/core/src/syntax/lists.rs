@@ -6,7 +6,7 @@ use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
 use super::attribute::{END_OF_INPUT, Reader, is_equals};
 use super::key::{Attribute, Key, Variables};
-use super::{Family, MAX_ENTRIES, Named, Shape, Variable, whole};
+use super::{ASSUME, Family, MAX_ENTRIES, Named, Shape, Variable, whole};
 
 impl Reader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
@@ -137,17 +137,21 @@ impl Reader<'_> {
     }
 
     fn definition(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Named> {
-        if let [name @ TokenTree::Ident(_)] = tokens
-            && key.takes_definitions()
-        {
-            let name = self.name(key, name)?;
-            return Some(Named { value: syn::parse_quote!(#name), family: None, name });
-        }
         let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
         let (head, value) = match equals {
             Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
             _ => (tokens, &[][..]),
         };
+        let (assume, head) = match head {
+            [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..]),
+            _ => (None, head),
+        };
+        if let ([name @ TokenTree::Ident(_)], []) = (head, value)
+            && key.takes_definitions()
+        {
+            let name = self.name(key, name)?;
+            return Some(Named { value: syn::parse_quote!(#name), assume, family: None, name });
+        }
         let (name, index) = match head {
             [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(key, name)?, None),
             [name @ TokenTree::Ident(_), TokenTree::Group(index)]
@@ -178,7 +182,7 @@ impl Reader<'_> {
             return None;
         }
         match self.parsed(&value[1..], Expr::parse, None) {
-            Some(value) => Some(Named { name, family, value }),
+            Some(value) => Some(Named { name, assume, family, value }),
             None => {
                 self.attribute.broken.push(name);
                 None

@@ -25,6 +25,9 @@ use crate::diagnostics::Errors;
 /// The words of the expression language. None of them can name a part of a model.
 pub const RESERVED_NAMES: [&str; 7] = ["PI", "vector", "matrix", "identity", "zeros", "hat", "multiplier"];
 
+/// The word before the name of what is conserved although algebra does not prove it.
+pub const ASSUME: &str = "assume";
+
 /// The name of the integral that `hamiltonian` adds.
 pub const ENERGY: &str = "energy";
 
@@ -104,11 +107,14 @@ pub enum Shape {
     },
 }
 
-/// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`.
+/// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`; in some lists with `assume`
+/// before the name.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// Its name.
     pub name: Ident,
+    /// The word `assume` before the name.
+    pub assume: Option<Ident>,
     /// The index that makes it a family.
     pub family: Option<Family>,
     /// The expression.
@@ -197,6 +203,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
     if paired {
         check::conjugates(&declaration, errors);
     }
+    check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, has_energy, errors);
     check::size(&mut declaration, errors);
     declaration.broken.extend(parameters.broken);

@@ -75,7 +75,7 @@ fn stepped(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> {
             match run(&setting(pendulum), h) {
                 Ok(trial) => trials.push((h, trial)),
                 // The step is too long for the method: the curve begins at a shorter one.
-                Err(fbint_runtime::Error::BlowUp(_)) => {}
+                Err(fbint_runtime::Error::Failed(_)) => {}
                 Err(error) => return Err(error),
             }
         }

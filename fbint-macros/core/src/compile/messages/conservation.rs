@@ -5,7 +5,8 @@ use crate::derivation::Derivation;
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::notation;
-use crate::proofs::Violation;
+use crate::proofs::{Found, Violation, Witness};
+use crate::syntax::ASSUME;
 
 /// Values that a witness lists at most.
 const MOST_VALUES: usize = 16;
@@ -16,12 +17,35 @@ impl Messages<'_> {
         let mut errors = Errors::new();
         let mut rest = violations;
         while let Some(first) = rest.first() {
-            let stem = |violation: &Violation| derivation.integrals[violation.integral].name.split('[').next();
-            let count = rest.iter().take_while(|violation| stem(violation) == stem(first)).count();
+            let key = |violation: &Violation| {
+                (derivation.integrals[violation.integral].name.split('[').next(), is_refuted(violation))
+            };
+            let count = rest.iter().take_while(|violation| key(violation) == key(first)).count();
             errors.push(self.model.spans[first.integral], self.violation(derivation, first, &rest[1..count]));
             rest = &rest[count..];
         }
         errors.flush().err().unwrap_or_else(|| super::no_model(self.declaration))
+    }
+
+    /// What is neither proved nor refuted.
+    fn undecided(&self, violation: &Violation, rate: &str, states: usize, others: &[Violation]) -> String {
+        let name = self.name(violation.integral);
+        let stem = self.model.problem.integrals[violation.integral].name.split('[').next().unwrap_or_default();
+        let also = match others {
+            [] => String::new(),
+            [other] => format!(", nor is {}", self.name(other.integral)),
+            _ => format!(", nor are {}", self.names(others.iter().map(|other| other.integral))),
+        };
+        let tried = match states {
+            0 => "the search found no state in which that is defined".to_owned(),
+            1 => "it vanishes in the one state that the search found".to_owned(),
+            _ => format!("it vanishes in all {states} states that were tried, to 70 digits"),
+        };
+        format!(
+            "{name} is neither proved to be conserved nor refuted{also}: algebra does not show that {rate} is 0, and {tried}; \
+             write it in another form, or take the responsibility for it with `{ASSUME}` before its name, as in \
+             `{ASSUME} {stem} = ..`"
+        )
     }
 
     fn violation(&self, derivation: &Derivation, violation: &Violation, others: &[Violation]) -> String {
@@ -34,8 +58,16 @@ impl Messages<'_> {
             (false, false) => "is not conserved:",
         };
         let rate = notation::short(&violation.rate, &derivation.symbols);
-        let value = number(violation.value);
-        let witness = witness(derivation, violation);
+        let legend =
+            if has_multipliers(derivation, violation) { " (c: the multipliers of the constraints)" } else { "" };
+        let found = match &violation.found {
+            Found::Witness(witness) => witness,
+            Found::Nothing(states) => {
+                return self.undecided(violation, &format!("d/dt = {rate}{legend}"), *states, others);
+            }
+        };
+        let value = number(found.value);
+        let witness = witness(derivation, violation, found);
         let also = match others {
             [] => String::new(),
             [other] => format!("; {} is not conserved either", name(other)),
@@ -43,10 +75,13 @@ impl Messages<'_> {
         };
         let remedy =
             if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
-        let legend =
-            if has_multipliers(derivation, violation) { " (c: the multipliers of the constraints)" } else { "" };
-        format!("{} {what} d/dt = {rate}{legend}, which is {value} at {witness}{also}{remedy}", name(violation))
+        format!("{} {what} d/dt = {rate}{legend}, which is {value} {witness}{also}{remedy}", name(violation))
     }
+}
+
+/// Whether a state was found in which it is not conserved.
+fn is_refuted(violation: &Violation) -> bool {
+    matches!(violation.found, Found::Witness(_))
 }
 
 fn has_multipliers(derivation: &Derivation, violation: &Violation) -> bool {
@@ -54,7 +89,7 @@ fn has_multipliers(derivation: &Derivation, violation: &Violation) -> bool {
 }
 
 /// The values of the symbols that the rate depends on; of all, where it contains multipliers.
-fn witness(derivation: &Derivation, violation: &Violation) -> String {
+fn witness(derivation: &Derivation, violation: &Violation, found: &Witness) -> String {
     let unknowns: Vec<Symbol> = derivation.symbols.unknowns().collect();
     let relevant: Vec<Symbol> = if has_multipliers(derivation, violation) && unknowns.len() <= MOST_VALUES {
         unknowns
@@ -62,12 +97,21 @@ fn witness(derivation: &Derivation, violation: &Violation) -> String {
         let symbols = violation.rate.symbols();
         unknowns.into_iter().filter(|symbol| symbols.contains(symbol)).collect()
     };
-    let value = |&symbol: &Symbol| format!("{} = {}", derivation.symbols[symbol].name, number(violation.state[symbol]));
+    if relevant.is_empty() {
+        return "in every state".to_owned();
+    }
+    let digits = if found.is_exact { exact } else { number };
+    let value = |&symbol: &Symbol| format!("{} = {}", derivation.symbols[symbol].name, digits(found.state[symbol]));
     let mut values: Vec<String> = relevant.iter().take(MOST_VALUES).map(value).collect();
     if relevant.len() > MOST_VALUES {
         values.push("..".to_owned());
     }
-    values.join(", ")
+    format!("at {}", values.join(", "))
+}
+
+/// All digits.
+fn exact(value: f64) -> String {
+    if (1e-3..1e6).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }
 
 /// Three digits.

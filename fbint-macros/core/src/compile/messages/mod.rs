@@ -10,6 +10,7 @@ use syn::spanned::Spanned;
 
 pub(super) use self::definedness::undefined;
 pub(super) use self::obstacles::Obstacle;
+use crate::check::Disagreement;
 use crate::derivation::IntegralId;
 use crate::elaborate::Model;
 use crate::expression::Symbol;
@@ -58,6 +59,13 @@ impl Messages<'_> {
 
 pub(super) fn no_model(declaration: &Declaration) -> syn::Error {
     syn::Error::new(declaration.item.ident.span(), "internal error: no model and no mistake")
+}
+
+/// A bug of the compiler, or of its computer-algebra system.
+pub(super) fn disagreement(declaration: &Declaration, disagreement: &Disagreement) -> syn::Error {
+    let quantity = &disagreement.quantity;
+    let text = format!("internal error: {quantity} as derived disagrees with the declaration; please report it");
+    syn::Error::new(declaration.item.ident.span(), text)
 }
 
 /// A bug of the compiler.

@@ -1,0 +1,167 @@
+//! What was derived, held against what was declared, at one point.
+
+use super::{Declared, Gradient, dot};
+use crate::derivation::{
+    Coefficient, Constraints, Derivation, Dynamics, Field, IntegralId, KineticEnergy, Role, Structure,
+};
+use crate::expression::{Expression, Symbol};
+use crate::points::Point;
+use crate::precise::Real;
+
+/// A derivation and its problem at one point.
+pub(super) struct Comparison<'a> {
+    pub(super) declared: Declared<'a>,
+    pub(super) derivation: &'a Derivation,
+    pub(super) point: Point<'a>,
+}
+
+/// Names what disagrees.
+type Verdict = Result<(), String>;
+
+impl Comparison<'_> {
+    pub(super) fn all(&self) -> Verdict {
+        self.integrals()?;
+        self.structure()?;
+        match &self.derivation.field {
+            Field::Dirac(constraints) => self.constraints(constraints)?,
+            Field::Given(_) => self.given_field()?,
+        }
+        self.outputs()?;
+        self.kinetic_energy()
+    }
+
+    /// F and DF.
+    fn integrals(&self) -> Verdict {
+        for (id, integral) in self.derivation.integrals.iter() {
+            let declared = &self.declared.integrals[id];
+            self.holds(&integral.value, &declared.value, || integral.name.clone())?;
+            let gradient = || format!("the gradient of {}", integral.name);
+            for state in self.derivation.symbols.states() {
+                let expected = declared.gradient.get(&state).cloned().unwrap_or_else(Real::zero);
+                let derived = self.derivation.entry(id, state).cloned().unwrap_or_else(Expression::zero);
+                self.holds(&derived, &expected, gradient)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// J
+    fn structure(&self) -> Verdict {
+        let symbols = &self.derivation.symbols;
+        for (x, row) in symbols.states().zip(&self.declared.matrix) {
+            let derived = self.derivation.structure.row(symbols, x);
+            for (y, expected) in symbols.states().zip(row) {
+                let entry = derived.iter().find(|(column, _)| *column == y).map(|(_, entry)| *entry);
+                let entry = match entry {
+                    Some(Coefficient::Function(function)) => function.clone(),
+                    Some(Coefficient::One) => Expression::one(),
+                    Some(Coefficient::MinusOne) => -Expression::one(),
+                    None => Expression::zero(),
+                };
+                self.holds(&entry, expected, || "the Poisson matrix".to_owned())?;
+            }
+        }
+        let agrees = match &self.declared.problem.dynamics {
+            Dynamics::Canonical { .. } => matches!(self.derivation.structure, Structure::Canonical),
+            Dynamics::Poisson { .. } => matches!(self.derivation.structure, Structure::Matrix(_)),
+            Dynamics::Given { .. } => matches!(self.derivation.structure, Structure::None),
+        };
+        if agrees { Ok(()) } else { Err("the bracket".to_owned()) }
+    }
+
+    /// C and b.
+    fn constraints(&self, constraints: &Constraints) -> Verdict {
+        let members = constraints.members();
+        let flows: Vec<Gradient> =
+            members.iter().map(|id| self.declared.flow(&self.declared.integrals[*id].gradient)).collect();
+        let name = |id: IntegralId| &self.derivation.integrals[id].name;
+        for (row, f) in constraints.matrix().iter().zip(&members) {
+            let gradient = &self.declared.integrals[*f].gradient;
+            for ((entry, g), flow) in row.iter().zip(&members).zip(&flows) {
+                let bracket = || format!("the bracket {{{}, {}}}", name(*f), name(*g));
+                self.holds(entry, &dot(gradient, flow), bracket)?;
+            }
+        }
+        let right_side = constraints.right_side(&self.derivation.integrals);
+        for ((entry, f), flow) in right_side.iter().zip(&members).zip(&flows) {
+            let hamiltonian = self.declared.hamiltonian.as_ref().ok_or("the Hamiltonian")?;
+            self.holds(entry, &dot(flow, &hamiltonian.gradient), || format!("the bracket {{H, {}}}", name(*f)))?;
+        }
+        Ok(())
+    }
+
+    /// x', as it is given or J grad H.
+    fn given_field(&self) -> Verdict {
+        let Field::Given(rates) = &self.derivation.field else { return Ok(()) };
+        let flow = self.declared.hamiltonian.as_ref().map(|hamiltonian| self.declared.flow(&hamiltonian.gradient));
+        for (state, rate) in self.derivation.symbols.states().zip(rates.rows()) {
+            let name = || format!("the rate of {}", self.derivation.symbols[state].name);
+            let expected = match (&self.declared.problem.dynamics, &flow) {
+                (Dynamics::Given { rates }, _) => {
+                    let declared = self.derivation.symbols.states().zip(rates).find(|(other, _)| *other == state);
+                    declared.and_then(|(_, declared)| self.evaluate(declared))
+                }
+                (_, Some(flow)) => Some(flow.get(&state).cloned().unwrap_or_else(Real::zero)),
+                (_, None) => None,
+            };
+            if let Some(expected) = expected {
+                self.holds(rate, &expected, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn outputs(&self) -> Verdict {
+        let declared = &self.declared.problem.outputs;
+        if declared.len() != self.derivation.outputs.len() {
+            return Err("the number of outputs".to_owned());
+        }
+        for (output, declared) in self.derivation.outputs.iter().zip(declared) {
+            if let Some(expected) = self.evaluate(&declared.value) {
+                self.holds(&output.value, &expected, || output.name.clone())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where H = T(p) + U(q), (D^2 H) v of a v along momenta has no entries along coordinates; where T is quadratic, it does not
+    /// depend on p.
+    fn kinetic_energy(&self) -> Verdict {
+        let Some(hamiltonian) = self.declared.problem.dynamics.hamiltonian() else { return Ok(()) };
+        let symbols = &self.derivation.symbols;
+        let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
+        let value = |symbol| self.point.symbol(symbol);
+        let direction: Gradient =
+            symbols.states().filter(is_momentum).map(|symbol| (symbol, Real::from(value(symbol)))).collect();
+        let along = |factor: f64| {
+            let scaled = |symbol| if is_momentum(&symbol) { factor * value(symbol) } else { value(symbol) };
+            self.declared.second_derivative(hamiltonian, &direction, scaled).unwrap_or_default()
+        };
+        let entry = |gradient: &Gradient, symbol| gradient.get(&symbol).cloned().unwrap_or_else(Real::zero);
+        let here = along(1.0);
+        let is_separable =
+            symbols.states().filter(|symbol| !is_momentum(symbol)).all(|symbol| !entry(&here, symbol).is_nonzero());
+        let is_quadratic = || {
+            let there = along(2.0);
+            symbols.states().all(|symbol| !(&entry(&here, symbol) - &entry(&there, symbol)).is_nonzero())
+        };
+        let agrees = match self.derivation.kinetic_energy {
+            KineticEnergy::General => true,
+            KineticEnergy::Separable => is_separable,
+            KineticEnergy::Quadratic => is_separable && is_quadratic(),
+        };
+        if agrees { Ok(()) } else { Err("the kinetic energy".to_owned()) }
+    }
+
+    fn evaluate(&self, expression: &Expression) -> Option<Real> {
+        super::at(self.declared.problem, &self.point).evaluate(expression)
+    }
+
+    /// What was derived may be undefined where what was declared is defined: there it says nothing.
+    fn holds(&self, derived: &Expression, expected: &Real, name: impl Fn() -> String) -> Verdict {
+        match self.evaluate(derived) {
+            Some(derived) if (&derived - expected).is_nonzero() => Err(name()),
+            Some(_) | None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Values and gradients of expressions, by automatic differentiation in reverse: no algebra takes part.
+
+use std::collections::BTreeMap;
+
+use super::number::{Number, slope, slope_of_power};
+use crate::expression::{Expression, Symbol};
+
+/// A value, and the derivatives by the symbols that the expression contains.
+#[derive(Clone, Debug)]
+pub(super) struct Differentiated<T> {
+    pub(super) value: T,
+    pub(super) gradient: BTreeMap<Symbol, T>,
+}
+
+/// A point: the value of every symbol, and which of them are variables to differentiate by.
+pub(super) struct At<V, I> {
+    pub(super) value: V,
+    pub(super) is_variable: I,
+}
+
+impl<V, I: Fn(Symbol) -> bool> At<V, I> {
+    /// The value of an expression, where all of it is defined.
+    pub(super) fn evaluate<T: Number>(&self, expression: &Expression) -> Option<T>
+    where
+        V: Fn(Symbol) -> T,
+    {
+        Some(self.parts(expression)?.value)
+    }
+
+    /// The value and the gradient of an expression, where all of it is defined.
+    pub(super) fn differentiate<T: Number>(&self, expression: &Expression) -> Option<Differentiated<T>>
+    where
+        V: Fn(Symbol) -> T,
+    {
+        let evaluated = self.parts(expression)?;
+        let mut gradient = BTreeMap::new();
+        propagate(expression, &evaluated, T::integer(1), &mut gradient)?;
+        Some(Differentiated { value: evaluated.value, gradient })
+    }
+
+    fn parts<T: Number>(&self, expression: &Expression) -> Option<Evaluated<T>>
+    where
+        V: Fn(Symbol) -> T,
+    {
+        let parts: Vec<Evaluated<T>> = expression.children().map(|part| self.parts(part)).collect::<Option<_>>()?;
+        let mut values = parts.iter().map(|part| &part.value);
+        let value = match expression {
+            Expression::Number(number) => T::rational(number),
+            Expression::Pi => T::pi(),
+            Expression::Symbol(symbol) => (self.value)(*symbol),
+            Expression::Sum(_) => values.fold(T::integer(0), |sum, term| sum.plus(term)),
+            Expression::Product(_) => values.fold(T::integer(1), |product, factor| product.times(factor)),
+            Expression::Power(_, exponent) => values.next()?.power(exponent)?,
+            Expression::Call(function, _) => T::call(*function, &values.cloned().collect::<Vec<_>>())?,
+        };
+        let varies = match expression {
+            Expression::Symbol(symbol) => (self.is_variable)(*symbol),
+            _ => parts.iter().any(|part| part.varies),
+        };
+        Some(Evaluated { value, varies, parts })
+    }
+}
+
+/// The value of an expression and of its parts.
+struct Evaluated<T> {
+    value: T,
+    /// Whether it contains a variable.
+    varies: bool,
+    parts: Vec<Evaluated<T>>,
+}
+
+/// Adds to `gradient` what the variables of an expression contribute, where the whole depends on it at the rate `weight`.
+fn propagate<T: Number>(
+    expression: &Expression,
+    evaluated: &Evaluated<T>,
+    weight: T,
+    gradient: &mut BTreeMap<Symbol, T>,
+) -> Option<()> {
+    if let Expression::Symbol(symbol) = expression {
+        let sum = gradient.get(symbol).map_or_else(|| weight.clone(), |sum| sum.plus(&weight));
+        gradient.insert(*symbol, sum);
+        return Some(());
+    }
+    for (place, (part, of_part)) in expression.children().zip(&evaluated.parts).enumerate() {
+        if of_part.varies {
+            propagate(part, of_part, weighted(expression, evaluated, &weight, place)?, gradient)?;
+        }
+    }
+    Some(())
+}
+
+/// `weight` times the derivative of an expression by its part at `place`.
+fn weighted<T: Number>(expression: &Expression, evaluated: &Evaluated<T>, weight: &T, place: usize) -> Option<T> {
+    let parts = &evaluated.parts;
+    Some(match expression {
+        Expression::Product(_) => {
+            let others = parts.iter().enumerate().filter(|(other, _)| *other != place);
+            others.fold(weight.clone(), |product, (_, factor)| product.times(&factor.value))
+        }
+        Expression::Power(_, exponent) => weight.times(&slope_of_power(&parts[0].value, exponent)?),
+        Expression::Call(function, _) => {
+            let arguments: Vec<T> = parts.iter().map(|part| part.value.clone()).collect();
+            weight.times(&slope(*function, &arguments, place)?)
+        }
+        Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => weight.clone(),
+    })
+}

@@ -1,0 +1,64 @@
+//! A search for a state in which something is positive, one unknown at a time.
+
+use crate::derivation::Symbols;
+use crate::expression::{Expression, Symbol};
+use crate::points::search_points;
+use crate::table::Table;
+
+/// Starts, and passes over the unknowns from each.
+const STARTS: usize = 4;
+const SWEEPS: usize = 24;
+/// Distances at which the next values are taken, from which a parabola says where to go.
+const DISTANCES: [f64; 8] = [1e-6, 1e-3, 1e-1, 1.0, 1e2, 1e4, 1e7, 1e10];
+
+/// Whether the ascent finds values of an expression's unknowns at which `height` of it is positive. A domain that is small and
+/// far away is found where the height is smooth on the way, which points drawn at random are not.
+pub(super) fn is_positive_somewhere(expression: &Expression, symbols: &Symbols, height: impl Fn(f64) -> f64) -> bool {
+    let unknowns: Vec<Symbol> = expression.symbols().into_iter().collect();
+    search_points(symbols).take(STARTS).any(|start| {
+        let last = unknowns.last().map_or(0, |symbol| symbol.0 + 1);
+        let mut values: Table<Symbol, f64> = (0..last).map(|index| start.symbol(Symbol(index))).collect();
+        let at = |values: &Table<Symbol, f64>| {
+            let value = height(expression.evaluate(&|symbol| values[symbol]));
+            if value.is_nan() { f64::NEG_INFINITY } else { value }
+        };
+        let mut best = at(&values);
+        for _ in 0..SWEEPS {
+            let before = best;
+            for &symbol in &unknowns {
+                let here = values[symbol];
+                let mut along = |place: f64| {
+                    let mut moved = values.clone();
+                    moved[symbol] = place;
+                    at(&moved)
+                };
+                let (highest, place) = highest(here, best, &mut along);
+                (best, values[symbol]) = (highest, place);
+                if best > 0.0 {
+                    return true;
+                }
+            }
+            if best <= before {
+                return false;
+            }
+        }
+        false
+    })
+}
+
+/// The highest of the places near, and of the tops of the parabolas through them, with its height.
+fn highest(here: f64, height: f64, along: &mut impl FnMut(f64) -> f64) -> (f64, f64) {
+    let mut best = (height, here);
+    for distance in DISTANCES {
+        let [below, above] = [-distance, distance].map(|step| (along(here + step), here + step));
+        let curvature = above.0 - 2.0 * height + below.0;
+        let top = here + 0.5 * distance * (below.0 - above.0) / curvature;
+        let top = if curvature < 0.0 && top.is_finite() { (along(top), top) } else { above };
+        for candidate in [below, above, top] {
+            if candidate.0 > best.0 {
+                best = candidate;
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,91 @@
+//! Expressions evaluated in double precision.
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive};
+
+use super::{Expression, Symbol, to_f64};
+use crate::scaled::Scaled;
+
+impl Expression {
+    /// The value in double precision, `value` giving that of each symbol.
+    pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
+        match self {
+            Self::Number(number) => to_f64(number),
+            Self::Pi => std::f64::consts::PI,
+            Self::Symbol(symbol) => value(*symbol),
+            Self::Sum(terms) => terms.iter().map(|term| term.evaluate(value)).sum(),
+            Self::Product(factors) => {
+                let (mut product, mut in_range) = (1.0, true);
+                for factor in factors.iter() {
+                    product *= factor.evaluate(value);
+                    in_range &= product.is_normal();
+                }
+                // The value may be a double though some of its factors are none.
+                if in_range { product } else { self.scaled(value).to_f64() }
+            }
+            Self::Power(base, exponent) => power_f64(base.evaluate(value), exponent),
+            Self::Call(function, arguments) => {
+                let arguments: Vec<f64> = arguments.iter().map(|argument| argument.evaluate(value)).collect();
+                function.evaluate(&arguments)
+            }
+        }
+    }
+
+    /// The value, where that of a factor may leave the range of a double.
+    fn scaled(&self, value: &impl Fn(Symbol) -> f64) -> Scaled {
+        match self {
+            Self::Number(number) => Scaled::rational(number),
+            Self::Product(factors) => {
+                factors.iter().fold(Scaled::from(1.0), |product, factor| product.times(factor.scaled(value)))
+            }
+            Self::Power(base, exponent) => match (exponent.numer().to_i32(), exponent.denom().to_i32()) {
+                (Some(power), Some(1)) => base.scaled(value).powi(power),
+                (Some(power), Some(2)) => base.scaled(value).sqrt().powi(power),
+                _ => Scaled::from(self.evaluate(value)),
+            },
+            other => Scaled::from(other.evaluate(value)),
+        }
+    }
+
+    /// The value in double precision, and how large the terms are whose rounding it may have: of a sum, that of all its terms,
+    /// though they cancel.
+    pub fn evaluate_with_size(&self, value: &impl Fn(Symbol) -> f64) -> (f64, f64) {
+        let result = self.evaluate(value);
+        let relative = |part: &Self| {
+            let (value, size) = part.evaluate_with_size(value);
+            if value == 0.0 { 1.0 } else { size / value.abs() }
+        };
+        let size = match self {
+            Self::Number(_) | Self::Pi | Self::Symbol(_) => result.abs(),
+            Self::Sum(terms) => terms.iter().map(|term| term.evaluate_with_size(value).1).sum(),
+            Self::Product(factors) if result == 0.0 => {
+                factors.iter().map(|factor| factor.evaluate_with_size(value).1).product()
+            }
+            Self::Product(factors) => result.abs() * factors.iter().map(relative).sum::<f64>(),
+            Self::Power(base, exponent) => result.abs() * (1.0 + to_f64(&exponent.abs()) * relative(base)),
+            Self::Call(function, arguments) => {
+                let mut values: Vec<f64> = arguments.iter().map(|argument| argument.evaluate(value)).collect();
+                let mut size = result.abs();
+                for (place, argument) in arguments.iter().enumerate() {
+                    let (at, error) = argument.evaluate_with_size(value);
+                    let step = 1e-7 * error;
+                    values[place] = at + step;
+                    let slope = (function.evaluate(&values) - result) / 1e-7;
+                    values[place] = at;
+                    size += if slope.is_finite() { slope.abs() } else { 0.0 };
+                }
+                size
+            }
+        };
+        (result, size)
+    }
+}
+
+fn power_f64(base: f64, exponent: &BigRational) -> f64 {
+    match exponent.is_integer().then(|| exponent.to_integer().to_i32()).flatten() {
+        Some(integer) => base.powi(integer),
+        None if *exponent.denom() == BigInt::from(2) => base.sqrt().powi(exponent.numer().to_i32().unwrap_or(i32::MAX)),
+        None => base.powf(to_f64(exponent)),
+    }
+}

@@ -1,0 +1,133 @@
+//! Sizes of a model's unknowns at which every term matters.
+//!
+//! In p^2 / (2 m) - G m M / r with the constants of the solar system and numbers of size one, the first term is lost in the
+//! rounding of the second, and with it every fault in what computes it. Here the logarithms of the sizes are chosen such
+//! that the terms of every sum are about equal, and arguments of functions about one: linear equations, one for each term
+//! but the first, to which the method of Kaczmarz finds a solution near zero, or a compromise where there is none.
+
+use num_traits::ToPrimitive;
+
+use crate::derivation::{Coefficient, Derivation, Field};
+use crate::expression::{Expression, Function, Symbol};
+use crate::points::{IntegralSizes, Sizes};
+use crate::scaled::magnitude;
+use crate::table::Table;
+
+/// Passes over the equations.
+const SWEEPS: usize = 24;
+/// Equations that are looked at; of more, every second or third one.
+const MOST_EQUATIONS: usize = 1024;
+/// The largest binary logarithm of a size.
+const LARGEST: f64 = 160.0;
+
+/// Sizes that balance the terms: those of other sums are balanced best in every turn.
+pub(super) fn balanced(derivation: &Derivation, turn: usize) -> Sizes {
+    let equations = equations(derivation);
+    let step = equations.len() / MOST_EQUATIONS + 1;
+    let start = turn * equations.len() / 4;
+    let order = || (0..equations.len()).step_by(step).map(|index| &equations[(index + start) % equations.len()]);
+    let mut logarithms: Table<Symbol, f64> = derivation.symbols.unknowns().map(|_| 0.0).collect();
+    for equation in (0..SWEEPS).flat_map(|_| order()) {
+        let length: f64 = equation.degrees.iter().map(|(_, degree)| degree * degree).sum();
+        let residual = equation.at(&logarithms);
+        for (symbol, degree) in &equation.degrees {
+            let moved = logarithms[*symbol] - degree * residual / length;
+            logarithms[*symbol] = moved.clamp(-LARGEST, LARGEST);
+        }
+    }
+    Sizes {
+        unknowns: logarithms.map(|logarithm| logarithm.exp2()),
+        integrals: derivation.integrals.map(|_| IntegralSizes::ONE),
+    }
+}
+
+/// A product of powers of unknowns, as far as its size is concerned.
+#[derive(Clone, Debug, Default)]
+struct Term {
+    /// The binary logarithm of the coefficient.
+    logarithm: f64,
+    degrees: Vec<(Symbol, f64)>,
+}
+
+impl Term {
+    /// What an expression is like in size; a sum is like its first term that is not a number.
+    fn of(expression: &Expression) -> Self {
+        let mut term = Self::default();
+        term.multiply(expression, 1.0);
+        term
+    }
+
+    fn multiply(&mut self, factor: &Expression, exponent: f64) {
+        match factor {
+            Expression::Number(number) => self.logarithm += exponent * magnitude(number) as f64,
+            Expression::Symbol(symbol) => self.raise(*symbol, exponent),
+            Expression::Sum(terms) => {
+                let first = terms.iter().find(|term| term.as_number().is_none());
+                first.into_iter().for_each(|term| self.multiply(term, exponent));
+            }
+            Expression::Product(factors) => factors.iter().for_each(|factor| self.multiply(factor, exponent)),
+            Expression::Power(base, power) => self.multiply(base, exponent * power.to_f64().unwrap_or(1.0)),
+            Expression::Call(Function::Abs, arguments) => self.multiply(&arguments[0], exponent),
+            Expression::Pi | Expression::Call(..) => {}
+        }
+    }
+
+    fn raise(&mut self, symbol: Symbol, exponent: f64) {
+        match self.degrees.iter_mut().find(|(known, _)| *known == symbol) {
+            Some((_, degree)) => *degree += exponent,
+            None => self.degrees.push((symbol, exponent)),
+        }
+    }
+
+    fn divided_by(mut self, other: &Self) -> Self {
+        self.logarithm -= other.logarithm;
+        other.degrees.iter().for_each(|(symbol, degree)| self.raise(*symbol, -degree));
+        self.degrees.retain(|(_, degree)| *degree != 0.0);
+        self
+    }
+
+    /// The binary logarithm of the term's size.
+    fn at(&self, logarithms: &Table<Symbol, f64>) -> f64 {
+        self.logarithm + self.degrees.iter().map(|(symbol, degree)| degree * logarithms[*symbol]).sum::<f64>()
+    }
+}
+
+/// What should be of size one: quotients of the terms of a sum, and arguments of functions.
+fn equations(derivation: &Derivation) -> Vec<Term> {
+    let mut found = Vec::new();
+    let integrals = derivation.integrals.rows().map(|integral| &integral.value);
+    let outputs = derivation.outputs.iter().map(|output| &output.value);
+    integrals.chain(outputs).for_each(|expression| collect(expression, &mut found));
+    match &derivation.field {
+        Field::Given(rates) => rates.rows().for_each(|rate| collect(rate, &mut found)),
+        Field::Dirac(constraints) => {
+            let matrix = constraints.matrix();
+            let entries = matrix.iter().flatten().cloned().chain(constraints.right_side(&derivation.integrals));
+            entries.for_each(|entry| collect(&entry, &mut found));
+        }
+    }
+    for state in derivation.symbols.states() {
+        for (_, entry) in derivation.structure.row(&derivation.symbols, state) {
+            if let Coefficient::Function(entry) = entry {
+                collect(entry, &mut found);
+            }
+        }
+    }
+    let known = |symbol: &Symbol| symbol.0 < derivation.symbols.unknowns().count() as u32;
+    found.retain(|term| !term.degrees.is_empty() && term.degrees.iter().all(|(symbol, _)| known(symbol)));
+    found
+}
+
+fn collect(expression: &Expression, found: &mut Vec<Term>) {
+    match expression {
+        Expression::Sum(terms) => {
+            let first = Term::of(&terms[0]);
+            found.extend(terms[1..].iter().map(|term| Term::of(term).divided_by(&first)));
+        }
+        Expression::Call(function, arguments) if *function != Function::Abs => {
+            found.extend(arguments.iter().map(Term::of));
+        }
+        _ => {}
+    }
+    expression.children().for_each(|child| collect(child, found));
+}

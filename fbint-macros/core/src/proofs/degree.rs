@@ -1,0 +1,116 @@
+//! Degrees of expressions, as bounds and in one symbol.
+
+use num_traits::{Signed, ToPrimitive};
+
+use super::linear_form::terms;
+use crate::expression::{Expression, Function, Symbol};
+
+/// Bounds on the degrees of numerator and denominator, functions counted as unknowns of the degree of what binds them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Degree {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Degree {
+    pub(super) fn of(expression: &Expression) -> Self {
+        match expression {
+            Expression::Number(_) => Self::polynomial(0),
+            Expression::Pi | Expression::Symbol(_) => Self::polynomial(1),
+            Expression::Sum(terms) => terms.iter().map(Self::of).fold(Self::polynomial(0), Self::sum),
+            Expression::Product(factors) => factors.iter().map(Self::of).fold(Self::polynomial(0), Self::product),
+            Expression::Power(base, exponent) => {
+                let power = Self::of(base).raised(exponent.abs().ceil().to_integer().to_u64().unwrap_or(u64::MAX));
+                let power = if exponent.is_integer() { power } else { Self::polynomial(power.total()) };
+                if exponent.is_negative() { power.inverted() } else { power }
+            }
+            Expression::Call(function, arguments) => {
+                let inner = arguments.iter().map(|argument| Self::of(argument).total()).fold(1, u64::saturating_add);
+                Self { numerator: inner, denominator: inner }.raised(multiplicity(*function, arguments))
+            }
+        }
+    }
+
+    pub(super) fn total(self) -> u64 {
+        self.numerator.saturating_add(self.denominator)
+    }
+
+    fn polynomial(degree: u64) -> Self {
+        Self { numerator: degree, denominator: 0 }
+    }
+
+    fn sum(self, other: Self) -> Self {
+        let crossed = |a: Self, b: Self| a.numerator.saturating_add(b.denominator);
+        let numerator = crossed(self, other).max(crossed(other, self));
+        Self { numerator, denominator: self.denominator.saturating_add(other.denominator) }
+    }
+
+    fn product(self, other: Self) -> Self {
+        let numerator = self.numerator.saturating_add(other.numerator);
+        Self { numerator, denominator: self.denominator.saturating_add(other.denominator) }
+    }
+
+    fn raised(self, power: u64) -> Self {
+        Self { numerator: self.numerator.saturating_mul(power), denominator: self.denominator.saturating_mul(power) }
+    }
+
+    fn inverted(self) -> Self {
+        Self { numerator: self.denominator, denominator: self.numerator }
+    }
+}
+
+/// How often the unit of an exponential or an angle is multiplied with itself, at most.
+fn multiplicity(function: Function, arguments: &[Expression]) -> u64 {
+    let argument = match function {
+        Function::Sin | Function::Cos | Function::Tan => &arguments[0],
+        Function::Exp | Function::Sinh | Function::Cosh | Function::Tanh => &arguments[0],
+        Function::Powf => &arguments[1],
+        _ => return 1,
+    };
+    let size = |part: &num_bigint::BigInt| part.abs().to_u64().unwrap_or(u64::MAX);
+    let Some(terms) = terms(argument) else { return u64::MAX };
+    // The common denominator comes on top, for all functions of an identity at once.
+    let powers = terms.iter().map(|(factor, _)| size(factor.numer()));
+    powers.fold(1_u64, u64::saturating_add).saturating_mul(4)
+}
+
+/// The degree of a polynomial in one symbol; `None` of what is not polynomial in it.
+pub(super) fn degree_in(expression: &Expression, symbol: Symbol) -> Option<usize> {
+    match expression {
+        Expression::Symbol(other) => Some(usize::from(*other == symbol)),
+        Expression::Number(_) | Expression::Pi => Some(0),
+        Expression::Sum(terms) => {
+            terms.iter().try_fold(0, |degree: usize, term| Some(degree.max(degree_in(term, symbol)?)))
+        }
+        Expression::Product(factors) => {
+            factors.iter().try_fold(0, |degree: usize, factor| degree.checked_add(degree_in(factor, symbol)?))
+        }
+        Expression::Power(base, exponent) => match degree_in(base, symbol)? {
+            0 => Some(0),
+            degree if exponent.is_integer() => exponent.to_integer().to_usize()?.checked_mul(degree),
+            _ => None,
+        },
+        Expression::Call(..) => (!expression.symbols().contains(&symbol)).then_some(0),
+    }
+}
+
+/// The coefficient of the power `degree` of a symbol in a polynomial of at most that degree.
+pub(super) fn leading(expression: &Expression, symbol: Symbol, degree: usize) -> Expression {
+    let own = degree_in(expression, symbol);
+    match expression {
+        _ if own != Some(degree) => Expression::zero(),
+        _ if degree == 0 => expression.clone(),
+        Expression::Sum(terms) => {
+            Expression::sum(terms.iter().map(|term| leading(term, symbol, degree)).collect::<Vec<_>>())
+        }
+        Expression::Product(factors) => {
+            let of = |factor: &Expression| leading(factor, symbol, degree_in(factor, symbol).unwrap_or(0));
+            Expression::product(factors.iter().map(of).collect::<Vec<_>>())
+        }
+        Expression::Power(base, exponent) => {
+            let inner = leading(base, symbol, degree_in(base, symbol).unwrap_or(0));
+            if inner.is_zero() { inner } else { inner.power(exponent.clone()).unwrap_or(Expression::zero()) }
+        }
+        _ => Expression::one(),
+    }
+}

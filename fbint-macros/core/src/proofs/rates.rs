@@ -1,0 +1,154 @@
+//! dI.X as an element at a point, for proofs that it vanishes.
+//!
+//! X is taken from the gradients and brackets that were derived, and c is solved for at the point: no determinant is written out,
+//! however many constraints there are. Where C has no inverse, nothing is proved.
+
+use super::identities::{Point, vanish_on};
+use super::ring::{Element, LARGEST_DIMENSION};
+use crate::derivation::{Coefficient, Constraints, Derivation, Field, IntegralId};
+use crate::expression::{Expression, Symbol};
+
+/// Whether dI.X is proved to vanish in every state where it is defined.
+pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId) -> bool {
+    vanishes(derivation, integral, &[])
+}
+
+/// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
+pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: IntegralId) -> bool {
+    let constraints: Vec<&Expression> =
+        derivation.integrals.constraints().map(|(_, constraint)| &constraint.value).collect();
+    !constraints.is_empty() && vanishes(derivation, integral, &constraints)
+}
+
+fn vanishes(derivation: &Derivation, integral: IntegralId, constraints: &[&Expression]) -> bool {
+    let states: Vec<Symbol> = derivation.symbols.states().collect();
+    let slopes = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(_, slope)| slope);
+    match &derivation.field {
+        Field::Given(rates) => {
+            let parts: Vec<&Expression> = slopes(integral).chain(rates.rows()).collect();
+            let rate = |point: &mut Point| rate_of_given(point, derivation, integral);
+            vanish_on(&parts, (constraints, &states), LARGEST_DIMENSION as u64, rate)
+        }
+        Field::Dirac(acting) => {
+            let system = System::new(derivation, acting);
+            let gradients = acting.members().into_iter().chain(derivation.integrals.energy()).chain([integral]);
+            let brackets = system.matrix.iter().flatten().chain(&system.right_side);
+            let parts: Vec<&Expression> = gradients.flat_map(slopes).chain(brackets).collect();
+            let factor = LARGEST_DIMENSION * (system.members.len() + 2);
+            vanish_on(&parts, (constraints, &states), factor as u64, |point| system.rate(point, integral))
+        }
+    }
+}
+
+fn rate_of_given(point: &mut Point, derivation: &Derivation, integral: IntegralId) -> Option<Element> {
+    let Field::Given(rates) = &derivation.field else { return None };
+    let mut rate = Element::new();
+    for (symbol, slope) in &derivation.integrals[integral].gradient {
+        let (slope, velocity) = (point.evaluate(slope)?, point.evaluate(&rates[*symbol])?);
+        rate = point.ring.add(&rate, &point.ring.multiply(&slope, &velocity));
+    }
+    Some(rate)
+}
+
+/// The linear system C^T c = b.
+struct System<'a> {
+    derivation: &'a Derivation,
+    members: Vec<IntegralId>,
+    /// C
+    matrix: Vec<Vec<Expression>>,
+    /// b
+    right_side: Vec<Expression>,
+}
+
+type Row = Vec<(Symbol, Element)>;
+
+impl<'a> System<'a> {
+    fn new(derivation: &'a Derivation, constraints: &Constraints) -> Self {
+        Self {
+            derivation,
+            members: constraints.members(),
+            matrix: constraints.matrix(),
+            right_side: constraints.right_side(&derivation.integrals),
+        }
+    }
+
+    /// {I, H} - sum_j c_j {I, f_j}
+    fn rate(&self, point: &mut Point, integral: IntegralId) -> Option<Element> {
+        let own = self.gradient(point, integral)?;
+        let energy = self.gradient(point, self.derivation.integrals.energy()?)?;
+        let mut rate = self.bracket(point, &own, &energy)?;
+        let mut reactions = Vec::new();
+        for &member in &self.members {
+            let gradient = self.gradient(point, member)?;
+            reactions.push(self.bracket(point, &own, &gradient)?);
+        }
+        if reactions.iter().all(Vec::is_empty) {
+            return Some(rate);
+        }
+        for (multiplier, reaction) in self.multipliers(point)?.iter().zip(&reactions) {
+            rate = point.ring.subtract(&rate, &point.ring.multiply(multiplier, reaction));
+        }
+        Some(rate)
+    }
+
+    fn gradient(&self, point: &mut Point, integral: IntegralId) -> Option<Row> {
+        let gradient = self.derivation.integrals[integral].gradient.iter();
+        gradient.map(|(symbol, slope)| Some((*symbol, point.evaluate(slope)?))).collect()
+    }
+
+    fn bracket(&self, point: &mut Point, f: &Row, g: &Row) -> Option<Element> {
+        let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
+        let other = |symbol: Symbol| Some(&g[g.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?].1);
+        let mut sum = Element::new();
+        for (f, entry, g) in self.derivation.structure.bracket(&self.derivation.symbols, slopes, other) {
+            let term = point.ring.multiply(f, g);
+            let term = match entry {
+                Coefficient::One => term,
+                Coefficient::MinusOne => point.ring.negative(&term),
+                Coefficient::Function(function) => {
+                    let factor = point.evaluate(function)?;
+                    point.ring.multiply(&factor, &term)
+                }
+            };
+            sum = point.ring.add(&sum, &term);
+        }
+        Some(sum)
+    }
+
+    /// c
+    fn multipliers(&self, point: &mut Point) -> Option<Vec<Element>> {
+        let n = self.members.len();
+        let mut rows = Vec::new();
+        for i in 0..n {
+            let column = self.matrix.iter().map(|row| &row[i]).chain([&self.right_side[i]]);
+            rows.push(column.map(|entry| point.evaluate(entry)).collect::<Option<Vec<Element>>>()?);
+        }
+        solve(point, rows)
+    }
+}
+
+/// The solution of a square system from its rows, with the right side at their end, by elimination. Among the rows with an
+/// invertible pivot, the one with the fewest entries is taken: C is sparse.
+fn solve(point: &Point, mut rows: Vec<Vec<Element>>) -> Option<Vec<Element>> {
+    let ring = &point.ring;
+    let n = rows.len();
+    for step in 0..n {
+        let entries = |row: &usize| rows[*row].iter().filter(|entry| !entry.is_empty()).count();
+        let mut candidates: Vec<usize> = (step..n).filter(|&row| !rows[row][step].is_empty()).collect();
+        candidates.sort_by_key(entries);
+        let (pivot, reciprocal) =
+            candidates.into_iter().find_map(|row| Some((row, ring.inverse(&rows[row][step])?)))?;
+        rows.swap(step, pivot);
+        for entry in rows[step].iter_mut().filter(|entry| !entry.is_empty()) {
+            *entry = ring.multiply(entry, &reciprocal);
+        }
+        let source = rows[step].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(index, row)| *index != step && !row[step].is_empty()) {
+            let factor = row[step].clone();
+            for (entry, other) in row.iter_mut().zip(&source).filter(|(_, other)| !other.is_empty()) {
+                *entry = ring.subtract(entry, &ring.multiply(&factor, other));
+            }
+        }
+    }
+    rows.into_iter().map(|row| row.into_iter().next_back()).collect()
+}

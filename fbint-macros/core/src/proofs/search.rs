@@ -1,0 +1,180 @@
+//! States that refute what algebra does not prove.
+//!
+//! dI.X is evaluated in 256 bits with a bound on its error, so that it need only be larger than that bound to be a refutation. X is
+//! not taken from the generated code, nor from the brackets that were derived: a Dirac field is made of the gradients alone, with C
+//! and b assembled in numbers. States are tried in this order:
+//!
+//! - a few of size one, which make witnesses that are easy to read;
+//! - states and parameters of both signs, with sizes from 1e-12 to 1e12, one size for all or one for each ([`trials`](super::trials));
+//! - states close to where a function changes its behaviour: an argument, a base or a part of one is 0 there;
+//! - from those with the largest rates relative to their errors, steps that make these larger.
+//!
+//! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
+//! expressions are.
+
+use super::states::{self, State, Values};
+use super::trials::{self, Random};
+use super::velocity::Velocity;
+use super::{Found, Witness};
+use crate::derivation::{Derivation, Field, IntegralId};
+use crate::expression::Expression;
+use crate::precise::Real;
+
+/// States of size one that are tried first.
+const STATES: usize = 8;
+/// Work for each of the other kinds of states, in nodes of expressions.
+const WORK: usize = 60_000;
+/// Nodes that take as long as a function.
+const COST_OF_FUNCTION: usize = 150;
+/// States of each of the other kinds, at least and at most.
+const FEWEST: usize = 8;
+const MOST: usize = 360;
+/// States from which steps lead to larger rates.
+const CLIMBERS: usize = 4;
+
+/// A search among the states of one model.
+pub(super) struct Search<'a> {
+    derivation: &'a Derivation,
+    /// States of size one with the field in them, found when they are first needed.
+    first: Option<Vec<Velocity>>,
+}
+
+/// The rate of an integral in a state.
+struct Trial {
+    start: Values,
+    state: Values,
+    rate: Real,
+    /// What the rate would be if none of its terms cancelled another.
+    size: f64,
+}
+
+impl Trial {
+    /// The rate relative to its error.
+    fn significance(&self) -> f64 {
+        self.rate.to_f64().abs() / (self.rate.error() + f64::MIN_POSITIVE)
+    }
+
+    fn relative(&self) -> f64 {
+        self.rate.to_f64().abs() / (self.size + f64::MIN_POSITIVE)
+    }
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(derivation: &'a Derivation) -> Self {
+        Self { derivation, first: None }
+    }
+
+    /// A state in which the integral is not conserved, if one is found.
+    pub(super) fn refute(&mut self, integral: IntegralId, rate: &Expression) -> Found {
+        let first = self.states_of_size_one(integral);
+        if let Some(witness) = witness(&first) {
+            return Found::Witness(self.rounded(integral).unwrap_or(witness));
+        }
+        let count = self.count(integral);
+        let mut random = Random::default();
+        let wide = trials::wide(&self.derivation.symbols).take(count);
+        let wide: Vec<Trial> = wide.filter_map(|start| self.trial(integral, start)).collect();
+        if let Some(witness) = remote(&wide) {
+            return Found::Witness(witness);
+        }
+        let critical: Vec<&Expression> = self.expressions(integral).into_iter().chain([rate]).collect();
+        let near = trials::critical(self.derivation, &critical, count);
+        let near: Vec<Trial> = near.into_iter().filter_map(|start| self.trial(integral, start)).collect();
+        if let Some(witness) = remote(&near) {
+            return Found::Witness(witness);
+        }
+        let mut found = first.len() + wide.len() + near.len();
+        let mut all: Vec<Trial> = wide.into_iter().chain(near).collect();
+        all.sort_by(|a, b| b.significance().total_cmp(&a.significance()));
+        all.truncate(CLIMBERS);
+        for best in &mut all {
+            for step in 0..count / (2 * CLIMBERS) {
+                let start = random.step(&best.start, step);
+                let Some(next) = self.trial(integral, start) else { continue };
+                found += 1;
+                if next.significance() > best.significance() {
+                    *best = next;
+                }
+            }
+        }
+        remote(&all).map_or(Found::Nothing(found), Found::Witness)
+    }
+
+    fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<Trial> {
+        let derivation = self.derivation;
+        let first = self.first.get_or_insert_with(|| {
+            let states = states::general(&derivation.symbols).take(4 * STATES);
+            let states = states.filter_map(|start| allowed(derivation, start));
+            states.filter_map(|state| Velocity::new(derivation, state)).take(STATES).collect()
+        });
+        first.iter().filter_map(|velocity| trial(derivation, integral, velocity, None)).collect()
+    }
+
+    /// A witness whose numbers have two digits.
+    fn rounded(&self, integral: IntegralId) -> Option<Witness> {
+        if self.derivation.integrals.constraints().next().is_some() {
+            return None;
+        }
+        let round = |values: Values| values.map(|value| (value * 100.0).round() / 100.0);
+        let states = states::general(&self.derivation.symbols).take(STATES);
+        let trials: Vec<Trial> = states.filter_map(|start| self.trial(integral, round(start))).collect();
+        witness(&trials)
+    }
+
+    /// The rate in the state on the constraint set that a start leads to.
+    fn trial(&self, integral: IntegralId, start: Values) -> Option<Trial> {
+        let state = allowed(self.derivation, start.clone())?;
+        trial(self.derivation, integral, &Velocity::new(self.derivation, state)?, Some(start))
+    }
+
+    /// How many states of each kind are tried.
+    fn count(&self, integral: IntegralId) -> usize {
+        let constraints = self.derivation.constraints().map_or(0, |constraints| constraints.members().len());
+        let cost = self.expressions(integral).into_iter().map(cost).sum::<usize>() + 10 * constraints.pow(2);
+        (WORK / cost.max(1)).clamp(FEWEST, MOST)
+    }
+
+    /// What dI.X is made of.
+    fn expressions(&self, integral: IntegralId) -> Vec<&'a Expression> {
+        let derivation = self.derivation;
+        let gradient = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(_, slope)| slope);
+        match &derivation.field {
+            Field::Given(rates) => gradient(integral).chain(rates.rows()).collect(),
+            Field::Dirac(constraints) => {
+                let all = constraints.members().into_iter().chain(derivation.integrals.energy()).chain([integral]);
+                all.flat_map(gradient).collect()
+            }
+        }
+    }
+}
+
+fn cost(expression: &Expression) -> usize {
+    let own = if matches!(expression, Expression::Call(..)) { COST_OF_FUNCTION } else { 1 };
+    own + expression.children().map(cost).sum::<usize>()
+}
+
+/// The state itself, or the one on the constraint set that it leads to.
+fn allowed(derivation: &Derivation, start: Values) -> Option<State> {
+    if derivation.integrals.constraints().next().is_none() {
+        return Some(State::new(&start));
+    }
+    states::consistent(derivation, start)
+}
+
+fn trial(derivation: &Derivation, integral: IntegralId, velocity: &Velocity, start: Option<Values>) -> Option<Trial> {
+    let (rate, size) = velocity.rate(&derivation.integrals[integral].gradient)?;
+    let state = velocity.state.doubles();
+    Some(Trial { start: start.unwrap_or_else(|| state.clone()), state, rate, size })
+}
+
+/// A witness that is far away, or close to where something changes.
+fn remote(trials: &[Trial]) -> Option<Witness> {
+    witness(trials).map(|witness| Witness { is_exact: true, ..witness })
+}
+
+/// The state with the largest rate among those in which it certainly does not vanish.
+fn witness(trials: &[Trial]) -> Option<Witness> {
+    let certain = trials.iter().filter(|trial| trial.rate.is_nonzero());
+    let largest = certain.max_by(|a, b| a.relative().total_cmp(&b.relative()))?;
+    Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64(), is_exact: false })
+}

@@ -1,0 +1,131 @@
+//! X in one state, in 256 bits.
+
+use super::states::State;
+use crate::derivation::{Derivation, Field, IntegralId};
+use crate::expression::{Expression, Symbol};
+use crate::precise::Real;
+use crate::table::Table;
+
+/// A state and the field in it.
+pub(super) struct Velocity {
+    pub(super) state: State,
+    /// X, each component with the sum of its terms' sizes.
+    field: Table<Symbol, (Real, f64)>,
+}
+
+type Row = Vec<(Symbol, Real)>;
+
+impl Velocity {
+    /// `None` where the field is not defined.
+    pub(super) fn new(derivation: &Derivation, state: State) -> Option<Self> {
+        let field = match &derivation.field {
+            Field::Given(rates) => {
+                let rate = |rate: &Expression| {
+                    let value = state.evaluate(rate)?;
+                    let size = value.to_f64().abs();
+                    Some((value, size))
+                };
+                rates.rows().map(rate).collect::<Option<_>>()?
+            }
+            Field::Dirac(constraints) => dirac(derivation, &constraints.members(), &state)?,
+        };
+        Some(Self { state, field })
+    }
+
+    /// dI.X, and what it would be if none of its terms cancelled another.
+    pub(super) fn rate(&self, gradient: &[(Symbol, Expression)]) -> Option<(Real, f64)> {
+        let (mut value, mut size) = (Real::zero(), 0.0);
+        for (symbol, entry) in gradient {
+            let entry = self.state.evaluate(entry)?;
+            let (component, terms) = &self.field[*symbol];
+            value = &value + &(&entry * component);
+            size += entry.to_f64().abs() * terms;
+        }
+        value.to_f64().is_finite().then_some((value, size))
+    }
+}
+
+/// J (grad H - Df^T c)
+fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Option<Table<Symbol, (Real, f64)>> {
+    let row = |integral: IntegralId| -> Option<Row> {
+        let entries = derivation.integrals[integral].gradient.iter();
+        entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect()
+    };
+    let constraints: Vec<Row> = members.iter().map(|&member| row(member)).collect::<Option<_>>()?;
+    let energy = row(derivation.integrals.energy()?)?;
+    let multipliers = multipliers(derivation, state, &constraints, &energy)?;
+    let mut covector = derivation.symbols.over_states(|_| (Real::zero(), 0.0));
+    let mut add = |symbol: Symbol, term: Real| {
+        covector[symbol].1 += term.to_f64().abs();
+        covector[symbol].0 = &covector[symbol].0 + &term;
+    };
+    energy.into_iter().for_each(|(symbol, entry)| add(symbol, entry));
+    for (row, multiplier) in constraints.iter().zip(&multipliers) {
+        row.iter().for_each(|(symbol, entry)| add(*symbol, -&(entry * multiplier)));
+    }
+    let component = |x: Symbol| {
+        let terms = derivation.structure.bracket(&derivation.symbols, [(x, ())], |y| Some(&covector[y]));
+        let (mut value, mut size) = (Real::zero(), 0.0);
+        for ((), entry, (term, magnitude)) in terms {
+            let entry = state.entry(entry)?;
+            value = &value + &(&entry * term);
+            size += entry.to_f64().abs() * magnitude;
+        }
+        Some((value, size))
+    };
+    derivation.symbols.states().map(component).collect()
+}
+
+/// c with C^T c = b, from the brackets of gradients.
+fn multipliers(derivation: &Derivation, state: &State, constraints: &[Row], energy: &Row) -> Option<Vec<Real>> {
+    let n = constraints.len();
+    let bracket = |f: &Row, g: &Row| bracket(derivation, state, f, g);
+    let mut rows = vec![vec![Real::zero(); n + 1]; n];
+    for i in 0..n {
+        for j in i + 1..n {
+            let entry = bracket(&constraints[i], &constraints[j])?;
+            rows[i][j] = -&entry;
+            rows[j][i] = entry;
+        }
+        rows[i][n] = bracket(energy, &constraints[i])?;
+    }
+    solve(rows)
+}
+
+/// The solution of a square system from its rows, with the right side at their end.
+fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
+    let n = rows.len();
+    for step in 0..n {
+        let size = |row: &Vec<Real>| row[step].to_f64().abs();
+        let pivot = (step..n).max_by(|&i, &j| size(&rows[i]).total_cmp(&size(&rows[j])))?;
+        rows.swap(step, pivot);
+        let (above, below) = rows.split_at_mut(step + 1);
+        let source = &above[step];
+        if !source[step].is_nonzero() {
+            return None;
+        }
+        for row in below.iter_mut().filter(|row| !row[step].is_zero()) {
+            let factor = &row[step] / &source[step];
+            for (entry, other) in row[step..].iter_mut().zip(&source[step..]).filter(|(_, other)| !other.is_zero()) {
+                *entry = &*entry - &(&factor * other);
+            }
+        }
+    }
+    let mut solution: Vec<Real> = Vec::new();
+    for row in rows.iter().rev() {
+        let pivot = n - 1 - solution.len();
+        let known = row[pivot + 1..n].iter().zip(solution.iter().rev());
+        let rest = known.fold(row[n].clone(), |rest, (entry, x)| &rest - &(entry * x));
+        solution.push(&rest / &row[pivot]);
+    }
+    solution.reverse();
+    Some(solution)
+}
+
+/// {f, g}, from the entries of the gradients that do not vanish.
+fn bracket(derivation: &Derivation, state: &State, f: &Row, g: &Row) -> Option<Real> {
+    let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
+    let other = |symbol: Symbol| Some(&g[g.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?].1);
+    let terms = derivation.structure.bracket(&derivation.symbols, slopes, other);
+    terms.into_iter().try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.entry(entry)? * &(f * g))))
+}

@@ -1,0 +1,180 @@
+//! What the word `assume` takes the responsibility for, what is refuted all the same, and what needs it.
+#![allow(missing_docs)]
+
+use proc_macro2::{TokenStream, TokenTree};
+
+fn tokens(text: &str) -> TokenStream {
+    text.parse().expect("the text is made of tokens")
+}
+
+/// The messages of an expansion.
+fn messages(attribute: &str, item: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut previous = String::new();
+    for token in fbint_macros_core::feedback_system(tokens(attribute), tokens(item)) {
+        match token {
+            TokenTree::Group(group) if previous == "!" => {
+                found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
+                previous.clear();
+            }
+            token => previous = token.to_string(),
+        }
+    }
+    found
+}
+
+/// Each of these is false, and nearly true: the rate is large only far away, in a narrow region, for one sign, or is small.
+#[test]
+fn what_is_false_is_refuted_although_it_is_assumed() {
+    let free = |potential: &str| {
+        format!(
+            "coordinates(x, y), momenta(px, py), hamiltonian = (px.powi(2) + py.powi(2)) / (2 * m) + {potential} + y,
+             invariant(assume momentum = px)"
+        )
+    };
+    let sphere = |potential: &str| {
+        format!(
+            "coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / (2 * m) + q[2] + {potential},
+             constraint(length = q.norm_squared() - 1), invariant(assume spin = q[0] * p[1] - q[1] * p[0])"
+        )
+    };
+    let shear = |rate: &str| {
+        format!(
+            "state(x, y), dynamics(x = {rate}, y = m * (x.sin() * y.cos() + y.sin() * x.cos() - (x + y).sin())),
+            invariant(assume keep = x + y)"
+        )
+    };
+    let cases = [
+        free("(-50 * (x + 5)).exp()"),
+        free("(-50 * (x - 700)).exp()"),
+        free("(-((x - 3) / 0.001).powi(2)).exp()"),
+        free("(-((x - 40000) / 0.000001).powi(2)).exp()"),
+        free("1e-60 * x"),
+        free("1e-100 * x.sin()"),
+        free("((x - 9).abs() + x - 9)"),
+        free("((x - 1000000).abs() + x - 1000000).powi(2)"),
+        free("(1 + (1000 * (x - 8)).tanh())"),
+        free("1 / (1 + 1e12 * (x - 17).powi(2))"),
+        free("(m.abs() - m) * x"),
+        free("((x.powi(2)).sqrt() + x).powi(4)"),
+        sphere("1e-50 * q[0]"),
+        sphere("(-((q[0] - 0.3) / 0.0001).powi(2)).exp()"),
+        sphere("(-500 * (q[1] + 0.99)).exp()"),
+        sphere("(m.abs() - m) * q[0]"),
+        shear("1e-60 * x + m * ((x + y).sin() - x.sin() * y.cos() - y.sin() * x.cos())"),
+        shear("(m * x.exp()).ln() - m.abs().ln() - x + 1e-60"),
+    ];
+    let started = std::time::Instant::now();
+    for attribute in cases {
+        let found = messages(&attribute, "struct S { m: f64 }");
+        eprintln!("{:?} {found:?}", started.elapsed());
+        assert!(found.len() == 1 && found[0].contains("is not conserved"), "{attribute}: {found:?}");
+    }
+}
+
+/// A logarithm of a product: where all of it is defined, x' is 0, and algebra does not know that.
+const DISGUISED: &str = "state(x, y), dynamics(x = (x * y).ln() - x.ln() - y.ln(), y = x)";
+
+#[test]
+fn what_is_neither_proved_nor_refuted_needs_the_word() {
+    let refused = messages(&format!("{DISGUISED}, invariant(keep = x)"), "struct S {}");
+    assert_eq!(refused.len(), 1);
+    let start = "`keep` is neither proved to be conserved nor refuted: algebra does not show that d/dt = ln(x*y) - ln(x) - ln(y) is 0, \
+                 and it vanishes in all ";
+    assert!(refused[0].starts_with(start) && refused[0].ends_with("`assume keep = ..`"), "{refused:?}");
+    let family =
+        format!("{DISGUISED}, invariant(keep[i in 1..3] = vector![i * x, x.powi(i + 1)], wrong = y, other = x)");
+    let refused = messages(&family, "struct S {}");
+    assert_eq!(refused.len(), 3, "{refused:?}");
+    assert!(refused[0].contains("nor refuted, nor are `keep[1][1]`, `keep[2][0]`, `keep[2][1]`: "), "{refused:?}");
+    assert!(refused[1].starts_with("`wrong` is not conserved: d/dt = x, which is "), "{refused:?}");
+    let nowhere = "state(x, y), dynamics(x = y, y = -x), invariant(i = x.sqrt() + (-x).sqrt())";
+    let refused = messages(nowhere, "struct S {}");
+    assert!(refused[0].contains("the search found no state in which that is defined"), "{refused:?}");
+    let arccosine = "coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, invariant(a = (2 * x).acos())";
+    let refused = messages(arccosine, "struct S {}");
+    assert!(refused.len() == 1 && refused[0].starts_with("`a` is not conserved: d/dt = "), "{refused:?}");
+}
+
+#[test]
+fn what_is_assumed_is_shown_as_assumed() {
+    let attribute = format!("{DISGUISED}, invariant(assume keep = x, assume twice[i in 1..3] = x.powi(i + 1))");
+    let expansion = fbint_macros_core::feedback_system(tokens(&attribute), tokens("struct S {}")).to_string();
+    assert_eq!(messages(&attribute, "struct S {}"), [""; 0]);
+    assert_eq!(expansion.matches("Conservation :: Assumed").count(), 3);
+    assert!(expansion.contains("- assumed, not proved: `keep`, `twice[1]`, `twice[2]`"), "{expansion}");
+    assert!(expansion.contains("d/dt (keep, twice[1], twice[2]) = 0, assumed, not proved"), "{expansion}");
+    let set = format!("{DISGUISED}, constraint(assume line = x - 1)");
+    assert_eq!(messages(&set, "struct S {}"), [""; 0]);
+    let proved = "coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, invariant(assume same = p)";
+    let expansion = fbint_macros_core::feedback_system(tokens(proved), tokens("struct S {}")).to_string();
+    assert!(expansion.contains("everywhere, proved by algebra: `same`"), "{expansion}");
+    assert!(expansion.contains("`same` is proved: `assume` is not needed"), "{expansion}");
+    let named = "coordinates(assume), momenta(p), hamiltonian = p.powi(2) / 2 + k * assume, invariant(k = p.powi(2) / 2 + k * assume)";
+    assert_eq!(messages(named, "struct S { k: f64 }").len(), 1, "`k` means two things");
+    let named = "coordinates(assume), momenta(p), hamiltonian = p.powi(2) / 2 + k * assume, invariant(i = p.powi(2) + 2 * k * assume)";
+    assert_eq!(messages(named, "struct S { k: f64 }"), [""; 0]);
+    let named = "coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, invariant(assume = p, assume more[i in 0..2] = p * (i + 1))";
+    assert_eq!(messages(named, "struct S {}"), [""; 0]);
+}
+
+#[test]
+fn only_what_has_to_be_proved_can_be_assumed() {
+    let all = "coordinates(q: [2], s), momenta(p: [2], ps), define(assume h = p.norm_squared() / 2), hamiltonian = h + ps.powi(2) / 2,
+        constraint(assume length = q.norm_squared() - 1), phase_constraint(assume plane = s, still = ps), output(assume twice = 2 * h)";
+    let found = messages(all, "struct S {}");
+    assert_eq!(
+        found,
+        [
+            "`length` is kept by construction, which leaves nothing to be assumed: remove `assume`",
+            "`plane` is kept by construction, which leaves nothing to be assumed: remove `assume`",
+            "`h` is not an integral, and only the conservation of integrals can be assumed: remove `assume`",
+            "`twice` is not an integral, and only the conservation of integrals can be assumed: remove `assume`",
+        ]
+    );
+}
+
+/// The brackets of what is assumed are not listed as if it did not commute.
+#[test]
+fn what_is_assumed_is_not_said_not_to_commute() {
+    let attribute = "coordinates(x, y), momenta(px, py),
+        hamiltonian = (px.powi(2) + py.powi(2)) / 2 + x * ((x * y).ln() - x.ln() - y.ln()).sin(),
+        invariant(assume momentum = px, assume shifted = px.powi(2) + 3)";
+    let expansion = fbint_macros_core::feedback_system(tokens(attribute), tokens("struct S {}")).to_string();
+    assert!(expansion.contains("- assumed, not proved: `momentum`, `shifted`"), "{expansion}");
+    assert!(!expansion.contains("{energy, ") && expansion.contains("the one pair commutes"), "{expansion}");
+}
+
+#[test]
+fn timing() {
+    let sphere = "coordinates(q: [3]), momenta(p: [3]), define(zero = ((q[0] * q[1]).ln() - q[0].ln() - q[1].ln()).sin()), hamiltonian = p.norm_squared() / (2 * m) + q[2] + q[0] * zero,
+             constraint(length = q.norm_squared() - 1), invariant(assume spin = q[0] * p[1] - q[1] * p[0])";
+    let started = std::time::Instant::now();
+    eprintln!("{:?}", messages(sphere, "struct S { m: f64 }"));
+    eprintln!("sphere {:?}", started.elapsed());
+    let started = std::time::Instant::now();
+    eprintln!("{:?}", messages(&format!("{DISGUISED}, invariant(assume keep = x)"), "struct S {}"));
+    eprintln!("disguised {:?}", started.elapsed());
+    let chain = "coordinates(q: [2, 6]), momenta(p: [2, 6]), define(zero = ((q[0] * q[1]).ln() - q[0].ln() - q[1].ln()).sin()),
+        hamiltonian = (0..6).map(|i| p.column(i).norm_squared() / (2 * m)).sum() + q[(0, 0)] * ((q[(0, 0)] * q[(1, 0)]).ln() - q[(0, 0)].ln() - q[(1, 0)].ln()).sin(),
+        constraint(root = q.column(0).norm_squared() - l.powi(2),
+            link[i in 1..6] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2)),
+        invariant(assume spin = (0..6).map(|i| q[(0, i)] * p[(1, i)] - q[(1, i)] * p[(0, i)]).sum())";
+    let chain = chain.replace(", define(zero = ((q[0] * q[1]).ln() - q[0].ln() - q[1].ln()).sin())", "");
+    let started = std::time::Instant::now();
+    eprintln!("{:?}", messages(&chain, "struct S { m: f64, l: f64 }"));
+    eprintln!("chain {:?}", started.elapsed());
+    let chain = chain.replace("6", "32").replace("q[(1, 0)].ln()).sin()", "q[(1, 0)].ln()).sin() + 0");
+    let started = std::time::Instant::now();
+    eprintln!("{:?}", messages(&chain, "struct S { m: f64, l: f64 }"));
+    eprintln!("chain 32 {:?}", started.elapsed());
+    let started = std::time::Instant::now();
+    eprintln!(
+        "{:?}",
+        messages(
+            &chain.replace("spin", "speed = p.norm_squared() / m, assume spin").replace("assume speed", "speed"),
+            "struct S { m: f64, l: f64 }"
+        )
+    );
+    eprintln!("chain 32 {:?}", started.elapsed());
+}

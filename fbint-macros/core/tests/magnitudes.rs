@@ -1,0 +1,157 @@
+//! Numbers far from 1, in declarations of any kind: they compile, and nothing is said of them that is not so.
+#![allow(missing_docs)]
+
+use proc_macro2::TokenTree;
+
+/// The messages for a declaration, and what it expands to.
+fn expand(attribute: &str, fields: &str) -> (Vec<String>, String) {
+    let item = format!("struct S {{ {fields} }}");
+    let expansion = fbint_macros_core::feedback_system(attribute.parse().unwrap(), item.parse().unwrap());
+    let mut found = Vec::new();
+    let mut previous = String::new();
+    for token in expansion.clone() {
+        match token {
+            TokenTree::Group(group) if previous == "!" => {
+                found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
+                previous.clear();
+            }
+            token => previous = token.to_string(),
+        }
+    }
+    (found, expansion.to_string())
+}
+
+/// The messages and the notes that a free particle in space with these further entries gets.
+fn remarks(entries: &str, fields: &str) -> Vec<String> {
+    let attribute = format!("coordinates(x, y, z), momenta(u, v, w), {entries}");
+    let (mut found, expansion) = expand(&attribute, &format!("m: f64, {fields}"));
+    let notes = expansion.rsplit_once("\\nNotes\\n").and_then(|(_, notes)| notes.split('"').next());
+    found.extend(notes.into_iter().flat_map(|notes| notes.split("\\n")).map(|note| note.trim().to_owned()));
+    // What leaves the range of doubles wherever it is evaluated is not compared, which is said.
+    found.retain(|note| !note.is_empty() && !note.ends_with("could be compared with the derivation"));
+    found
+}
+
+const KINETIC: &str = "(u.powi(2) + v.powi(2) + w.powi(2)) / (2 * m)";
+
+/// Every case gets no remark; all that get one are shown.
+#[track_caller]
+fn assert_silent<'a>(cases: &[&'a str], remarks: impl Fn(&'a str) -> Vec<String>) {
+    let found = cases.iter().map(|&case| (case, remarks(case))).filter(|(_, remarks)| !remarks.is_empty());
+    let found: Vec<String> = found.map(|(case, remarks)| format!("{case}\n    {}", remarks.join("\n    "))).collect();
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn energies_of_any_size_compile() {
+    let cases = [
+        "(x / 1e-10).powi(20)",
+        "(x / 1e-20).powi(20)",
+        "1e155 * (x.powi(2) + y.powi(2))",
+        "1e300 * x * y + 1e-300 * x.powi(2)",
+        "(1000 * x).powi(110)",
+        "(x / 10).powi(400)",
+        "(x / 1e30).powi(-40)",
+        "(1e30 * x + 1e-30 * y).powi(12)",
+        "(1e80 * (x - y)).powi(4) / 1e200",
+        "(x / 1e-10).powi(20) * (y / 1e-10).powi(-20)",
+        "((1e10 * x).sin() * 1e100).powi(2)",
+        "1e7 * x.powi(2) + 1e-12 * x.powi(4) + 6.674e-11 * 6e24 * m / (x.powi(2) + y.powi(2)).sqrt()",
+    ];
+    assert_silent(&cases, |energy| remarks(&format!("hamiltonian = {KINETIC} + {energy}"), ""));
+    let with = "constraint(c = x.powi(2) + y.powi(2) - a.powi(2))";
+    assert_silent(&cases, |energy| remarks(&format!("hamiltonian = {KINETIC} + {energy}, {with}"), "a: f64"));
+}
+
+#[test]
+fn constraints_of_any_size_compile() {
+    let cases = [
+        "c = (x / 1e-10).powi(20) - 1",
+        "c = (1000 * x).powi(110) - 1",
+        "c = x.powi(2) + y.powi(2) + z.powi(2) - 1, d = (x - 1e-4).powi(2) + y.powi(2) + z.powi(2) - 1",
+        "c = x.powi(2) + y.powi(2) + z.powi(2) - 1, d = (x - 1.9999).powi(2) + y.powi(2) + z.powi(2) - 1",
+        "c = (x - 7).powi(2) + (y - 9).powi(2) - 1e-10",
+        "c = (x - 1e9).powi(2) + y.powi(2) - 1e-18",
+        "c = 1e-9 * (x - 1), d = 1e9 * (y - 2)",
+        "c = x + y, d = x + y + 1e-6 * z",
+        "c = x + y, d = x + y + 1e-12 * z",
+        "c = x * 1e-9 + y * 1e9, d = x * 1e9 + y * 1e-9 - 1",
+        "c = x.powi(2) - 1e-20",
+        "c = y - (1e5 * (x - 3)).powi(2) - 1e-7",
+    ];
+    assert_silent(&cases, |constraint| remarks(&format!("hamiltonian = {KINETIC} + z, constraint({constraint})"), ""));
+}
+
+/// What the search for states does not reach gets a note, and compiles.
+#[test]
+fn what_is_out_of_reach_compiles() {
+    for constraint in [
+        "c = 1e155 * (x.powi(2) + y.powi(2) - 1)",
+        "c = 1e-155 * (x.powi(2) + y.powi(2) - 1)",
+        "c = (x / 10).powi(400) - 1",
+        "c = (x / 1e11).powi(2) + (y / 1e11).powi(2) - 1",
+    ] {
+        let attribute =
+            format!("coordinates(x, y, z), momenta(u, v, w), hamiltonian = {KINETIC} + z, constraint({constraint})");
+        assert_eq!(expand(&attribute, "m: f64").0, Vec::<String>::new(), "{constraint}");
+    }
+}
+
+#[test]
+fn functions_are_found_defined_wherever_their_domain_is() {
+    let cases = [
+        "(1 - (x - 2).powi(2) - (y - 4).powi(2)).sqrt()",
+        "(1e-4 - (x - 2).powi(2) - (y - 4).powi(2) - (z + 3).powi(2)).sqrt()",
+        "(1 - (x - 1e4).powi(2) - (y + 1e6).powi(2)).ln()",
+        "(x * x + y * y - 50).acos()",
+        "((x - 30).exp() * (30 - x).exp() - 1 + x - 700).sqrt()",
+        "(1 - 1e10 * (x - y - 5).powi(2)).ln()",
+    ];
+    assert_silent(&cases, |energy| remarks(&format!("hamiltonian = {KINETIC} + {energy}"), ""));
+}
+
+/// The brackets of Euler's angles with the angular momentum of a body.
+#[test]
+fn true_poisson_matrices_compile() {
+    let body = |sine: &str, cosine: &str, sine_of_psi: &str, cosine_of_psi: &str| {
+        let (s, c, sp, cp) = (sine, cosine, sine_of_psi, cosine_of_psi);
+        let angles = [
+            format!("{sp} / {s}, {cp} / {s}, 0"),
+            format!("{cp}, -{sp}, 0"),
+            format!("-{c} * {sp} / {s}, -{c} * {cp} / {s}, 1"),
+        ];
+        let zero = "0, 0, 0";
+        let negated = [
+            format!("-{sp} / {s}, -{cp}, {c} * {sp} / {s}"),
+            format!("-{cp} / {s}, {sp}, {c} * {cp} / {s}"),
+            "0, 0, -1".to_owned(),
+        ];
+        let momenta = ["0, -n, l", "n, 0, -k", "-l, k, 0"];
+        let above = angles.iter().map(|row| format!("{zero}, {row}"));
+        let below = negated.iter().zip(momenta).map(|(row, momenta)| format!("{row}, {momenta}"));
+        above.chain(below).collect::<Vec<_>>().join("; ")
+    };
+    let matrices = [
+        body("theta.sin()", "theta.cos()", "psi.sin()", "psi.cos()"),
+        body("(2 * (theta / 2).sin() * (theta / 2).cos())", "theta.cos()", "psi.sin()", "psi.cos()"),
+        body("theta.sin()", "theta.sin() / theta.tan()", "psi.sin()", "psi.cos()"),
+        body(
+            "theta.sin()",
+            "theta.cos()",
+            "(2 * (psi / 2).sin() * (psi / 2).cos())",
+            "(1 - 2 * (psi / 2).sin().powi(2))",
+        ),
+    ];
+    for matrix in matrices {
+        let attribute = format!(
+            "state(phi, theta, psi, k, l, n), poisson = matrix![{matrix}], \
+             hamiltonian = (k.powi(2) / a + l.powi(2) / b + n.powi(2) / c) / 2 + g * theta.cos()"
+        );
+        assert_eq!(expand(&attribute, "a: f64, b: f64, c: f64, g: f64").0, Vec::<String>::new(), "{matrix}");
+    }
+    let right = body("theta.sin()", "theta.cos()", "psi.sin()", "psi.cos()");
+    let wrong = right.replace("0, -n, l; ", "0, n, l; ").replace("n, 0, -k", "-n, 0, -k");
+    let attribute =
+        format!("state(phi, theta, psi, k, l, n), poisson = matrix![{wrong}], hamiltonian = k.powi(2) + l + n");
+    assert!(expand(&attribute, "").0.iter().any(|message| message.contains("Jacobi")));
+}
