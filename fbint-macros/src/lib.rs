@@ -58,6 +58,9 @@ use proc_macro::TokenStream;
 /// be used; an unused definition or parameter is an error. Entries of a constraint or an invariant that are equal, such as
 /// the entries of the symmetric r^T r, are kept once and weighted by how often they occur, so that V stays the Frobenius norm.
 ///
+/// Parameters may have any finite value: which of them is a mass, or a length, the declaration does not say. A run with a negative mass
+/// is made as it stands. Where a zero or an extreme value makes the start undefined, the error names the parameter.
+///
 /// The reaction force of a holonomic constraint g is `multiplier(name)` times dg/dq: for g = |q|^2 - l^2 the tension of the
 /// rod is `-2 * l * multiplier(name)`.
 ///

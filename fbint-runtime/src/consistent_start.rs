@@ -203,7 +203,7 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
         }
     }
     if let Some(dependence) = Dependence::find::<S>(&system, 0.0, start, SINGULAR) {
-        return Err(Error::DependentConstraints { dependence, extremes });
+        return Err(Error::DependentConstraints { dependence });
     }
     let field = system.vector_field(start);
     if let Some((&value, entry)) = field.as_ref().iter().zip(S::STATE).find(|(rate, _)| !rate.is_finite()) {

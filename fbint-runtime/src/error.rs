@@ -46,14 +46,12 @@ pub enum Error {
     },
     /// Constraints are dependent on one another at the start.
     #[error(
-        "at the start {dependence}{extremes}, so that the constraint forces are not determined; start elsewhere, change the \
+        "at the start {dependence}, so that the constraint forces are not determined; start elsewhere, change the \
          parameters, or drop a constraint that others imply"
     )]
     DependentConstraints {
         /// Which, and how nearly.
         dependence: Dependence,
-        /// Parameters that may be the reason.
-        extremes: Extremes,
     },
     /// The field cannot be evaluated at the start.
     #[error(

@@ -5,9 +5,9 @@ use core::fmt;
 use crate::system::FeedbackSystem;
 
 /// How many parameters are named.
-const NAMED: usize = 4;
+const NAMED: usize = 3;
 
-/// The parameters that are zero, or so large or so small that their squares are not ordinary numbers: the first four. Displays as
+/// The parameters that are zero, or so large or so small that their squares are not ordinary numbers: the first three. Displays as
 /// `, perhaps because of m = 0.0`, or as nothing where there are none.
 ///
 /// A declaration does not say which parameter is divided by, so that a zero may be innocent.

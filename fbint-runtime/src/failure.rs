@@ -79,7 +79,9 @@ pub enum Cause {
         value: f64,
     },
     /// An integral is far from its target.
-    #[error("of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step or smaller gains")]
+    #[error(
+        "of all integrals `{integral}` grew most, by {change:.2e}; take a smaller step, smaller gains or a method with error control"
+    )]
     Growth {
         /// The integral whose change is largest against its bound.
         integral: &'static str,

@@ -2,8 +2,8 @@
 //!
 //! With a fixed step, step n ends at t = n h, computed and not accumulated; with error control steps end where the controller
 //! says. The last step is shortened to end exactly where asked. After every step the state is projected if that was chosen,
-//! and the integrals are evaluated, recorded and compared with a generous bound: a run that leaves it, or whose state is
-//! no longer finite, has blown up and is an error, not a result. A run can be watched, interrupted, and resumed from a
+//! and the integrals are evaluated, recorded and compared with a bound: a run that leaves it, or whose state is no longer finite, has
+//! blown up and is an error, not a result. A run can be watched, interrupted, and resumed from a
 //! [`Snapshot`] as if it had never stopped.
 
 mod bare;

@@ -75,7 +75,6 @@ fn parameters_that_may_be_the_reason_are_named() -> Outcome {
         ("spherical-pendulum-cpv22", "m"),
         ("euler-top", "inertia[0]"),
         ("free-rigid-body", "inertia[2]"),
-        ("planar-pendulum", "l"),
     ] {
         for value in ["0", "-0", "1e-320"] {
             let folder = tempdir()?;

@@ -153,7 +153,7 @@ pub(crate) struct Integration {
     /// Set an entry of the start; may be repeated.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) start: Vec<Assignment>,
-    /// Guess an entry of the start, from where --repair moves it; may be repeated, and implies --repair.
+    /// Set an entry of the start that --repair may move; may be repeated, and implies --repair.
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) guess: Vec<Assignment>,
     /// Move the start to a nearby state that satisfies the constraints, and keep the entries that --start sets.
