@@ -1,4 +1,4 @@
-//! A key that is often expected: what to write instead.
+//! Keys that are often expected: what to write instead.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;
@@ -8,6 +8,9 @@ use nalgebra::vector;
     momenta(p: [2]),
     hamiltonian = p.norm_squared() / (2 * mass) + mass * g * q[1],
     force(p = -p),
+    lagrangian = q.norm_squared(),
+    time(s),
+    input(torque),
     constraint(length = q.norm_squared() - l.powi(2)),
 )]
 struct Pendulum {
