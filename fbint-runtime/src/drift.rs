@@ -12,7 +12,7 @@ use crate::entries::Entries;
 use crate::linear::filled;
 #[cfg(feature = "std")]
 use crate::linear::from_slice;
-use crate::system::{FeedbackSystem, Integrals};
+use crate::system::{Conservation, FeedbackSystem, Integrals};
 
 /// The record of the integrals of the system `S` over a run. Displays as a table.
 #[derive_where(Clone, Copy, Debug, PartialEq)]
