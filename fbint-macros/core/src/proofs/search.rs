@@ -172,9 +172,9 @@ fn remote(trials: &[Trial]) -> Option<Witness> {
     witness(trials).map(|witness| Witness { is_exact: true, ..witness })
 }
 
-/// The state with the largest rate among those in which it certainly does not vanish.
+/// The first state with the largest rate among those in which it certainly does not vanish.
 fn witness(trials: &[Trial]) -> Option<Witness> {
     let certain = trials.iter().filter(|trial| trial.rate.is_nonzero());
-    let largest = certain.max_by(|a, b| a.relative().total_cmp(&b.relative()))?;
+    let largest = certain.reduce(|best, trial| if trial.relative() > best.relative() { trial } else { best })?;
     Some(Witness { state: largest.state.clone(), value: largest.rate.to_f64(), is_exact: false })
 }

@@ -27,9 +27,9 @@ use crate::symbolic::{self, Expr, Fraction};
 
 /// Terms of an expansion beyond which it is not tried.
 const MOST_TERMS: usize = 4000;
-/// Exponent beyond which a power is not a polynomial, and degree beyond which a polynomial is not divided.
+/// Exponents and degrees of denominators beyond which nothing is tried, and degrees of numerators.
 const HIGHEST_DEGREE: usize = 40;
-const HIGHEST_DEGREE_ON_CONSTRAINTS: usize = 12;
+const HIGHEST_DEGREE_OF_NUMERATOR: usize = 12;
 /// Terms of all polynomials together beyond which no Groebner basis is tried, and their number, and their degree.
 const MOST_TERMS_OF_BASIS: usize = 24;
 const MOST_MEMBERS_OF_BASIS: usize = 5;
@@ -37,9 +37,6 @@ const HIGHEST_DEGREE_OF_BASIS: usize = 4;
 
 /// Whether `expression` was shown to vanish wherever all of `constraints` do and it is defined.
 pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression]) -> bool {
-    if expression.is_zero() {
-        return true;
-    }
     let mut unknowns = Unknowns::above(constraints.iter().copied().chain([expression]));
     unknowns.zeros = constraints.iter().copied().cloned().collect();
     let (polynomial, divisor) = unknowns.quotient(expression);
@@ -55,8 +52,8 @@ pub(super) fn vanishes_where(expression: &Expression, constraints: &[&Expression
     }
     let variables = order(all().chain([&polynomial, &divisor]));
     let relations: Vec<Expr> = all().map(Expr::read).collect();
-    let (numerator, denominator) = (Expr::read(&polynomial), Expr::read(&divisor));
-    let Some(fraction) = Fraction::new(&numerator, &denominator, &variables) else { return false };
+    let quotient = (Expr::read(&polynomial), Expr::read(&divisor));
+    let Some(fraction) = Fraction::new(&quotient.0, &quotient.1, &variables) else { return false };
     let is_rational = unknowns.relations.is_empty();
     (fraction.vanishes_by_division(&relations) || is_basis_small(all()) && fraction.vanishes_by_basis(&relations))
         && (is_rational || !fraction.divides_by_zero(&relations))
@@ -178,7 +175,7 @@ impl Unknowns {
         let of_constraints =
             constraints.iter().map(|constraint| symbolic::terms_of_power(terms(constraint), degree / 2));
         bound = bound.saturating_mul(of_constraints.max().unwrap_or(1));
-        bound <= MOST_TERMS && degree <= HIGHEST_DEGREE_ON_CONSTRAINTS
+        bound <= MOST_TERMS && degree <= HIGHEST_DEGREE_OF_NUMERATOR
     }
 
     /// The expression as a polynomial.
