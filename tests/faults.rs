@@ -223,10 +223,13 @@ mod magnitudes {
         let n = good.derivation.dimension();
         let mut random = Random::new(5);
         let mut point = |_| -> Vec<f64> { sizes.iter().map(|size| size * random.between(0.5, 1.5)).collect() };
-        let judged: Vec<(Vec<f64>, Vec<Vec<f64>>)> = (0..STATES)
+        let judged: Vec<(Vec<f64>, Vec<f64>)> = (0..STATES)
             .map(&mut point)
             .map(|values| (values.clone(), results(&good, &good.programs, &values)))
             .collect();
+        // How large each entry is where nothing in it cancels.
+        let largest = |place: usize| judged.iter().map(|(_, results)| results[place].abs()).fold(0.0, f64::max);
+        let scales: Vec<f64> = (0..judged[0].1.len()).map(largest).collect();
         let mut random = Random::new(3);
         let mut harmful = 0;
         for broken in [None].into_iter().chain(FUNCTIONS.map(Some)) {
@@ -240,11 +243,8 @@ mod magnitudes {
                 let Some(fault) = super::programs::break_program(program, prepared, range, &mut random) else { break };
                 let changes = judged.iter().any(|(values, expected)| {
                     let obtained = results(&good, &programs, values);
-                    obtained
-                        .iter()
-                        .flatten()
-                        .zip(expected.iter().flatten())
-                        .any(|(x, y)| y.is_finite() && (x.is_nan() || (x - y).abs() > CHANGE * y.abs()))
+                    let mut entries = obtained.iter().zip(expected).zip(&scales);
+                    entries.any(|((x, y), scale)| y.is_finite() && (x.is_nan() || (x - y).abs() > CHANGE * scale))
                 });
                 if changes {
                     harmful += 1;
@@ -257,7 +257,7 @@ mod magnitudes {
     }
 
     /// All functions; the law is one at which the integrals' terms are of the size of the field's.
-    fn results(good: &Compiled, programs: &Programs, values: &[f64]) -> Vec<Vec<f64>> {
+    fn results(good: &Compiled, programs: &Programs, values: &[f64]) -> Vec<f64> {
         let n = good.derivation.dimension();
         let prepared = run(&programs.prepare, &[], |index| values[index], |_| Vec::new());
         let of_good = run(&good.programs.prepare, &[], |index| values[index], |_| Vec::new());
@@ -273,7 +273,7 @@ mod magnitudes {
         let weigh = |f: &[f64]| f.iter().zip(&gains).map(|(f, gain)| f * gain).collect::<Vec<f64>>();
         let law = normalised(programs, &prepared, weigh);
         let functions = programs.functions().filter(|(function, _)| function.name != "projection");
-        functions.map(|(_, program)| run(program, &prepared, |index| values[index], &law)).collect()
+        functions.flat_map(|(_, program)| run(program, &prepared, |index| values[index], &law)).collect()
     }
 
     #[test]

@@ -266,8 +266,10 @@ use proc_macro::TokenStream;
 /// # While compiling
 ///
 /// The derivation is done by the computer-algebra system Symbolica, one derivation at a time on the whole machine: a lock
-/// file serialises parallel builds. Each holds it for milliseconds, and gives up with an error after it has waited for 60 s, or for
-/// the number of seconds in the environment variable `FBINT_PATIENCE`. The README states what Symbolica's licence means for users.
+/// file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
+/// wait for as long as the holder lives, and say on stderr for which process and crate. Programs of the same user that compute
+/// with Symbolica are waited for as well. Symbolica needs a folder for caches that it can write to: where that below the home
+/// folder is read-only, the compile error says to set `XDG_CACHE_HOME`. The README states what Symbolica's licence means for users.
 ///
 /// CPV22: D. E. Chang, M. Perlmutter, J. Vankerschaver, *Feedback Integrators for Mechanical Systems with Holonomic
 /// Constraints*, Sensors 22 (2022) 6487.

@@ -149,14 +149,14 @@ impl<const S: usize> Tableau<S> {
         if !self.is_symmetric {
             return extended(x, h, &k[..S.saturating_sub(1)], latest, &self.b);
         }
-        // Stages of equal weight are added first, and the outermost weight is multiplied last.
-        let mut sum = *latest;
-        if S > 1 {
-            sum = V::from_fn(|entry| k[0][entry] + latest[entry]);
-        }
+        // Stages of equal weight are added first, the latest last, and the outermost weight is multiplied once.
+        let mut sum = k[0];
         for i in 1..S / 2 {
             let inner = V::from_fn(|entry| k[i][entry] + k[S - 1 - i][entry]);
             sum = fused(T::from_f64(self.b[i] / self.b[0]), &inner, &sum);
+        }
+        if S > 1 {
+            sum = V::from_fn(|entry| sum[entry] + latest[entry]);
         }
         fused(h * T::from_f64(self.b[0]), &sum, x)
     }
@@ -164,7 +164,8 @@ impl<const S: usize> Tableau<S> {
     /// An estimate of the error of a step of size `h`, from its stages and f where it ends.
     #[inline]
     pub(crate) fn error<V: Entries<T>, T: Scalar>(&self, stages: &[V; S], end: &V, h: T) -> V {
-        let mut difference: V = filled(T::from_f64(0.0));
+        // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
+        let mut difference: V = filled(T::from_f64(-0.0));
         for (k, &weight) in stages.iter().zip(&self.error.stages) {
             add(&mut difference, T::from_f64(1.0), weight, k);
         }

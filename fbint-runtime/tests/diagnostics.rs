@@ -209,19 +209,21 @@ fn a_run_that_fails_after_a_dead_centre_names_its_constraints() {
 
 #[test]
 fn a_run_that_survives_a_dead_centre_reports_where_it_was() {
-    let assert_reported = |run: &Run<Parallelogram>| {
-        let dependence = run.dependence().unwrap();
-        assert!(dependence.pivot_ratio < 1e-6 && dependence.time > 0.5, "{dependence:?}");
-        assert!(run.drift().get("energy").unwrap().max > 1e-2);
+    // Rounding decides which runs survive, and of these, which jump.
+    let assert_reported = |run: &dyn Fn(f64) -> Result<Run<Parallelogram>, Error>| {
+        let survivors = (0..20).filter_map(|step| run(1.0 + 0.01 * f64::from(step)).ok());
+        let jumped: Vec<_> = survivors.filter(|run| run.drift().get("energy").unwrap().max > 1e-2).collect();
+        assert!(!jumped.is_empty());
+        for run in jumped {
+            let dependence = run.dependence().unwrap();
+            assert!(dependence.pivot_ratio < 1e-6 && dependence.time > 0.5, "{dependence:?}");
+        }
     };
-    assert_reported(&bars(1.0, FIXED[3], 10.0).unwrap());
-    // Rounding decides which runs survive.
+    assert_reported(&|angle| bars(angle, FIXED[3], 10.0));
     let rattle = Rattle::new(&PARALLELOGRAM).unwrap();
-    let survivor = (0..20).find_map(|step| {
-        let start = Parallelogram::at_rest(1.0 + 0.01 * f64::from(step));
-        Simulation::new(&PARALLELOGRAM, start).unwrap().run_geometric(&rattle, 1e-3, 10.0).ok()
+    assert_reported(&|angle| {
+        Simulation::new(&PARALLELOGRAM, Parallelogram::at_rest(angle)).unwrap().run_geometric(&rattle, 1e-3, 10.0)
     });
-    assert_reported(&survivor.unwrap());
     // Before it comes there, nothing is reported.
     assert_eq!(bars(1.0, FIXED[3], 0.25).unwrap().dependence(), None);
 }

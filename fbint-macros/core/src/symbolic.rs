@@ -12,10 +12,12 @@
 
 mod expansion;
 mod lock;
+mod permit;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use num_bigint::BigInt;
@@ -32,6 +34,7 @@ use symbolica::utils::Settable;
 
 pub use self::expansion::terms_of_power;
 pub use self::lock::SessionError;
+use self::lock::Turn;
 use crate::expression::{Expression, Function, Symbol};
 use crate::factored::factored;
 
@@ -42,20 +45,26 @@ const STACK: usize = 256 << 20;
 
 /// Runs `work` where [`Expr`]s may be used: on a thread of its own, one at a time on this machine.
 pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionError> {
-    let lock = lock::take()?;
+    let turn = Turn::wait()?;
+    permit::wait()?;
     let result = std::thread::scope(|scope| {
+        let (working, is_working) = mpsc::channel::<()>();
         let thread = std::thread::Builder::new()
             .name("fbint-algebra".to_owned())
             .stack_size(STACK)
-            .spawn_scoped(scope, || {
+            .spawn_scoped(scope, move || {
+                let _working = working;
                 GLOBAL_SETTINGS.initialize_tracing.store(false, Ordering::Relaxed);
                 function_symbol(Function::Abs); // registers all functions, before any model's symbols
                 work()
             })
             .map_err(|error| SessionError::Unavailable(format!("no thread: {error}")))?;
+        if is_working.recv_timeout(lock::SILENCE) == Err(RecvTimeoutError::Timeout) {
+            lock::say(&format!("still deriving a model of `{}`", lock::this_crate()));
+        }
         thread.join().map_err(|panic| SessionError::Panicked(panic_message(&*panic)))
     });
-    drop(lock);
+    drop(turn);
     result
 }
 

@@ -144,37 +144,3 @@ fn what_is_assumed_is_not_said_not_to_commute() {
     assert!(expansion.contains("- assumed, not proved: `momentum`, `shifted`"), "{expansion}");
     assert!(!expansion.contains("{energy, ") && expansion.contains("the one pair commutes"), "{expansion}");
 }
-
-#[test]
-fn timing() {
-    let sphere = "coordinates(q: [3]), momenta(p: [3]), define(zero = ((q[0] * q[1]).ln() - q[0].ln() - q[1].ln()).sin()), hamiltonian = p.norm_squared() / (2 * m) + q[2] + q[0] * zero,
-             constraint(length = q.norm_squared() - 1), invariant(assume spin = q[0] * p[1] - q[1] * p[0])";
-    let started = std::time::Instant::now();
-    eprintln!("{:?}", messages(sphere, "struct S { m: f64 }"));
-    eprintln!("sphere {:?}", started.elapsed());
-    let started = std::time::Instant::now();
-    eprintln!("{:?}", messages(&format!("{DISGUISED}, invariant(assume keep = x)"), "struct S {}"));
-    eprintln!("disguised {:?}", started.elapsed());
-    let chain = "coordinates(q: [2, 6]), momenta(p: [2, 6]), define(zero = ((q[0] * q[1]).ln() - q[0].ln() - q[1].ln()).sin()),
-        hamiltonian = (0..6).map(|i| p.column(i).norm_squared() / (2 * m)).sum() + q[(0, 0)] * ((q[(0, 0)] * q[(1, 0)]).ln() - q[(0, 0)].ln() - q[(1, 0)].ln()).sin(),
-        constraint(root = q.column(0).norm_squared() - l.powi(2),
-            link[i in 1..6] = (q.column(i) - q.column(i - 1)).norm_squared() - l.powi(2)),
-        invariant(assume spin = (0..6).map(|i| q[(0, i)] * p[(1, i)] - q[(1, i)] * p[(0, i)]).sum())";
-    let chain = chain.replace(", define(zero = ((q[0] * q[1]).ln() - q[0].ln() - q[1].ln()).sin())", "");
-    let started = std::time::Instant::now();
-    eprintln!("{:?}", messages(&chain, "struct S { m: f64, l: f64 }"));
-    eprintln!("chain {:?}", started.elapsed());
-    let chain = chain.replace("6", "32").replace("q[(1, 0)].ln()).sin()", "q[(1, 0)].ln()).sin() + 0");
-    let started = std::time::Instant::now();
-    eprintln!("{:?}", messages(&chain, "struct S { m: f64, l: f64 }"));
-    eprintln!("chain 32 {:?}", started.elapsed());
-    let started = std::time::Instant::now();
-    eprintln!(
-        "{:?}",
-        messages(
-            &chain.replace("spin", "speed = p.norm_squared() / m, assume spin").replace("assume speed", "speed"),
-            "struct S { m: f64, l: f64 }"
-        )
-    );
-    eprintln!("chain 32 {:?}", started.elapsed());
-}

@@ -155,15 +155,23 @@ fn documentation(expansion: &str) -> String {
 #[test]
 fn a_model_that_no_state_was_found_for_compiles() {
     for hamiltonian in ["p.powi(2) / 2 + (q - 50).acos()", "p.powi(2) / 2 - (1 - (q - 100).powi(2)).sqrt()"] {
-        let attribute = format!("coordinates(q), momenta(p), hamiltonian = {hamiltonian}, invariant(i = p)");
+        let attribute =
+            format!("coordinates(q), momenta(p), hamiltonian = {hamiltonian}, invariant(i = 2 * ({hamiltonian}))");
         let (messages, expansion) = expand(&attribute, "struct S {}");
         assert!(messages.is_empty(), "{hamiltonian}: {messages:#?}");
-        for note in [
-            "no state was found in which the generated `vector_field`",
-            "undecided, for want of a state in which all of it is defined",
-        ] {
+        for note in ["no state was found in which the generated `vector_field`", "everywhere, proved by algebra: `i`"] {
             assert!(expansion.contains(note), "{hamiltonian}: {note}: {}", documentation(&expansion));
         }
+    }
+}
+
+/// What is false is refuted far away, too.
+#[test]
+fn what_is_defined_far_away_is_refuted_there() {
+    for hamiltonian in ["p.powi(2) / 2 + (q - 50).acos()", "p.powi(2) / 2 - (1 - (q - 100).powi(2)).sqrt()"] {
+        let attribute = format!("coordinates(q), momenta(p), hamiltonian = {hamiltonian}, invariant(i = p)");
+        let (messages, _) = expand(&attribute, "struct S {}");
+        assert!(messages.len() == 1 && messages[0].starts_with("`i` is not conserved: d/dt = "), "{messages:?}");
     }
 }
 

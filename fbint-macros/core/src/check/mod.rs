@@ -122,9 +122,9 @@ impl<'a> Declared<'a> {
                 }
                 (Dynamics::Poisson { .. }, _) => {
                     let terms = symbols.states().zip(&self.matrix[x.place()]);
-                    terms.for_each(|(y, entry)| {
-                        v.get(&y).map(|slope| add(&mut flow, x, entry.times(slope)));
-                    });
+                    for (entry, slope) in terms.filter_map(|(y, entry)| Some((entry, v.get(&y)?))) {
+                        add(&mut flow, x, entry.times(slope));
+                    }
                 }
                 _ => {}
             }

@@ -269,7 +269,7 @@ impl Scope<'_> {
         let widths = columns.map(|column| self.common_extent(column, "column", |(_, columns)| columns));
         let widths = widths.collect::<Vec<_>>().into_iter().collect::<Outcome<Vec<usize>>>()?;
         let heights = heights.into_iter().collect::<Outcome<Vec<usize>>>()?;
-        let [height, width] = [&heights, &widths].map(|extents| extents.iter().fold(0, |sum, extent| sum + extent));
+        let [height, width] = [&heights, &widths].map(|extents| extents.iter().sum::<usize>());
         if height.saturating_mul(width) > MAX_ENTRIES {
             return Err(self.fail(&call.path, format!("a matrix has at most {MAX_ENTRIES} entries")));
         }

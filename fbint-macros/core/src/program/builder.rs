@@ -24,6 +24,11 @@ impl Builder {
         self.instructions[value.index()].clone()
     }
 
+    /// Whether the square of a value is computed already.
+    pub(crate) fn has_square(&self, value: Value) -> bool {
+        self.known.contains_key(&Instruction::Mul(value, value))
+    }
+
     /// The value of an instruction, new or known.
     pub(crate) fn push(&mut self, instruction: Instruction) -> Value {
         if let Some(&value) = self.known.get(&instruction) {

@@ -86,34 +86,84 @@ impl Ldl {
 
     /// The solution of A x = b.
     pub(super) fn solve(&self, builder: &mut Builder, b: &[Option<Value>]) -> Vec<Option<Value>> {
-        let k = self.order.len();
         let mut x: Vec<Option<Value>> = self.order.iter().map(|&i| b[i]).collect();
-        for i in 0..k {
+        self.substitute_forwards(builder, &mut x);
+        divide(builder, &self.inverse_blocks, &mut x);
+        self.substitute_backwards(builder, &mut x);
+        self.in_given_order(x)
+    }
+
+    /// The solution of A x = b before the last division, for which nothing in it waits.
+    pub(super) fn solve_ahead(&self, builder: &mut Builder, b: &[Option<Value>]) -> Solution {
+        let Some(((first, block), leading)) = self.inverse_blocks.split_last() else { return Solution::default() };
+        let mut known: Vec<Option<Value>> = self.order.iter().map(|&i| b[i]).collect();
+        self.substitute_forwards(builder, &mut known);
+        let numerators = block.times_adjugate(builder, &known[*first..]);
+        known.truncate(*first);
+        divide(builder, leading, &mut known);
+        self.substitute_backwards(builder, &mut known);
+        let mut waiting = vec![None; *first];
+        for (lower, &numerator) in self.lower[*first..].iter().zip(&numerators) {
+            for (sum, &factor) in waiting.iter_mut().zip(lower) {
+                if let Some(update) = product(builder, factor, numerator) {
+                    *sum = Some(subtract(builder, *sum, update));
+                }
+            }
+        }
+        self.substitute_backwards(builder, &mut waiting);
+        waiting.extend(numerators);
+        let (known, waiting) = (self.in_given_order(known), self.in_given_order(waiting));
+        Solution { known, waiting, inverse: Some(block.inverse) }
+    }
+
+    /// The entries of the rows that were eliminated first, in the order in which the rows were given; nothing for all other rows.
+    fn in_given_order(&self, x: Vec<Option<Value>>) -> Vec<Option<Value>> {
+        let mut given = vec![None; self.order.len()];
+        for (&index, value) in self.order.iter().zip(x) {
+            given[index] = value;
+        }
+        given
+    }
+
+    /// Replaces b by L^-1 b, in the order of elimination.
+    fn substitute_forwards(&self, builder: &mut Builder, x: &mut [Option<Value>]) {
+        for i in 0..x.len() {
             for j in 0..i {
-                if let (Some(factor), Some(value)) = (self.lower[i][j], x[j]) {
-                    let update = builder.mul(factor, value);
+                if let Some(update) = product(builder, self.lower[i][j], x[j]) {
                     x[i] = Some(subtract(builder, x[i], update));
                 }
             }
         }
-        for (first, block) in &self.inverse_blocks {
-            let rows = *first..*first + block.size();
-            let product = block.multiply(builder, &x[rows.clone()]);
-            x[rows].copy_from_slice(&product);
-        }
-        for i in (0..k).rev() {
-            for j in i + 1..k {
-                if let (Some(factor), Some(value)) = (self.lower[j][i], x[j]) {
-                    let update = builder.mul(factor, value);
+    }
+
+    /// Replaces b by L^-T b, with as many of the first rows and columns of L as b has rows.
+    fn substitute_backwards(&self, builder: &mut Builder, x: &mut [Option<Value>]) {
+        for i in (0..x.len()).rev() {
+            for j in i + 1..x.len() {
+                if let Some(update) = product(builder, self.lower[j][i], x[j]) {
                     x[i] = Some(subtract(builder, x[i], update));
                 }
             }
         }
-        let mut solution = vec![None; k];
-        for (position, &index) in self.order.iter().enumerate() {
-            solution[index] = x[position];
-        }
-        solution
+    }
+}
+
+/// The solution `known` + `inverse` times `waiting` of A x = b.
+#[derive(Default)]
+pub(super) struct Solution {
+    /// The solution where the last block's rows are left out; nothing in these.
+    pub(super) known: Vec<Option<Value>>,
+    pub(super) waiting: Vec<Option<Value>>,
+    /// 1 / the last divisor, unless there are no rows.
+    pub(super) inverse: Option<Value>,
+}
+
+/// Multiplies by the inverses of blocks of D.
+fn divide(builder: &mut Builder, blocks: &[(usize, InverseBlock)], x: &mut [Option<Value>]) {
+    for (first, block) in blocks {
+        let rows = *first..*first + block.size();
+        let product = block.multiply(builder, &x[rows.clone()]);
+        x[rows].copy_from_slice(&product);
     }
 }
 
@@ -247,7 +297,7 @@ fn solve_two(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Opti
 /// With Pf = c_12 c_34 - c_13 c_24 + c_14 c_23, row i of the inverse of C holds +- the entry of C that has neither index.
 fn solve_four(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
     let plus = dot(builder, &[c[0][1], c[0][3]], &[c[2][3], c[1][2]]);
-    let minus = builder_product(builder, c[0][2], c[1][3]);
+    let minus = product(builder, c[0][2], c[1][3]);
     let pfaffian = match (plus, minus) {
         (Some(plus), Some(minus)) => Some(builder.sub(plus, minus)),
         (Some(plus), None) => Some(plus),
@@ -296,22 +346,22 @@ fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]
     x
 }
 
-fn add(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+pub(super) fn add(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
     match (a, b) {
         (Some(a), Some(b)) => Some(builder.add(a, b)),
         (a, b) => a.or(b),
     }
 }
 
-fn builder_product(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
+pub(super) fn product(builder: &mut Builder, a: Option<Value>, b: Option<Value>) -> Option<Value> {
     Some(builder.mul(a?, b?))
 }
 
 fn dot(builder: &mut Builder, v: &[Option<Value>], w: &[Option<Value>]) -> Option<Value> {
     let mut sum = None;
     for (&a, &b) in v.iter().zip(w) {
-        let product = builder_product(builder, a, b);
-        sum = add(builder, sum, product);
+        let term = product(builder, a, b);
+        sum = add(builder, sum, term);
     }
     sum
 }

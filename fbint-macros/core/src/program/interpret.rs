@@ -12,7 +12,7 @@ use crate::table::Id;
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
 /// rounding may have changed a result.
 const ERROR: f64 = 1e-15;
-const TRIALS: u64 = 4;
+pub(super) const TRIALS: u64 = 4;
 const MOST_ROUNDING: f64 = 100.0;
 
 /// The results of `program`, where `weigh` is the feedback law.
@@ -65,13 +65,18 @@ pub(super) fn rounding(
     point: &Point,
 ) -> Vec<f64> {
     let results = interpret(program, input, weigh);
-    spread(point, &results, |error| interpret_rounded(program, input, weigh, &|value| value * (1.0 + error())))
+    spread(point, &results, TRIALS, |error| interpret_rounded(program, input, weigh, &|value| value * (1.0 + error())))
 }
 
 /// How far rounding may have taken each result, from how they change when relative errors are put into what they are made of.
-pub(super) fn spread(point: &Point, results: &[f64], with_errors: impl Fn(&dyn Fn() -> f64) -> Vec<f64>) -> Vec<f64> {
+pub(super) fn spread(
+    point: &Point,
+    results: &[f64],
+    trials: u64,
+    with_errors: impl Fn(&dyn Fn() -> f64) -> Vec<f64>,
+) -> Vec<f64> {
     let mut most = vec![0.0; results.len()];
-    for trial in 1..=TRIALS {
+    for trial in 1..=trials {
         let drawn = Cell::new(trial << 32);
         let error = || ERROR * 2.0 * (point.value(drawn.replace(drawn.get() + 1)) - 1.0);
         for ((most, x), y) in most.iter_mut().zip(results).zip(with_errors(&error)) {

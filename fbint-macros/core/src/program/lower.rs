@@ -358,7 +358,11 @@ impl<'a> Lowering<'a> {
 
     /// The value of a monomial: parameters and scalars are multiplied first, because they are shared by vectors' entries.
     pub(super) fn materialise(&mut self, monomial: &Monomial) -> Value {
-        if let Some((base, times, rest)) = monomial.as_power() {
+        let squares_are_there =
+            monomial.factors.iter().any(|(&value, &power)| power == 2 && self.builder.has_square(value));
+        if let Some((base, times, rest)) = monomial.as_power()
+            && !(times == 2 && squares_are_there && is_moderate(&monomial.coefficient))
+        {
             let base = self.materialise(&base);
             let power = self.builder.powi(base, times);
             return self.materialise(&rest.times(&Monomial::value(power)));

@@ -1,12 +1,14 @@
 //! The projection of a state onto the level set of all integrals.
 
-use super::factor::{Ldl, Matrix, Pivots};
+use super::factor::{Ldl, Matrix, Pivots, add, product};
 use super::fields::{Parts, dot_product};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Row;
 use super::{Program, Value};
+use crate::derivation::Derivation;
 use crate::expression::Symbol;
+use crate::table::Table;
 
 /// e, the damping of a projection relative to the diagonal D of DF S DF^T: at a relative equilibrium, where DF loses rank, a
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.
@@ -35,24 +37,35 @@ pub(super) fn projection(parts: &Parts<'_>) -> Program {
     let moved = moved_rows(&mut lowering, &rows);
     let gram = damped_gram_matrix(&mut lowering, &rows, &moved, &noise);
     let ldl = Ldl::factor(&mut lowering.builder, &gram, Pivots::Pairs);
-    let y = ldl.solve(&mut lowering.builder, &violations);
+    let solution = ldl.solve_ahead(&mut lowering.builder, &violations);
+    let known = pulled(&mut lowering, derivation, &moved, &solution.known);
+    let waiting = pulled(&mut lowering, derivation, &moved, &solution.waiting);
+    let outputs = known.rows().zip(waiting.rows()).map(|(&known, &waiting)| {
+        // Nothing but this product and this sum waits for the last division.
+        let last = product(&mut lowering.builder, waiting, solution.inverse);
+        let moved = add(&mut lowering.builder, known, last);
+        moved.unwrap_or_else(|| lowering.builder.constant(0.0))
+    });
+    let outputs = outputs.collect();
+    lowering.builder.finish(outputs)
+}
+
+/// S DF^T y, of which entries that vanish identically are missing.
+fn pulled(
+    lowering: &mut Lowering,
+    derivation: &Derivation,
+    moved: &[Row],
+    y: &[Option<Value>],
+) -> Table<Symbol, Option<Value>> {
     let mut sums = derivation.symbols.over_states(|_| Vec::new());
-    for (row, y) in rows.iter().zip(y) {
-        let Some(y) = y else { continue };
+    for (row, y) in moved.iter().zip(y) {
+        let Some(y) = *y else { continue };
         let y = lowering.scalar(y);
         for (column, entry) in row {
             sums[*column].push(entry.clone().times(&y));
         }
     }
-    let outputs = sums
-        .iter()
-        .map(|(column, terms)| {
-            let sum = lowering.sum(terms.clone());
-            let moved = sum.times(&lowering.variance(column));
-            lowering.materialise(&moved)
-        })
-        .collect();
-    lowering.builder.finish(outputs)
+    sums.map(|terms| lowering.sum_unless_zero(terms.clone()))
 }
 
 /// DF S, each entry computed once: every row of the Gram matrix from this one on reads it.
@@ -69,10 +82,10 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row], nois
     let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
     for i in 0..rows.len() {
         for j in 0..i {
-            gram[i][j] = lowering.sum_unless_zero(dot_product(&rows[i], &moved[j]));
+            gram[i][j] = sum_in_halves(lowering, dot_product(&rows[i], &moved[j]));
             gram[j][i] = gram[i][j];
         }
-        let diagonal = lowering.sum_unless_zero(dot_product(&rows[i], &moved[i]));
+        let diagonal = sum_in_halves(lowering, dot_product(&rows[i], &moved[i]));
         gram[i][i] = Some(diagonal.map_or(noise[i], |diagonal| {
             let factor = lowering.builder.constant(1.0 + DAMPING);
             let damped = lowering.builder.mul(diagonal, factor);
@@ -80,4 +93,16 @@ fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row], nois
         }));
     }
     gram
+}
+
+/// The value of a sum, unless everything in it cancels. Of many terms, of which no two cancel, the halves are added up at once.
+fn sum_in_halves(lowering: &mut Lowering, mut terms: Vec<Monomial>) -> Option<Value> {
+    if terms.len() < 4 {
+        return lowering.sum_unless_zero(terms);
+    }
+    let second = terms.split_off(terms.len() / 2);
+    match (lowering.sum_unless_zero(terms), lowering.sum_unless_zero(second)) {
+        (Some(first), Some(second)) => Some(lowering.builder.add(first, second)),
+        (first, second) => first.or(second),
+    }
 }

@@ -13,32 +13,53 @@ use crate::points::{IntegralSizes, Sizes};
 use crate::scaled::magnitude;
 use crate::table::Table;
 
-/// Passes over the equations.
-const SWEEPS: usize = 24;
+/// Passes over the equations, and the part by which each has to lower the residuals.
+const SWEEPS: usize = 400;
+const PROGRESS: f64 = 0.002;
+/// Terms that differ by less than this factor, a power of two, need no balance.
+const SIMILAR: f64 = 16.0;
 /// Equations that are looked at; of more, every second or third one.
 const MOST_EQUATIONS: usize = 1024;
 /// The largest binary logarithm of a size.
 const LARGEST: f64 = 160.0;
 
-/// Sizes that balance the terms: those of other sums are balanced best in every turn.
-pub(super) fn balanced(derivation: &Derivation, turn: usize) -> Sizes {
-    let equations = equations(derivation);
-    let step = equations.len() / MOST_EQUATIONS + 1;
-    let start = turn * equations.len() / 4;
-    let order = || (0..equations.len()).step_by(step).map(|index| &equations[(index + start) % equations.len()]);
-    let mut logarithms: Table<Symbol, f64> = derivation.symbols.unknowns().map(|_| 0.0).collect();
-    for equation in (0..SWEEPS).flat_map(|_| order()) {
-        let length: f64 = equation.degrees.iter().map(|(_, degree)| degree * degree).sum();
-        let residual = equation.at(&logarithms);
-        for (symbol, degree) in &equation.degrees {
-            let moved = logarithms[*symbol] - degree * residual / length;
-            logarithms[*symbol] = moved.clamp(-LARGEST, LARGEST);
-        }
+/// Sizes that balance the terms, those of other sums best in each of some turns; none where terms are of similar size anyway.
+pub(super) fn balanced(derivation: &Derivation, turns: usize) -> Vec<Sizes> {
+    let all = equations(derivation);
+    let equations: Vec<&Term> = all.iter().step_by(all.len() / MOST_EQUATIONS + 1).collect();
+    if equations.iter().all(|equation| equation.logarithm.abs() < SIMILAR) {
+        return Vec::new();
     }
-    Sizes {
-        unknowns: logarithms.map(|logarithm| logarithm.exp2()),
+    let start = |turn: usize| turn * equations.len() / turns;
+    let order = |turn| equations.iter().cycle().skip(start(turn)).take(equations.len()).copied();
+    let sizes = |turn| Sizes {
+        unknowns: solution(derivation, order(turn)).map(|logarithm| logarithm.exp2()),
         integrals: derivation.integrals.map(|_| IntegralSizes::ONE),
+    };
+    (0..turns).map(sizes).collect()
+}
+
+/// The binary logarithms of sizes that solve the equations.
+fn solution<'a>(derivation: &Derivation, equations: impl Iterator<Item = &'a Term> + Clone) -> Table<Symbol, f64> {
+    let mut logarithms: Table<Symbol, f64> = derivation.symbols.unknowns().map(|_| 0.0).collect();
+    let mut before = f64::INFINITY;
+    for _ in 0..SWEEPS {
+        let mut residuals = 0.0;
+        for equation in equations.clone() {
+            let length: f64 = equation.degrees.iter().map(|(_, degree)| degree * degree).sum();
+            let residual = equation.at(&logarithms);
+            residuals += residual.abs();
+            for (symbol, degree) in &equation.degrees {
+                let moved = logarithms[*symbol] - degree * residual / length;
+                logarithms[*symbol] = moved.clamp(-LARGEST, LARGEST);
+            }
+        }
+        if residuals >= (1.0 - PROGRESS) * before {
+            break;
+        }
+        before = residuals;
     }
+    logarithms
 }
 
 /// A product of powers of unknowns, as far as its size is concerned.

@@ -27,7 +27,7 @@ const WORK: usize = 60_000;
 /// Nodes that take as long as a function.
 const COST_OF_FUNCTION: usize = 150;
 /// States of each of the other kinds, at least and at most.
-const FEWEST: usize = 8;
+const FEWEST: usize = 4;
 const MOST: usize = 360;
 /// States from which steps lead to larger rates.
 const CLIMBERS: usize = 4;

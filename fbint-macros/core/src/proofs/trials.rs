@@ -8,7 +8,7 @@ use crate::expression::{Expression, Symbol};
 /// Parts of expressions whose zeros are looked for.
 const MOST_PARTS: usize = 24;
 /// How often a zero of a part and the constraint set are approached in turns.
-const TURNS: usize = 6;
+const TURNS: usize = 4;
 /// Steps by which an interval is made smaller.
 const STEPS: usize = 100;
 /// Distances from a zero, relative to its size or to 1.

@@ -137,21 +137,21 @@ impl Reader<'_> {
     }
 
     fn definition(&mut self, key: Key, tokens: &[TokenTree]) -> Option<Named> {
-        let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
-        let (head, value) = match equals {
-            Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
-            _ => (tokens, &[][..]),
+        let (assume, tokens) = match tokens {
+            [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &tokens[1..]),
+            _ => (None, tokens),
         };
-        let (assume, head) = match head {
-            [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..]),
-            _ => (None, head),
-        };
-        if let ([name @ TokenTree::Ident(_)], []) = (head, value)
+        if let [name @ TokenTree::Ident(_)] = tokens
             && key.takes_definitions()
         {
             let name = self.name(key, name)?;
             return Some(Named { value: syn::parse_quote!(#name), assume, family: None, name });
         }
+        let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
+        let (head, value) = match equals {
+            Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
+            _ => (tokens, &[][..]),
+        };
         let (name, index) = match head {
             [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(key, name)?, None),
             [name @ TokenTree::Ident(_), TokenTree::Group(index)]

@@ -107,8 +107,8 @@ pub enum Shape {
     },
 }
 
-/// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`; in some lists with `assume`
-/// before the name.
+/// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`; in some lists with
+/// `assume` before the name.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// Its name.
