@@ -198,17 +198,16 @@ impl Machine {
 
 /// x + h f(x), and the classical method of order 4.
 fn steps(field: &impl Fn(&[f64]) -> Vec<f64>, x: &[f64], h: f64) -> (Vec<f64>, Vec<f64>) {
-    // x + h sum_j b_j k_j, the sum fused from the left.
-    let along = |slopes: &[(f64, &[f64])]| -> Vec<f64> {
-        let rise = |i: usize| slopes.iter().fold(-0.0, |sum, (b, k)| Scalar::mul_add(h * b, k[i], sum));
-        (0..x.len()).map(|i| x[i] + rise(i)).collect()
+    let along = |factor: f64, k: &[f64]| -> Vec<f64> {
+        x.iter().zip(k).map(|(&x, &k)| Scalar::mul_add(h * factor, k, x)).collect()
     };
     let k1 = field(x);
-    let k2 = field(&along(&[(0.5, &k1)]));
-    let k3 = field(&along(&[(0.5, &k2)]));
-    let k4 = field(&along(&[(1.0, &k3)]));
-    let rk4 = along(&[(1.0 / 6.0, &k1), (1.0 / 3.0, &k2), (1.0 / 3.0, &k3), (1.0 / 6.0, &k4)]);
-    (along(&[(1.0, &k1)]), rk4)
+    let k2 = field(&along(0.5, &k1));
+    let k3 = field(&along(0.5, &k2));
+    let k4 = field(&along(1.0, &k3));
+    // (k1 + 2 (k2 + k3) + k4) / 6
+    let sum: Vec<f64> = (0..x.len()).map(|i| Scalar::mul_add(2.0, k2[i] + k3[i], k1[i]) + k4[i]).collect();
+    (along(1.0, &k1), along(1.0 / 6.0, &sum))
 }
 
 /// The first function whose results on two paths differ by more than its tolerance allows, and by how much.

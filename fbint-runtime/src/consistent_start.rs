@@ -18,8 +18,8 @@ use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 const TOLERANCE: f64 = 1e-8;
-/// The size that every entry has at least, relative to the largest: with the tolerance, 1e-14 of it counts as rounding.
-const SMALLEST_ENTRY: f64 = 1e-6;
+/// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
+const SMALLEST_ENTRY: f64 = 1e-3;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
 const SINGULAR: f64 = 1e-12;
 const MAX_ITERATIONS: u32 = 200;
@@ -89,25 +89,21 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
         let mut x = guess.into();
         check_finite(self.system, &x)?;
         let system = self.system.prepare();
-        let mut scales = own_scales::<S>(&system, &x);
-        let mut g = scaled_constraints::<S>(&system, &x, &scales);
+        let mut g = scaled_constraints::<S>(&system, &x);
         if let Some(stuck) = (0..S::INTEGRALS.len()).find(|&i| g[i].abs() > f64::EPSILON && !self.moves(&system, &x, i))
         {
             x = self.nudged(&system, &x, stuck);
-            scales = own_scales::<S>(&system, &x);
-            g = scaled_constraints::<S>(&system, &x, &scales);
+            g = scaled_constraints::<S>(&system, &x);
         }
         let mut damping = 1e-3;
         let mut iterations = 0;
         while iterations < MAX_ITERATIONS && largest(&g) > f64::EPSILON && damping < 1e6 {
             iterations += 1;
-            let trial = sum(&x, -1.0, &self.step(&system, &x, &g, &scales, damping));
-            let g_trial = scaled_constraints::<S>(&system, &trial, &scales);
-            if dot(&g_trial, &g_trial) < dot(&g, &g) {
+            let trial = sum(&x, -1.0, &self.step(&system, &x, damping));
+            // Sizes of terms change from state to state, and the terms of a rate vanish at rest: distances are compared.
+            if square_of_distances::<S>(&system, &trial) < square_of_distances::<S>(&system, &x) {
                 x = trial;
-                // A guess may be far away, where terms are larger.
-                scales = own_scales::<S>(&system, &x);
-                g = scaled_constraints::<S>(&system, &x, &scales);
+                g = scaled_constraints::<S>(&system, &x);
                 damping = (damping * 0.1).max(1e-15);
             } else {
                 damping *= 10.0;
@@ -118,7 +114,7 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
             Err(Error::OffConstraint { .. }) => {
                 let size = |i: &usize| g[*i].abs();
                 let worst = (0..S::INTEGRALS.len()).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(0);
-                let (name, value) = (S::INTEGRALS[worst].name, g[worst] * scales[worst]);
+                let (name, value) = (S::INTEGRALS[worst].name, system.integrals(&x)[worst]);
                 Err(Error::NoConsistentStart { name, value, iterations })
             }
             Err(other) => Err(other),
@@ -145,21 +141,15 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
     }
 
     /// The damped step back to x, with each row of D scaled to length 1 so that the damping has no unit.
-    fn step(
-        &self,
-        system: &S::Prepared<f64>,
-        x: &Vector<S>,
-        g: &Integrals<S>,
-        scales: &Integrals<S>,
-        damping: f64,
-    ) -> Vector<S> {
+    fn step(&self, system: &S::Prepared<f64>, x: &Vector<S>, damping: f64) -> Vector<S> {
         let jacobian = system.integrals_jacobian(x);
-        let mut residual = *g;
+        let mut residual = system.integrals(x);
         let d = Integrals::<S, Vector<S>>::from_fn(|i| {
             if !S::INTEGRALS[i].kind.is_constraint() {
+                residual[i] = 0.0;
                 return filled(0.0);
             }
-            let row = Vector::<S>::from_fn(|j| if self.held[j] { 0.0 } else { jacobian[i][j] / scales[i] });
+            let row = Vector::<S>::from_fn(|j| if self.held[j] { 0.0 } else { jacobian[i][j] });
             let length = Scalar::sqrt(dot(&row, &row));
             if length == 0.0 {
                 return row;
@@ -175,13 +165,16 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
 }
 
 /// The constraints in units of their scales, 0 for other integrals.
-fn scaled_constraints<S: FeedbackSystem>(
-    system: &S::Prepared<f64>,
-    x: &Vector<S>,
-    scales: &Integrals<S>,
-) -> Integrals<S> {
-    let integrals = system.integrals(x);
+fn scaled_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
+    let (integrals, scales) = (system.integrals(x), own_scales::<S>(system, x));
     Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { integrals[i] / scales[i] } else { 0.0 })
+}
+
+/// The sum of (g / |dg|)^2 over the constraints g: to first order, the squares of their distances.
+fn square_of_distances<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> f64 {
+    let (integrals, jacobian) = (system.integrals(x), system.integrals_jacobian(x));
+    let constraints = (0..S::INTEGRALS.len()).filter(|&i| S::INTEGRALS[i].kind.is_constraint() && integrals[i] != 0.0);
+    constraints.map(|i| integrals[i] * integrals[i] / dot(&jacobian[i], &jacobian[i])).sum()
 }
 
 /// Refuses a start that cannot be used; returns the targets that it sets.

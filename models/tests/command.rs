@@ -240,7 +240,8 @@ fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     }
     let drift = &record["drift"]["energy"];
     assert_eq!(drift["last"].as_f64(), rows.last().map(|row| row[9]));
-    assert_eq!(drift.as_object().map(|drift| drift.len()), Some(4));
+    assert_eq!(drift["assumed"], json!(false));
+    assert_eq!(drift.as_object().map(|drift| drift.len()), Some(5));
     Ok(())
 }
 

@@ -322,10 +322,14 @@ fn rename(tokens: TokenStream, names: &BTreeMap<String, String>) -> TokenStream 
         TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), rename(group.stream(), names))),
         TokenTree::Ident(ident) => {
             let text = ident.to_string();
-            let (stem, index) = text.split_once('_').map_or((text.as_str(), None), |(stem, index)| (stem, Some(index)));
+            // Variables of generated code are reserved names made of a name and an index.
+            let (reserved, name) = text.strip_prefix("__").map_or(("", text.as_str()), |name| ("__", name));
+            let (stem, index) = name.split_once('_').map_or((name, None), |(stem, index)| (stem, Some(index)));
             match (names.get(stem), index) {
-                (Some(new), None) => TokenTree::Ident(Ident::new(new, ident.span())),
-                (Some(new), Some(index)) => TokenTree::Ident(Ident::new(&format!("{new}_{index}"), ident.span())),
+                (Some(new), None) => TokenTree::Ident(Ident::new(&format!("{reserved}{new}"), ident.span())),
+                (Some(new), Some(index)) => {
+                    TokenTree::Ident(Ident::new(&format!("{reserved}{new}_{index}"), ident.span()))
+                }
                 (None, _) => TokenTree::Ident(ident),
             }
         }

@@ -54,9 +54,9 @@ impl State {
         }
     }
 
-    /// Adds a number to an entry.
+    /// Adds a number to an entry. Wherever that leads is a state of its own, which is exact.
     pub(super) fn shift(&mut self, symbol: Symbol, by: &Real) {
-        self.values[symbol] = &self.values[symbol] + by;
+        self.values[symbol] = (&self.values[symbol] + by).within(0.0);
     }
 
     /// States as far from this one as these weights of rows of DF are meant, too: where the constraints hold exactly.
