@@ -5,7 +5,7 @@
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic)]
 
-use fbint_runtime::{Error, Feedback, FeedbackLaw, FeedbackSystem, Gains, Integrals, PreparedSystem, Vector};
+use fbint_runtime::{Error, Feedback, FeedbackLaw, FeedbackSystem, Field, Gains, Integrals, PreparedSystem, Vector};
 use nalgebra::vector;
 
 /// One model of every kind, for the surroundings that `feedback_system` was brought to.
@@ -334,7 +334,7 @@ mod visibility {
 fn results<S: FeedbackSystem>(system: &S, x: &Vector<S>) -> Result<Vec<Vector<S>>, Error> {
     let feedback = Feedback::new(system, x, Gains::uniform(2.0))?;
     let system = system.prepare();
-    let mut all = vec![system.vector_field(x), feedback.field(x)];
+    let mut all = vec![system.vector_field(x), feedback.value(x)];
     all.extend([system.potential_gradient(x, &Doubled), system.feedback_field(x, &Doubled)]);
     let (mut euler, mut rk4) = (*x, *x);
     feedback.euler_step(&mut euler, 0.1);

@@ -4,7 +4,7 @@
 //! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are measured with [`relative_error`].
 #![allow(missing_docs)]
 
-use fbint_runtime::{Entries, Feedback, FeedbackSystem, Gains, Integrals, PreparedSystem, Uniform, Vector};
+use fbint_runtime::{Entries, Feedback, FeedbackSystem, Field, Gains, Integrals, PreparedSystem, Uniform, Vector};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::functions::{Law, Question, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, random_parameters, random_state};
@@ -87,7 +87,7 @@ mod reference {
         let distinct = [1.0, 3.0, 5.0, 5.0, 7.0, 9.0, 10.0, 11.0, 12.0, 13.0];
         let integrals = [0, 1, 2, 1, 3, 4, 2, 4, 5, 6, 7, 8, 9];
         let (uniform, laws) = gains(&system, &start, distinct);
-        let field = |x: &_| uniform.field(x);
+        let field = |x: &_| uniform.value(x);
         compare(&system, &integrals, &laws, field, field_points::FREE_RIGID_BODY_FROBENIUS, 1e-12);
     }
 
@@ -107,7 +107,7 @@ mod reference {
     fn agrees<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>, points: &[FieldPoint], tolerance: f64) {
         let integrals: Vec<usize> = (0..S::INTEGRALS.len()).collect();
         let (uniform, laws) = gains(system, &start.into(), Entries::from_fn(|i| 1.0 + i as f64));
-        compare(system, &integrals, &laws, |x| uniform.field(x), points, tolerance);
+        compare(system, &integrals, &laws, |x| uniform.value(x), points, tolerance);
     }
 
     /// The feedback with K = 50, and the laws with that K and with K = diag(`distinct`).

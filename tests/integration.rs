@@ -296,7 +296,7 @@ mod law {
         let root = DMatrix::from_diagonal(&DVector::from_iterator(S::INTEGRALS.len(), weights));
         let weighted = &root * DMatrix::from_diagonal(&vector(k.as_ref())) * &root * &difference;
         let expected = vector(prepared.vector_field(x).as_ref()) - jacobian.transpose() * &weighted;
-        let error = relative_error(feedback.field(x).as_ref(), expected.as_slice());
+        let error = relative_error(feedback.value(x).as_ref(), expected.as_slice());
         assert!(error <= 1e-12, "{}: {feedback:?}: field off by {error:e}", S::NAME);
         let error = relative_error(&[potential], &[difference.dot(&weighted) / 2.0]);
         assert!(error <= 1e-13, "{}: {feedback:?}: V off by {error:e}", S::NAME);

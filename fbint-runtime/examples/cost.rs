@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn projection(pendulum: &SphericalPendulum, start: &SphericalPendulumState) -> Result<(), Box<dyn Error>> {
     let truth = run(pendulum, start, Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, None)?.0;
     let (plain, plain_drift) = run(pendulum, start, Method::Rk4 { h: H }, None)?;
-    let (projected, projected_drift) = run(pendulum, start, Method::Rk4 { h: H }, Some(Projection::once()))?;
+    let (projected, projected_drift) = run(pendulum, start, Method::Rk4 { h: H }, Some(Projection::default()))?;
     println!("RK4, h = {H}, t = 20                integrals    trajectory");
     println!("plain                            {plain_drift:12.1e}  {:12.1e}", (plain - truth).norm());
     println!("projected once after each step   {projected_drift:12.1e}  {:12.1e}", (projected - truth).norm());
@@ -53,7 +53,7 @@ fn projection(pendulum: &SphericalPendulum, start: &SphericalPendulumState) -> R
     let [_, _, energy, vertical_momentum] = pendulum.prepare().integrals(&start);
     let plain = nanoseconds(start, |x| RK4.step(|x| field.value(x), x, H));
     let targets = [0.0, 0.0, energy, vertical_momentum];
-    let mut projector = Projector::new(pendulum, &start, targets, Projection::once());
+    let mut projector = Projector::new(pendulum, &start, targets, Projection::default());
     let projected = nanoseconds(start, |x| {
         projector.step(&RK4, |x| field.value(x), x, H);
     });

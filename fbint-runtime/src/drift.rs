@@ -48,7 +48,7 @@ pub struct IntegralDrift {
 
 impl<S: FeedbackSystem> Drift<S> {
     /// An empty record of integrals that should keep these values.
-    pub fn new(targets: Integrals<S>) -> Self {
+    pub(crate) fn new(targets: Integrals<S>) -> Self {
         let zero = filled(0.0);
         Self {
             targets,
@@ -63,7 +63,7 @@ impl<S: FeedbackSystem> Drift<S> {
     }
 
     /// Adds the integrals F at time t.
-    pub fn record(&mut self, time: f64, integrals: &Integrals<S>) {
+    pub(crate) fn record(&mut self, time: f64, integrals: &Integrals<S>) {
         self.count += 1.0;
         let ahead = time - self.mean_time;
         self.mean_time += ahead / self.count;
@@ -152,5 +152,51 @@ impl<S: FeedbackSystem> fmt::Display for Drift<S> {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Drift;
+    use crate::feedback_system;
+
+    /// A system at rest, whose integrals have names.
+    #[feedback_system(
+        state(x, y),
+        dynamics(x = 0 * x, y = 0 * y),
+        invariant(sway = x, constant = y),
+        crate = crate,
+    )]
+    struct Still;
+
+    #[test]
+    fn drift_finds_the_slope_under_an_oscillation() {
+        let mut drift = Drift::<Still>::new([5.0, -1.0]);
+        // Whole periods from a crest, which leave the slope as it is.
+        for step in 0..=100_000 {
+            let t = 0.002 * f64::from(step);
+            let sway = (std::f64::consts::PI * t).cos();
+            drift.record(t, &[5.0 + 1e-3 * t + sway, -1.0]);
+        }
+        let integrals: Vec<_> = drift.integrals().collect();
+        let [sway, constant] = integrals[..] else { panic!("{integrals:?}") };
+        assert_eq!((sway.name, constant.name), ("sway", "constant"));
+        assert!((sway.slope - 1e-3).abs() < 1e-8, "{}", sway.slope);
+        assert!((sway.last - 1.2).abs() < 1e-9 && (sway.max - 1.2).abs() < 1e-3);
+        assert_eq!((constant.max, constant.last, constant.slope), (0.0, 0.0, 0.0));
+        assert_eq!(drift.get("nothing"), None);
+        assert_eq!(
+            drift.to_string(),
+            "integral      target  max |change|  final change  secular slope\n\
+             sway          5.00e0        1.20e0        1.20e0        1.00e-3\n\
+             constant     -1.00e0        0.00e0        0.00e0         0.00e0",
+        );
+    }
+
+    #[test]
+    fn drift_shows_no_negative_zero() {
+        let mut drift = Drift::<Still>::new([-0.0; 2]);
+        drift.record(0.0, &[-0.0; 2]);
+        assert!(!drift.to_string().contains("-0.0"), "{drift}");
     }
 }

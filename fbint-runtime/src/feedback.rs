@@ -60,12 +60,6 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
         &self.targets.declared
     }
 
-    /// The field, X(x) - DF^T K dF.
-    #[inline(always)]
-    pub fn field(&self, x: &Vector<S, T>) -> Vector<S, T> {
-        K::field(&self.gain, &self.system, &self.targets, x)
-    }
-
     /// How far every integral is from its target, dF = F(x) - F_target.
     #[inline]
     pub fn violations(&self, x: &Vector<S, T>) -> Integrals<S, T> {
@@ -75,13 +69,13 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
     /// One step of the explicit Euler method.
     #[inline]
     pub fn euler_step(&self, x: &mut Vector<S, T>, h: T) {
-        EULER.step(|x| self.field(x), x, h);
+        EULER.step(|x| self.value(x), x, h);
     }
 
     /// One step of the classical Runge-Kutta method of order 4.
     #[inline]
     pub fn rk4_step(&self, x: &mut Vector<S, T>, h: T) {
-        RK4.step(|x| self.field(x), x, h);
+        RK4.step(|x| self.value(x), x, h);
     }
 }
 
@@ -105,7 +99,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
-        self.field(x)
+        K::field(&self.gain, &self.system, &self.targets, x)
     }
 
     /// The largest eigenvalue of DF^T K DF at x: the rate, per unit of time, at which the violation that decays fastest does.

@@ -27,7 +27,7 @@ const VECTOR: usize = if cfg!(target_feature = "avx512f") { 8 } else { 4 };
 /// ```
 /// use fbint_runtime::{Lanes, Scalar};
 ///
-/// let squares = Lanes::<2>::from_fn(|lane| (lane * lane) as f64);
+/// let squares = Lanes::<2>::from_lanes(|lane| (lane * lane) as f64);
 /// assert_eq!((squares.sqrt() + Lanes::from_f64(1.0)).lane(3), 4.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,15 +36,6 @@ pub struct Lanes<const V: usize>([Vector; V]);
 impl<const V: usize> Lanes<V> {
     /// How many lanes there are.
     pub const COUNT: usize = V * VECTOR;
-
-    /// The number that `number` gives for each lane.
-    #[inline]
-    pub fn from_fn(number: impl Fn(usize) -> f64) -> Self {
-        Self(array::from_fn(|v| {
-            let vector: [f64; VECTOR] = array::from_fn(|i| number(v * VECTOR + i));
-            Vector::from(vector)
-        }))
-    }
 
     /// The number in one lane.
     ///
@@ -105,8 +96,8 @@ impl<const V: usize> Neg for Lanes<V> {
 /// The functions of `f64`, of one and of two numbers, in each lane.
 macro_rules! functions {
     ($($name:ident)*; $($of_two:ident)*) => {
-        $(fn $name(self) -> Self { Self::from_fn(|lane| Scalar::$name(self.lane(lane))) })*
-        $(fn $of_two(self, other: Self) -> Self { Self::from_fn(|lane| Scalar::$of_two(self.lane(lane), other.lane(lane))) })*
+        $(fn $name(self) -> Self { Self::from_lanes(|lane| Scalar::$name(self.lane(lane))) })*
+        $(fn $of_two(self, other: Self) -> Self { Self::from_lanes(|lane| Scalar::$of_two(self.lane(lane), other.lane(lane))) })*
     };
 }
 
@@ -118,7 +109,10 @@ impl<const V: usize> Scalar for Lanes<V> {
 
     #[inline(always)]
     fn from_lanes(number: impl Fn(usize) -> f64) -> Self {
-        Self::from_fn(number)
+        Self(array::from_fn(|v| {
+            let vector: [f64; VECTOR] = array::from_fn(|i| number(v * VECTOR + i));
+            Vector::from(vector)
+        }))
     }
 
     #[inline(always)]
@@ -148,7 +142,7 @@ impl<const V: usize> Scalar for Lanes<V> {
     }
 
     fn powi(self, exponent: i32) -> Self {
-        Self::from_fn(|lane| Scalar::powi(self.lane(lane), exponent))
+        Self::from_lanes(|lane| Scalar::powi(self.lane(lane), exponent))
     }
 
     functions!(sin cos tan asin acos atan sinh cosh tanh exp ln; powf atan2);

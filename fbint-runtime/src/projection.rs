@@ -47,12 +47,14 @@ pub struct Projection {
     iterations: NonZeroU32,
 }
 
-impl Projection {
-    /// One iteration, which is enough unless steps are so long that F is far from linear over a step's violation.
-    pub const fn once() -> Self {
+/// One iteration, which is enough unless steps are so long that F is far from linear over a step's violation.
+impl Default for Projection {
+    fn default() -> Self {
         Self { iterations: NonZeroU32::MIN }
     }
+}
 
+impl Projection {
     /// A number of iterations; each squares what is left of the violation, so that more than 3 are never of use.
     pub const fn iterations(iterations: NonZeroU32) -> Self {
         Self { iterations }
@@ -66,7 +68,7 @@ impl Projection {
     /// steps follow best end further from the truth.
     #[cfg(feature = "std")]
     pub fn by_default<S: FeedbackSystem>() -> Option<Self> {
-        (S::STATE.len() <= ENTRIES_PER_INTEGRAL * S::INTEGRALS.len()).then(Self::once)
+        (S::STATE.len() <= ENTRIES_PER_INTEGRAL * S::INTEGRALS.len()).then(Self::default)
     }
 }
 

@@ -219,8 +219,8 @@ pub enum Conservation {
 pub enum Evidence {
     /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
     Construction,
-    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight points modulo the prime 2^61 - 1.
-    /// If the identity were false, the points would show it but for a probability below 1e-60.
+    /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight random points, each modulo a prime
+    /// of 61 bits of its own. If the identity were false, the points would show it but for a probability below 1e-60.
     Algebra,
 }
 

@@ -36,7 +36,7 @@ const EDGE_START: [f64; 3] = [1.0, 0.0, 0.0];
 
 #[test]
 fn a_step_to_what_is_not_a_number_is_reported_with_the_entry_and_the_state_before() {
-    for projection in [None, Some(Projection::once())] {
+    for projection in [None, Some(Projection::default())] {
         for method in FIXED {
             let settings = Settings { projection, ..Settings::new(method, 2.0) };
             let run = Simulation::new(&EDGE, EDGE_START).unwrap().run_with(&settings);

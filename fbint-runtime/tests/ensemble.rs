@@ -55,7 +55,7 @@ fn assert_members_are_simulations<S: FeedbackSystem + Sync>(system_of: impl Fn(u
     let diagonal = |gain: &dyn Fn(usize) -> f64| Gains::<Diagonal<S>>::diagonal(Integrals::<S>::from_fn(gain));
     let gains: Vec<_> = (0..MEMBERS).map(|member| diagonal(&|_| 0.1 + 0.01 * member as f64)).collect();
     for method in METHODS {
-        for projection in [None, Some(Projection::once())] {
+        for projection in [None, Some(Projection::default())] {
             // Gains, or none, take the place of the default projection.
             let ensemble = || {
                 let ensemble = Ensemble::over_systems(&systems, starts.clone());

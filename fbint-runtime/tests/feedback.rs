@@ -47,10 +47,10 @@ fn assert_law(field: [f64; 6], potential: f64, k: Matrix4<f64>) {
 #[test]
 fn every_kind_of_gain_is_the_matrix_it_says_and_is_weighted() {
     let uniform = Feedback::new(&WEIGHTED, &start().into(), Gains::uniform(7.0)).unwrap();
-    assert_law(uniform.field(&ELSEWHERE), uniform.potential(&ELSEWHERE), Matrix4::identity() * 7.0);
+    assert_law(uniform.value(&ELSEWHERE), uniform.potential(&ELSEWHERE), Matrix4::identity() * 7.0);
     let k = [1.0, 2.0, 3.0, 4.0];
     let diagonal = Feedback::new(&WEIGHTED, &start().into(), Gains::diagonal(k)).unwrap();
-    assert_law(diagonal.field(&ELSEWHERE), diagonal.potential(&ELSEWHERE), Matrix4::from_diagonal(&k.into()));
+    assert_law(diagonal.value(&ELSEWHERE), diagonal.potential(&ELSEWHERE), Matrix4::from_diagonal(&k.into()));
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_boxed_field_is_the_field() {
     let create = || Feedback::new(&WEIGHTED, &start().into(), Gains::diagonal(GAINS)).unwrap();
     let (feedback, boxed): (_, Box<dyn Field<Vector = [f64; 6]>>) = (create(), Box::new(create()));
     let x = ELSEWHERE;
-    assert_eq!(boxed.value(&x), feedback.field(&x));
+    assert_eq!(boxed.value(&x), feedback.value(&x));
     assert_eq!(boxed.decay_rate(&x), feedback.decay_rate(&x));
     let (mut by_box, mut by_field) = (x, x);
     EULER.step(|x| boxed.value(x), &mut by_box, 0.1);
@@ -95,7 +95,7 @@ fn feedback_vanishes_where_every_integral_has_its_target() {
     assert_eq!(*feedback.targets(), [0.0, 0.0, 1.0, -1.0]);
     assert_eq!(feedback.violations(&x), [0.0; 4]);
     assert_eq!(feedback.potential(&x), 0.0);
-    assert_eq!(feedback.field(&x), PENDULUM.prepare().vector_field(&x));
+    assert_eq!(feedback.value(&x), PENDULUM.prepare().vector_field(&x));
 }
 
 #[test]
@@ -113,16 +113,16 @@ fn feedback_lowers_the_potential() {
 fn single_precision_lanes_and_dual_numbers_agree_with_f64() {
     let feedback = Feedback::new(&WEIGHTED, &start().into(), Gains::diagonal(GAINS)).unwrap();
     let x = Vector6::from(ELSEWHERE);
-    let field_at = |x: &Vector6<f64>| Vector6::from(feedback.field(&(*x).into()));
+    let field_at = |x: &Vector6<f64>| Vector6::from(feedback.value(&(*x).into()));
     let field = field_at(&x);
 
-    let single = feedback.cast::<f32>().field(&ELSEWHERE.map(|entry| entry as f32));
+    let single = feedback.cast::<f32>().value(&ELSEWHERE.map(|entry| entry as f32));
     assert!((Vector6::from(single.map(f64::from)) - field).norm() < 1e-6 * field.norm());
 
     // Each lane has a point of its own.
     let points: [Vector6<f64>; 4] = [0.0, 0.1, -0.2, 0.3].map(|shift| x.add_scalar(shift));
     let lanes: [WideF64x4; 6] = array::from_fn(|i| WideF64x4::from(points.map(|point| point[i])));
-    let in_lanes = feedback.cast::<WideF64x4>().field(&lanes);
+    let in_lanes = feedback.cast::<WideF64x4>().value(&lanes);
     for (lane, point) in points.iter().enumerate() {
         let one = Vector6::from(in_lanes.map(|entry| <[f64; 4]>::from(entry.0)[lane]));
         let field = field_at(point);
@@ -132,7 +132,7 @@ fn single_precision_lanes_and_dual_numbers_agree_with_f64() {
     // Along a direction, the derivative part is the Jacobian of the field times the direction.
     let direction = Vector6::new(1.0, -2.0, 0.5, 0.3, 1.0, -1.0);
     let dual: [Dual64; 6] = array::from_fn(|i| Dual64::new(x[i], direction[i]));
-    let dual = feedback.cast::<Dual64>().field(&dual);
+    let dual = feedback.cast::<Dual64>().value(&dual);
     assert!((Vector6::from(dual.map(|entry| entry.re)) - field).norm() < 1e-14 * field.norm());
     let step = 1e-5;
     let difference = (field_at(&(x + direction * step)) - field_at(&(x - direction * step))) / (2.0 * step);

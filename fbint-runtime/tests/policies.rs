@@ -42,7 +42,7 @@ fn assert_policy<K: GainPolicy<Pendulum<true>>>(gains: Gains<K>, k: Matrix4<f64>
 
 fn assert_field<K: GainPolicy<Pendulum<true>>>(gains: Gains<K>, k: Matrix4<f64>, tolerance: f64) {
     let feedback = Feedback::new(&WEIGHTED, &start().into(), gains).unwrap();
-    let field = |x: &Vector6<f64>| Vector6::from(feedback.field(&(*x).into()));
+    let field = |x: &Vector6<f64>| Vector6::from(feedback.value(&(*x).into()));
     let gradient = jacobian().transpose() * k * change_and_gram().0;
     let expected = Vector6::from(WEIGHTED.prepare().vector_field(&ELSEWHERE)) - gradient;
     let error = (field(&ELSEWHERE.into()) - expected).norm() / expected.norm();
@@ -198,7 +198,7 @@ mod default {
         for method in METHODS {
             let simulation = || Simulation::new(&PENDULUM, start()).unwrap();
             let run = simulation().run(method, 5.0).unwrap();
-            let stated = simulation().without_feedback().projected(Projection::once()).run(method, 5.0).unwrap();
+            let stated = simulation().without_feedback().projected(Projection::default()).run(method, 5.0).unwrap();
             assert_eq!(run.state(), stated.state());
             assert!(run.drift().integrals().all(|integral| integral.max < 1e-6), "{method:?}: {}", run.drift());
         }
@@ -212,9 +212,9 @@ mod default {
         let unprojected = simulation().run(method, until).unwrap();
         let stated = Settings::new(method, until);
         assert_eq!(unprojected.state(), simulation().run_with(&stated).unwrap().state());
-        let both = simulation().projected(Projection::once()).run(method, until).unwrap();
+        let both = simulation().projected(Projection::default()).run(method, until).unwrap();
         assert_ne!(unprojected.state(), both.state());
-        let chosen_before = default().projected(Projection::once()).gains(Gains::uniform(1.0));
+        let chosen_before = default().projected(Projection::default()).gains(Gains::uniform(1.0));
         assert_eq!(chosen_before.run(method, until).unwrap().state(), both.state());
     }
 }

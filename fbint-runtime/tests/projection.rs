@@ -54,7 +54,7 @@ fn one_projection_after_each_rk4_step_holds_every_integral_and_helps_the_traject
         1.8243171448756925,
         -0.5279019208182054,
     ];
-    let ((plain, plain_drift), (projected, drift)) = (run(None), run(Some(Projection::once())));
+    let ((plain, plain_drift), (projected, drift)) = (run(None), run(Some(Projection::default())));
     assert!(drift <= 1e-12 && plain_drift > 1e-6, "{drift} against {plain_drift}");
     let (plain, projected) = (distance(&plain, &exact), distance(&projected, &exact));
     assert!(projected < plain, "trajectory off by {projected}, without projection {plain}");
@@ -77,7 +77,7 @@ fn a_conical_pendulum_stays_on_its_circle() {
     let (sin, cos) = 0.7_f64.sin_cos();
     let start = [sin, 0.0, -cos, 0.0, sin / cos.sqrt(), 0.0];
     for method in METHODS {
-        let (end, _) = end_and_drift(&SPHERICAL_PENDULUM, start, method, 50.0, Some(Projection::once()));
+        let (end, _) = end_and_drift(&SPHERICAL_PENDULUM, start, method, 50.0, Some(Projection::default()));
         let radius = end[0].hypot(end[1]);
         assert!((radius - sin).abs() < 1e-4 && (end[2] + cos).abs() < 1e-4, "{method:?}: {end:?}");
         assert!(end[5].abs() < 1e-4, "{method:?}: {end:?}");
@@ -103,7 +103,7 @@ fn a_state_that_needs_no_projection_is_left_alone_and_vanishing_gradients_are_su
     let start = SphericalPendulum::start();
     let targets = [0.0, 0.0, 1.0, -1.0];
     let mut x = start;
-    Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::once()).project(&[1.0; 6], &mut x);
+    Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::default()).project(&[1.0; 6], &mut x);
     assert_eq!(x, start);
 
     // At the origin of phase space every gradient but the energy's vanishes.
@@ -171,7 +171,7 @@ fn entries_without_an_error_are_left_alone() {
     let off = shifted(&start, 1e-3);
     let project = |error: [f64; 6]| {
         let mut x = off;
-        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::once()).project(&error, &mut x);
+        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::default()).project(&error, &mut x);
         x
     };
     // No error at all, and one whose square is 0 in doubles.
@@ -197,7 +197,7 @@ fn a_scale_of_the_errors_changes_nothing_and_a_unit_of_the_state_neither() {
     let error = [1e-3, 2e-3, 1e-4, 3e-3, 1e-3, 5e-4];
     let project = |error: [f64; 6]| {
         let mut x = shifted(&start, 1e-3);
-        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::once()).project(&error, &mut x);
+        Projector::new(&SPHERICAL_PENDULUM, &start, targets, Projection::default()).project(&error, &mut x);
         x
     };
     assert!(distance(&project(error), &project(error.map(|error| error * 1e-6))) < 1e-12);
@@ -246,7 +246,7 @@ fn one_integral_of_many_entries_is_left_alone() {
     let plain = simulation().without_feedback().run(method, 10.0).unwrap();
     assert!(default.largest_projection().is_none());
     assert_eq!(default.state().q, plain.state().q);
-    let asked = simulation().projected(Projection::once()).run(method, 10.0).unwrap();
+    let asked = simulation().projected(Projection::default()).run(method, 10.0).unwrap();
     assert!(asked.drift().get("energy").unwrap().max < 1e-13);
 }
 

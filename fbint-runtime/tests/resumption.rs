@@ -107,11 +107,11 @@ where
     for method in METHODS {
         let run = |simulation: Simulation<'static, S, F>| simulation.run(method, until);
         assert_resumes(&make, run);
-        assert_resumes(|| make().projected(Projection::once()), run);
+        assert_resumes(|| make().projected(Projection::default()), run);
         assert_resumes(|| make().record_every(0.017), run);
-        assert_resumes(|| make().record_every(0.017).projected(Projection::once()), run);
+        assert_resumes(|| make().record_every(0.017).projected(Projection::default()), run);
         let times = || (1..150).map(|number| 0.0193 * f64::from(number)).collect::<Vec<_>>();
-        assert_resumes(|| make().record_at(times()).projected(Projection::once()), run);
+        assert_resumes(|| make().record_at(times()).projected(Projection::default()), run);
     }
 }
 

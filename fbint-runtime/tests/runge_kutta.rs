@@ -126,9 +126,10 @@ fn errors_of_oscillation<const S: usize>(mut integrator: Integrator<'_, Function
     let error = |t: f64, x: &[f64; 2]| distance(x, &[t.cos(), -t.sin()]);
     let (mut at_steps, mut between) = (0.0_f64, 0.0_f64);
     while integrator.time() < until {
+        let begin = integrator.time();
         integrator.step(until).unwrap();
         at_steps = at_steps.max(error(integrator.time(), integrator.state()));
-        let (begin, end, dense_output) = (integrator.previous_time(), integrator.time(), integrator.dense_output());
+        let (end, dense_output) = (integrator.time(), integrator.dense_output());
         for part in 1..20 {
             let time = begin + (end - begin) * f64::from(part) / 20.0;
             between = between.max(error(time, &dense_output.at(time)));

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 
 use common::{PENDULUM, Pendulum, State, start};
 use fbint_runtime::{
-    Cause, Drift, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField,
-    Projection, Run, Settings, Simulation, StepFailure, Tolerance, Vector, feedback_system,
+    Cause, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Projection, Run,
+    Settings, Simulation, StepFailure, Tolerance, Vector,
 };
 use models::{FOUR_BAR, FourBar};
 use vectors::{bits, distance};
@@ -96,7 +96,7 @@ fn assert_final_state<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
 fn a_final_state_is_that_at_the_end_of_the_run() {
     let (midpoint, heun) = (Method::Midpoint { h: 1e-2 }, Method::Heun { h: 1e-2 });
     for method in [EULER, midpoint, heun, RK4, Method::DormandPrince { rtol: 1e-6, atol: 1e-6 }, DOP853] {
-        for projection in [None, Some(Projection::once())] {
+        for projection in [None, Some(Projection::default())] {
             // Not a whole number of steps.
             let settings = Settings { projection, ..Settings::new(method, 3.0005) };
             let simulation = || Simulation::new(&FOUR_BAR, FourBar::start()).unwrap();
@@ -163,38 +163,6 @@ fn progress_rises_to_one() {
     assert!(reports.windows(2).all(|pair| (pair[1] - pair[0]) * 100_000.0 < 256.5));
 }
 
-/// A system at rest, whose integrals have names.
-#[feedback_system(
-    state(x, y),
-    dynamics(x = 0 * x, y = 0 * y),
-    invariant(sway = x, constant = y),
-)]
-struct Still {}
-
-#[test]
-fn drift_finds_the_slope_under_an_oscillation() {
-    let mut drift = Drift::<Still>::new([5.0, -1.0]);
-    // Whole periods from a crest, which leave the slope as it is.
-    for step in 0..=100_000 {
-        let t = 0.002 * f64::from(step);
-        let sway = (std::f64::consts::PI * t).cos();
-        drift.record(t, &[5.0 + 1e-3 * t + sway, -1.0]);
-    }
-    let integrals: Vec<_> = drift.integrals().collect();
-    let [sway, constant] = integrals[..] else { panic!("{integrals:?}") };
-    assert_eq!((sway.name, constant.name), ("sway", "constant"));
-    assert!((sway.slope - 1e-3).abs() < 1e-8, "{}", sway.slope);
-    assert!((sway.last - 1.2).abs() < 1e-9 && (sway.max - 1.2).abs() < 1e-3);
-    assert_eq!((constant.max, constant.last, constant.slope), (0.0, 0.0, 0.0));
-    assert_eq!(drift.get("nothing"), None);
-    assert_eq!(
-        drift.to_string(),
-        "integral      target  max |change|  final change  secular slope\n\
-         sway          5.00e0        1.20e0        1.20e0        1.00e-3\n\
-         constant     -1.00e0        0.00e0        0.00e0         0.00e0",
-    );
-}
-
 #[test]
 fn everything_shows_what_it_is_of() {
     let simulation = Simulation::new(&PENDULUM, start()).unwrap();
@@ -212,13 +180,6 @@ fn everything_shows_what_it_is_of() {
     let operations = Operations { additions: 1, multiplications: 20, fused: 300, divisions: 4000, functions: 50000 };
     let text = "54621 (additions 1, multiplications 20, fused 300, divisions 4000, functions 50000)";
     assert_eq!(operations.to_string(), text);
-}
-
-#[test]
-fn drift_shows_no_negative_zero() {
-    let mut drift = Drift::<Still>::new([-0.0; 2]);
-    drift.record(0.0, &[-0.0; 2]);
-    assert!(!drift.to_string().contains("-0.0"), "{drift}");
 }
 
 #[test]

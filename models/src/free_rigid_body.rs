@@ -41,7 +41,7 @@ impl FreeRigidBody {
 
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::{Error, FeedbackSystem, Gains, Method, PreparedSystem, Simulation};
+    use fbint_runtime::{Error, FeedbackSystem, Field, Gains, Method, PreparedSystem, Simulation};
     use nalgebra::{SMatrix, SVector};
 
     use super::*;
@@ -75,7 +75,7 @@ mod tests {
         let changes = SMatrix::<f64, 10, 12>::from_fn(|i, j| jacobian[i][j]) * field;
         assert!(changes.rows(0, 6).amax() > 0.1, "{changes}");
         assert!(changes.rows(6, 4).amax() < 1e-14, "{changes}");
-        let gradient = field - SVector::from(feedback.field(&x));
+        let gradient = field - SVector::from(feedback.value(&x));
         assert!(gradient.norm() > 0.1 && gradient.dot(&field).abs() < 1e-14);
         Ok(())
     }

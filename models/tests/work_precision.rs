@@ -37,7 +37,7 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
         for (method, feedback) in
             methods.iter().flat_map(|method| feedbacks.iter().map(move |feedback| (method, feedback)))
         {
-            for projection in [None, Some(Projection::once())] {
+            for projection in [None, Some(Projection::default())] {
                 let settings = Settings { projection, ..Settings::new(*method, UNTIL) };
                 let plan = Plan { settings, feedback: feedback.clone() };
                 let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;

@@ -95,7 +95,7 @@ fn scratch(declaration: &Declaration) -> String {
         pub fn field(system: &{name}, x: &State) -> State {{ system.prepare().vector_field(x) }}
         pub fn integrals(system: &{name}, x: &State) -> Integrals {{ system.prepare().integrals(x) }}
         pub fn project(system: &{name}, targets: &Integrals, error: &State, x: &mut State) {{
-            Projector::new(system, x, *targets, Projection::once()).project(error, x);
+            Projector::new(system, x, *targets, Projection::default()).project(error, x);
         }}
         pub fn rk4(system: &{name}, start: &State, x: &mut State, h: f64) -> Result<(), Error> {{
             Feedback::new(system, start, Gains::uniform(1.0))?.rk4_step(x, h);

@@ -56,7 +56,7 @@ fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Resu
     gains(&Feedback::new(model, &x, Gains::diagonal_scaled(1.0))?, x);
     gains(&Feedback::new(model, &x, Gains::bae_chang(1e-3))?, x);
     let mut projected = x;
-    let mut projector = Projector::new(model, &x, *uniform.targets(), black_box(Projection::once()));
+    let mut projector = Projector::new(model, &x, *uniform.targets(), black_box(Projection::default()));
     black_box(project(&mut projector, &filled(1e-3), &mut projected));
     black_box(projected_step(&mut projector, &PlainField::new(model), &mut projected, black_box(1e-3)));
     black_box(projected);
@@ -225,7 +225,7 @@ functions! {
     }
 
     fn feedback_field<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: &Vector<S>) -> Vector<S> {
-        feedback.field(x)
+        feedback.value(x)
     }
 
     fn decay_rate<S: FeedbackSystem, K: GainPolicy<S>>(feedback: &Feedback<S, K>, x: &Vector<S>) -> f64 {

@@ -28,6 +28,7 @@ use crate::lanes::Lanes;
 use crate::method::{FixedStep, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Projection, Projector, noise};
+use crate::scalar::Scalar;
 use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
@@ -306,11 +307,11 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
         // Lanes that are left over repeat the last member.
         let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
         let system = S::gather::<Lanes<V>>(|lane| &seat(lane).system);
-        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_fn(|lane| seat(lane).start[i]));
-        let targets = Integrals::<S, Lanes<V>>::from_fn(|i| Lanes::from_fn(|lane| seat(lane).targets[i]));
+        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).start[i]));
+        let targets = Integrals::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).targets[i]));
         let field = G::block::<V>(|lane| &seat(lane).field);
         let projector = plan.settings.projection.map(|projection| {
-            let noise = Entries::from_fn(|i| Lanes::from_fn(|lane| seat(lane).noise[i]));
+            let noise = Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).noise[i]));
             Projector::of(system, targets, noise, projection)
         });
         let course = Course { system: &system, targets: &targets, projector, schedule };

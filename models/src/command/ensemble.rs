@@ -134,7 +134,7 @@ fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, varied: &[Varied
         _ if !varied.iter().any(|varied| matches!(varied, Varied::Gain)) => Ok(()),
         _ if given => Err("--vary gains and --gains exclude one another: give one of them".into()),
         _ => {
-            job.settings.projection = arguments.integration.project.then(Projection::once);
+            job.settings.projection = arguments.integration.project.then(Projection::default);
             Ok(())
         }
     }

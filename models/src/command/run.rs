@@ -70,7 +70,7 @@ pub(super) fn job(arguments: &Integration, every: Option<f64>) -> Result<Job, Bo
 /// The projection that was asked for, else the default where no gains are named.
 fn projection(model: &dyn Model, arguments: &Integration) -> Option<Projection> {
     match &arguments.gains {
-        _ if arguments.project => Some(Projection::once()),
+        _ if arguments.project => Some(Projection::default()),
         Some(_) => None,
         None => model.default_projection(),
     }

@@ -99,7 +99,7 @@ impl Study {
         counter: &mut Counter<'_>,
     ) -> Result<Self, Box<dyn Error>> {
         let track = Track { model, start: model.start()?, until };
-        let reference = track.reference(REFERENCE_TOLERANCE, Some(Projection::once()))?;
+        let reference = track.reference(REFERENCE_TOLERANCE, Some(Projection::default()))?;
         let other = track.reference(10.0 * REFERENCE_TOLERANCE, None)?;
         for series in &mut series {
             for index in 0..series.points.len() {

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::process::{Command, ExitCode, Stdio};
 
-use fbint_runtime::{Entries, Vector};
+use fbint_runtime::{Entries, Field, Vector};
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, Generated, rivals};
 use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
@@ -126,7 +126,7 @@ const BY_HAND: &str = "field_by_hand";
 /// The state is in memory, and so will be the result.
 #[inline(never)]
 fn field_generated<S: Contested>(generated: &Generated<S>, x: &Vector<S>, rate: &mut Vector<S>) {
-    *rate = generated.field(x);
+    *rate = generated.value(x);
 }
 
 #[inline(never)]

@@ -41,7 +41,7 @@ fn main() {
     feedback.euler_step(&mut x, 1e-3);
     feedback.rk4_step(&mut x, 1e-3);
     let prepared = pendulum.prepare();
-    println!("{:?} {:?}", PlainField::new(&pendulum).value(&x), (feedback.field(&x), prepared.vector_field(&x)));
+    println!("{:?} {:?}", PlainField::new(&pendulum).value(&x), (feedback.value(&x), prepared.vector_field(&x)));
     println!("{:?} {:?}", prepared.integrals(&x), prepared.integrals_jacobian(&x));
     println!("{} {:?}", PendulumState::from(x) == start, start.clone());
     println!("{} {} {} {}", Pendulum::NAME, Pendulum::SOURCE, Pendulum::DERIVATION, Pendulum::EQUATIONS);

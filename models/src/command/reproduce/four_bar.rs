@@ -99,7 +99,7 @@ fn follow<F: Field<Vector = State>, const STAGES: usize>(
     contender: Contender,
 ) -> Result<Course, Box<dyn Error>> {
     let prepared = linkage.prepare();
-    let mut projector = Projector::new(linkage, integrator.state(), *targets, Projection::once());
+    let mut projector = Projector::new(linkage, integrator.state(), *targets, Projection::default());
     let mut progress = Progress::new(&format!("four-bar: {contender}"));
     let mut residuals = vec![(0.0, residual(linkage, &prepared.integrals(integrator.state())))];
     while integrator.time() < UNTIL {

@@ -42,7 +42,7 @@ impl<S: FeedbackSystem> Setting<'_, S> {
 
     /// A Runge-Kutta method with one projection after each step.
     pub(super) fn with_projection(&self, method: Method) -> Result<Trial, Error> {
-        let simulation = self.simulation()?.projected(Projection::once());
+        let simulation = self.simulation()?.projected(Projection::default());
         self.run(Contender::with_projection(method.into()), method, simulation)
     }
 

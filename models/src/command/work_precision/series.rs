@@ -224,7 +224,7 @@ impl Policy {
             Self::Uniform(k) => Feedback::Uniform(f64::from(k)),
             Self::BaeChang => Feedback::BaeChang(setting),
         };
-        let projection = (self == Self::Projected).then(Projection::once);
+        let projection = (self == Self::Projected).then(Projection::default);
         Plan { settings: Settings { projection, ..Settings::new(method, until) }, feedback }
     }
 }
