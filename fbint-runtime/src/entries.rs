@@ -32,3 +32,5 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
         core::array::from_fn(entry)
     }
 }
+
+impl<T, const N: usize> Sealed for [T; N] {}

@@ -176,9 +176,13 @@ macro_rules! constant {
     };
 }
 
+impl Sealed for Uniform {}
+
 impl<S: FeedbackSystem> GainPolicy<S> for Uniform {
     constant!(check_uniform, |policy, _i| policy.0);
 }
+
+impl<S: FeedbackSystem> Sealed for Diagonal<S> {}
 
 impl<S: FeedbackSystem> GainPolicy<S> for Diagonal<S> {
     constant!(check_diagonal, |policy, i| policy.0[i]);
@@ -223,6 +227,8 @@ pub struct Relaxation {
     pub(crate) tau: f64,
 }
 
+impl Sealed for Relaxation {}
+
 impl<S: FeedbackSystem> GainPolicy<S> for Relaxation {
     one_number!(tau, "the relaxation time tau");
 
@@ -251,6 +257,8 @@ pub struct DiagonalScaled {
     pub(crate) rate: f64,
 }
 
+impl Sealed for DiagonalScaled {}
+
 impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
     one_number!(rate, "the rate of the scaled gains");
 
@@ -277,6 +285,8 @@ impl<S: FeedbackSystem> GainPolicy<S> for DiagonalScaled {
 pub struct BaeChang {
     pub(crate) h: f64,
 }
+
+impl Sealed for BaeChang {}
 
 impl<S: FeedbackSystem> GainPolicy<S> for BaeChang {
     one_number!(h, "the step of the gains");

@@ -4,6 +4,7 @@ mod arguments;
 mod bitmap;
 mod checkpoint;
 mod compare;
+mod complaint;
 mod ensemble;
 mod figure;
 mod interruption;
@@ -32,8 +33,8 @@ use std::process::ExitCode;
 
 pub(crate) use arguments::Arguments;
 use arguments::Command;
+pub(crate) use complaint::complain;
 use models::catalogue::{MODELS, Model};
-pub(crate) use output::complain;
 
 /// Does what the command line says.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {

@@ -40,6 +40,10 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, member: usize) -> Simulation<'a, S, Self::Alone>;
 }
 
+impl Sealed for () {}
+impl<K> Sealed for Gains<K> {}
+impl<K> Sealed for Vec<Gains<K>> {}
+
 /// The derived field alone.
 impl<S: FeedbackSystem> EnsembleGains<S> for () {
     type Alone = PlainField<S>;

@@ -14,15 +14,16 @@ use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use rayon::ThreadPoolBuilder;
 
 use super::arguments::{self, Assignment, Distribution, Variation};
+use super::complaint::complain;
 use super::interruption::LastAct;
-use super::job::Job;
+use super::job::{Job, method_name};
 use super::nearest;
-use super::output::{Output, complain, distinct, with_ending};
+use super::output::{Output, distinct, with_ending};
 use super::progress::Progress;
 use super::record::{self, EnsembleEnding, EnsembleJob};
-use super::run::{job, method_name};
+use super::run::job;
 use super::start::Given;
-use super::table::io_error;
+use super::table::{io_error, quantities};
 
 /// The name under which the common gain of all integrals varies.
 const GAINS: &str = "gains";
@@ -237,12 +238,6 @@ impl Outputs {
         distinct(&named.chain([("the record of the ensemble", &outputs.record)]).collect::<Vec<_>>())?;
         Ok(outputs)
     }
-}
-
-/// A name for each quantity that there are statistics of: entries of the state, then changes of integrals.
-pub(super) fn quantities(model: &dyn Model) -> Vec<String> {
-    let state = model.state_names().into_iter().map(str::to_owned);
-    state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
 }
 
 /// Writes a row for each time: the time, the number of members, and mean, variance, minimum and maximum of every quantity.

@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::output::complain;
+use super::complaint::complain;
 
 /// The number of the signal that came; 0 if none came.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 
-use fbint_runtime::Settings;
+use fbint_runtime::{Method, Settings};
 use models::catalogue::{Feedback, Model, Plan};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -65,4 +65,33 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
         let _ = write!(digits, "{byte:02x}");
     }
     digits
+}
+
+/// The runtime's remedy for a bad start, as an option of this command.
+pub(super) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
+    match error {
+        fbint_runtime::Error::OffConstraint { name, value, tolerance } => format!(
+            "the start violates the constraint `{name}`: it must be 0, but is {value:?} (tolerance {tolerance:.1e}); change the \
+             start with --start, or pass --repair"
+        )
+        .into(),
+        fbint_runtime::Error::NoConsistentStart { name, value, iterations } => format!(
+            "--repair found no consistent start: the constraint `{name}` is still {value:?} after {iterations} iterations; \
+             set entries nearer to the constraints, or fewer: entries that --start sets do not change, those that --guess sets do"
+        )
+        .into(),
+        other => other.into(),
+    }
+}
+
+/// The name of a method in a sentence.
+pub(super) fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Euler { .. } => "Euler",
+        Method::Midpoint { .. } => "the midpoint rule",
+        Method::Heun { .. } => "Heun",
+        Method::Rk4 { .. } => "RK4",
+        Method::DormandPrince { .. } => "Dormand-Prince",
+        Method::Dop853 { .. } => "DOP853",
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fs;
-use std::io::{self, BufWriter, Write, stderr};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
@@ -121,11 +121,6 @@ pub(crate) fn distinct(files: &[(&str, &Output)]) -> Result<(), Box<dyn Error>> 
         }
     }
     Ok(())
-}
-
-/// Prints a line to stderr. That nobody can read it, as on a full disk, is not a failure of its own.
-pub(crate) fn complain(line: &str) {
-    let _ = writeln!(stderr(), "{line}");
 }
 
 /// One line that names the path and the reason, without the temporary file's name.

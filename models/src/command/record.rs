@@ -13,9 +13,9 @@ use models::catalogue::{EnsembleRun, Model, Run, Sample, Summary};
 use serde::Serialize;
 
 use super::arguments::Distribution;
-use super::ensemble::quantities;
 use super::job::{Job, code_sha256, named};
 use super::output::Output;
+use super::table::quantities;
 
 /// The path of the record of a `run` or an `ensemble` with these files.
 pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = &'a Path>) -> PathBuf {

@@ -9,7 +9,7 @@ use models::catalogue::{Feedback, Model};
 
 use super::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
 use super::checkpoint::{Checkpoint, Files};
-use super::job::{Job, code_sha256, named};
+use super::job::{Job, code_sha256, in_terms_of_options, method_name, named};
 use super::start::Given;
 use super::task::{Outputs, Task};
 use super::{load, nearest};
@@ -138,34 +138,5 @@ fn feedback(model: &dyn Model, method: Method, argument: Option<&GainsArgument>)
             let (given, wanted, order) = (gains.len(), names.len(), names.join(", "));
             Err(format!("--gains has {given} values but there are {wanted} integrals: {order}").into())
         }
-    }
-}
-
-/// The runtime's remedy for a bad start, as an option of this command.
-pub(super) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
-    match error {
-        fbint_runtime::Error::OffConstraint { name, value, tolerance } => format!(
-            "the start violates the constraint `{name}`: it must be 0, but is {value:?} (tolerance {tolerance:.1e}); change the \
-             start with --start, or pass --repair"
-        )
-        .into(),
-        fbint_runtime::Error::NoConsistentStart { name, value, iterations } => format!(
-            "--repair found no consistent start: the constraint `{name}` is still {value:?} after {iterations} iterations; \
-             set entries nearer to the constraints, or fewer: entries that --start sets do not change, those that --guess sets do"
-        )
-        .into(),
-        other => other.into(),
-    }
-}
-
-/// The name of a method in a sentence.
-pub(super) fn method_name(method: Method) -> &'static str {
-    match method {
-        Method::Euler { .. } => "Euler",
-        Method::Midpoint { .. } => "the midpoint rule",
-        Method::Heun { .. } => "Heun",
-        Method::Rk4 { .. } => "RK4",
-        Method::DormandPrince { .. } => "Dormand-Prince",
-        Method::Dop853 { .. } => "DOP853",
     }
 }

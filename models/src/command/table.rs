@@ -34,6 +34,12 @@ fn header(model: &dyn Model) -> Vec<String> {
     header
 }
 
+/// A name for each quantity that there are statistics of: entries of the state, then changes of integrals.
+pub(super) fn quantities(model: &dyn Model) -> Vec<String> {
+    let state = model.state_names().into_iter().map(str::to_owned);
+    state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use models::catalogue::MODELS;

@@ -13,14 +13,14 @@ use models::catalogue::{self, Feedback, Model, Sample};
 
 use super::bitmap::Painter;
 use super::checkpoint::{Checkpoint, Files};
+use super::complaint::complain;
 use super::figure::Curve;
 use super::interruption::Watch;
-use super::job::Job;
+use super::job::{Job, in_terms_of_options, method_name};
 use super::motion;
-use super::output::{Output, complain, distinct, has_ending, with_ending};
+use super::output::{Output, distinct, has_ending, with_ending};
 use super::progress::Progress;
 use super::record::{self, Ending};
-use super::run::{in_terms_of_options, method_name};
 use super::scheme::Contender;
 use super::table;
 

@@ -1,6 +1,6 @@
 //! What was derived, held against what was declared, at one point.
 
-use super::{Declared, Gradient, dot};
+use super::declared::{Declared, Gradient, at, dot};
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Dynamics, Field, IntegralId, KineticEnergy, Role, Structure,
 };
@@ -48,7 +48,7 @@ impl Comparison<'_> {
     /// J
     fn structure(&self) -> Verdict {
         let symbols = &self.derivation.symbols;
-        for (x, row) in symbols.states().zip(&self.declared.matrix) {
+        for (x, row) in symbols.states().zip(self.declared.matrix.rows()) {
             let derived = self.derivation.structure.row(symbols, x);
             for (y, expected) in symbols.states().zip(row) {
                 let entry = derived.iter().find(|(column, _)| *column == y).map(|(_, entry)| *entry);
@@ -154,7 +154,7 @@ impl Comparison<'_> {
     }
 
     fn evaluate(&self, expression: &Expression) -> Option<Real> {
-        super::at(self.declared.problem, &self.point).evaluate(expression)
+        at(self.declared.problem, &self.point).evaluate(expression)
     }
 
     /// What was derived may be undefined where what was declared is defined: there it says nothing.

@@ -9,19 +9,14 @@
 //! Where a declared expression is undefined at all points that are tried, nothing is compared.
 
 mod comparison;
+mod declared;
 mod gradient;
 mod number;
 
-use std::collections::BTreeMap;
-
 use self::comparison::Comparison;
-use self::gradient::{At, Differentiated};
-use self::number::{Jet, Number};
-use crate::derivation::{Derivation, Dynamics, IntegralId, Kind, Problem, Role};
-use crate::expression::{Expression, Symbol};
-use crate::points::{Point, search_points};
-use crate::precise::Real;
-use crate::table::{Id, Table};
+use self::declared::Declared;
+use crate::derivation::{Derivation, Problem};
+use crate::points::search_points;
 
 /// Points at which everything is compared, and points that are tried.
 const POINTS: usize = 2;
@@ -49,117 +44,4 @@ pub fn disagreement(problem: &Problem, derivation: &Derivation) -> Option<Disagr
         }
     }
     None
-}
-
-/// Derivatives by the entries of the state that do not vanish identically.
-type Gradient = BTreeMap<Symbol, Real>;
-
-/// What is declared, at one point.
-struct Declared<'a> {
-    problem: &'a Problem,
-    hamiltonian: Option<Differentiated<Real>>,
-    /// F and DF, rates among them.
-    integrals: Table<IntegralId, Differentiated<Real>>,
-    /// J, row by row, where it is declared.
-    matrix: Vec<Vec<Real>>,
-}
-
-impl<'a> Declared<'a> {
-    /// Nothing where some of it is undefined.
-    fn at(problem: &'a Problem, point: &Point<'_>) -> Option<Self> {
-        let at = at(problem, point);
-        let hamiltonian = problem.dynamics.hamiltonian();
-        let hamiltonian = match hamiltonian {
-            Some(hamiltonian) => Some(at.differentiate(hamiltonian)?),
-            None => None,
-        };
-        let matrix = match &problem.dynamics {
-            Dynamics::Poisson { matrix, .. } => {
-                let row = |row: &Vec<Expression>| row.iter().map(|entry| at.evaluate(entry)).collect();
-                matrix.iter().map(row).collect::<Option<_>>()?
-            }
-            Dynamics::Canonical { .. } | Dynamics::Given { .. } => Vec::new(),
-        };
-        let mut declared = Self { problem, hamiltonian, integrals: Table::new(), matrix };
-        declared.integrals = problem.integrals.ids().map(|id| declared.integral(id, point)).collect::<Option<_>>()?;
-        Some(declared)
-    }
-
-    fn integral(&self, id: IntegralId, point: &Point<'_>) -> Option<Differentiated<Real>> {
-        let declared = &self.problem.integrals[id];
-        match (&declared.value, declared.kind) {
-            (Some(value), _) => at(self.problem, point).differentiate(value),
-            (None, Kind::Rate { of }) => self.rate(self.problem.integrals[of].value.as_ref()?, point),
-            (None, _) => self.hamiltonian.clone(),
-        }
-    }
-
-    /// {g, H} and its gradient.
-    fn rate(&self, constraint: &Expression, point: &Point<'_>) -> Option<Differentiated<Real>> {
-        let hamiltonian = self.hamiltonian.as_ref()?;
-        let constraint_here = at(self.problem, point).differentiate(constraint)?;
-        let flow = self.flow(&hamiltonian.gradient);
-        let here = |symbol| point.symbol(symbol);
-        let push = self.flow(&constraint_here.gradient);
-        let mut gradient = self.second_derivative(constraint, &flow, here)?;
-        for (symbol, entry) in self.second_derivative(self.problem.dynamics.hamiltonian()?, &push, here)? {
-            add(&mut gradient, symbol, entry.negated());
-        }
-        Some(Differentiated { value: dot(&constraint_here.gradient, &flow), gradient })
-    }
-
-    /// J v
-    fn flow(&self, v: &Gradient) -> Gradient {
-        let symbols = &self.problem.symbols;
-        let mut flow = Gradient::new();
-        for x in symbols.states() {
-            match (&self.problem.dynamics, symbols[x].role) {
-                (Dynamics::Canonical { .. }, Role::Coordinate { momentum }) => {
-                    v.get(&momentum).map(|entry| flow.insert(x, entry.clone()));
-                }
-                (Dynamics::Canonical { .. }, Role::Momentum { coordinate }) => {
-                    v.get(&coordinate).map(|entry| flow.insert(x, entry.negated()));
-                }
-                (Dynamics::Poisson { .. }, _) => {
-                    let terms = symbols.states().zip(&self.matrix[x.place()]);
-                    for (entry, slope) in terms.filter_map(|(y, entry)| Some((entry, v.get(&y)?))) {
-                        add(&mut flow, x, entry.times(slope));
-                    }
-                }
-                _ => {}
-            }
-        }
-        flow
-    }
-
-    /// (D^2 f) v, where the symbols have these values. Terms of f that do not depend on what v moves are left out.
-    fn second_derivative(&self, f: &Expression, v: &Gradient, values: impl Fn(Symbol) -> f64) -> Option<Gradient> {
-        let value = |symbol| Jet { value: Real::from(values(symbol)), tangent: v.get(&symbol).cloned() };
-        let at = At { value, is_variable: |symbol| self.problem.symbols.is_state(symbol) };
-        let terms = if let Expression::Sum(terms) = f { terms } else { std::slice::from_ref(f) };
-        let mut derivative = Gradient::new();
-        for term in terms.iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
-            for (symbol, jet) in at.differentiate(term)?.gradient {
-                jet.tangent.into_iter().for_each(|entry| add(&mut derivative, symbol, entry));
-            }
-        }
-        Some(derivative)
-    }
-}
-
-fn at<'p>(
-    problem: &'p Problem,
-    point: &'p Point<'p>,
-) -> At<impl Fn(Symbol) -> Real + 'p, impl Fn(Symbol) -> bool + 'p> {
-    At { value: |symbol| Real::from(point.symbol(symbol)), is_variable: |symbol| problem.symbols.is_state(symbol) }
-}
-
-fn add(gradient: &mut Gradient, symbol: Symbol, entry: Real) {
-    let sum = gradient.get(&symbol).map_or_else(|| entry.clone(), |sum| sum.plus(&entry));
-    gradient.insert(symbol, sum);
-}
-
-fn dot(one: &Gradient, other: &Gradient) -> Real {
-    let terms = one.iter().filter_map(|(symbol, entry)| Some(entry.times(other.get(symbol)?)));
-    terms.fold(Real::zero(), |sum, term| sum.plus(&term))
 }

@@ -14,8 +14,7 @@
 //! it.
 
 use super::rates::{vanishes_everywhere, vanishes_on_constraints};
-use super::search::Search;
-use super::states::Values;
+use super::search::{Found, Search};
 use super::vanishing::vanishes_where;
 use crate::derivation::{Conservation, Constraints, Derivation, Evidence, Field, IntegralId};
 use crate::expression::{Expression, Symbol};
@@ -55,26 +54,6 @@ pub struct Violation {
     pub rate: Expression,
     /// What the search among states found.
     pub found: Found,
-}
-
-/// What a search for states that refute a claim found.
-#[derive(Clone, Debug)]
-pub enum Found {
-    /// A state in which dI.X does not vanish.
-    Witness(Witness),
-    /// None among this number of states.
-    Nothing(usize),
-}
-
-/// A state in which dI.X does not vanish.
-#[derive(Clone, Debug)]
-pub struct Witness {
-    /// A value for every entry of the state and of the parameters.
-    pub state: Values,
-    /// The value of dI.X in this state.
-    pub value: f64,
-    /// Whether the value may be another one if the state is known to a few digits only.
-    pub is_exact: bool,
 }
 
 const BY_ALGEBRA: Conservation = Conservation::Everywhere(Evidence::Algebra);

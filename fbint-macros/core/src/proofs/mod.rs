@@ -26,9 +26,10 @@ mod trials;
 mod vanishing;
 mod velocity;
 
-pub use conservation::{Claim, Found, Violation, Witness, claims, prove};
+pub use conservation::{Claim, Violation, claims, prove};
 pub use feasibility::{doubts, is_mistake, is_never_zero};
 pub use involution::involution;
 pub use poisson::{NotPoisson, not_poisson};
 pub use rank::rank;
+pub use search::{Found, Witness};
 pub use states::Values;

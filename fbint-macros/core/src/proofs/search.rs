@@ -15,10 +15,29 @@
 use super::states::{self, State, Values};
 use super::trials::{self, Random};
 use super::velocity::Velocity;
-use super::{Found, Witness};
 use crate::derivation::{Derivation, Field, IntegralId};
 use crate::expression::Expression;
 use crate::precise::Real;
+
+/// What a search for states that refute a claim found.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A state in which dI.X does not vanish.
+    Witness(Witness),
+    /// None among this number of states.
+    Nothing(usize),
+}
+
+/// A state in which dI.X does not vanish.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// A value for every entry of the state and of the parameters.
+    pub state: Values,
+    /// The value of dI.X in this state.
+    pub value: f64,
+    /// Whether the value may be another one if the state is known to a few digits only.
+    pub is_exact: bool,
+}
 
 /// States of size one that are tried first.
 const STATES: usize = 8;
