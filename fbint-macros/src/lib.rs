@@ -219,7 +219,7 @@ use proc_macro::TokenStream;
 /// of the state and each integral is. `NamePrepared<T>`, which `prepare()` returns, holds what depends on the parameters alone;
 /// its functions are the ones that are called step after step.
 ///
-/// Names that begin with two underscores are left to generated code: no constant, static or struct beside a model may have one.
+/// Names that begin with two underscores are left to generated code: no constant, static or struct next to a model may have one.
 ///
 /// The generated functions are straight-line code without allocation, for numbers of any type `T` (`f64`, `f32`, SIMD lanes,
 /// dual numbers): `vector_field` (the Dirac-extended field X, CPV22 eq. 4), `integrals` (F), `integrals_jacobian` (DF),

@@ -205,7 +205,7 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
     Ok(Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] }))
 }
 
-/// The size of the terms that make up each integral near x, at least that of the integral itself; 1 where there are none.
+/// The size of the terms that make up each integral near x, at least the size of the integral itself; 1 where there are none.
 fn own_scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
     let (integrals, sums) = (system.integrals(x), scales::<S>(system, x));
     Entries::from_fn(|i| {

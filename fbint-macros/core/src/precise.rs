@@ -60,7 +60,7 @@ impl Real {
         Self { value: self.value.abs(), error: self.error }
     }
 
-    /// The same number, meant to be within this distance.
+    /// This number, meant to be within this distance.
     pub(crate) fn within(self, error: f64) -> Self {
         Self { error, ..self }
     }

@@ -19,14 +19,14 @@ use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vecto
 /// A change beyond this many times the size of an integral's terms and target at the start is a blow-up. Plain Euler, which may
 /// lose all of an integral over a long run, stays far below.
 const BLOW_UP: f64 = 1e6;
-/// The same for a constraint: a state this far off, such as several radii from a sphere, is not a state of the system.
+/// This many times for a constraint: a state this far off, such as several radii from a sphere, is not a state of the system.
 const OFF_CONSTRAINT: f64 = 10.0;
-/// The same for any integral where states are projected: a projection that loses all of an integral does not hold it.
+/// This many times for any integral where states are projected: a projection that loses all of an integral does not hold it.
 const NOT_HELD: f64 = 1.0;
 /// A change below this fraction of the terms of an integral before and after the step is never a blow-up: terms may grow by far from
 /// a start at rest, or from one in the origin.
 const NOTICEABLE: f64 = 0.1;
-/// The same where states are projected, which leaves much less.
+/// This fraction where states are projected, which leaves much less.
 const NOTICEABLE_IF_PROJECTED: f64 = 0.01;
 /// Constraints whose pivot ratio is below this where a run fails, or where integrals jump, are mentioned as a likely cause: a
 /// step of a fixed size does not resolve what happens there.

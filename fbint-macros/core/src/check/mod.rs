@@ -2,7 +2,7 @@
 //!
 //! Everything that was derived is computed a second time from what was declared, in numbers: values and gradients of the
 //! declared expressions by automatic differentiation in 256 bits, and from them brackets, rates and fields. The gradient of a
-//! rate takes second derivatives, those of g along J grad H and those of H along J grad g:
+//! rate takes second derivatives, of g along J grad H and of H along J grad g:
 //!
 //! grad {g, H} = (D^2 g) J grad H - (D^2 H) J grad g
 //!

@@ -127,7 +127,7 @@ const METHODS: [(&str, Method); 30] = [
 
 /// What to write instead of an inverse.
 const INVERSE: &str = "inverses are not written out: make the inverse of a constant matrix a parameter, \
-    and write that of a small one as its adjugate over its `determinant()`";
+    and write the inverse of a small one as its adjugate over its `determinant()`";
 
 /// Methods that Rust knows and this language does not, and what to write.
 const FOREIGN: [(&str, &str); 16] = [

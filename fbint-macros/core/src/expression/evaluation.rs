@@ -8,7 +8,7 @@ use super::{Expression, Symbol, to_f64};
 use crate::scaled::Scaled;
 
 impl Expression {
-    /// The value in double precision, `value` giving that of each symbol.
+    /// The value in double precision, where `value` gives the value of each symbol.
     pub fn evaluate(&self, value: &impl Fn(Symbol) -> f64) -> f64 {
         match self {
             Self::Number(number) => to_f64(number),
@@ -32,7 +32,7 @@ impl Expression {
         }
     }
 
-    /// The value, where that of a factor may leave the range of a double.
+    /// The value, although the value of a factor may leave the range of a double.
     fn scaled(&self, value: &impl Fn(Symbol) -> f64) -> Scaled {
         match self {
             Self::Number(number) => Scaled::rational(number),

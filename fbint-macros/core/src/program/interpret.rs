@@ -51,12 +51,12 @@ fn interpret_rounded(
     program.outputs.iter().map(|value| values[value.index()]).collect()
 }
 
-/// How far rounding may have taken each result of a program at a point from that of exact arithmetic.
+/// How far rounding may have taken each result of a program at a point from the exact one.
 pub(super) fn rounding_at(point: &Point, preparation: &Program, program: &Program) -> Vec<f64> {
     rounding(program, &inputs(point, preparation), &|integrals| weigh(point, integrals), point)
 }
 
-/// How far rounding may have taken each result of a program from that of exact arithmetic. Systems that are nearly singular
+/// How far rounding may have taken each result of a program from the exact one. Systems that are nearly singular
 /// multiply it by their condition, which is not a fault of the program.
 pub(super) fn rounding(
     program: &Program,

@@ -101,7 +101,7 @@ impl Monomial {
 
     /// What two monomials share: the coefficient if it has one magnitude, and the factors with the smaller exponents.
     pub(super) fn shared_with(&self, other: &Self) -> Self {
-        // A number that is no double stays with the powers that it is to be multiplied with.
+        // A number that is not a double stays with the powers that it is to be multiplied with.
         let same = self.coefficient.abs() == other.coefficient.abs() && is_moderate(&self.coefficient);
         let smaller = |(&value, &exponent): (&Value, &i32)| {
             let other = *other.factors.get(&value)?;

@@ -23,7 +23,7 @@ const MOST_EQUATIONS: usize = 1024;
 /// The largest binary logarithm of a size.
 const LARGEST: f64 = 160.0;
 
-/// Sizes that balance the terms, those of other sums best in each of some turns; none where terms are of similar size anyway.
+/// Sizes that balance the terms, in each of some turns the terms of other sums best; none where terms are of similar size anyway.
 pub(super) fn balanced(derivation: &Derivation, turns: usize) -> Vec<Sizes> {
     let all = equations(derivation);
     let equations: Vec<&Term> = all.iter().step_by(all.len() / MOST_EQUATIONS + 1).collect();

@@ -16,7 +16,7 @@ const VERIFIED: f64 = 1e-7;
 const LEAST: f64 = 1e-290;
 /// What is smaller than this, relative to the largest entry, may have been rounded to nothing on the way.
 const NOTHING: f64 = 1e-60;
-/// A difference that is so many times what one trial says of rounding is none.
+/// A difference up to this many times what one trial says of rounding is rounding.
 const LARGE: f64 = 1e3;
 /// Points at which every term matters.
 const BALANCED: usize = 6;

@@ -70,7 +70,7 @@ impl Point {
         Some(self.ring.negative(&opposite))
     }
 
-    /// The logarithm of an exponential is its argument; the logarithm of a root, a multiple of that of what it is a root of.
+    /// The logarithm of an exponential is its argument; the logarithm of a root is a multiple of the logarithm of its radicand.
     fn logarithm(&mut self, argument: &Expression) -> Option<Element> {
         match argument {
             Expression::Call(Function::Exp, inner) => self.evaluate(&inner[0]),

@@ -198,7 +198,7 @@ fn sign(derivation: &Derivation, member: IntegralId) -> Option<bool> {
     }
 }
 
-/// Whether Newton's steps in precise numbers go on to lower the constraint by a constant factor, or do worse: then it is no
+/// Whether Newton's steps in precise numbers only ever lower the constraint by a constant factor, or do worse: then it is not a
 /// simple zero that they lead to. A circle of radius r looks like a multiple zero until the distance is below r.
 fn is_multiple_zero(derivation: &Derivation, member: IntegralId, state: &Values) -> bool {
     let integral = &derivation.integrals[member];

@@ -65,7 +65,7 @@ impl Point {
     }
 
     /// Makes the point one that satisfies the constraints: each binds a variable of its own, in which it is polynomial with a
-    /// leading coefficient that depends on no variable. So the ring is that of polynomials modulo the constraints, and no part of the
+    /// leading coefficient that does not depend on any variable. So the ring is that of polynomials modulo the constraints, and no part of the
     /// set where they hold is left out. `None` where that is not possible.
     pub(super) fn satisfy(&mut self, constraints: &[&Expression], variables: &[Symbol]) -> Option<()> {
         let is_variable = |symbol: &Symbol| variables.contains(symbol);

@@ -9,7 +9,7 @@ use crate::precise::Real;
 
 /// Integrals beyond this number are not compared.
 const MOST_INTEGRALS: usize = 256;
-/// What is left of a row below this is nothing, as its entries and those of all columns are at most one.
+/// What is left of a row below this is nothing, as all entries are at most one.
 const NEGLIGIBLE: f64 = 1e-40;
 /// States at which the rank is taken.
 const STATES: usize = 4;

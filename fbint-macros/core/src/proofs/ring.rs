@@ -9,7 +9,7 @@ use super::field::Field;
 /// The most coefficients that an element may have.
 pub(super) const LARGEST_DIMENSION: usize = 64;
 
-/// The coefficients of an element: those of the powers of the first generator, then those of their products with the second,
+/// The coefficients of an element: of the powers of the first generator, then of their products with the second,
 /// and so on, without zeros at the end.
 pub(super) type Element = Vec<u64>;
 
