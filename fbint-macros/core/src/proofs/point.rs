@@ -65,8 +65,8 @@ impl Point {
     }
 
     /// Makes the point one that satisfies the constraints: each binds a variable of its own, in which it is polynomial with a
-    /// leading coefficient that does not depend on any variable. So the ring is that of polynomials modulo the constraints, and no part of the
-    /// set where they hold is left out. `None` where that is not possible.
+    /// leading coefficient that does not depend on any variable. So the ring is the ring of polynomials modulo the
+    /// constraints, and no part of the set where they hold is left out. `None` where that is not possible.
     pub(super) fn satisfy(&mut self, constraints: &[&Expression], variables: &[Symbol]) -> Option<()> {
         let is_variable = |symbol: &Symbol| variables.contains(symbol);
         let mut settled: Vec<Symbol> = Vec::new();

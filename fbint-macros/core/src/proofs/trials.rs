@@ -38,8 +38,8 @@ impl Random {
 
 const RESIDUES: Field = Field(PRIMES[0]);
 
-/// States of many sizes: of one size for all symbols or one for each, and with signs for no symbol, for the symbols of the state or for
-/// all.
+/// States of many sizes: of one size for all symbols or one for each, and with signs for no symbol, for the
+/// symbols of the state or for all.
 pub(super) fn wide(symbols: &Symbols) -> impl Iterator<Item = Values> {
     let mut random = Random(1 << 32);
     (0..).map(move |place| {
@@ -136,7 +136,8 @@ fn zeros(derivation: &Derivation, part: &Expression, symbol: Symbol, source: &Va
     found
 }
 
-/// The zeros that are found when one symbol is moved: where its sign changes between numbers of many sizes, or close to where it is smallest.
+/// The zeros that are found when one symbol is moved: where its sign changes between numbers of many sizes, or close to where it is
+/// smallest.
 fn zeros_along(part: &Expression, symbol: Symbol, state: &Values) -> Vec<Values> {
     let at = |value: f64| {
         let mut state = state.clone();
