@@ -65,8 +65,8 @@
 //! |---|---|
 //! | `std` (default) | [`Simulation`], and messages with what they carry; without it the crate is `no_std` and needs no allocator |
 //! | `libm` | elementary functions without `std` |
-//! | `ensemble` | [`Ensemble`]: many members at once, in the lanes of vectors and on all cores |
-//! | `lanes` | [`Lanes`]: several numbers side by side, without `std` |
+//! | `ensemble` | `Ensemble`: many members at once, in the lanes of vectors and on all cores |
+//! | `lanes` | `Lanes`: several numbers side by side, without `std` |
 //! | `serde` | a [`Snapshot`], a [`Method`] and [`Settings`] can be written to files |
 //! | `differential-equations` | every [`Feedback`] and [`PlainField`] is an `ODE` of the crate of that name, with implicit and other methods |
 #![cfg_attr(not(feature = "std"), no_std)]
