@@ -95,14 +95,16 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
             x = self.nudged(&system, &x, stuck);
             g = scaled_constraints::<S>(&system, &x);
         }
+        // Sizes of terms change from state to state, and the terms of a rate vanish at rest: distances are compared.
+        let mut distances = square_of_distances::<S>(&system, &x);
         let mut damping = 1e-3;
         let mut iterations = 0;
         while iterations < MAX_ITERATIONS && largest(&g) > f64::EPSILON && damping < 1e6 {
             iterations += 1;
             let trial = sum(&x, -1.0, &self.step(&system, &x, damping));
-            // Sizes of terms change from state to state, and the terms of a rate vanish at rest: distances are compared.
-            if square_of_distances::<S>(&system, &trial) < square_of_distances::<S>(&system, &x) {
-                x = trial;
+            let distances_of_trial = square_of_distances::<S>(&system, &trial);
+            if distances_of_trial < distances {
+                (x, distances) = (trial, distances_of_trial);
                 g = scaled_constraints::<S>(&system, &x);
                 damping = (damping * 0.1).max(1e-15);
             } else {

@@ -163,12 +163,15 @@ impl<S: FeedbackSystem> Record<S> {
 
     /// The integral that is furthest out of its bound, and not because its terms have grown.
     fn most_changed(&self, sample: &Sample<S>) -> Option<usize> {
+        let against_bound = |i: &usize| sample.change[*i].abs() / self.bounds[*i];
+        let mut out_of_bound = (0..S::INTEGRALS.len()).filter(|i| against_bound(i) > 1.0).peekable();
+        // Sizes take two Jacobians, which hardly any step needs.
+        out_of_bound.peek()?;
         let [before, after] = [&self.last, sample].map(|sample| sizes::<S>(&self.system, &sample.state, &self.targets));
         // Their geometric mean: a step across a singularity may lead to where terms are so large that any change is small.
         let noticeable = |i: usize| self.noticeable * before[i].sqrt() * after[i].sqrt();
-        let against_bound = |i: &usize| sample.change[*i].abs() / self.bounds[*i];
-        let changed = (0..S::INTEGRALS.len()).filter(|&i| sample.change[i].abs() > noticeable(i));
-        changed.filter(|i| against_bound(i) > 1.0).max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
+        let changed = out_of_bound.filter(|&i| sample.change[i].abs() > noticeable(i));
+        changed.max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
     }
 
     /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,

@@ -1,5 +1,7 @@
 //! What was derived, held against what was declared, at one point.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::declared::{Declared, Gradient, at, dot};
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Dynamics, Field, IntegralId, KineticEnergy, Role, Structure,
@@ -36,10 +38,13 @@ impl Comparison<'_> {
             let declared = &self.declared.integrals[id];
             self.holds(&integral.value, &declared.value, || integral.name.clone())?;
             let gradient = || format!("the gradient of {}", integral.name);
-            for state in self.derivation.symbols.states() {
-                let expected = declared.gradient.get(&state).cloned().unwrap_or_else(Real::zero);
-                let derived = self.derivation.entry(id, state).cloned().unwrap_or_else(Expression::zero);
-                self.holds(&derived, &expected, gradient)?;
+            let derived: BTreeMap<Symbol, &Expression> =
+                integral.gradient.iter().map(|(state, entry)| (*state, entry)).collect();
+            let (zero, nothing) = (Expression::zero(), Real::zero());
+            let states: BTreeSet<Symbol> = derived.keys().chain(declared.gradient.keys()).copied().collect();
+            for state in states {
+                let entry = derived.get(&state).copied().unwrap_or(&zero);
+                self.holds(entry, declared.gradient.get(&state).unwrap_or(&nothing), gradient)?;
             }
         }
         Ok(())
@@ -73,7 +78,7 @@ impl Comparison<'_> {
     fn constraints(&self, constraints: &Constraints) -> Verdict {
         let members = constraints.members();
         let flows: Vec<Gradient> =
-            members.iter().map(|id| self.declared.flow(&self.declared.integrals[*id].gradient)).collect();
+            members.iter().map(|id| self.declared.moved(&self.declared.integrals[*id].gradient)).collect();
         let name = |id: IntegralId| &self.derivation.integrals[id].name;
         for (row, f) in constraints.matrix().iter().zip(&members) {
             let gradient = &self.declared.integrals[*f].gradient;
@@ -93,17 +98,16 @@ impl Comparison<'_> {
     /// x', as it is given or J grad H.
     fn given_field(&self) -> Verdict {
         let Field::Given(rates) = &self.derivation.field else { return Ok(()) };
-        let flow = self.declared.hamiltonian.as_ref().map(|hamiltonian| self.declared.flow(&hamiltonian.gradient));
-        for (state, rate) in self.derivation.symbols.states().zip(rates.rows()) {
+        let states = || self.derivation.symbols.states();
+        let expected: Vec<Option<Real>> = match (&self.declared.problem.dynamics, &self.declared.flow) {
+            (Dynamics::Given { rates }, _) => rates.iter().map(|rate| self.evaluate(rate)).collect(),
+            (_, Some(flow)) => {
+                states().map(|state| Some(flow.get(&state).cloned().unwrap_or_else(Real::zero))).collect()
+            }
+            (_, None) => Vec::new(),
+        };
+        for ((state, rate), expected) in states().zip(rates.rows()).zip(expected) {
             let name = || format!("the rate of {}", self.derivation.symbols[state].name);
-            let expected = match (&self.declared.problem.dynamics, &flow) {
-                (Dynamics::Given { rates }, _) => {
-                    let declared = self.derivation.symbols.states().zip(rates).find(|(other, _)| *other == state);
-                    declared.and_then(|(_, declared)| self.evaluate(declared))
-                }
-                (_, Some(flow)) => Some(flow.get(&state).cloned().unwrap_or_else(Real::zero)),
-                (_, None) => None,
-            };
             if let Some(expected) = expected {
                 self.holds(rate, &expected, name)?;
             }

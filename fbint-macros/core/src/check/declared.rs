@@ -17,6 +17,8 @@ pub(super) type Gradient = BTreeMap<Symbol, Real>;
 pub(super) struct Declared<'a> {
     pub(super) problem: &'a Problem,
     pub(super) hamiltonian: Option<Differentiated<Real>>,
+    /// J grad H
+    pub(super) flow: Option<Gradient>,
     /// F and DF, rates among them.
     pub(super) integrals: Table<IntegralId, Differentiated<Real>>,
     /// J, row by row, where it is declared.
@@ -39,7 +41,8 @@ impl<'a> Declared<'a> {
             }
             Dynamics::Canonical { .. } | Dynamics::Given { .. } => Table::new(),
         };
-        let mut declared = Self { problem, hamiltonian, integrals: Table::new(), matrix };
+        let mut declared = Self { problem, hamiltonian, flow: None, integrals: Table::new(), matrix };
+        declared.flow = declared.hamiltonian.as_ref().map(|hamiltonian| declared.moved(&hamiltonian.gradient));
         declared.integrals = problem.integrals.ids().map(|id| declared.integral(id, point)).collect::<Option<_>>()?;
         Some(declared)
     }
@@ -55,40 +58,39 @@ impl<'a> Declared<'a> {
 
     /// {g, H} and its gradient.
     fn rate(&self, constraint: &Expression, point: &Point<'_>) -> Option<Differentiated<Real>> {
-        let hamiltonian = self.hamiltonian.as_ref()?;
+        let flow = self.flow.as_ref()?;
         let constraint_here = at(self.problem, point).differentiate(constraint)?;
-        let flow = self.flow(&hamiltonian.gradient);
         let here = |symbol| point.symbol(symbol);
-        let push = self.flow(&constraint_here.gradient);
-        let mut gradient = self.second_derivative(constraint, &flow, here)?;
+        let push = self.moved(&constraint_here.gradient);
+        let mut gradient = self.second_derivative(constraint, flow, here)?;
         for (symbol, entry) in self.second_derivative(self.problem.dynamics.hamiltonian()?, &push, here)? {
             add(&mut gradient, symbol, entry.negated());
         }
-        Some(Differentiated { value: dot(&constraint_here.gradient, &flow), gradient })
+        Some(Differentiated { value: dot(&constraint_here.gradient, flow), gradient })
     }
 
     /// J v
-    pub(super) fn flow(&self, v: &Gradient) -> Gradient {
+    pub(super) fn moved(&self, v: &Gradient) -> Gradient {
         let symbols = &self.problem.symbols;
-        let mut flow = Gradient::new();
+        let mut moved = Gradient::new();
         for x in symbols.states() {
             match (&self.problem.dynamics, symbols[x].role) {
                 (Dynamics::Canonical { .. }, Role::Coordinate { momentum }) => {
-                    v.get(&momentum).map(|entry| flow.insert(x, entry.clone()));
+                    v.get(&momentum).map(|entry| moved.insert(x, entry.clone()));
                 }
                 (Dynamics::Canonical { .. }, Role::Momentum { coordinate }) => {
-                    v.get(&coordinate).map(|entry| flow.insert(x, entry.negated()));
+                    v.get(&coordinate).map(|entry| moved.insert(x, entry.negated()));
                 }
                 (Dynamics::Poisson { .. }, _) => {
                     let terms = symbols.states().zip(&self.matrix[x]);
                     for (entry, slope) in terms.filter_map(|(y, entry)| Some((entry, v.get(&y)?))) {
-                        add(&mut flow, x, entry.times(slope));
+                        add(&mut moved, x, entry.times(slope));
                     }
                 }
                 _ => {}
             }
         }
-        flow
+        moved
     }
 
     /// (D^2 f) v, where the symbols have these values. Terms of f that do not depend on what v moves are left out.

@@ -3,6 +3,7 @@
 //! A definition is evaluated when it is first needed, so that their order does not matter, and once. A mistake in it is
 //! reported there; whoever uses it is poisoned silently.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::Span;
@@ -11,7 +12,7 @@ use syn::{Expr, Ident};
 use super::symbols::{Unknown, Unknowns};
 use super::value::{Scalar, Value};
 use crate::diagnostics::{Errors, nearest};
-use crate::syntax::{Declaration, ENERGY, Named, Variable, plain};
+use crate::syntax::{CLOCK, Declaration, ENERGY, Named, Variable, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -306,18 +307,15 @@ impl<'a> Scope<'a> {
 }
 
 /// What to write instead of a name that is often expected to be known.
-fn foreign_name(name: &str) -> Option<&'static str> {
+fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
     let is_constant = name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
     match name {
-        "t" | "time" => Some(
-            "a declaration does not depend on time by itself; add a coordinate that serves as a clock, and its momentum to the \
-             Hamiltonian, as in `coordinates(x, t), momenta(p, e), hamiltonian = p.powi(2) / (2 * m) + e - x * t.sin()`",
-        ),
-        "E" | "TAU" => Some("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here"),
-        _ if is_constant => Some(
+        "t" | "time" => Some(Cow::from(format!("a declaration does not depend on time by itself; {CLOCK}"))),
+        "E" | "TAU" => Some(Cow::from("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here")),
+        _ if is_constant => Some(Cow::from(
             "the macro cannot see constants of the crate; make it a field of the struct, or write its number, \
              for instance in `define(..)`",
-        ),
+        )),
         _ => None,
     }
 }

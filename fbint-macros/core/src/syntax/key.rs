@@ -36,19 +36,16 @@ const FOREIGN: [(&str, &str); 14] = [
     ("inputs", INPUT),
     ("control", INPUT),
     ("parameters", "parameters are the fields of the struct"),
-    (
-        "kinetic",
-        "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`",
-    ),
-    (
-        "potential",
-        "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`",
-    ),
+    ("kinetic", ENERGIES),
+    ("potential", ENERGIES),
 ];
 const LAGRANGIAN: &str = "velocities and Lagrangians are not understood; with the momenta p = dL/dv write \
     `hamiltonian` = p v - L in terms of `coordinates` and `momenta`";
 const RATES: &str = "write the rates of all variables, forces included, as a `state(..)` with `dynamics(..)`";
-const CLOCK: &str = "add a coordinate that serves as a clock, and its momentum to the Hamiltonian, as in \
+const ENERGIES: &str =
+    "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`";
+/// How a declaration depends on time.
+pub(crate) const CLOCK: &str = "add a coordinate that serves as a clock, and its momentum to the Hamiltonian, as in \
     `coordinates(x, t), momenta(p, e), hamiltonian = p.powi(2) / (2 * m) + e - x * t.sin()`";
 const INPUT: &str = "make it a parameter, a field of the struct, and integrate piece by piece with its values";
 

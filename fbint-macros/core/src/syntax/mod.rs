@@ -20,6 +20,7 @@ use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::{Expr, Ident};
 
+pub(crate) use self::key::CLOCK;
 use crate::diagnostics::Errors;
 
 /// The words of the expression language. None of them can name a part of a model.
