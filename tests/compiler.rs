@@ -140,14 +140,19 @@ impl Declaration {
         texts.next().unwrap_or_else(|| panic!("{}: no constant {constant} in {}", self.name, self.expand()))
     }
 
-    /// The phases of the compiler up to the programs.
-    pub fn compile(&self) -> Compiled {
+    /// The first phases of the compiler.
+    pub fn elaborate(&self) -> Model {
         let mut errors = Errors::new();
         let declaration =
             syntax::parse(self.attribute.clone(), self.item.clone(), &mut errors).expect("a plain struct");
         let model = elaborate(&declaration, &mut errors);
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
-        let model = model.expect("no mistakes");
+        model.expect("no mistakes")
+    }
+
+    /// The phases of the compiler up to the programs.
+    pub fn compile(&self) -> Compiled {
+        let model = self.elaborate();
         let problem = &model.problem;
         let derivation = symbolic::session(|| mechanics::derive(problem)).expect("a session").expect("a derivation");
         let programs = assemble(&derivation).expect("passes that keep results");

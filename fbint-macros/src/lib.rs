@@ -1,7 +1,9 @@
 //! The attribute `#[feedback_system]`. Use it through `fbint-runtime`, which re-exports it and which the generated code
 //! calls.
 
-use proc_macro::TokenStream;
+use fbint_macros_core::compile;
+use fbint_macros_core::prepared::Surroundings;
+use proc_macro::{Span, TokenStream};
 
 /// Derives the equations of a constrained mechanical system and generates the code that integrates them.
 ///
@@ -297,5 +299,6 @@ use proc_macro::TokenStream;
 /// Constraints*, Sensors 22 (2022) 6487.
 #[proc_macro_attribute]
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    fbint_macros_core::feedback_system(attribute.into(), item.into()).into()
+    let surroundings = Surroundings::of_build(Span::call_site().local_file());
+    compile::feedback_system(attribute.into(), item.into(), &surroundings).into()
 }

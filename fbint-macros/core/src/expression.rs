@@ -92,6 +92,11 @@ impl Function {
         }
     }
 
+    /// The number of its arguments.
+    pub fn arguments(self) -> usize {
+        if matches!(self, Self::Atan2 | Self::Powf) { 2 } else { 1 }
+    }
+
     /// The value in double precision; `arguments` has as many entries as the function takes.
     pub fn evaluate(self, arguments: &[f64]) -> f64 {
         let x = arguments[0];

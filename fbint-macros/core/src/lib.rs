@@ -1,5 +1,7 @@
 //! The compiler behind `#[feedback_system]`, as an ordinary library: tests and tools call what the macro calls.
 
+#[cfg(feature = "derive")]
+pub mod algebra;
 mod bounds;
 pub mod check;
 pub mod compile;
@@ -8,16 +10,27 @@ pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
 pub mod expression;
+#[cfg(feature = "derive")]
 pub mod factored;
+#[cfg(feature = "derive")]
 pub mod mechanics;
 pub mod notation;
 pub mod points;
 mod precise;
+pub mod prepared;
 pub mod program;
 pub mod proofs;
 mod scaled;
+#[cfg(feature = "derive")]
 pub mod symbolic;
 pub mod syntax;
 pub mod table;
 
-pub use compile::feedback_system;
+use proc_macro2::TokenStream;
+
+use self::prepared::Surroundings;
+
+/// What `#[feedback_system(attribute)] item` expands to where no derivations are kept.
+pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    compile::feedback_system(attribute, item, &Surroundings::nowhere())
+}

@@ -13,7 +13,7 @@ use fbint_macros_core::program::{FUNCTIONS, Fault, assemble, verify};
 use fbint_macros_core::proofs::{self, Found, Violation, Witness};
 use fbint_macros_core::symbolic::session;
 use fbint_macros_core::table::Id;
-use fbint_macros_core::{mechanics, syntax};
+use fbint_macros_core::{algebra, mechanics, syntax};
 use proc_macro2::{TokenStream, TokenTree};
 
 const EVERYWHERE: Conservation = Conservation::Everywhere(Evidence::Algebra);
@@ -38,7 +38,7 @@ fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, 
     let problem = model.expect("no mistakes").problem;
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem).expect("a derivation");
-        let claims = proofs::claims(&derivation);
+        let claims = algebra::claims(&derivation);
         (derivation, claims)
     })
     .expect("a session");
@@ -384,7 +384,7 @@ fn problems_are_plain_data() {
     };
     let (derivation, claims) = session(|| {
         let derivation = mechanics::derive(&problem).unwrap();
-        let claims = proofs::claims(&derivation);
+        let claims = algebra::claims(&derivation);
         (derivation, claims)
     })
     .unwrap();

@@ -15,6 +15,18 @@ pub enum Conservation {
     Assumed,
 }
 
+/// What algebra says to the claim that an integral is conserved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// It is proved.
+    Proved(Conservation),
+    /// It is neither proved nor refuted.
+    Open {
+        /// dI.X where the constraints hold. It may contain multipliers.
+        rate: Expression,
+    },
+}
+
 /// How a statement is known to be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
@@ -75,7 +87,7 @@ pub enum Doubt {
 }
 
 /// Brackets of integrals that are not constraints: Dirac brackets where there are constraints.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Involution {
     /// How many pairs there are of which it is known whether they commute; 0 where the system has no bracket, or more integrals than were looked at.
     pub pairs: usize,
@@ -84,7 +96,7 @@ pub struct Involution {
 }
 
 /// The bracket of two integrals that do not commute.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bracket {
     /// An integral, times a small number.
     Multiple(i64, IntegralId),

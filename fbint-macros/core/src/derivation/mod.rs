@@ -12,7 +12,7 @@ mod structure;
 mod symbols;
 
 pub use constraints::{Constraints, EnergyBracket};
-pub use findings::{Bracket, Conservation, Doubt, Evidence, Findings, Involution, Rank};
+pub use findings::{Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
 pub use structure::{Coefficient, Structure};
 pub use symbols::{Role, SymbolInfo, Symbols};
@@ -33,6 +33,22 @@ pub struct Problem {
     pub integrals: Table<IntegralId, Declared>,
     /// Extra quantities, which may contain multipliers.
     pub outputs: Vec<Output>,
+}
+
+impl Problem {
+    /// The integrals that vanish on the constraint set.
+    pub fn constraints(&self) -> Vec<IntegralId> {
+        self.integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()).map(|(id, _)| id).collect()
+    }
+
+    /// Each holonomic constraint and its rate.
+    pub fn holonomic_pairs(&self) -> Vec<(IntegralId, IntegralId)> {
+        let pair = |(id, integral): (IntegralId, &Declared)| match integral.kind {
+            Kind::Holonomic { rate } => Some((id, rate)),
+            _ => None,
+        };
+        self.integrals.iter().filter_map(pair).collect()
+    }
 }
 
 /// A named function of the state and the multipliers.
@@ -95,6 +111,17 @@ pub struct Derivation {
     pub kinetic_energy: KineticEnergy,
     /// As declared.
     pub outputs: Vec<Output>,
+}
+
+/// All that takes algebra to find out about a [`Problem`].
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// What follows from the problem.
+    pub derivation: Derivation,
+    /// What algebra says to every claim of conservation.
+    pub claims: Table<IntegralId, Claim>,
+    /// Which integrals commute.
+    pub involution: Involution,
 }
 
 /// The vector field.

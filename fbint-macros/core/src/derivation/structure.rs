@@ -1,6 +1,6 @@
 //! The bracket of a model's phase space: {f, g} = sum over x, y of f_x J_xy g_y.
 
-use super::{Role, Symbols};
+use super::{Dynamics, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
@@ -27,8 +27,17 @@ pub enum Coefficient<'a> {
 }
 
 impl Structure {
+    /// The bracket that a problem declares.
+    pub fn of(problem: &Problem) -> Self {
+        match &problem.dynamics {
+            Dynamics::Canonical { .. } => Self::Canonical,
+            Dynamics::Poisson { matrix, .. } => Self::matrix(&problem.symbols, matrix),
+            Dynamics::Given { .. } => Self::None,
+        }
+    }
+
     /// The matrix with these rows, which have an entry for each entry of the state.
-    pub fn matrix(symbols: &Symbols, rows: &[Vec<Expression>]) -> Self {
+    fn matrix(symbols: &Symbols, rows: &[Vec<Expression>]) -> Self {
         let row = |row: &Vec<Expression>| {
             let entries = symbols.states().zip(row).filter(|(_, entry)| !entry.is_zero());
             entries.map(|(symbol, entry)| (symbol, entry.clone())).collect()

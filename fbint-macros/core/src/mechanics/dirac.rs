@@ -1,7 +1,7 @@
 //! Second-class constraints: partners of holonomic constraints and the matrix C (CPV22 section 2.1).
 
 use super::phase_space::{Observable, PhaseSpace};
-use crate::derivation::{Constraints, Declared, IntegralId, Kind};
+use crate::derivation::{Constraints, IntegralId, Problem};
 use crate::expression::Expression;
 use crate::points::sample_points;
 use crate::symbolic::{Expr, NotReal};
@@ -11,19 +11,13 @@ use crate::table::Table;
 pub(super) fn constraints(
     space: &PhaseSpace<'_>,
     hamiltonian: &Observable,
-    integrals: &Table<IntegralId, Declared>,
+    problem: &Problem,
     observables: &Table<IntegralId, Observable>,
 ) -> Result<Constraints, NotReal> {
-    let members: Vec<IntegralId> =
-        integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()).map(|(id, _)| id).collect();
-    let pair = |(id, integral): (IntegralId, &Declared)| match integral.kind {
-        Kind::Holonomic { rate } => Some((id, rate)),
-        _ => None,
-    };
-    let pairs: Vec<(IntegralId, IntegralId)> = integrals.iter().filter_map(pair).collect();
+    let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
     let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
     let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
-    if members.iter().all(|id| integrals[*id].kind != Kind::Phase) {
+    if members.len() == 2 * pairs.len() {
         let (positions, rates): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let (positions, rates) = (observed(&positions), observed(&rates));
         let a = symmetric(&positions, &rates, bracket)?;

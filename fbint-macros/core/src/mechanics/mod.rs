@@ -8,9 +8,10 @@ mod phase_space;
 pub(crate) use phase_space::{Observable, PhaseSpace};
 
 use crate::derivation::{
-    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Kind, KineticEnergy, Problem, Structure,
+    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Problem, Structure,
 };
 use crate::expression::Symbol;
+use crate::proofs::kinetic_energy;
 use crate::symbolic::{Expr, NotReal};
 use crate::table::Table;
 
@@ -29,11 +30,7 @@ pub enum Unreal {
 
 /// Derives everything that the generated code computes, or says which quantities are in the way.
 pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
-    let structure = match &problem.dynamics {
-        Dynamics::Canonical { .. } => Structure::Canonical,
-        Dynamics::Poisson { matrix, .. } => Structure::matrix(&problem.symbols, matrix),
-        Dynamics::Given { .. } => Structure::None,
-    };
+    let structure = Structure::of(problem);
     let space = PhaseSpace::new(&problem.symbols, &structure);
     let hamiltonian = problem.dynamics.hamiltonian().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
     let declared = problem.integrals.map(|integral| Some(space.observable(Expr::read(integral.value.as_ref()?))));
@@ -47,11 +44,8 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     // What is derived from real quantities fails to be real only where H itself is to blame.
     let integrals = problem.integrals.rows().zip(observables.rows());
     let integrals = integrals.map(|(declared, observable)| written(declared, observable)).collect::<Result<_, _>>();
-    let integrals = integrals.map_err(|NotReal| vec![Unreal::Hamiltonian])?;
-    let kinetic_energy = match (&structure, &hamiltonian) {
-        (Structure::Canonical, Some(hamiltonian)) => space.kinetic_energy(hamiltonian),
-        _ => KineticEnergy::General,
-    };
+    let integrals: Integrals = integrals.map_err(|NotReal| vec![Unreal::Hamiltonian])?;
+    let kinetic_energy = kinetic_energy(&problem.symbols, integrals.energy().map(|energy| &integrals[energy]));
     Ok(Derivation {
         name: problem.name.clone(),
         symbols: problem.symbols.clone(),
@@ -119,7 +113,7 @@ fn field(
     let hamiltonian = || hamiltonian.ok_or(Unreal::Hamiltonian);
     let rates = match &problem.dynamics {
         Dynamics::Canonical { .. } => {
-            let constraints = dirac::constraints(space, hamiltonian()?, &problem.integrals, observables);
+            let constraints = dirac::constraints(space, hamiltonian()?, problem, observables);
             return constraints.map(Field::Dirac).map_err(|NotReal| Unreal::Hamiltonian);
         }
         Dynamics::Poisson { .. } => {

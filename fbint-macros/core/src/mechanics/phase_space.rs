@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::derivation::{Coefficient, Integral, KineticEnergy, Role, Structure, Symbols};
+use crate::derivation::{Coefficient, Integral, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::symbolic::{Expr, NotReal};
 
@@ -42,28 +42,6 @@ impl<'a> PhaseSpace<'a> {
         let terms = self.structure.bracket(self.symbols, [(state, ())], |symbol| hamiltonian.gradient.get(&symbol));
         let sum = terms.into_iter().fold(Expr::zero(), |sum, ((), entry, slope)| plus(&sum, entry, slope));
         sum.simplest()
-    }
-
-    /// Whether H = T(p) + U(q), and whether T is quadratic.
-    pub(super) fn kinetic_energy(&self, hamiltonian: &Observable) -> KineticEnergy {
-        let is_coordinate = |symbol: &Symbol| matches!(self.symbols[*symbol].role, Role::Coordinate { .. });
-        let is_momentum = |symbol: &Symbol| matches!(self.symbols[*symbol].role, Role::Momentum { .. });
-        let velocities =
-            || hamiltonian.gradient.iter().filter(|(symbol, _)| is_momentum(symbol)).map(|(_, slope)| slope);
-        let is_separable = velocities().all(|velocity| !velocity.symbols().iter().any(is_coordinate));
-        let in_state = |symbol: &Symbol| self.symbols.is_state(*symbol);
-        let is_constant =
-            |velocity: &Expr, symbol| !velocity.derivative(symbol).simplest().symbols().iter().any(in_state);
-        let is_quadratic = || {
-            velocities().all(|velocity| {
-                velocity.symbols().into_iter().filter(in_state).all(|symbol| is_constant(velocity, symbol))
-            })
-        };
-        match is_separable {
-            false => KineticEnergy::General,
-            true if is_quadratic() => KineticEnergy::Quadratic,
-            true => KineticEnergy::Separable,
-        }
     }
 }
 

@@ -7,13 +7,13 @@ use crate::expression::{Expression, Function, Symbol};
 
 /// Bounds on the degrees of numerator and denominator, functions counted as unknowns of the degree of what binds them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Degree {
+pub(crate) struct Degree {
     numerator: u64,
     denominator: u64,
 }
 
 impl Degree {
-    pub(super) fn of(expression: &Expression) -> Self {
+    pub(crate) fn of(expression: &Expression) -> Self {
         match expression {
             Expression::Number(_) => Self::polynomial(0),
             Expression::Pi | Expression::Symbol(_) => Self::polynomial(1),
@@ -31,7 +31,7 @@ impl Degree {
         }
     }
 
-    pub(super) fn total(self) -> u64 {
+    pub(crate) fn total(self) -> u64 {
         self.numerator.saturating_add(self.denominator)
     }
 
@@ -75,7 +75,7 @@ fn multiplicity(function: Function, arguments: &[Expression]) -> u64 {
 }
 
 /// The degree of a polynomial in one symbol; `None` of what is not polynomial in it.
-pub(super) fn degree_in(expression: &Expression, symbol: Symbol) -> Option<usize> {
+pub(crate) fn degree_in(expression: &Expression, symbol: Symbol) -> Option<usize> {
     match expression {
         Expression::Symbol(other) => Some(usize::from(*other == symbol)),
         Expression::Number(_) | Expression::Pi => Some(0),

@@ -3,20 +3,14 @@
 //! States that satisfy them are searched for from many starts. If some are found, C is looked at there: constraints may be
 //! independent in general position and yet not on their own zero set (x and x (y - 1), or the square of a constraint).
 //!
-//! All of that proves nothing: the search may have missed states, or a whole part of the zero set. What it finds are doubts.
-//! They are mistakes where algebra says so: a Groebner basis that contains 1, bounds that keep a constraint from changing its sign,
-//! exact arithmetic for the rank of C, or a determinant that vanishes modulo the constraints.
+//! All of that proves nothing: the search may have missed states, or a whole part of the zero set. What it finds are doubts, which
+//! are mistakes where algebra says so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use num_rational::BigRational;
-
-use super::conservation::{LARGEST_DETERMINANT, determinant};
 use super::elimination::solve;
-use super::regularity::{find_singularity, is_regular, is_singular, regularity};
+use super::regularity::{find_singularity, is_regular, regularity};
 use super::states::{self, State, Values};
-use super::vanishing::{contradict, vanishes_where};
-use crate::bounds::Range;
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::precise::Real;
@@ -43,67 +37,6 @@ const MOST_PRECISE: usize = 16;
 pub fn doubts(derivation: &Derivation) -> Vec<Doubt> {
     let singular = find_singularity(derivation).map(|members| Doubt::Singular { members, everywhere: true });
     singular.into_iter().chain(find_fault(derivation)).collect()
-}
-
-/// Whether a doubt is proved to be a mistake. Runs within a session.
-pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
-    match doubt {
-        // A function that is never negative can be zero only where its gradient is, and there C is singular.
-        Doubt::OneSign { member, .. } => {
-            let value = &derivation.integrals[*member].value;
-            is_never_zero(value) || derivation.constraints().is_some() && has_one_sign(value)
-        }
-        Doubt::NoGradient(member) => {
-            let integral = &derivation.integrals[*member];
-            let gradient = integral.gradient.iter();
-            let square = Expression::sum(gradient.map(|(_, entry)| entry.clone() * entry.clone()));
-            has_one_sign(&integral.value) || vanishes_where(&square, &[&integral.value])
-        }
-        Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
-        Doubt::Singular { members, everywhere: true } => is_singular(derivation, members),
-        Doubt::Singular { members, everywhere: false } => is_singular_on_constraints(derivation, members),
-        Doubt::Undefined { .. } | Doubt::Unverified(_) => false,
-    }
-}
-
-/// Whether an expression is proved to be 0 in no state.
-pub fn is_never_zero(expression: &Expression) -> bool {
-    let range = Range::of(expression);
-    range.is_above(0, true) || range.is_below(0, true)
-}
-
-fn has_one_sign(expression: &Expression) -> bool {
-    let range = Range::of(expression);
-    range.is_above(0, false) || range.is_below(0, false)
-}
-
-/// Whether the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the
-/// determinant of their products with one another vanishes.
-fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -> bool {
-    let Some(constraints) = derivation.constraints() else { return false };
-    // A rate depends on the others where the constraint does that it is the rate of.
-    let members: BTreeSet<IntegralId> = members.iter().map(|&member| derivation.integrals.declared(member)).collect();
-    if members.len() >= LARGEST_DETERMINANT {
-        return false;
-    }
-    let all: Vec<&Expression> =
-        derivation.integrals.declared_constraints().map(|(_, constraint)| &constraint.value).collect();
-    let gradients = members.iter().map(|&member| derivation.integrals[member].gradient.iter().cloned().collect());
-    let rows = constraints.members().into_iter().zip(constraints.matrix());
-    let rows =
-        rows.filter(|(member, _)| members.contains(member)).map(|(_, row)| row.into_iter().enumerate().collect());
-    vanishes_where(&gram_determinant(gradients), &all) || vanishes_where(&gram_determinant(rows), &all)
-}
-
-/// det R R^T of a matrix R with sparse rows.
-fn gram_determinant<C: Ord>(rows: impl Iterator<Item = BTreeMap<C, Expression>>) -> Expression {
-    let rows: Vec<BTreeMap<C, Expression>> = rows.collect();
-    let product = |a: &BTreeMap<C, Expression>, b: &BTreeMap<C, Expression>| {
-        let terms = a.iter().filter_map(|(column, entry)| Some(entry.clone() * b.get(column)?.clone()));
-        Expression::sum(terms)
-    };
-    let matrix: Vec<Vec<Expression>> = rows.iter().map(|a| rows.iter().map(|b| product(a, b)).collect()).collect();
-    determinant(&matrix, &(0..rows.len()).collect::<Vec<_>>())
 }
 
 /// The first doubt about states that satisfy the constraints.
@@ -139,22 +72,6 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
         return None;
     }
     Some(Doubt::Singular { members, everywhere: false })
-}
-
-/// Whether algebra shows that these integrals have no common zero, at three values of the parameters.
-fn is_contradiction(derivation: &Derivation, members: &[IntegralId]) -> bool {
-    states::general(&derivation.symbols).take(3).all(|state| {
-        let number = |symbol: Symbol| {
-            let millionths = (state[symbol] * 1e6).round() as i64;
-            Expression::Number(BigRational::new(millionths.into(), 1_000_000.into()))
-        };
-        let fixed = |symbol: Symbol| {
-            if derivation.symbols.is_state(symbol) { Expression::from(symbol) } else { number(symbol) }
-        };
-        let members: Vec<Expression> =
-            members.iter().map(|&member| derivation.integrals[member].value.substituted(&fixed)).collect();
-        contradict(&members)
-    })
 }
 
 /// Starts, and the states that satisfy some constraints to which they lead.

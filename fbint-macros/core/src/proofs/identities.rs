@@ -36,7 +36,7 @@ const HIGHEST_DEGREE: u64 = 1 << 32;
 const LARGEST_DENOMINATOR: u64 = 1 << 20;
 
 /// Whether an expression is proved to vanish wherever it is defined.
-pub(super) fn vanishes_identically(expression: &Expression) -> bool {
+pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
     let nowhere: (&[&Expression], &[Symbol]) = (&[], &[]);
     expression.is_zero()
         || vanish_on(&[expression], nowhere, LARGEST_DIMENSION as u64, |point| point.evaluate(expression))

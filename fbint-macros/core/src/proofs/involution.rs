@@ -1,102 +1,147 @@
-//! Which of the energy and the invariants commute: {I_a, I_b}, the Dirac bracket where there are constraints.
-//!
-//! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}, of which the sum vanishes if either integral commutes with
-//! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
+//! Which integrals commute, held against numbers.
 
-use super::conservation::Claim;
 use super::identities::vanishes_identically;
-use super::states::{self, State};
-use crate::derivation::{Bracket, Derivation, IntegralId, Involution, Kind};
-use crate::expression::Expression;
-use crate::mechanics::{Observable, PhaseSpace};
-use crate::points::sample_points;
-use crate::symbolic::Expr;
+use super::states::{State, general};
+use crate::derivation::{Bracket, Claim, Coefficient, Derivation, IntegralId, Involution, Kind};
+use crate::expression::{Expression, Symbol};
+use crate::precise::Real;
 use crate::table::Table;
 
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
 const MOST_INTEGRALS: usize = 64;
+/// States in which brackets are evaluated, of those that are tried.
+const STATES: usize = 3;
+const TRIED: usize = 100;
 
-/// States in which a bracket is shown not to vanish.
-const STATES: usize = 100;
-
-/// The brackets of all pairs. Runs within a session. What is known to be conserved commutes with the energy.
-pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> Involution {
+/// The pairs of integrals whose brackets are looked at.
+pub fn pairs(derivation: &Derivation) -> Vec<(IntegralId, IntegralId)> {
     let integrals = derivation.integrals.iter().filter(|(_, integral)| !integral.kind.is_constraint());
     let integrals: Vec<IntegralId> = integrals.map(|(id, _)| id).collect();
-    if integrals.len() < 2 || integrals.len() > MOST_INTEGRALS || !derivation.structure.exists() {
-        return Involution::default();
+    if integrals.len() > MOST_INTEGRALS || !derivation.structure.exists() {
+        return Vec::new();
     }
-    let brackets = Brackets::of(derivation);
+    integrals.iter().enumerate().flat_map(|(place, &a)| integrals[place + 1..].iter().map(move |&b| (a, b))).collect()
+}
+
+/// Whether a pair contains the energy: the other one of the pair, if so.
+pub fn beside_energy(derivation: &Derivation, (a, b): (IntegralId, IntegralId)) -> Option<IntegralId> {
     let is_energy = |id: IntegralId| derivation.integrals[id].kind == Kind::Energy;
-    let mut pairs = 0;
-    let mut others = Vec::new();
-    for (place, &a) in integrals.iter().enumerate() {
-        for &b in &integrals[place + 1..] {
-            let other = if is_energy(a) { b } else { a };
-            let bracket = match is_energy(a) || is_energy(b) {
-                true if claims[other].proved().is_some() => Some(Expression::zero()),
-                // What is assumed to be conserved is assumed to commute with the energy.
-                true if derivation.integrals[other].assumed => continue,
-                _ => brackets.bracket(a, b),
-            };
-            match bracket {
-                Some(bracket) if bracket.is_zero() => {}
-                // Neither is known.
-                Some(bracket) if !is_nonzero_somewhere(derivation, &bracket) => continue,
-                bracket => others.push((a, b, bracket.map(|bracket| brackets.recognised(bracket)))),
-            }
-            pairs += 1;
-        }
-    }
-    Involution { pairs, others }
+    if is_energy(a) { Some(b) } else { is_energy(b).then_some(a) }
 }
 
-fn is_nonzero_somewhere(derivation: &Derivation, bracket: &Expression) -> bool {
-    let mut states = states::general(&derivation.symbols).take(STATES).map(|values| State::new(&values));
-    states.any(|state| state.evaluate(bracket).is_some_and(|value| value.is_nonzero()))
-}
-
-struct Brackets<'a> {
-    derivation: &'a Derivation,
-    space: PhaseSpace<'a>,
-    observables: Table<IntegralId, Observable>,
-    /// Whether each integral commutes with all constraints, and is not one of them.
-    commutes: Table<IntegralId, bool>,
-}
-
-impl<'a> Brackets<'a> {
-    fn of(derivation: &'a Derivation) -> Self {
-        let space = PhaseSpace::new(&derivation.symbols, &derivation.structure);
-        let observables = derivation.integrals.map(Observable::read);
-        let constraints = derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
-        let commutes = |id: IntegralId| {
-            !constraints.contains(&id)
-                && constraints.iter().all(|g| space.bracket(&observables[id], &observables[*g]).is_zero())
+/// Whether an involution is not what the gradients of the integrals say.
+pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, involution: &Involution) -> bool {
+    let states = general(&derivation.symbols).take(TRIED);
+    let states = states.filter_map(|values| Gradients::at(derivation, State::new(&values))).take(STATES);
+    let comparison = Comparison { derivation, states: states.collect() };
+    let pairs = pairs(derivation);
+    let mut others = involution.others.iter().peekable();
+    let (mut known, mut proved) = (0, 0);
+    for &pair in &pairs {
+        let listed = others.next_if(|(a, b, _)| (*a, *b) == pair).map(|(.., bracket)| bracket);
+        let verdict = match (beside_energy(derivation, pair), listed) {
+            (Some(other), None) => match claims[other] {
+                Claim::Proved(_) => Verdict::Proved,
+                Claim::Open { .. } => Verdict::Unknown,
+            },
+            (Some(_), Some(_)) => return true,
+            (None, Some(bracket)) if comparison.agrees(pair, bracket.as_ref()) => Verdict::Proved,
+            (None, Some(_)) => return true,
+            (None, None) if comparison.vanishes(pair) => Verdict::Known,
+            (None, None) => return true,
         };
-        let commutes = derivation.integrals.ids().map(commutes).collect();
-        Self { derivation, space, observables, commutes }
+        known += usize::from(verdict != Verdict::Unknown);
+        proved += usize::from(verdict == Verdict::Proved || verdict == Verdict::Known && comparison.is_proved(pair));
+    }
+    others.next().is_some() || !(proved..=known).contains(&involution.pairs)
+}
+
+/// What is known of a pair.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Proved,
+    Known,
+    Unknown,
+}
+
+type Row = Vec<(Symbol, Real)>;
+
+/// A state with DF in it.
+struct Gradients {
+    state: State,
+    rows: Table<IntegralId, Row>,
+}
+
+impl Gradients {
+    /// `None` where some entry is not defined.
+    fn at(derivation: &Derivation, state: State) -> Option<Self> {
+        let rows = derivation.integrals.rows().map(|integral| {
+            let entries = integral.gradient.iter();
+            entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect::<Option<Row>>()
+        });
+        let rows = rows.collect::<Option<_>>()?;
+        Some(Self { state, rows })
     }
 
-    /// The bracket of two integrals, unless it takes the inverse of C or is not real.
-    fn bracket(&self, a: IntegralId, b: IntegralId) -> Option<Expression> {
-        if !self.commutes[a] && !self.commutes[b] {
-            return None;
+    /// {f, g}
+    fn bracket(&self, derivation: &Derivation, f: IntegralId, g: IntegralId) -> Option<Real> {
+        let slopes = self.rows[f].iter().map(|(symbol, slope)| (*symbol, slope));
+        let other = |symbol: Symbol| self.rows[g].iter().find(|(column, _)| *column == symbol).map(|(_, slope)| slope);
+        let mut sum = Real::zero();
+        for (f, entry, g) in derivation.structure.bracket(&derivation.symbols, slopes, other) {
+            sum = &sum + &(&(f * g) * &self.state.entry(entry)?);
         }
-        let bracket = self.space.bracket(&self.observables[a], &self.observables[b]).write().ok()?;
-        if vanishes_identically(&bracket) { Some(Expression::zero()) } else { Some(bracket) }
+        Some(sum)
+    }
+}
+
+struct Comparison<'a> {
+    derivation: &'a Derivation,
+    states: Vec<Gradients>,
+}
+
+impl Comparison<'_> {
+    /// Whether the bracket of two integrals vanishes in all states.
+    fn vanishes(&self, (a, b): (IntegralId, IntegralId)) -> bool {
+        let mut brackets = self.states.iter().filter_map(|state| state.bracket(self.derivation, a, b));
+        brackets.all(|bracket| !bracket.is_nonzero())
     }
 
-    /// The bracket, as a small multiple of an integral where it is one.
-    fn recognised(&self, bracket: Expression) -> Bracket {
-        for (id, integral) in self.derivation.integrals.iter() {
-            for factor in [1, -1, 2, -2] {
-                let difference = bracket.clone() - Expression::integer(factor) * integral.value.clone();
-                let is_candidate = sample_points().take(2).all(|point| point.evaluate(&difference).abs() < 1e-9);
-                if is_candidate && Expr::read(&difference).simplest().is_zero() {
-                    return Bracket::Multiple(factor, id);
-                }
+    /// Whether the bracket of two integrals may be this one; `None` if it takes the inverse of C.
+    fn agrees(&self, (a, b): (IntegralId, IntegralId), stated: Option<&Bracket>) -> bool {
+        let value = |state: &Gradients| match stated? {
+            Bracket::Multiple(factor, id) => {
+                let value = state.state.evaluate(&self.derivation.integrals[*id].value)?;
+                Some(&value * &Real::from(*factor as f64))
             }
+            Bracket::Function(function) => state.state.evaluate(function),
+        };
+        let differs = |state: &Gradients| {
+            let bracket = state.bracket(self.derivation, a, b)?;
+            Some((&bracket - &value(state)?).is_nonzero())
+        };
+        match stated {
+            Some(_) => !self.vanishes((a, b)) && !self.states.iter().any(|state| differs(state) == Some(true)),
+            None => !self.commutes(a) && !self.commutes(b),
         }
-        Bracket::Function(bracket)
+    }
+
+    /// Whether an integral is proved to commute with all constraints.
+    fn commutes(&self, integral: IntegralId) -> bool {
+        let members = self.derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
+        members.into_iter().all(|member| self.vanishes((integral, member)) && self.is_proved((integral, member)))
+    }
+
+    /// Whether points modulo primes prove that a bracket vanishes.
+    fn is_proved(&self, (a, b): (IntegralId, IntegralId)) -> bool {
+        let slopes = self.derivation.integrals[a].gradient.iter().map(|(symbol, slope)| (*symbol, slope));
+        let terms =
+            self.derivation.structure.bracket(&self.derivation.symbols, slopes, |y| self.derivation.entry(b, y));
+        let term = |(f, entry, g): (&Expression, Coefficient<'_>, &Expression)| match entry {
+            Coefficient::One => f.clone() * g.clone(),
+            Coefficient::MinusOne => -(f.clone() * g.clone()),
+            Coefficient::Function(entry) => Expression::product([f.clone(), entry.clone(), g.clone()]),
+        };
+        vanishes_identically(&Expression::sum(terms.into_iter().map(term)))
     }
 }

@@ -1,7 +1,4 @@
-//! What can be proved about a [`Derivation`](crate::derivation::Derivation), and what a search among states suggests.
-//!
-//! What takes algebra runs within a session: [`not_poisson`], [`claims`], [`involution`], [`is_mistake`]. The rest works with
-//! numbers.
+//! What can be proved about a [`Derivation`](crate::derivation::Derivation) with numbers, and what a search among states suggests.
 
 mod conservation;
 mod degree;
@@ -10,12 +7,11 @@ mod elimination;
 mod feasibility;
 mod field;
 mod identities;
-mod involution;
+pub mod involution;
+mod kinetic_energy;
 mod linear;
 mod linear_form;
-mod modular;
 mod point;
-mod poisson;
 mod rank;
 mod rates;
 mod regularity;
@@ -23,13 +19,20 @@ mod ring;
 mod search;
 mod states;
 mod trials;
-mod vanishing;
 mod velocity;
 
-pub use conservation::{Claim, Violation, claims, prove};
-pub use feasibility::{doubts, is_mistake, is_never_zero};
-pub use involution::involution;
-pub use poisson::{NotPoisson, not_poisson};
+#[cfg(feature = "derive")]
+pub(crate) use conservation::grade;
+pub use conservation::{Violation, prove, unfounded};
+pub use feasibility::doubts;
+pub(crate) use kinetic_energy::kinetic_energy;
 pub use rank::rank;
 pub use search::{Found, Witness};
 pub use states::Values;
+#[cfg(feature = "derive")]
+pub(crate) use {
+    degree::{Degree, degree_in},
+    field::{Field, PRIMES},
+    identities::vanishes_identically,
+    states::{State, general, magnitude},
+};

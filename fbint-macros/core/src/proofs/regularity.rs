@@ -1,11 +1,9 @@
 //! Whether C is invertible anywhere: a set of constraints whose C is singular in every state is not second class.
 //!
 //! Doubles find the suspects, at a few points in general position. Constraints that are merely close to one another look
-//! dependent in doubles, so numbers of 256 bits look again. That suspects are dependent everywhere is proved with exact
-//! arithmetic.
+//! dependent in doubles, so numbers of 256 bits look again.
 
 use super::elimination::solve;
-use super::modular::are_dependent;
 use super::states::{State, Values};
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Expression;
@@ -31,15 +29,6 @@ pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId
         }
     }
     singularity
-}
-
-/// Whether the columns of C that belong to these constraints are proved to be dependent in every state.
-pub(super) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
-    derivation.constraints().is_some_and(|constraints| {
-        let all = constraints.members();
-        let columns: Vec<usize> = (0..all.len()).filter(|&column| members.contains(&all[column])).collect();
-        are_dependent(&constraints.matrix(), &columns)
-    })
 }
 
 /// The rank of C in one state.

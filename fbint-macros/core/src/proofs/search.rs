@@ -119,6 +119,11 @@ impl<'a> Search<'a> {
         remote(&all).map_or(Found::Nothing(found), Found::Witness)
     }
 
+    /// Whether a state of size one refutes that the integral is conserved.
+    pub(super) fn refutes_at_once(&mut self, integral: IntegralId) -> bool {
+        witness(&self.states_of_size_one(integral)).is_some()
+    }
+
     fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<Trial> {
         let derivation = self.derivation;
         let first = self.first.get_or_insert_with(|| {

@@ -19,7 +19,7 @@ pub type Values = Table<Symbol, f64>;
 
 /// Precise [`Values`].
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(crate) struct State {
     values: Table<Symbol, Real>,
 }
 
@@ -36,12 +36,12 @@ const STEPS: usize = 60;
 const REFINEMENTS: usize = 16;
 
 impl State {
-    pub(super) fn new(values: &Values) -> Self {
+    pub(crate) fn new(values: &Values) -> Self {
         Self { values: values.map(|value| Real::from(*value)) }
     }
 
     /// The value of an expression, where it is defined.
-    pub(super) fn evaluate(&self, expression: &Expression) -> Option<Real> {
+    pub(crate) fn evaluate(&self, expression: &Expression) -> Option<Real> {
         Real::evaluate(expression, &|symbol| self.values[symbol].clone())
     }
 
@@ -77,12 +77,12 @@ impl State {
 }
 
 /// States in general position, most of them of size one, some with negative entries.
-pub(super) fn general(symbols: &Symbols) -> impl Iterator<Item = Values> {
+pub(crate) fn general(symbols: &Symbols) -> impl Iterator<Item = Values> {
     search_points(symbols).map(|point| symbols.unknowns().map(|symbol| point.symbol(symbol)).collect())
 }
 
 /// The value of an expression in doubles.
-pub(super) fn evaluate(expression: &Expression, state: &Values) -> f64 {
+pub(crate) fn evaluate(expression: &Expression, state: &Values) -> f64 {
     expression.evaluate(&|symbol| state[symbol])
 }
 
@@ -128,7 +128,7 @@ pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], mut x: Va
 }
 
 /// The value of an expression if none of its terms cancelled another.
-pub(super) fn magnitude(expression: &Expression, state: &Values) -> f64 {
+pub(crate) fn magnitude(expression: &Expression, state: &Values) -> f64 {
     match expression {
         Expression::Sum(terms) => terms.iter().map(|term| magnitude(term, state)).sum(),
         Expression::Product(factors) => factors.iter().map(|factor| magnitude(factor, state)).product(),

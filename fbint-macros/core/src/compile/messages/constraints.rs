@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use proc_macro2::Span;
 
 use super::Messages;
+use crate::algebra::is_never_zero;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
-use crate::proofs;
 
 impl Messages<'_> {
     /// Reports integrals that are constant or, if there are none, the first mistake among the constraints.
@@ -52,7 +52,7 @@ impl Messages<'_> {
 
     fn one_sign(&self, derivation: &Derivation, member: IntegralId, positive: bool, errors: &mut Errors) {
         let name = self.name(member);
-        let text = if proofs::is_never_zero(&derivation.integrals[member].value) {
+        let text = if is_never_zero(&derivation.integrals[member].value) {
             let sign = if positive { "positive" } else { "negative" };
             format!("{name} is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
         } else {

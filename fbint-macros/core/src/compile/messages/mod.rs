@@ -1,21 +1,22 @@
 //! What is said about mistakes that take more than reading the declaration: all wording of the driver.
 
 mod conservation;
+#[cfg(feature = "derive")]
 mod constraints;
 mod definedness;
+#[cfg(feature = "derive")]
 mod obstacles;
 
 use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 pub(super) use self::definedness::undefined;
-pub(super) use self::obstacles::Obstacle;
 use crate::check::Disagreement;
 use crate::derivation::IntegralId;
 use crate::elaborate::Model;
 use crate::expression::Symbol;
+use crate::prepared::{Surroundings, Trouble};
 use crate::program::Fault;
-use crate::symbolic::SessionError;
 use crate::syntax::Declaration;
 
 /// Words mistakes of one model, each at the place where it is declared.
@@ -26,8 +27,22 @@ pub(super) struct Messages<'a> {
 }
 
 impl Messages<'_> {
-    pub(super) fn session(&self, error: &SessionError) -> syn::Error {
-        syn::Error::new(self.declaration.item.ident.span(), error)
+    /// What is wrong with the package's derivations, and the command that mends it.
+    pub(super) fn trouble(&self, trouble: &Trouble, surroundings: &Surroundings) -> syn::Error {
+        let text = match trouble {
+            Trouble::Stale(text) => {
+                let reason = if cfg!(feature = "derive") { "" } else { ", and this build of fbint has no algebra" };
+                format!("{text}{reason}; to write what is missing, run `{}`", surroundings.command())
+            }
+            Trouble::Access(text) => text.clone(),
+        };
+        syn::Error::new(self.declaration.item.ident.span(), text)
+    }
+
+    #[cfg(not(feature = "derive"))]
+    pub(super) fn without_algebra(&self) -> syn::Error {
+        let text = "nothing is derived without the feature `derive`, and it is not known in which package this is";
+        syn::Error::new(self.declaration.item.ident.span(), text)
     }
 
     fn place(&self, expression: &Option<syn::Expr>) -> Span {

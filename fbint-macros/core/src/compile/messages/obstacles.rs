@@ -1,23 +1,15 @@
 //! What is said where nothing can be derived.
 
 use super::Messages;
+use crate::algebra::{NotPoisson, Obstacle};
 use crate::diagnostics::Errors;
 use crate::mechanics::Unreal;
-use crate::proofs::NotPoisson;
-
-/// Why nothing was derived.
-#[derive(Debug)]
-pub(in crate::compile) enum Obstacle {
-    /// Declared quantities have no finite real derivative.
-    Unreal(Vec<Unreal>),
-    /// `poisson` is not a Poisson matrix.
-    NotPoisson(NotPoisson),
-}
 
 impl Messages<'_> {
     pub(in crate::compile) fn obstacle(&self, obstacle: &Obstacle) -> syn::Error {
         let mut errors = Errors::new();
         match obstacle {
+            Obstacle::Session(error) => errors.push(self.declaration.item.ident.span(), error),
             Obstacle::Unreal(quantities) => quantities.iter().for_each(|quantity| self.unreal(*quantity, &mut errors)),
             Obstacle::NotPoisson(reason) => {
                 errors.push(self.place(&self.declaration.poisson), self.not_poisson(*reason));

@@ -20,9 +20,8 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use super::degree::{Degree, degree_in};
-use super::identities::vanishes_identically;
 use crate::expression::{Expression, Function, Symbol};
+use crate::proofs::{Degree, degree_in, vanishes_identically};
 use crate::symbolic::{self, Expr, Fraction};
 
 /// Terms of an expansion beyond which it is not tried.

@@ -4,11 +4,10 @@
 //! sum_l (J_il d_l J_jk + J_jl d_l J_ki + J_kl d_l J_ij) = 0. Otherwise the flow preserves no Poisson structure, and what
 //! is called a Casimir function need not be conserved.
 
-use super::identities::vanishes_identically;
-use super::states::{State, Values, general, magnitude};
 use crate::derivation::{Derivation, Structure, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::{Observable, PhaseSpace};
+use crate::proofs::{State, Values, general, magnitude, vanishes_identically};
 use crate::symbolic::Expr;
 
 /// A precise value this small, relative to the terms that it is made of, is zero.
@@ -26,7 +25,7 @@ pub enum NotPoisson {
 }
 
 /// Why J is not a Poisson matrix, where the system has one and it is not. Runs within a session.
-pub fn not_poisson(derivation: &Derivation) -> Option<NotPoisson> {
+pub(super) fn not_poisson(derivation: &Derivation) -> Option<NotPoisson> {
     let Structure::Matrix(rows) = &derivation.structure else { return None };
     let symbols = &derivation.symbols;
     let space = PhaseSpace::new(symbols, &derivation.structure);

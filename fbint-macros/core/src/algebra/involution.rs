@@ -1,0 +1,88 @@
+//! Which of the energy and the invariants commute: {I_a, I_b}, the Dirac bracket where there are constraints.
+//!
+//! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}, of which the sum vanishes if either integral commutes with
+//! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
+
+use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution};
+use crate::expression::Expression;
+use crate::mechanics::{Observable, PhaseSpace};
+use crate::points::sample_points;
+use crate::proofs::{State, general, involution, vanishes_identically};
+use crate::symbolic::Expr;
+use crate::table::Table;
+
+/// States in which a bracket is shown not to vanish.
+const STATES: usize = 100;
+
+/// The brackets of all pairs. Runs within a session. What is known to be conserved commutes with the energy.
+pub(super) fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> Involution {
+    let brackets = Brackets::of(derivation);
+    let mut pairs = 0;
+    let mut others = Vec::new();
+    for (a, b) in involution::pairs(derivation) {
+        let bracket = match involution::beside_energy(derivation, (a, b)) {
+            Some(other) if matches!(claims[other], Claim::Proved(_)) => Some(Expression::zero()),
+            // What is assumed to be conserved is assumed to commute with the energy.
+            Some(other) if derivation.integrals[other].assumed => continue,
+            _ => brackets.bracket(a, b),
+        };
+        match bracket {
+            Some(bracket) if bracket.is_zero() => {}
+            // Neither is known.
+            Some(bracket) if !is_nonzero_somewhere(derivation, &bracket) => continue,
+            bracket => others.push((a, b, bracket.map(|bracket| brackets.recognised(bracket)))),
+        }
+        pairs += 1;
+    }
+    Involution { pairs, others }
+}
+
+fn is_nonzero_somewhere(derivation: &Derivation, bracket: &Expression) -> bool {
+    let mut states = general(&derivation.symbols).take(STATES).map(|values| State::new(&values));
+    states.any(|state| state.evaluate(bracket).is_some_and(|value| value.is_nonzero()))
+}
+
+struct Brackets<'a> {
+    derivation: &'a Derivation,
+    space: PhaseSpace<'a>,
+    observables: Table<IntegralId, Observable>,
+    /// Whether each integral commutes with all constraints, and is not one of them.
+    commutes: Table<IntegralId, bool>,
+}
+
+impl<'a> Brackets<'a> {
+    fn of(derivation: &'a Derivation) -> Self {
+        let space = PhaseSpace::new(&derivation.symbols, &derivation.structure);
+        let observables = derivation.integrals.map(Observable::read);
+        let constraints = derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
+        let commutes = |id: IntegralId| {
+            !constraints.contains(&id)
+                && constraints.iter().all(|g| space.bracket(&observables[id], &observables[*g]).is_zero())
+        };
+        let commutes = derivation.integrals.ids().map(commutes).collect();
+        Self { derivation, space, observables, commutes }
+    }
+
+    /// The bracket of two integrals, unless it takes the inverse of C or is not real.
+    fn bracket(&self, a: IntegralId, b: IntegralId) -> Option<Expression> {
+        if !self.commutes[a] && !self.commutes[b] {
+            return None;
+        }
+        let bracket = self.space.bracket(&self.observables[a], &self.observables[b]).write().ok()?;
+        if vanishes_identically(&bracket) { Some(Expression::zero()) } else { Some(bracket) }
+    }
+
+    /// The bracket, as a small multiple of an integral where it is one.
+    fn recognised(&self, bracket: Expression) -> Bracket {
+        for (id, integral) in self.derivation.integrals.iter() {
+            for factor in [1, -1, 2, -2] {
+                let difference = bracket.clone() - Expression::integer(factor) * integral.value.clone();
+                let is_candidate = sample_points().take(2).all(|point| point.evaluate(&difference).abs() < 1e-9);
+                if is_candidate && Expr::read(&difference).simplest().is_zero() {
+                    return Bracket::Multiple(factor, id);
+                }
+            }
+        }
+        Bracket::Function(bracket)
+    }
+}

@@ -1,0 +1,50 @@
+//! What takes algebra, in one session: the derivation, proofs that numbers do not give, and whether doubts are mistakes.
+
+mod conservation;
+mod determinant;
+mod involution;
+mod mistakes;
+mod modular;
+mod poisson;
+mod vanishing;
+
+pub use self::conservation::claims;
+pub use self::mistakes::is_never_zero;
+pub use self::poisson::NotPoisson;
+use crate::derivation::{Derivation, Doubt, Prepared, Problem};
+use crate::mechanics::{self, Unreal};
+use crate::symbolic::{SessionError, session};
+
+/// Why nothing was derived.
+#[derive(Debug)]
+pub enum Obstacle {
+    /// The algebra cannot be used now.
+    Session(SessionError),
+    /// Declared quantities have no finite real derivative.
+    Unreal(Vec<Unreal>),
+    /// `poisson` is not a Poisson matrix.
+    NotPoisson(NotPoisson),
+}
+
+/// Everything that takes algebra to find out about a problem.
+pub fn prepare(problem: &Problem) -> Result<Prepared, Obstacle> {
+    session(|| prepared(problem)).map_err(Obstacle::Session)?
+}
+
+fn prepared(problem: &Problem) -> Result<Prepared, Obstacle> {
+    let derivation = mechanics::derive(problem).map_err(Obstacle::Unreal)?;
+    if let Some(reason) = poisson::not_poisson(&derivation) {
+        return Err(Obstacle::NotPoisson(reason));
+    }
+    let claims = claims(&derivation);
+    let involution = involution::involution(&derivation, &claims);
+    Ok(Prepared { derivation, claims, involution })
+}
+
+/// The doubts that are proved to be mistakes, and the others.
+pub fn judge(derivation: &Derivation, doubts: Vec<Doubt>) -> Result<(Vec<Doubt>, Vec<Doubt>), Obstacle> {
+    if doubts.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    session(|| doubts.into_iter().partition(|doubt| mistakes::is_mistake(derivation, doubt))).map_err(Obstacle::Session)
+}

@@ -1,0 +1,129 @@
+//! Where a derivation comes from: a file that is kept beside the sources, or algebra.
+
+use super::messages::Messages;
+use crate::derivation::{Doubt, Prepared, Problem};
+use crate::prepared::{self, Damage, Folder, Kept, Order, Surroundings, Trouble};
+use crate::proofs;
+
+/// A derivation, and what is to be said about it.
+pub(super) struct Origin {
+    pub(super) prepared: Prepared,
+    pub(super) doubts: Vec<Doubt>,
+    /// The file that it was read from, by its path within the package.
+    pub(super) file: Option<String>,
+}
+
+/// What the package's folder has for a model.
+enum Offer {
+    /// A derivation that is true.
+    Usable(Box<Prepared>, String),
+    /// None.
+    Absent(Trouble),
+    /// One that is not true, or not one.
+    Unusable(Trouble),
+}
+
+/// The derivation of a model, from a file that fits or by algebra.
+pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn::Result<Origin> {
+    let problem = &messages.model.problem;
+    let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble, surroundings))?;
+    let Some(folder) = surroundings.folder() else { return derived(messages) };
+    match (offer(&folder, problem, order), order) {
+        (Offer::Usable(prepared, file), order) => {
+            if order == Order::Check && cfg!(feature = "derive") && !is_derived_again(messages, &prepared)? {
+                let text = format!("`{file}` is not what is derived from this declaration");
+                return Err(messages.trouble(&Trouble::Stale(text), surroundings));
+            }
+            Ok(Origin { doubts: proofs::doubts(&prepared.derivation), prepared: *prepared, file: Some(file) })
+        }
+        (Offer::Absent(_), Order::Use | Order::Write) | (Offer::Unusable(_), Order::Write)
+            if cfg!(feature = "derive") =>
+        {
+            derived(messages)
+        }
+        (Offer::Absent(trouble) | Offer::Unusable(trouble), _) => Err(messages.trouble(&trouble, surroundings)),
+    }
+}
+
+/// Makes the folder what it should be, where that was ordered, or says what it should not have.
+pub(super) fn settle(
+    messages: Messages<'_>,
+    surroundings: &Surroundings,
+    origin: &Origin,
+    equations: &str,
+) -> syn::Result<()> {
+    let problem = &messages.model.problem;
+    let (Ok(order @ (Order::Write | Order::Check)), Some(folder)) = (&surroundings.order, surroundings.folder()) else {
+        return Ok(());
+    };
+    let settled = || match order {
+        Order::Write => {
+            if origin.file.is_none() {
+                let text = prepared::write(problem, folder.source(), &origin.prepared, equations);
+                readable(problem, &text)?;
+                folder.keep(problem, &text)?;
+            }
+            folder.orphans(problem)?.iter().try_for_each(|path| folder.remove(path))
+        }
+        _ => match folder.orphans(problem)?.first() {
+            Some(path) => Err(Trouble::Stale(format!("`{path}` belongs to no model"))),
+            None => Ok(()),
+        },
+    };
+    settled().map_err(|trouble| messages.trouble(&trouble, surroundings))
+}
+
+/// Nothing is kept that could not be read again.
+fn readable(problem: &Problem, text: &str) -> Result<(), Trouble> {
+    let unreadable =
+        |Damage(reason)| Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name));
+    prepared::read(text, problem).map(|_| ()).map_err(unreadable)
+}
+
+fn offer(folder: &Folder, problem: &Problem, order: Order) -> Offer {
+    let name = &problem.name;
+    let (path, text) = match folder.find(problem, order != Order::Write) {
+        Ok(Kept::File { path, text }) => (path, text),
+        Ok(Kept::Outdated(path)) => {
+            return Offer::Absent(Trouble::Stale(format!(
+                "the derivation of `{name}` is outdated: `{path}` is of another declaration"
+            )));
+        }
+        Ok(Kept::Nothing) => {
+            return Offer::Absent(Trouble::Stale(format!("`derivations/` has no derivation of `{name}`")));
+        }
+        Err(trouble) => return Offer::Unusable(trouble),
+    };
+    let wrong = |Damage(reason)| Offer::Unusable(Trouble::Stale(format!("`{path}` cannot be used: {reason}")));
+    match prepared::read(&text, problem) {
+        Err(damage) => wrong(damage),
+        Ok(prepared) => match prepared::contradiction(problem, &prepared) {
+            Some(damage) => wrong(damage),
+            None => Offer::Usable(Box::new(prepared), path),
+        },
+    }
+}
+
+#[cfg(feature = "derive")]
+fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
+    use crate::algebra;
+
+    let problem = &messages.model.problem;
+    let prepared = algebra::prepare(problem).map_err(|obstacle| messages.obstacle(&obstacle))?;
+    let doubts = proofs::doubts(&prepared.derivation);
+    let judged = algebra::judge(&prepared.derivation, doubts);
+    let (mistakes, doubts) = judged.map_err(|obstacle| messages.obstacle(&obstacle))?;
+    messages.constraints(&prepared.derivation, &mistakes)?;
+    Ok(Origin { prepared, doubts, file: None })
+}
+
+#[cfg(not(feature = "derive"))]
+fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
+    Err(messages.without_algebra())
+}
+
+/// Whether algebra gives the same.
+fn is_derived_again(messages: Messages<'_>, kept: &Prepared) -> syn::Result<bool> {
+    let text = |prepared: &Prepared| prepared::write(&messages.model.problem, None, prepared, "");
+    Ok(text(&derived(messages)?.prepared) == text(kept))
+}

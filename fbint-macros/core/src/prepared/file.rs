@@ -1,0 +1,321 @@
+//! The text of a file.
+
+use std::fmt::Write as _;
+
+use super::Damage;
+use super::key::{Key, checksum};
+use super::notation::{Reader, Writer, excerpt, natural};
+use crate::derivation::{
+    Bracket, Claim, Conservation, Constraints, Declared, Derivation, Evidence, Field, Integral, IntegralId, Integrals,
+    Involution, Prepared, Problem, Structure,
+};
+use crate::expression::{Expression, Symbol};
+use crate::proofs::kinetic_energy;
+use crate::table::{Id, Table};
+
+/// The first line of a file but for the number of the format.
+const TITLE: &str = "fbint derivation ";
+/// The version of the format.
+pub const FORMAT: u32 = 1;
+
+/// What is kept of a model in `source`, a path within the package. `equations` are for people.
+pub fn write(problem: &Problem, source: Option<&str>, prepared: &Prepared, equations: &str) -> String {
+    let mut text = format!("{TITLE}{FORMAT}\nkey {}\nmodel {}\n", Key::of(problem), problem.name);
+    if let Some(source) = source {
+        let _ = writeln!(text, "source {source}");
+    }
+    for line in equations.lines() {
+        let _ = writeln!(text, "{}", format!("# {line}").trim_end());
+    }
+    text += &body(prepared);
+    let _ = writeln!(text, "end {}", checksum(&text));
+    text
+}
+
+/// Whose derivation a file is, and where that model is declared.
+pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
+    let mut lines = text.lines().skip(2);
+    let model = lines.next()?.strip_prefix("model ")?;
+    Some((model, lines.next().and_then(|line| line.strip_prefix("source "))))
+}
+
+/// What a file holds for a problem. Whether it is true remains to be seen.
+pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
+    let format = text.lines().next().and_then(|line| line.strip_prefix(TITLE)).ok_or("it is not a derivation")?;
+    match natural(format) {
+        Some(format) if format == FORMAT as usize => {}
+        Some(format) if format > FORMAT as usize => {
+            let text =
+                format!("it has format {format}, and this version of fbint reads {FORMAT}: a newer one wrote it");
+            return Err(Damage::from(text));
+        }
+        _ => return Err(Damage::from(format!("it has format `{}`, not {FORMAT}", excerpt(format)))),
+    }
+    let (content, end) = text.trim_end_matches('\n').rsplit_once('\n').ok_or("it ends too early")?;
+    if end.strip_prefix("end ") != Some(&checksum(&text[..=content.len()])) || !text.ends_with(&format!("{end}\n")) {
+        return Err(Damage::from("its checksum is that of another text: it was changed, or is not complete"));
+    }
+    let key = content.lines().nth(1).and_then(|line| line.strip_prefix("key ")).ok_or("it has no key")?;
+    if key != Key::of(problem).to_string() {
+        return Err(Damage::from("it was derived from another declaration"));
+    }
+    let is_head = |line: &&str| {
+        line.starts_with('#') || ["fbint ", "key ", "model ", "source "].iter().any(|word| line.starts_with(word))
+    };
+    let head = content.lines().take_while(is_head).count();
+    let lines: Vec<&str> = content.lines().skip(head).collect();
+    let prepared = Body::read(&lines, head + 1, problem)?;
+    if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
+        return Err(Damage::from("its lines are not in the order and form in which they are written"));
+    }
+    Ok(prepared)
+}
+
+/// The lines that are read.
+fn body(prepared: &Prepared) -> String {
+    let mut lines: Vec<(String, Line<'_>)> = Vec::new();
+    let derivation = &prepared.derivation;
+    for (id, integral) in derivation.integrals.iter() {
+        lines.push((format!("integral {}", id.place()), Line::Is(&integral.value)));
+        let slopes = integral.gradient.iter();
+        lines.extend(slopes.map(|(by, slope)| (format!("gradient {} by {}", id.place(), by.place()), Line::Is(slope))));
+    }
+    match &derivation.field {
+        Field::Given(rates) => {
+            lines.push(("field given".to_owned(), Line::Alone));
+            lines.extend(rates.iter().map(|(state, rate)| (format!("rate {}", state.place()), Line::Is(rate))));
+        }
+        Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) => {
+            lines.push(("field holonomic".to_owned(), Line::Alone));
+            lines.extend(matrix("a", a));
+            lines.extend(matrix("b", b));
+            lines.extend(vector("h", energy_brackets));
+        }
+        Field::Dirac(Constraints::General { c, energy_brackets, .. }) => {
+            lines.push(("field general".to_owned(), Line::Alone));
+            lines.extend(matrix("c", c));
+            lines.extend(vector("h", energy_brackets));
+        }
+    }
+    for (id, claim) in prepared.claims.iter() {
+        let says = match claim {
+            Claim::Proved(Conservation::Everywhere(Evidence::Construction)) => continue,
+            Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => Line::Says(EVERYWHERE.to_owned()),
+            Claim::Proved(_) => Line::Says(ON_CONSTRAINTS.to_owned()),
+            Claim::Open { rate } => Line::Is(rate),
+        };
+        lines.push((format!("claim {}", id.place()), says));
+    }
+    lines.push((format!("pairs {}", prepared.involution.pairs), Line::Alone));
+    for (a, b, bracket) in &prepared.involution.others {
+        let says = match bracket {
+            None => Line::Says(OPEN.to_owned()),
+            Some(Bracket::Multiple(factor, id)) => Line::Says(format!("{factor} of {}", id.place())),
+            Some(Bracket::Function(function)) => Line::Is(function),
+        };
+        lines.push((format!("pair {} {}", a.place(), b.place()), says));
+    }
+    written(&lines)
+}
+
+const EVERYWHERE: &str = "everywhere";
+const ON_CONSTRAINTS: &str = "on constraints";
+const OPEN: &str = "open";
+
+/// What stands to the right of the sign of equality.
+enum Line<'a> {
+    Alone,
+    Says(String),
+    Is(&'a Expression),
+}
+
+fn matrix<'a>(name: &str, rows: &'a [Vec<Expression>]) -> Vec<(String, Line<'a>)> {
+    let entries =
+        rows.iter().enumerate().flat_map(|(i, row)| row.iter().enumerate().map(move |(j, entry)| (i, j, entry)));
+    let entries = entries.filter(|(.., entry)| !entry.is_zero());
+    entries.map(|(i, j, entry)| (format!("{name} {i} {j}"), Line::Is(entry))).collect()
+}
+
+fn vector<'a>(name: &str, entries: &'a [Expression]) -> Vec<(String, Line<'a>)> {
+    entries.iter().enumerate().map(|(i, entry)| (format!("{name} {i}"), Line::Is(entry))).collect()
+}
+
+fn written(lines: &[(String, Line<'_>)]) -> String {
+    let mut writer = Writer::default();
+    for (_, line) in lines {
+        if let Line::Is(expression) = line {
+            writer.announce(expression);
+        }
+    }
+    let mut text = String::new();
+    for (name, line) in lines {
+        let _ = match line {
+            Line::Alone => writeln!(text, "{name}"),
+            Line::Says(value) => writeln!(text, "{name} = {value}"),
+            Line::Is(expression) => {
+                let value = writer.expression(expression, &mut text);
+                writeln!(text, "{name} = {value}")
+            }
+        };
+    }
+    text
+}
+
+/// What the lines said so far.
+struct Body<'a> {
+    problem: &'a Problem,
+    reader: Reader,
+    values: Vec<Expression>,
+    gradients: Vec<Vec<(Symbol, Expression)>>,
+    field: Option<&'a str>,
+    matrices: [Vec<Vec<Expression>>; 2],
+    entries: Vec<Expression>,
+    claims: Vec<Option<Claim>>,
+    involution: Involution,
+}
+
+impl<'a> Body<'a> {
+    fn read(lines: &[&'a str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
+        let count = problem.integrals.len();
+        let mut body = Self {
+            problem,
+            reader: Reader::new(problem.symbols.len()),
+            values: Vec::new(),
+            gradients: vec![Vec::new(); count],
+            field: None,
+            matrices: [Vec::new(), Vec::new()],
+            entries: Vec::new(),
+            claims: vec![None; count],
+            involution: Involution::default(),
+        };
+        for (number, line) in (first..).zip(lines) {
+            body.line(line).map_err(|Damage(text)| Damage(format!("line {number}: {text}")))?;
+        }
+        body.end()
+    }
+
+    fn line(&mut self, line: &'a str) -> Result<(), Damage> {
+        if let Some(defined) = self.reader.define(line) {
+            return defined;
+        }
+        let (name, value) = line.split_once(" = ").unwrap_or((line, ""));
+        let words: Vec<&str> = name.split(' ').take(5).collect();
+        let unknown = || Damage::from(format!("`{}` is not understood", excerpt(name)));
+        match words[..] {
+            ["integral", _] => self.values.push(self.reader.expression(value)?),
+            ["gradient", id, "by", state] => {
+                let id = self.integral(id)?;
+                let state = Symbol::at(natural(state).ok_or_else(unknown)?);
+                if !self.problem.symbols.is_state(state) {
+                    return Err(unknown());
+                }
+                let entry = self.reader.expression(value)?;
+                self.gradients[id.place()].push((state, entry));
+            }
+            ["field", kind] => self.begin(kind)?,
+            ["rate" | "h", _] => self.entries.push(self.reader.expression(value)?),
+            [name @ ("a" | "b" | "c"), i, j] => {
+                let entry = self.reader.expression(value)?;
+                let place = (natural(i).ok_or_else(unknown)?, natural(j).ok_or_else(unknown)?);
+                let row = self.matrices[usize::from(name == "b")].get_mut(place.0).ok_or_else(unknown)?;
+                *row.get_mut(place.1).ok_or_else(unknown)? = entry;
+            }
+            ["claim", id] => {
+                let id = self.integral(id)?;
+                let claim = match value {
+                    EVERYWHERE => Claim::Proved(Conservation::Everywhere(Evidence::Algebra)),
+                    ON_CONSTRAINTS => Claim::Proved(Conservation::OnConstraints(Evidence::Algebra)),
+                    rate => Claim::Open { rate: self.reader.expression(rate)? },
+                };
+                self.claims[id.place()] = Some(claim);
+            }
+            ["pairs", count] => self.involution.pairs = natural(count).ok_or_else(unknown)?,
+            ["pair", a, b] => {
+                let pair = (self.integral(a)?, self.integral(b)?);
+                let bracket = self.bracket(value)?;
+                self.involution.others.push((pair.0, pair.1, bracket));
+            }
+            _ => return Err(unknown()),
+        }
+        Ok(())
+    }
+
+    fn integral(&self, word: &str) -> Result<IntegralId, Damage> {
+        let place = natural(word).filter(|place| *place < self.problem.integrals.len());
+        place.map(IntegralId::at).ok_or_else(|| Damage::from(format!("there is no integral `{}`", excerpt(word))))
+    }
+
+    /// Makes room for the matrices of a field.
+    fn begin(&mut self, kind: &'a str) -> Result<(), Damage> {
+        let zeros = |size: usize| vec![vec![Expression::zero(); size]; size];
+        let (pairs, members) = (self.problem.holonomic_pairs().len(), self.problem.constraints().len());
+        let is_canonical = matches!(Structure::of(self.problem), Structure::Canonical);
+        self.matrices = match (kind, is_canonical) {
+            ("given", false) => [Vec::new(), Vec::new()],
+            ("holonomic", true) if 2 * pairs == members => [zeros(pairs), zeros(pairs)],
+            ("general", true) => [zeros(members), Vec::new()],
+            _ => return Err(Damage::from(format!("the field of this model is not `{}`", excerpt(kind)))),
+        };
+        self.field = Some(kind);
+        Ok(())
+    }
+
+    fn bracket(&mut self, value: &str) -> Result<Option<Bracket>, Damage> {
+        if value == OPEN {
+            return Ok(None);
+        }
+        if let Some((factor, id)) = value.split_once(" of ") {
+            let factor = factor.parse().map_err(|_| Damage::from(format!("`{}` is not a number", excerpt(factor))))?;
+            return Ok(Some(Bracket::Multiple(factor, self.integral(id)?)));
+        }
+        Ok(Some(Bracket::Function(self.reader.expression(value)?)))
+    }
+
+    fn end(self) -> Result<Prepared, Damage> {
+        let problem = self.problem;
+        let (pairs, members) = (problem.holonomic_pairs(), problem.constraints());
+        if self.values.len() != problem.integrals.len() {
+            return Err(Damage::from("an integral is missing"));
+        }
+        let [first, second] = self.matrices;
+        let field = match self.field.ok_or("there is no field")? {
+            "given" => (self.entries.len() == problem.symbols.dimension())
+                .then(|| Field::Given(self.entries.into_iter().collect())),
+            "holonomic" => (self.entries.len() == pairs.len()).then(|| {
+                Field::Dirac(Constraints::Holonomic { pairs, a: first, b: second, energy_brackets: self.entries })
+            }),
+            _ => (self.entries.len() == members.len())
+                .then(|| Field::Dirac(Constraints::General { members, c: first, energy_brackets: self.entries })),
+        };
+        let integral = |((declared, value), gradient): ((&Declared, Expression), Vec<_>)| Integral {
+            name: declared.name.clone(),
+            latex: declared.latex.clone(),
+            kind: declared.kind,
+            weight: declared.weight,
+            assumed: declared.assumed,
+            value,
+            gradient,
+        };
+        let integrals: Integrals =
+            problem.integrals.rows().zip(self.values).zip(self.gradients).map(integral).collect();
+        let claim = |(integral, claim): (&Integral, Option<Claim>)| match claim {
+            Some(claim) => Ok(claim),
+            None if integral.kind.is_conserved_by_construction() => {
+                Ok(Claim::Proved(Conservation::Everywhere(Evidence::Construction)))
+            }
+            None => Err(Damage::from(format!("nothing is said of the conservation of `{}`", integral.name))),
+        };
+        let claims: Table<IntegralId, Claim> =
+            integrals.rows().zip(self.claims).map(claim).collect::<Result<_, _>>()?;
+        let derivation = Derivation {
+            name: problem.name.clone(),
+            symbols: problem.symbols.clone(),
+            structure: Structure::of(problem),
+            kinetic_energy: kinetic_energy(&problem.symbols, integrals.energy().map(|energy| &integrals[energy])),
+            integrals,
+            field: field.ok_or("the field is not complete")?,
+            outputs: problem.outputs.clone(),
+        };
+        Ok(Prepared { derivation, claims, involution: self.involution })
+    }
+}

@@ -1,0 +1,249 @@
+//! The folder `derivations/` of a package.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::file::owner;
+use super::key::Key;
+use crate::derivation::Problem;
+
+/// The folder's name.
+const FOLDER: &str = "derivations";
+/// The ending of a file's name.
+const ENDING: &str = ".txt";
+/// The digits of the key that are in a file's name.
+const DIGITS: usize = 16;
+/// The size of the largest file that is read.
+const LARGEST: u64 = 16 << 20;
+/// The environment variable that says what is to be done.
+pub(crate) const VARIABLE: &str = "FBINT_DERIVATIONS";
+
+/// What is to be done with the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Use what fits.
+    Use,
+    /// Write what is missing or outdated, and remove what no model has.
+    Write,
+    /// Refuse what `Write` would change.
+    Check,
+}
+
+/// Where a model is compiled.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    /// The package's folder, if it is known.
+    pub package: Option<PathBuf>,
+    /// The package's name.
+    pub name: String,
+    /// The file that declares the model, if it is known.
+    pub source: Option<PathBuf>,
+    /// What is to be done with the package's files.
+    pub order: Result<Order, Trouble>,
+}
+
+/// What is wrong with what is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// It is not what it should be, which writing it mends.
+    Stale(String),
+    /// It cannot be read or written.
+    Access(String),
+}
+
+impl Surroundings {
+    /// Nothing is kept.
+    pub fn nowhere() -> Self {
+        Self { package: None, name: String::new(), source: None, order: Ok(Order::Use) }
+    }
+
+    /// As cargo describes them to a macro that is called in the file `source`. Only packages that cargo was told to build are written
+    /// to or looked through, and only by a compiler: an editor's macro server uses what fits.
+    pub fn of_build(source: Option<PathBuf>) -> Self {
+        let variable = |name: &str| std::env::var(name).ok();
+        let is_own =
+            variable("CARGO_PRIMARY_PACKAGE").is_some() && variable("RUST_ANALYZER_INTERNALS_DO_NOT_USE").is_none();
+        let order = match std::env::var(VARIABLE) {
+            _ if !is_own => Ok(Order::Use),
+            Err(std::env::VarError::NotPresent) => Ok(Order::Use),
+            Ok(word) if word.is_empty() => Ok(Order::Use),
+            Ok(word) if word == "write" => Ok(Order::Write),
+            Ok(word) if word == "check" => Ok(Order::Check),
+            Ok(_) | Err(_) => {
+                Err(Trouble::Access(format!("the environment variable {VARIABLE} is neither `write` nor `check`")))
+            }
+        };
+        let package = variable("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        Self { package, name: variable("CARGO_PKG_NAME").unwrap_or_default(), source, order }
+    }
+
+    /// The package's folder of derivations, if the package is known.
+    pub fn folder(&self) -> Option<Folder> {
+        let package = self.package.as_ref()?;
+        let source = self.source.as_ref().and_then(|source| within(package, source));
+        Some(Folder { package: package.clone(), source })
+    }
+
+    /// The command that makes what is kept current.
+    pub fn command(&self) -> String {
+        format!("{VARIABLE}=write cargo check --all-targets -p {} --features fbint-runtime/derive", self.name)
+    }
+}
+
+/// A file's path within the package, with `/` between its parts.
+fn within(package: &Path, file: &Path) -> Option<String> {
+    let (package, file) = (package.canonicalize().ok()?, file.canonicalize().ok()?);
+    let parts = file.strip_prefix(package).ok()?.components();
+    let parts: Option<Vec<&str>> = parts.map(|part| part.as_os_str().to_str()).collect();
+    Some(parts?.join("/"))
+}
+
+/// A package's folder of derivations.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    package: PathBuf,
+    /// The file that declares the model, within the package.
+    source: Option<String>,
+}
+
+/// What the folder has for a problem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// A file of this path within the package.
+    File {
+        /// The path.
+        path: String,
+        /// What is in it.
+        text: String,
+    },
+    /// Nothing, but this file of a model of the same name.
+    Outdated(String),
+    /// Nothing.
+    Nothing,
+}
+
+impl Folder {
+    /// The file that declares the model, within the package.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// The file for a problem; where `of_any_name`, one of a model of another name and the same mathematics will do.
+    pub fn find(&self, problem: &Problem, of_any_name: bool) -> Result<Kept, Trouble> {
+        let names = self.names()?;
+        let own = file_name(&problem.name, problem);
+        let same = file_name("", problem);
+        let found = names.iter().find(|name| **name == own);
+        let found = found.or_else(|| names.iter().find(|name| of_any_name && name.ends_with(&same)));
+        if let Some(name) = found {
+            return Ok(Kept::File { path: path(name), text: self.text(name)? });
+        }
+        let stem = format!("{}-", problem.name);
+        let of_this_name = |name: &&String| name.strip_prefix(&stem).is_some_and(|rest| !rest.contains('-'));
+        Ok(names.iter().find(of_this_name).map_or(Kept::Nothing, |name| Kept::Outdated(path(name))))
+    }
+
+    /// Keeps the text for a problem: the file has all of it, or is not there.
+    pub fn keep(&self, problem: &Problem, text: &str) -> Result<(), Trouble> {
+        let name = file_name(&problem.name, problem);
+        let folder = self.package.join(FOLDER);
+        let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
+        let write = || {
+            fs::create_dir_all(&folder)?;
+            fs::write(&unfinished, text)?;
+            fs::rename(&unfinished, folder.join(&name))
+        };
+        write().map_err(|error| {
+            let _ = fs::remove_file(&unfinished);
+            Trouble::Access(format!("`{}` cannot be written: {error}", path(&name)))
+        })
+    }
+
+    /// Files that belong to no model, as far as this one's sources tell: the file that declares theirs is gone, or does not name
+    /// them any more, or they are of this model as it was.
+    pub fn orphans(&self, problem: &Problem) -> Result<Vec<String>, Trouble> {
+        let own = file_name(&problem.name, problem);
+        let mut orphans = Vec::new();
+        for name in self.names()?.into_iter().filter(|name| *name != own) {
+            let text = self.text(&name)?;
+            let Some((model, Some(source))) = owner(&text) else { continue };
+            let declaration = fs::read_to_string(self.package.join(source)).unwrap_or_default();
+            let is_former = model == problem.name && Some(source) == self.source();
+            if !names_word(&declaration, model)
+                || is_former && declaration.matches(&format!("struct {model}")).count() < 2
+            {
+                orphans.push(path(&name));
+            }
+        }
+        Ok(orphans)
+    }
+
+    /// Removes a file of this path within the package.
+    pub fn remove(&self, path: &str) -> Result<(), Trouble> {
+        match fs::remove_file(self.package.join(path)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Trouble::Access(format!("`{path}` cannot be removed: {error}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of all files in their order; none where there is no folder.
+    fn names(&self) -> Result<Vec<String>, Trouble> {
+        let folder = self.package.join(FOLDER);
+        let unreadable = |error: io::Error| Trouble::Access(format!("the folder `{FOLDER}` cannot be read: {error}"));
+        match fs::symlink_metadata(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unreadable(error)),
+            Ok(found) if !found.is_dir() => {
+                let what = if found.is_symlink() { "a symbolic link" } else { "a file" };
+                return Err(Trouble::Access(format!("`{FOLDER}` is {what}: it has to be a folder of the package")));
+            }
+            Ok(_) => {}
+        }
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let name = entry.map_err(unreadable)?.file_name();
+            names.extend(name.into_string().ok().filter(|name| name.ends_with(ENDING) && !name.starts_with('.')));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn text(&self, name: &str) -> Result<String, Trouble> {
+        let file = self.package.join(FOLDER).join(name);
+        let unreadable =
+            |reason: &dyn std::fmt::Display| Trouble::Access(format!("`{}` cannot be read: {reason}", path(name)));
+        let found = fs::symlink_metadata(&file).map_err(|error| unreadable(&error))?;
+        if found.is_symlink() {
+            return Err(unreadable(&"it is a symbolic link"));
+        }
+        if !found.is_file() {
+            return Err(unreadable(&"it is not a file"));
+        }
+        if found.len() > LARGEST {
+            return Err(unreadable(&format_args!("it has more than {} MiB", LARGEST >> 20)));
+        }
+        fs::read_to_string(&file).map_err(|error| unreadable(&error))
+    }
+}
+
+fn file_name(model: &str, problem: &Problem) -> String {
+    let key = Key::of(problem).to_string();
+    format!("{model}-{}{ENDING}", &key[..DIGITS])
+}
+
+fn path(name: &str) -> String {
+    format!("{FOLDER}/{name}")
+}
+
+/// Whether a text has a word in it.
+fn names_word(text: &str, word: &str) -> bool {
+    let is_part =
+        |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');
+    text.match_indices(word).any(|(start, _)| {
+        let (before, after) = (&text[..start], &text[start + word.len()..]);
+        !is_part(before.chars().next_back()) && !is_part(after.chars().next())
+    })
+}

@@ -1,0 +1,51 @@
+//! What takes algebra, kept as text beside a crate's sources, so that nobody downstream needs the algebra.
+//!
+//! A crate's folder `derivations/` has a file for each of its models, named after the model and the [`Key`] of its mathematics. A
+//! file has these lines:
+//!
+//! ```text
+//! fbint derivation 1                     the format
+//! key 0123456789abcdef0123456789abcdef   what it was derived from
+//! model PlanarPendulum                   for whom
+//! source src/planar_pendulum.rs          and where that is declared
+//! # Energy of PlanarPendulum             equations and findings, for people: not read
+//! t0 = (+ (* x0 x2) (* x1 x3))           a part that occurs more than once
+//! integral 0 = ..                        F, DF by the entries of the state; what the sections of the derivation hold
+//! gradient 0 by 1 = ..
+//! claim 4 = everywhere                   what algebra says of conservation, where numbers alone do not prove it
+//! pairs 3                                which integrals commute
+//! end 0123456789abcdef0123456789abcdef   a checksum of all lines before
+//! ```
+//!
+//! The names of symbols and integrals are not in it: they come from the declaration, and may change. Nothing in a file is believed:
+//! [`check`](crate::check) compares everything with derivatives of the declared expressions, and claims are proved again or
+//! tested.
+
+mod file;
+mod folder;
+mod key;
+mod notation;
+mod problem;
+mod trust;
+
+pub use self::file::{FORMAT, read, write};
+pub(crate) use self::folder::VARIABLE;
+pub use self::folder::{Folder, Kept, Order, Surroundings, Trouble};
+pub use self::key::Key;
+pub use self::trust::contradiction;
+
+/// Why the text of a file is not a derivation, where it is not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage(pub(crate) String);
+
+impl std::fmt::Display for Damage {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl<T: Into<String>> From<T> for Damage {
+    fn from(text: T) -> Self {
+        Self(text.into())
+    }
+}
