@@ -13,7 +13,7 @@ use crate::diagnostics::Errors;
 use crate::emit::{self, Compiled};
 use crate::prepared::{Surroundings, VARIABLE};
 use crate::syntax::{self, Declaration};
-use crate::{check, elaborate, notation, program, proofs};
+use crate::{elaborate, notation, program, proofs};
 
 /// What `#[feedback_system(attribute)] item` expands to. A mistaken declaration expands to its struct, a surface without
 /// content, and one `compile_error!` for each mistake.
@@ -43,9 +43,6 @@ fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroun
     let origin = origin(messages, surroundings)?;
     let mut findings = findings(messages, &origin, undefined.into_iter().flatten().collect())?;
     let derivation = &origin.prepared.derivation;
-    if let Some(disagreement) = check::disagreement(&model.problem, derivation) {
-        return Err(messages::disagreement(declaration, &disagreement));
-    }
 
     let fault = |fault| messages::fault(declaration, &fault);
     let programs = program::assemble(derivation).map_err(fault)?;

@@ -106,7 +106,7 @@ fn offer(folder: &Folder, problem: &Problem, order: Order) -> Offer {
 
 #[cfg(feature = "derive")]
 fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
-    use crate::algebra;
+    use crate::{algebra, check};
 
     let problem = &messages.model.problem;
     let prepared = algebra::prepare(problem).map_err(|obstacle| messages.obstacle(&obstacle))?;
@@ -114,6 +114,9 @@ fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
     let judged = algebra::judge(&prepared.derivation, doubts);
     let (mistakes, doubts) = judged.map_err(|obstacle| messages.obstacle(&obstacle))?;
     messages.constraints(&prepared.derivation, &mistakes)?;
+    if let Some(disagreement) = check::disagreement(problem, &prepared.derivation) {
+        return Err(super::messages::disagreement(messages.declaration, &disagreement));
+    }
     Ok(Origin { prepared, doubts, file: None })
 }
 

@@ -35,7 +35,7 @@ pub struct Violation {
 }
 
 /// The grade of an integral where points modulo primes, or the form of the system, prove one.
-pub fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
+pub(crate) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
     if derivation.integrals[integral].kind.is_conserved_by_construction() {
         return Some(Conservation::Everywhere(Evidence::Construction));
     }
