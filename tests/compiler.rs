@@ -3,9 +3,10 @@
 use fbint_macros_core::derivation::Derivation;
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
+use fbint_macros_core::prepared::Surroundings;
 use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble};
 use fbint_macros_core::table::Id;
-use fbint_macros_core::{mechanics, symbolic, syntax};
+use fbint_macros_core::{algebra, compile, mechanics, prepared, symbolic, syntax};
 use fbint_runtime::Scalar;
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -120,6 +121,18 @@ impl Declaration {
     /// What the macro expands to.
     pub fn expand(&self) -> TokenStream {
         fbint_macros_core::feedback_system(self.attribute.clone(), self.item.clone())
+    }
+
+    /// What the macro expands to in other surroundings.
+    pub fn expand_in(&self, surroundings: &Surroundings) -> TokenStream {
+        compile::feedback_system(self.attribute.clone(), self.item.clone(), surroundings)
+    }
+
+    /// The file that keeps the derivation.
+    pub fn kept(&self) -> String {
+        let problem = self.elaborate().problem;
+        let prepared = algebra::prepare(&problem).unwrap_or_else(|obstacle| panic!("{}: {obstacle:?}", self.name));
+        prepared::write(&problem, None, &prepared, &self.text("EQUATIONS"))
     }
 
     /// The string constant of that name in the expansion.

@@ -75,7 +75,7 @@ fn emit_for_another_process() {
     for step in 0..models.len() {
         let index = if number.is_multiple_of(2) { step } else { models.len() - 1 - step };
         let parts = ["SOURCE", "EQUATIONS", "DERIVATION"].map(|constant| models[index].text(constant));
-        texts.push((index, format!("{}\n{}", parts.join("\n"), models[index].expand())));
+        texts.push((index, format!("{}\n{}\n{}", parts.join("\n"), models[index].expand(), models[index].kept())));
     }
     texts.sort_unstable();
     let texts: Vec<String> = texts.into_iter().map(|(_, text)| text).collect();

@@ -40,7 +40,7 @@ fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroun
     errors.flush()?;
     let model = model.ok_or_else(|| messages::no_model(declaration))?;
     let messages = Messages { declaration, model: &model };
-    let origin = origin(messages, surroundings)?;
+    let mut origin = origin(messages, surroundings)?;
     let mut findings = findings(messages, &origin, undefined.into_iter().flatten().collect())?;
     let derivation = &origin.prepared.derivation;
 
@@ -51,7 +51,6 @@ fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroun
         findings.doubts.push(Doubt::Unverified(unverified));
     }
     let equations = notation::plain(derivation, &findings);
-    settle(messages, surroundings, &origin, &equations)?;
     let code = emit::emit(&Compiled {
         declaration,
         places: &model.places,
@@ -62,6 +61,7 @@ fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroun
         equations: &equations,
         summary: &notation::summary(derivation, &findings),
     });
+    settle(messages, surroundings, &mut origin, &equations)?;
     let tracked = tracked(&origin);
     Ok(quote!(#code #tracked))
 }

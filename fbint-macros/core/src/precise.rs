@@ -8,7 +8,7 @@
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use astro_float::{BigFloat, Consts, NAN, Radix, RoundingMode, Sign};
+use astro_float_num::{BigFloat, Consts, NAN, Radix, RoundingMode, Sign};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};

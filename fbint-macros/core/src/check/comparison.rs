@@ -1,7 +1,9 @@
 //! What was derived, held against what was declared, at one point.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Verdict;
 use super::declared::{Declared, Gradient, at, dot};
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Dynamics, Field, IntegralId, KineticEnergy, Role, Structure,
@@ -12,16 +14,30 @@ use crate::precise::Real;
 
 /// A derivation and its problem at one point.
 pub(super) struct Comparison<'a> {
-    pub(super) declared: Declared<'a>,
-    pub(super) derivation: &'a Derivation,
-    pub(super) point: Point<'a>,
+    declared: Declared<'a>,
+    derivation: &'a Derivation,
+    point: Point<'a>,
+    /// Whether something that was derived is undefined here.
+    is_undefined: Cell<bool>,
 }
 
 /// Names what disagrees.
-type Verdict = Result<(), String>;
+type Agreement = Result<(), String>;
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
+    pub(super) fn new(declared: Declared<'a>, derivation: &'a Derivation, point: Point<'a>) -> Self {
+        Self { declared, derivation, point, is_undefined: Cell::new(false) }
+    }
+
     pub(super) fn all(&self) -> Verdict {
+        match self.compare() {
+            Err(quantity) => Verdict::Disagreement(quantity),
+            Ok(()) if self.is_undefined.get() => Verdict::Undefined,
+            Ok(()) => Verdict::Agreement,
+        }
+    }
+
+    fn compare(&self) -> Agreement {
         self.integrals()?;
         self.structure()?;
         match &self.derivation.field {
@@ -33,7 +49,7 @@ impl Comparison<'_> {
     }
 
     /// F and DF.
-    fn integrals(&self) -> Verdict {
+    fn integrals(&self) -> Agreement {
         for (id, integral) in self.derivation.integrals.iter() {
             let declared = &self.declared.integrals[id];
             self.holds(&integral.value, &declared.value, || integral.name.clone())?;
@@ -51,7 +67,7 @@ impl Comparison<'_> {
     }
 
     /// J
-    fn structure(&self) -> Verdict {
+    fn structure(&self) -> Agreement {
         let symbols = &self.derivation.symbols;
         for (x, row) in symbols.states().zip(self.declared.matrix.rows()) {
             let derived = self.derivation.structure.row(symbols, x);
@@ -75,7 +91,7 @@ impl Comparison<'_> {
     }
 
     /// C and b.
-    fn constraints(&self, constraints: &Constraints) -> Verdict {
+    fn constraints(&self, constraints: &Constraints) -> Agreement {
         let members = constraints.members();
         let flows: Vec<Gradient> =
             members.iter().map(|id| self.declared.moved(&self.declared.integrals[*id].gradient)).collect();
@@ -96,7 +112,7 @@ impl Comparison<'_> {
     }
 
     /// x', as it is given or J grad H.
-    fn given_field(&self) -> Verdict {
+    fn given_field(&self) -> Agreement {
         let Field::Given(rates) = &self.derivation.field else { return Ok(()) };
         let states = || self.derivation.symbols.states();
         let expected: Vec<Option<Real>> = match (&self.declared.problem.dynamics, &self.declared.flow) {
@@ -115,7 +131,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    fn outputs(&self) -> Verdict {
+    fn outputs(&self) -> Agreement {
         let declared = &self.declared.problem.outputs;
         if declared.len() != self.derivation.outputs.len() {
             return Err("the number of outputs".to_owned());
@@ -130,7 +146,7 @@ impl Comparison<'_> {
 
     /// Where H = T(p) + U(q), (D^2 H) v of a v along momenta has no entries along coordinates; where T is quadratic, it does not
     /// depend on p.
-    fn kinetic_energy(&self) -> Verdict {
+    fn kinetic_energy(&self) -> Agreement {
         let Some(hamiltonian) = self.declared.problem.dynamics.hamiltonian() else { return Ok(()) };
         let symbols = &self.derivation.symbols;
         let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
@@ -161,11 +177,14 @@ impl Comparison<'_> {
         at(self.declared.problem, &self.point).evaluate(expression)
     }
 
-    /// What was derived may be undefined where what was declared is defined: there it says nothing.
-    fn holds(&self, derived: &Expression, expected: &Real, name: impl Fn() -> String) -> Verdict {
+    fn holds(&self, derived: &Expression, expected: &Real, name: impl Fn() -> String) -> Agreement {
         match self.evaluate(derived) {
             Some(derived) if (&derived - expected).is_nonzero() => Err(name()),
-            Some(_) | None => Ok(()),
+            Some(_) => Ok(()),
+            None => {
+                self.is_undefined.set(true);
+                Ok(())
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! grad {g, H} = (D^2 g) J grad H - (D^2 H) J grad g
 //!
-//! Where a declared expression is undefined at all points that are tried, nothing is compared.
+//! Points at which a declared or derived expression is undefined do not count.
 
 mod comparison;
 mod declared;
@@ -22,26 +22,30 @@ use crate::points::search_points;
 const POINTS: usize = 2;
 const TRIED: usize = 40;
 
-/// What was derived in disagreement with the declaration: a bug of the compiler.
+/// What the comparison of a derivation with its problem shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disagreement {
-    /// The quantity: `the gradient of length`.
-    pub quantity: String,
+pub enum Verdict {
+    /// Every quantity is what it should be.
+    Agreement,
+    /// This quantity is not what it should be: `the gradient of length`.
+    Disagreement(String),
+    /// There was no point at which every quantity is defined. Those that were are what they should be.
+    Undefined,
 }
 
-/// The first quantity that was not derived from the problem as it should have been, if there is one.
-pub fn disagreement(problem: &Problem, derivation: &Derivation) -> Option<Disagreement> {
+/// Whether everything was derived from the problem as it should have been.
+pub fn check(problem: &Problem, derivation: &Derivation) -> Verdict {
     let mut compared = 0;
     for point in search_points(&problem.symbols).take(TRIED) {
         let Some(declared) = Declared::at(problem, &point) else { continue };
-        let comparison = Comparison { declared, derivation, point };
-        if let Err(quantity) = comparison.all() {
-            return Some(Disagreement { quantity });
+        match Comparison::new(declared, derivation, point).all() {
+            Verdict::Agreement => compared += 1,
+            Verdict::Undefined => {}
+            disagreement @ Verdict::Disagreement(_) => return disagreement,
         }
-        compared += 1;
         if compared == POINTS {
             break;
         }
     }
-    None
+    if compared > 0 { Verdict::Agreement } else { Verdict::Undefined }
 }

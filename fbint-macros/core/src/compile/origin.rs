@@ -41,43 +41,54 @@ pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn
         {
             derived(messages)
         }
+        // A package without the folder keeps nothing.
+        (Offer::Absent(_), Order::Check) if cfg!(feature = "derive") && !folder.exists() => derived(messages),
         (Offer::Absent(trouble) | Offer::Unusable(trouble), _) => Err(messages.trouble(&trouble, surroundings)),
     }
 }
 
-/// Makes the folder what it should be, where that was ordered, or says what it should not have.
+/// Makes the folder what it should be, where that was ordered, or says what it should not have. What is written is written each
+/// time: cargo takes its date for a change, and so does what it was told even if no source has changed.
 pub(super) fn settle(
     messages: Messages<'_>,
     surroundings: &Surroundings,
-    origin: &Origin,
+    origin: &mut Origin,
     equations: &str,
 ) -> syn::Result<()> {
     let problem = &messages.model.problem;
-    let (Ok(order @ (Order::Write | Order::Check)), Some(folder)) = (&surroundings.order, surroundings.folder()) else {
-        return Ok(());
+    let Some(folder) = surroundings.folder() else { return Ok(()) };
+    let settled = match surroundings.order {
+        Ok(Order::Write) => written(&folder, problem, &origin.prepared, equations).map(|file| origin.file = Some(file)),
+        Ok(Order::Check) => without_orphans(&folder, problem),
+        Ok(Order::Use) | Err(_) => Ok(()),
     };
-    let settled = || match order {
-        Order::Write => {
-            if origin.file.is_none() {
-                let text = prepared::write(problem, folder.source(), &origin.prepared, equations);
-                readable(problem, &text)?;
-                folder.keep(problem, &text)?;
-            }
-            folder.orphans(problem)?.iter().try_for_each(|path| folder.remove(path))
-        }
-        _ => match folder.orphans(problem)?.first() {
-            Some(path) => Err(Trouble::Stale(format!("`{path}` belongs to no model"))),
-            None => Ok(()),
-        },
-    };
-    settled().map_err(|trouble| messages.trouble(&trouble, surroundings))
+    settled.map_err(|trouble| messages.trouble(&trouble, surroundings))
 }
 
-/// Nothing is kept that could not be read again.
-fn readable(problem: &Problem, text: &str) -> Result<(), Trouble> {
-    let unreadable =
+fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, Trouble> {
+    let text = prepared::write(problem, folder.source(), prepared, equations);
+    usable(problem, &text)?;
+    let file = folder.keep(problem, &text)?;
+    folder.orphans(problem)?.iter().try_for_each(|path| folder.remove(path))?;
+    Ok(file)
+}
+
+fn without_orphans(folder: &Folder, problem: &Problem) -> Result<(), Trouble> {
+    match folder.orphans(problem)?.first() {
+        Some(path) => Err(Trouble::Stale(format!("`{path}` belongs to no model"))),
+        None => Ok(()),
+    }
+}
+
+/// Nothing is kept that could not be used.
+fn usable(problem: &Problem, text: &str) -> Result<(), Trouble> {
+    let damage = match prepared::read(text, problem) {
+        Ok(prepared) => prepared::contradiction(problem, &prepared),
+        Err(damage) => Some(damage),
+    };
+    let unusable =
         |Damage(reason)| Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name));
-    prepared::read(text, problem).map(|_| ()).map_err(unreadable)
+    damage.map_or(Ok(()), |damage| Err(unusable(damage)))
 }
 
 fn offer(folder: &Folder, problem: &Problem, order: Order) -> Offer {
@@ -106,7 +117,8 @@ fn offer(folder: &Folder, problem: &Problem, order: Order) -> Offer {
 
 #[cfg(feature = "derive")]
 fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
-    use crate::{algebra, check};
+    use crate::algebra;
+    use crate::check::{Verdict, check};
 
     let problem = &messages.model.problem;
     let prepared = algebra::prepare(problem).map_err(|obstacle| messages.obstacle(&obstacle))?;
@@ -114,8 +126,8 @@ fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
     let judged = algebra::judge(&prepared.derivation, doubts);
     let (mistakes, doubts) = judged.map_err(|obstacle| messages.obstacle(&obstacle))?;
     messages.constraints(&prepared.derivation, &mistakes)?;
-    if let Some(disagreement) = check::disagreement(problem, &prepared.derivation) {
-        return Err(super::messages::disagreement(messages.declaration, &disagreement));
+    if let Verdict::Disagreement(quantity) = check(problem, &prepared.derivation) {
+        return Err(super::messages::disagreement(messages.declaration, &quantity));
     }
     Ok(Origin { prepared, doubts, file: None })
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::file::owner;
 use super::key::Key;
@@ -16,6 +17,8 @@ const ENDING: &str = ".txt";
 const DIGITS: usize = 16;
 /// The size of the largest file that is read.
 const LARGEST: u64 = 16 << 20;
+/// Files that this process has begun to write, so that each has a name of its own until it is complete.
+static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 /// The environment variable that says what is to be done.
 pub(crate) const VARIABLE: &str = "FBINT_DERIVATIONS";
 
@@ -129,6 +132,11 @@ impl Folder {
         self.source.as_deref()
     }
 
+    /// Whether there is such a folder.
+    pub fn exists(&self) -> bool {
+        fs::symlink_metadata(self.package.join(FOLDER)).is_ok()
+    }
+
     /// The file for a problem; where `of_any_name`, one of a model of another name and the same mathematics will do.
     pub fn find(&self, problem: &Problem, of_any_name: bool) -> Result<Kept, Trouble> {
         let names = self.names()?;
@@ -144,17 +152,18 @@ impl Folder {
         Ok(names.iter().find(of_this_name).map_or(Kept::Nothing, |name| Kept::Outdated(path(name))))
     }
 
-    /// Keeps the text for a problem: the file has all of it, or is not there.
-    pub fn keep(&self, problem: &Problem, text: &str) -> Result<(), Trouble> {
+    /// Keeps the text for a problem, and gives the file's path within the package: the file has all of the text, or is not there.
+    pub fn keep(&self, problem: &Problem, text: &str) -> Result<String, Trouble> {
         let name = file_name(&problem.name, problem);
         let folder = self.package.join(FOLDER);
-        let unfinished = folder.join(format!(".{name}.{}", std::process::id()));
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let unfinished = folder.join(format!(".{name}.{}.{number}", std::process::id()));
         let write = || {
             fs::create_dir_all(&folder)?;
             fs::write(&unfinished, text)?;
             fs::rename(&unfinished, folder.join(&name))
         };
-        write().map_err(|error| {
+        write().map(|()| path(&name)).map_err(|error| {
             let _ = fs::remove_file(&unfinished);
             Trouble::Access(format!("`{}` cannot be written: {error}", path(&name)))
         })

@@ -28,7 +28,7 @@ impl fmt::Display for Key {
 }
 
 /// A checksum of a text, by which accidents are noticed.
-pub(super) fn checksum(text: &str) -> String {
+pub fn checksum(text: &str) -> String {
     format!("{:032x}", hash(text))
 }
 

@@ -53,8 +53,8 @@ pub fn unfounded(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> 
         (Some(_), Claim::Open { .. }) => true,
         (None, Claim::Proved(Conservation::Everywhere(_))) => changes_somewhere(derivation, *integral),
         (None, Claim::Proved(_)) => search.refutes_at_once(*integral),
-        // It is searched for states that refute it in any case.
-        (None, Claim::Open { .. }) => false,
+        // States that refute what is assumed are searched for in any case.
+        (None, Claim::Open { .. }) => !derivation.integrals[*integral].assumed,
     };
     claims.iter().find(|claim| is_unfounded(claim)).map(|(integral, _)| integral)
 }

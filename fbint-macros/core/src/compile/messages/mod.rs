@@ -11,8 +11,6 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 pub(super) use self::definedness::undefined;
-#[cfg(feature = "derive")]
-use crate::check::Disagreement;
 use crate::derivation::IntegralId;
 use crate::elaborate::Model;
 use crate::expression::Symbol;
@@ -79,8 +77,7 @@ pub(super) fn no_model(declaration: &Declaration) -> syn::Error {
 
 /// A bug of the compiler, or of its computer-algebra system.
 #[cfg(feature = "derive")]
-pub(super) fn disagreement(declaration: &Declaration, disagreement: &Disagreement) -> syn::Error {
-    let quantity = &disagreement.quantity;
+pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Error {
     let text = format!("internal error: {quantity} as derived disagrees with the declaration; please report it");
     syn::Error::new(declaration.item.ident.span(), text)
 }
