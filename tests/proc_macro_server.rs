@@ -34,7 +34,7 @@ const VERSIONS: std::ops::RangeInclusive<u64> = 5..=7;
 #[test]
 fn expands_without_end_without_growing_and_without_a_word() -> Outcome {
     let declarations = declarations()?;
-    let Some(mut server) = Server::start(true)? else { return Ok(()) };
+    let Some(mut server) = Server::start(&library(&[])?, true)? else { return Ok(()) };
     for index in 0..WARM_UP {
         server.expand(&declarations[index % declarations.len()])?;
     }
@@ -63,7 +63,7 @@ fn expands_without_end_without_growing_and_without_a_word() -> Outcome {
 #[test]
 fn prints_nothing_but_the_banner_of_symbolica() -> Outcome {
     let declarations = declarations()?;
-    let Some(mut server) = Server::start(false)? else { return Ok(()) };
+    let Some(mut server) = Server::start(&library(&[])?, false)? else { return Ok(()) };
     for declaration in &declarations {
         server.expand(declaration)?;
     }
@@ -76,7 +76,7 @@ fn prints_nothing_but_the_banner_of_symbolica() -> Outcome {
 /// A mistake is answered with an expansion that holds the message, and the server continues.
 #[test]
 fn survives_mistaken_models() -> Outcome {
-    let Some(mut server) = Server::start(true)? else { return Ok(()) };
+    let Some(mut server) = Server::start(&library(&[])?, true)? else { return Ok(()) };
     let item: TokenStream = "pub struct Mistaken { pub k: f64 }".parse()?;
     for (attribute, culprit) in [
         ("", "coordinates"),
@@ -91,6 +91,26 @@ fn survives_mistaken_models() -> Outcome {
     assert_eq!(server.noise, [""; 0], "these lines are not part of the protocol");
     server.stop()
 }
+
+/// A macro without algebra, for models with prepared derivations.
+#[test]
+fn expands_prepared_models_without_algebra() -> Outcome {
+    let has_symbolica = |library: &Path| -> Result<bool, Box<dyn Error>> {
+        Ok(fs::read(library)?.windows(SYMBOLICA.len()).any(|window| window == SYMBOLICA))
+    };
+    let prepared = library(&["--no-default-features", "--features", "std"])?;
+    assert!(!has_symbolica(&prepared)? && has_symbolica(&library(&[])?)?);
+    let Some(mut server) = Server::start(&prepared, true)? else { return Ok(()) };
+    server.package = home().join("models");
+    for declaration in declarations()? {
+        server.expand(&declaration)?;
+    }
+    assert_eq!(server.noise, [""; 0], "these lines are not part of the protocol");
+    server.stop()
+}
+
+/// A name that every library with Symbolica in it contains.
+const SYMBOLICA: &[u8] = b"symbolica::";
 
 /// What stands in the attribute, and the struct below it.
 struct Declaration {
@@ -126,14 +146,15 @@ struct Server {
     requests: ChildStdin,
     answers: BufReader<ChildStdout>,
     library: PathBuf,
+    /// The folder of the package that the models are said to be in.
+    package: PathBuf,
     noise: Vec<String>,
 }
 
 impl Server {
     /// `None` where the toolchain has no such server, or one of another version; it says so.
-    fn start(hide_banner: bool) -> Result<Option<Self>, Box<dyn Error>> {
+    fn start(library: &Path, hide_banner: bool) -> Result<Option<Self>, Box<dyn Error>> {
         let Some(program) = program()? else { return Ok(None) };
-        let library = library()?;
         let mut command = Command::new(program);
         command.env("RUST_ANALYZER_INTERNALS_DO_NOT_USE", "this is unstable").env_remove("SYMBOLICA_HIDE_BANNER");
         if hide_banner {
@@ -142,7 +163,8 @@ impl Server {
         let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let requests = process.stdin.take().ok_or("the server reads from a pipe")?;
         let answers = BufReader::new(process.stdout.take().ok_or("the server writes into a pipe")?);
-        let mut server = Self { process, requests, answers, library, noise: Vec::new() };
+        let (library, package) = (library.to_owned(), Path::new(env!("CARGO_MANIFEST_DIR")).to_owned());
+        let mut server = Self { process, requests, answers, library, package, noise: Vec::new() };
         let version = server.ask(&json!({ "ApiVersionCheck": {} }))?["ApiVersionCheck"].as_u64();
         if version.is_none_or(|version| !VERSIONS.contains(&version)) {
             println!("skipped: the server speaks version {version:?} of its protocol, not one of {VERSIONS:?}");
@@ -170,7 +192,7 @@ impl Server {
             "macro_name": "feedback_system",
             "macro_body": flat(item),
             "attributes": flat(attribute),
-            "env": [["CARGO_MANIFEST_DIR", env!("CARGO_MANIFEST_DIR")]],
+            "env": [["CARGO_MANIFEST_DIR", self.package]],
             "current_dir": null,
             "has_global_spans": { "def_site": 0, "call_site": 0, "mixed_site": 0 },
             "span_data_table": [0, 0, 0, 0, 0],
@@ -235,10 +257,11 @@ fn program() -> Result<Option<PathBuf>, Box<dyn Error>> {
     Ok(None)
 }
 
-/// The library of the macro as cargo builds it, which is there already: this test depends on it.
-fn library() -> Result<PathBuf, Box<dyn Error>> {
+/// The library of the macro as cargo builds it with these options. Without any it is there already: this test depends on it.
+fn library(options: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
     let output = Command::new(env!("CARGO"))
         .args(["build", "--locked", "--offline", "-p", "fbint-runtime", "--message-format=json"])
+        .args(options)
         .current_dir(home())
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().ok_or("a target folder")?)
         .output()?;

@@ -287,6 +287,29 @@ use proc_macro::{Span, TokenStream};
 /// defined in no state, such as `(-1 - q.powi(2)).ln()`, are refused as well. Each of these is proved by algebra before it is an
 /// error; what cannot be proved is a note.
 ///
+/// # Prepared derivations
+///
+/// A crate may keep what is derived in a folder `derivations/` beside its `Cargo.toml`, one text file for each model, committed
+/// and reviewed like snapshots. Whoever compiles the crate then needs no algebra: without the feature `derive` of `fbint-runtime`,
+/// which is on by default, nothing of it is compiled.
+///
+/// ```sh
+/// FBINT_DERIVATIONS=write cargo check --all-targets --features fbint-runtime/derive
+/// ```
+///
+/// writes what is missing or outdated, and removes the files of models that are gone. `FBINT_DERIVATIONS=check` refuses what that
+/// command would change, for CI; with the feature `derive` it derives everything again. Otherwise a file that fits is used, and one
+/// that cannot be used is an error that says why. Only the packages that cargo was told to build are written to, never their
+/// dependencies, and never by an editor.
+///
+/// A file belongs to the mathematics of a declaration: names, comments and formatting may change, and a struct may be renamed. Nothing
+/// in a file is believed. Values, gradients, brackets, C and X are compared with derivatives of the declared expressions, which
+/// are taken automatically, in 256 bits; what is said of conservation is proved again at points modulo primes or, where that does
+/// not decide, tested in states that satisfy the constraints. Who makes a file, checksum included, so that it is right in all of
+/// that may still claim a proof that algebra did not give of what is declared with `assume`: deriving again tells.
+///
+/// A model whose expressions unfold to more than a million parts cannot be kept.
+///
 /// # While compiling
 ///
 /// The derivation is done by the computer-algebra system Symbolica, one derivation at a time on the whole machine: a lock
