@@ -10,7 +10,6 @@ use derive_where::derive_where;
 
 use crate::entries::Entries;
 use crate::linear::filled;
-#[cfg(feature = "std")]
 use crate::linear::from_slice;
 use crate::system::{Conservation, FeedbackSystem, Integrals};
 
@@ -96,7 +95,6 @@ impl<S: FeedbackSystem> Drift<S> {
 }
 
 /// A [`Drift`] without its names and targets, which come from the system and the start.
-#[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct DriftRecord {
@@ -109,7 +107,6 @@ pub(crate) struct DriftRecord {
     count: f64,
 }
 
-#[cfg(feature = "std")]
 impl DriftRecord {
     /// Whether it is a record of `length` integrals.
     pub(crate) fn has_length(&self, length: usize) -> bool {
@@ -117,7 +114,6 @@ impl DriftRecord {
     }
 }
 
-#[cfg(feature = "std")]
 impl<S: FeedbackSystem> Drift<S> {
     pub(crate) fn to_record(self) -> DriftRecord {
         let [largest, last, mean, moment] =

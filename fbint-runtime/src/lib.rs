@@ -78,6 +78,7 @@ mod dense_output;
 mod dependence;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
+#[cfg(feature = "std")]
 mod drift;
 #[cfg(feature = "ensemble")]
 mod ensemble;
@@ -111,6 +112,7 @@ mod tolerance;
 pub use consistent_start::ConsistentStart;
 pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
+#[cfg(feature = "std")]
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};

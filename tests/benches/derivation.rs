@@ -2,11 +2,12 @@
 //! compiled nothing before.
 //!
 //! `cargo bench -p fbint-tests --profile dev --bench derivation` prints it: the whole of `#[feedback_system]`, from tokens to
-//! tokens. The process starts itself again for each model.
+//! tokens. The process starts itself again for each model. The derivation is then read from the text that is kept of it, and checked.
 #![allow(missing_docs)]
 
 use std::time::Instant;
 
+use fbint_macros_core::prepared::{contradiction, read};
 use fbint_tests::compiler::Declaration;
 
 fn main() {
@@ -34,5 +35,16 @@ fn seconds(declaration: &Declaration) -> String {
     let start = Instant::now();
     declaration.expand();
     let warm = start.elapsed().as_secs_f64();
-    format!("{cold:6.3} s cold, {warm:6.3} s a second time")
+    let file = declaration.kept();
+    let problem = declaration.elaborate().problem;
+    let start = Instant::now();
+    let prepared = read(&file, &problem).expect("a derivation");
+    let read = start.elapsed().as_secs_f64();
+    let start = Instant::now();
+    assert_eq!(contradiction(&problem, &prepared), None);
+    let checked = start.elapsed().as_secs_f64();
+    let size = file.len() as f64 / 1e3;
+    format!(
+        "{cold:6.3} s cold, {warm:6.3} s a second time; {size:5.1} kB read in {read:.4} s, checked in {checked:.4} s"
+    )
 }

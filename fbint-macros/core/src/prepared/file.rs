@@ -41,27 +41,13 @@ pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
 
 /// What a file holds for a problem. Whether it is true remains to be seen.
 pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
-    let format = text.lines().next().and_then(|line| line.strip_prefix(TITLE)).ok_or("it is not a derivation")?;
-    match natural(format) {
-        Some(format) if format == FORMAT as usize => {}
-        Some(format) if format > FORMAT as usize => {
-            let text =
-                format!("it has format {format}, and this version of fbint reads {FORMAT}: a newer one wrote it");
-            return Err(Damage::from(text));
-        }
-        _ => return Err(Damage::from(format!("it has format `{}`, not {FORMAT}", excerpt(format)))),
-    }
-    let (content, end) = text.trim_end_matches('\n').rsplit_once('\n').ok_or("it ends too early")?;
-    if end.strip_prefix("end ") != Some(&checksum(&text[..=content.len()])) || !text.ends_with(&format!("{end}\n")) {
-        return Err(Damage::from("its checksum is that of another text: it was changed, or is not complete"));
-    }
+    check_format(text)?;
+    let content = intact(text)?;
     let key = content.lines().nth(1).and_then(|line| line.strip_prefix("key ")).ok_or("it has no key")?;
     if key != Key::of(problem).to_string() {
         return Err(Damage::from("it was derived from another declaration"));
     }
-    let is_head = |line: &&str| {
-        line.starts_with('#') || ["fbint ", "key ", "model ", "source "].iter().any(|word| line.starts_with(word))
-    };
+    let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
     let lines: Vec<&str> = content.lines().skip(head).collect();
     let prepared = Body::read(&lines, head + 1, problem)?;
@@ -69,6 +55,30 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
         return Err(Damage::from("its lines are not in the order and form in which they are written"));
     }
     Ok(prepared)
+}
+
+/// What the lines before the derivation begin with.
+const HEAD: [&str; 5] = [TITLE, "key ", "model ", "source ", "#"];
+
+fn check_format(text: &str) -> Result<(), Damage> {
+    let format = text.lines().next().and_then(|line| line.strip_prefix(TITLE)).ok_or("it is not a derivation")?;
+    match natural(format) {
+        Some(format) if format == FORMAT as usize => Ok(()),
+        Some(format) if format > FORMAT as usize => Err(Damage::from(format!(
+            "it has format {format}, and this version of fbint reads {FORMAT}: a newer one wrote it"
+        ))),
+        _ => Err(Damage::from(format!("it has format `{}`, not {FORMAT}", excerpt(format)))),
+    }
+}
+
+/// All lines but the last, which has their checksum.
+fn intact(text: &str) -> Result<&str, Damage> {
+    let lines = text.strip_suffix('\n').and_then(|text| text.rsplit_once('\n'));
+    let content = lines.and_then(|(content, end)| {
+        let is_intact = end.strip_prefix("end ")? == checksum(&text[..=content.len()]);
+        is_intact.then_some(content)
+    });
+    content.ok_or_else(|| Damage::from("its checksum is that of another text: it was changed, or is not complete"))
 }
 
 /// The lines that are read.
@@ -161,29 +171,44 @@ fn written(lines: &[(String, Line<'_>)]) -> String {
     text
 }
 
+type Matrix = Vec<Vec<Expression>>;
+
+/// In which form the field is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Given,
+    Holonomic,
+    General,
+}
+
 /// What the lines said so far.
 struct Body<'a> {
     problem: &'a Problem,
     reader: Reader,
     values: Vec<Expression>,
     gradients: Vec<Vec<(Symbol, Expression)>>,
-    field: Option<&'a str>,
-    matrices: [Vec<Vec<Expression>>; 2],
+    form: Option<Form>,
+    /// A, or the whole of C.
+    matrix: Matrix,
+    /// B
+    b: Matrix,
+    /// X where it is given, else {H, f}.
     entries: Vec<Expression>,
     claims: Vec<Option<Claim>>,
     involution: Involution,
 }
 
 impl<'a> Body<'a> {
-    fn read(lines: &[&'a str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
+    fn read(lines: &[&str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
         let count = problem.integrals.len();
         let mut body = Self {
             problem,
             reader: Reader::new(problem.symbols.len()),
             values: Vec::new(),
             gradients: vec![Vec::new(); count],
-            field: None,
-            matrices: [Vec::new(), Vec::new()],
+            form: None,
+            matrix: Vec::new(),
+            b: Vec::new(),
             entries: Vec::new(),
             claims: vec![None; count],
             involution: Involution::default(),
@@ -194,7 +219,7 @@ impl<'a> Body<'a> {
         body.end()
     }
 
-    fn line(&mut self, line: &'a str) -> Result<(), Damage> {
+    fn line(&mut self, line: &str) -> Result<(), Damage> {
         if let Some(defined) = self.reader.define(line) {
             return defined;
         }
@@ -216,9 +241,9 @@ impl<'a> Body<'a> {
             ["rate" | "h", _] => self.entries.push(self.reader.expression(value)?),
             [name @ ("a" | "b" | "c"), i, j] => {
                 let entry = self.reader.expression(value)?;
-                let place = (natural(i).ok_or_else(unknown)?, natural(j).ok_or_else(unknown)?);
-                let row = self.matrices[usize::from(name == "b")].get_mut(place.0).ok_or_else(unknown)?;
-                *row.get_mut(place.1).ok_or_else(unknown)? = entry;
+                let matrix = if name == "b" { &mut self.b } else { &mut self.matrix };
+                let row = natural(i).and_then(|i| matrix.get_mut(i));
+                *row.zip(natural(j)).and_then(|(row, j)| row.get_mut(j)).ok_or_else(unknown)? = entry;
             }
             ["claim", id] => {
                 let id = self.integral(id)?;
@@ -246,17 +271,22 @@ impl<'a> Body<'a> {
     }
 
     /// Makes room for the matrices of a field.
-    fn begin(&mut self, kind: &'a str) -> Result<(), Damage> {
+    fn begin(&mut self, kind: &str) -> Result<(), Damage> {
         let zeros = |size: usize| vec![vec![Expression::zero(); size]; size];
         let (pairs, members) = (self.problem.holonomic_pairs().len(), self.problem.constraints().len());
         let is_canonical = matches!(Structure::of(self.problem), Structure::Canonical);
-        self.matrices = match (kind, is_canonical) {
-            ("given", false) => [Vec::new(), Vec::new()],
-            ("holonomic", true) if 2 * pairs == members => [zeros(pairs), zeros(pairs)],
-            ("general", true) => [zeros(members), Vec::new()],
+        self.form = match kind {
+            "given" if !is_canonical => Some(Form::Given),
+            "holonomic" if is_canonical && 2 * pairs == members => {
+                (self.matrix, self.b) = (zeros(pairs), zeros(pairs));
+                Some(Form::Holonomic)
+            }
+            "general" if is_canonical => {
+                self.matrix = zeros(members);
+                Some(Form::General)
+            }
             _ => return Err(Damage::from(format!("the field of this model is not `{}`", excerpt(kind)))),
         };
-        self.field = Some(kind);
         Ok(())
     }
 
@@ -277,15 +307,20 @@ impl<'a> Body<'a> {
         if self.values.len() != problem.integrals.len() {
             return Err(Damage::from("an integral is missing"));
         }
-        let [first, second] = self.matrices;
-        let field = match self.field.ok_or("there is no field")? {
-            "given" => (self.entries.len() == problem.symbols.dimension())
-                .then(|| Field::Given(self.entries.into_iter().collect())),
-            "holonomic" => (self.entries.len() == pairs.len()).then(|| {
-                Field::Dirac(Constraints::Holonomic { pairs, a: first, b: second, energy_brackets: self.entries })
-            }),
-            _ => (self.entries.len() == members.len())
-                .then(|| Field::Dirac(Constraints::General { members, c: first, energy_brackets: self.entries })),
+        let form = self.form.ok_or("there is no field")?;
+        let expected = match form {
+            Form::Given => problem.symbols.dimension(),
+            Form::Holonomic => pairs.len(),
+            Form::General => members.len(),
+        };
+        if self.entries.len() != expected {
+            return Err(Damage::from("the field is not complete"));
+        }
+        let (entries, matrix, b) = (self.entries, self.matrix, self.b);
+        let field = match form {
+            Form::Given => Field::Given(entries.into_iter().collect()),
+            Form::Holonomic => Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries }),
+            Form::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
         };
         let integral = |((declared, value), gradient): ((&Declared, Expression), Vec<_>)| Integral {
             name: declared.name.clone(),
@@ -313,7 +348,7 @@ impl<'a> Body<'a> {
             structure: Structure::of(problem),
             kinetic_energy: kinetic_energy(&problem.symbols, integrals.energy().map(|energy| &integrals[energy])),
             integrals,
-            field: field.ok_or("the field is not complete")?,
+            field,
             outputs: problem.outputs.clone(),
         };
         Ok(Prepared { derivation, claims, involution: self.involution })

@@ -88,9 +88,9 @@ impl Surroundings {
         Some(Folder { package: package.clone(), source })
     }
 
-    /// The command that makes what is kept current.
-    pub fn command(&self) -> String {
-        format!("{VARIABLE}=write cargo check --all-targets -p {} --features fbint-runtime/derive", self.name)
+    /// The command that makes what is kept current, for a package that calls the runtime `runtime`.
+    pub fn command(&self, runtime: &str) -> String {
+        format!("{VARIABLE}=write cargo check --all-targets -p {} --features {runtime}/derive", self.name)
     }
 }
 
@@ -234,7 +234,9 @@ impl Folder {
         if found.len() > LARGEST {
             return Err(unreadable(&format_args!("it has more than {} MiB", LARGEST >> 20)));
         }
-        fs::read_to_string(&file).map_err(|error| unreadable(&error))
+        let text = fs::read_to_string(&file).map_err(|error| unreadable(&error))?;
+        // As version control may have checked it out.
+        Ok(text.replace("\r\n", "\n"))
     }
 }
 

@@ -14,9 +14,8 @@ pub(crate) fn kinetic_energy(symbols: &Symbols, energy: Option<&Integral>) -> Ki
     let velocities: Vec<&Expression> =
         gradient.iter().filter(|(symbol, _)| is_momentum(symbol)).map(|(_, velocity)| velocity).collect();
     let momenta = |velocity: &Expression| velocity.symbols().into_iter().filter(is_momentum).collect::<Vec<Symbol>>();
-    if energy.is_none() || !symbols.states().any(|symbol| is_momentum(&symbol)) {
-        KineticEnergy::General
-    } else if velocities.iter().any(|velocity| velocity.symbols().iter().any(is_coordinate)) {
+    let has_momenta = energy.is_some() && symbols.states().any(|symbol| is_momentum(&symbol));
+    if !has_momenta || velocities.iter().any(|velocity| velocity.symbols().iter().any(is_coordinate)) {
         KineticEnergy::General
     } else if velocities.iter().all(|velocity| is_affine(velocity, &momenta(velocity))) {
         KineticEnergy::Quadratic

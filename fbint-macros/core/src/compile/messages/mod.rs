@@ -31,11 +31,21 @@ impl Messages<'_> {
         let text = match trouble {
             Trouble::Stale(text) => {
                 let reason = if cfg!(feature = "derive") { "" } else { ", and this build of fbint has no algebra" };
-                format!("{text}{reason}; to write what is missing, run `{}`", surroundings.command())
+                format!(
+                    "{text}{reason}; to bring `derivations/` up to date, run `{}`",
+                    surroundings.command(&self.runtime())
+                )
             }
             Trouble::Access(text) => text.clone(),
         };
         syn::Error::new(self.declaration.item.ident.span(), text)
+    }
+
+    /// What the package calls the runtime, as far as the declaration tells.
+    fn runtime(&self) -> String {
+        let first = self.declaration.runtime.segments.first().map(|segment| segment.ident.to_string());
+        let other = first.filter(|name| !["crate", "self", "super", "fbint_runtime"].contains(&name.as_str()));
+        other.unwrap_or_else(|| "fbint-runtime".to_owned())
     }
 
     #[cfg(not(feature = "derive"))]
