@@ -139,16 +139,16 @@ mod magnitudes {
         define(ratio = s / (x.powi(2) + y.powi(2)).sqrt()),
         hamiltonian = (u.powi(2) + v.powi(2)) / (2 * m) + 4 * e * (ratio.powi(12) - ratio.powi(6)),
     )]
-    pub struct Atoms {
-        pub s: f64,
-        pub e: f64,
-        pub m: f64,
+    struct Atoms {
+        s: f64,
+        e: f64,
+        m: f64,
     }
 
     /// A spring that stiffens: neither x^100 nor l^100 is a double at 2000.
     #[feedback_system(coordinates(x), momenta(u), hamiltonian = u.powi(2) / 2 + (x / l).powi(100) / 100)]
-    pub struct Stiff {
-        pub l: f64,
+    struct Stiff {
+        l: f64,
     }
 
     /// A spring between positions near one another and far from the origin, which are declared in another order than that of
@@ -158,7 +158,7 @@ mod magnitudes {
         momenta(v, r, u),
         hamiltonian = (u.powi(2) + v.powi(2) + r.powi(2) + ((x - y) - s).powi(2)) / 2,
     )]
-    pub struct Spring {}
+    struct Spring {}
 
     #[test]
     fn forces_between_atoms_are_numbers_of_single_precision() {

@@ -116,10 +116,8 @@ impl<S: FeedbackSystem> ConstraintMatrix<S> {
             });
             return Self::new(holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
         }
-        // Invariant sets of a field that is given, or derived from a Poisson matrix.
-        if conjugates.clone().next().is_none() {
-            return None;
-        }
+        // Where there are none, constraints are invariant sets of a field that is given, or derived from a Poisson matrix.
+        conjugates.clone().next()?;
         let bracket = |(f, _): (usize, usize), (g, _): (usize, usize)| half_bracket(f, g) - half_bracket(g, f);
         let matrix = Self::new(constraints.map(|(i, _)| (i, i)), bracket)?;
         Some(Self { is_squared: matrix.count > CLOSED, ..matrix })
