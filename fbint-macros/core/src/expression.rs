@@ -407,7 +407,9 @@ mod tests {
         let sum = (x.clone() + number(3)) + (y.clone() + number(5));
         assert_eq!((value(&sum), sum.children().count()), (8.75, 3));
         let cancelled = (x.clone() + number(3)) + (y.clone() - number(3));
-        assert_eq!((value(&cancelled), cancelled.children().count()), (0.75, 2));
+        assert_eq!((value(&cancelled), cancelled.children().count()), (0.75, 3), "a difference stays one");
+        let first = (x.clone() - y.clone()) + (y.clone() + number(3)) - number(3);
+        assert_eq!((value(&first), first.children().count()), (0.25, 3));
         let product = (x.clone() * number(3)) * (number(-5) * y.clone());
         assert_eq!((value(&product), product.children().count()), (-1.875, 3));
         assert_eq!((x * number(0)) + (y * number(0)) - number(4), -number(4));
