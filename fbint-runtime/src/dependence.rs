@@ -4,7 +4,8 @@
 //! its pivots. Here the same matrix is formed from DF, scaled so that the units of the constraints do not matter, and
 //! eliminated with complete pivoting. The pivot ratio is that of the smallest pivot to the largest: it says how many digits
 //! multipliers lose. Where the code solves more than four equations with C, it does so by the normal equations, whose condition
-//! number is the square of that of C: there it loses them much earlier. Constraints take part in a dependence if they have a share in the near-null vector.
+//! number is the square of that of C: there it loses them much earlier. Constraints take part in a dependence if they have a
+//! share in the near-null vector.
 
 use core::fmt;
 
