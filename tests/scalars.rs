@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use fbint_runtime::tableau::{EULER, RK4};
-use fbint_runtime::{Entries, FeedbackSystem, PreparedSystem, Scalar, Vector};
+use fbint_runtime::{Entries, FeedbackSystem, PreparedSystem, Scalar, Vector, feedback_system};
 use fbint_tests::functions::{Kind, Law};
 use fbint_tests::oracle::{Declared, random_state};
 use fbint_tests::{Random, relative_error};
@@ -126,5 +126,71 @@ mod lanes {
                 }
             }
         }
+    }
+}
+
+mod magnitudes {
+    use super::*;
+
+    /// Two atoms: r^12 and s^12 are no numbers of single precision.
+    #[feedback_system(
+        coordinates(x, y),
+        momenta(u, v),
+        define(ratio = s / (x.powi(2) + y.powi(2)).sqrt()),
+        hamiltonian = (u.powi(2) + v.powi(2)) / (2 * m) + 4 * e * (ratio.powi(12) - ratio.powi(6)),
+    )]
+    struct Atoms {
+        s: f64,
+        e: f64,
+        m: f64,
+    }
+
+    /// A spring that stiffens: neither x^100 nor l^100 is a double at 2000.
+    #[feedback_system(coordinates(x), momenta(u), hamiltonian = u.powi(2) / 2 + (x / l).powi(100) / 100)]
+    struct Stiff {
+        l: f64,
+    }
+
+    /// A spring between positions near one another and far from the origin, which are declared in another order than that of
+    /// their difference.
+    #[feedback_system(
+        coordinates(y, s, x),
+        momenta(v, r, u),
+        hamiltonian = (u.powi(2) + v.powi(2) + r.powi(2) + ((x - y) - s).powi(2)) / 2,
+    )]
+    struct Spring {}
+
+    #[test]
+    fn forces_between_atoms_are_numbers_of_single_precision() {
+        let atoms = Atoms { s: 3.4e-10, e: 1.65e-11, m: 1.0 };
+        let system = atoms.prepare();
+        let single = Atoms::gather::<f32>(|_| &system);
+        for distance in [0.9_f32, 1.0, 1.2, 2.0] {
+            let x = [0.6 * distance * 3.4e-10, 0.8 * distance * 3.4e-10, 1e-6, -2e-6];
+            let double = x.map(f64::from);
+            let (single_rates, rates) = (single.vector_field(&x), system.vector_field(&double));
+            let (single_energy, energy) = (single.integrals(&x), system.integrals(&double));
+            let error = relative_error(&single_rates.map(f64::from), &rates);
+            assert!(error < 1e-4, "{single_rates:?} instead of {rates:?}");
+            assert!((f64::from(single_energy[0]) - energy[0]).abs() < 1e-4 * 1.65e-11, "{single_energy:?}, {energy:?}");
+        }
+    }
+
+    #[test]
+    fn high_powers_of_quotients_are_doubles() {
+        let system = Stiff { l: 2000.0 }.prepare();
+        assert_eq!(system.integrals(&[2000.0, 2.0]), [2.01]);
+        let [rate, force] = system.vector_field(&[2000.0, 2.0]);
+        assert!(rate == 2.0 && (force * 2000.0 + 1.0).abs() < 1e-12, "{rate}, {force}");
+    }
+
+    /// One unit in the last place of these positions is 0.5.
+    #[test]
+    fn differences_keep_their_digits() {
+        let system = Spring {}.prepare();
+        let single = Spring::gather::<f32>(|_| &system);
+        let x = [6_400_000.0, 12.25, 6_400_012.5, 0.0, 0.0, 0.0];
+        assert_eq!(single.vector_field(&x)[3..], [0.25, 0.25, -0.25]);
+        assert_eq!(single.integrals(&x), [0.031_25]);
     }
 }

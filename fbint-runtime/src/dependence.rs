@@ -3,7 +3,9 @@
 //! The generated code factors A_ij = {g_i, g'_j} of holonomic constraints, or C_ij = {f_i, f_j} of others, without looking at
 //! its pivots. Here the same matrix is formed from DF, scaled so that the units of the constraints do not matter, and
 //! eliminated with complete pivoting. The pivot ratio is that of the smallest pivot to the largest: it says how many digits
-//! multipliers lose. Constraints take part in a dependence if they have a share in the near-null vector.
+//! multipliers lose. Where the code solves more than four equations with C, it does so by the normal equations, whose condition
+//! number is the square of that of C: there it loses them much earlier. Constraints take part in a dependence if they have a
+//! share in the near-null vector.
 
 use core::fmt;
 
@@ -15,6 +17,10 @@ use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, Sta
 const NAMED: usize = 4;
 /// The least share, relative to the largest, with which a constraint takes part.
 const SHARE: f64 = 0.05;
+/// The number of constraints up to which C has a closed inverse.
+const CLOSED: usize = 4;
+/// The pivot ratio at which the normal equations with their refinement leave about four digits.
+const SQUARED: f64 = 1e-7;
 
 /// Constraints that are nearly dependent on one another in some state, so that their multipliers are not determined there.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +43,8 @@ impl Dependence {
         x: &Vector<S>,
         limit: f64,
     ) -> Option<Self> {
-        let ConstraintMatrix { entries, rows, count } = ConstraintMatrix::<S>::at(system, x)?;
+        let ConstraintMatrix { entries, rows, count, is_squared } = ConstraintMatrix::<S>::at(system, x)?;
+        let limit = if is_squared { limit.max(SQUARED) } else { limit };
         let (pivot_ratio, shares): (f64, Integrals<S>) =
             near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
         let least = SHARE * largest(&shares);
@@ -88,6 +95,8 @@ struct ConstraintMatrix<S: FeedbackSystem> {
     rows: Integrals<S, usize>,
     /// The number of rows.
     count: usize,
+    /// Whether the generated code solves by the normal equations.
+    is_squared: bool,
 }
 
 impl<S: FeedbackSystem> ConstraintMatrix<S> {
@@ -108,11 +117,11 @@ impl<S: FeedbackSystem> ConstraintMatrix<S> {
             });
             return Self::new(holonomic, |(g, _), (_, rate)| half_bracket(g, rate));
         }
-        let multipliers = system.multipliers(x);
-        if constraints.clone().all(|(i, _)| multipliers[i] == 0.0) {
-            return None;
-        }
-        Self::new(constraints.map(|(i, _)| (i, i)), |(f, _), (g, _)| half_bracket(f, g) - half_bracket(g, f))
+        // Where there are none, constraints are invariant sets of a field that is given, or derived from a Poisson matrix.
+        conjugates.clone().next()?;
+        let bracket = |(f, _): (usize, usize), (g, _): (usize, usize)| half_bracket(f, g) - half_bracket(g, f);
+        let matrix = Self::new(constraints.map(|(i, _)| (i, i)), bracket)?;
+        Some(Self { is_squared: matrix.count > CLOSED, ..matrix })
     }
 
     /// The matrix with a row and a column for each of `constraints`, unless there are none.
@@ -120,7 +129,8 @@ impl<S: FeedbackSystem> ConstraintMatrix<S> {
         constraints: impl Iterator<Item = (usize, usize)> + Clone,
         entry: impl Fn((usize, usize), (usize, usize)) -> f64,
     ) -> Option<Self> {
-        let mut matrix = Self { entries: Entries::from_fn(|_| filled(0.0)), rows: Entries::from_fn(|_| 0), count: 0 };
+        let entries = Entries::from_fn(|_| filled(0.0));
+        let mut matrix = Self { entries, rows: Entries::from_fn(|_| 0), count: 0, is_squared: false };
         for (i, row) in constraints.clone().enumerate() {
             matrix.rows[i] = row.0;
             matrix.count += 1;

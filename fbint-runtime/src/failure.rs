@@ -6,6 +6,8 @@ use core::fmt;
 use crate::dependence::Dependence;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
+use crate::extremes::Extremes;
+#[cfg(feature = "std")]
 use crate::system::{FeedbackSystem, StateEntry, Vector};
 
 /// A run that ended before its end: why, and where.
@@ -25,6 +27,8 @@ pub struct Failure {
     pub entries: &'static [StateEntry],
     /// The constraints that are nearly dependent there, or were on the way, if there are such.
     pub dependence: Option<Dependence>,
+    /// Parameters that may be the reason, because their squares are out of the range of doubles.
+    pub extremes: Extremes,
     /// The time and the flat state of every sample until then, and of the last good state.
     pub trajectory: Vec<(f64, Vec<f64>)>,
 }
@@ -96,6 +100,7 @@ impl Failure {
     pub(crate) fn of_step<S: FeedbackSystem>(
         error: StepError<Vector<S>>,
         dependence: Option<Dependence>,
+        extremes: Extremes,
         trajectory: Vec<(f64, Vec<f64>)>,
     ) -> Self {
         let StepError { reason, time, state } = error;
@@ -105,7 +110,7 @@ impl Failure {
         };
         let last_state = state.as_ref().to_vec();
         let cause = Cause::Step { reason, entry };
-        Self { cause, time, last_time: time, last_state, entries: S::STATE, dependence, trajectory }
+        Self { cause, time, last_time: time, last_state, entries: S::STATE, dependence, extremes, trajectory }
     }
 }
 
@@ -113,7 +118,7 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cause, time, last_time, .. } = self;
-        let (suspected, last) = (Suspected(&self.dependence), Assigned(self.entries, &self.last_state));
+        let (suspected, last) = (Suspected(self), Assigned(self.entries, &self.last_state));
         match cause {
             Cause::Step { .. } => {
                 return write!(out, "the run stopped at t = {time:?}, where {last}: {cause}{suspected}");
@@ -216,21 +221,22 @@ impl fmt::Display for Reason<'_> {
     }
 }
 
-/// A likely cause.
+/// Likely causes.
 #[cfg(feature = "std")]
-struct Suspected<'a>(&'a Option<Dependence>);
+struct Suspected<'a>(&'a Failure);
 
 #[cfg(feature = "std")]
 impl fmt::Display for Suspected<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(dependence) => write!(
+        let Failure { dependence, extremes, .. } = self.0;
+        if let Some(dependence) = dependence {
+            write!(
                 out,
                 "; at t = {:?} {dependence}: the field is singular where they are, and a run that passes near needs error \
                  control or shorter steps",
                 dependence.time,
-            ),
-            None => Ok(()),
+            )?;
         }
+        extremes.fmt(out)
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{PENDULUM, Pendulum, State, start};
-use fbint_runtime::{ConsistentStart, Error, Feedback, FeedbackSystem, Gains, PreparedSystem};
+use fbint_runtime::{ConsistentStart, Error, Feedback, FeedbackSystem, Gains, PreparedSystem, feedback_system};
 
 fn check(start: State) -> Result<(), Error> {
     Feedback::new(&PENDULUM, &start.into(), Gains::uniform(1.0)).map(drop)
@@ -113,4 +113,42 @@ fn unknown_entries_and_guesses_that_are_not_numbers_are_refused() {
     let guess = State { q: [f64::NAN, 0.0, 0.0], ..start() };
     let error = ConsistentStart::new(&PENDULUM).solve(guess).unwrap_err();
     assert!(matches!(error, Error::Start { name: "q[0]", .. }));
+}
+
+/// Six constraints, the last of which is nearly the fourth where `e` is small, and says the same whatever `e` is.
+#[feedback_system(
+    coordinates(q: [4]),
+    momenta(p: [4]),
+    hamiltonian = (p.norm_squared() + 2 * q.norm_squared() + q[0] * q[3]) / 2,
+    define(fourth = p[0] + q[1] / 5 + p[3] / 7),
+    phase_constraint(
+        a = q[0] + q[1] / 4 - p[2] / 3,
+        b = q[1] + p[2] / 3,
+        c = q[2] + p[0] / 5 + q[3] / 2,
+        d = fourth,
+        f = p[1] + q[3] / 6,
+        g = fourth + e * (p[2] + q[0] / 3),
+    ),
+)]
+struct Close {
+    e: f64,
+}
+
+/// C is inverted by way of its square there, so that half of the digits that its condition leaves are lost.
+#[test]
+fn constraints_too_close_for_normal_equations_are_refused_at_the_start() {
+    let field = |e: f64, x: &[f64; 8]| Close { e }.prepare().vector_field(x);
+    let check = |e: f64| Feedback::new(&Close { e }, &[0.0; 8], Gains::uniform(1.0)).map(drop);
+    let x = [0.3, -0.2, 0.5, 0.1, -0.4, 0.7, 0.2, -0.6];
+    let error = |e: f64| {
+        let pairs = field(e, &x).into_iter().zip(field(1.0, &x));
+        pairs.map(|(obtained, expected)| (obtained - expected).abs()).fold(0.0, f64::max)
+    };
+    assert!(error(2e-9) > 0.1, "{}", error(2e-9));
+    let Err(Error::DependentConstraints { dependence }) = check(2e-9) else { panic!("{:?}", check(2e-9)) };
+    assert!((1e-9..1e-8).contains(&dependence.pivot_ratio), "{dependence}");
+    for e in [1.0, 1e-3, 1e-5, 1e-6] {
+        assert_eq!(check(e), Ok(()));
+        assert!(error(e) < 1e-4, "{e}: {}", error(e));
+    }
 }

@@ -91,6 +91,19 @@ fn what_is_not_a_number_is_said_in_one_sentence() {
     );
 }
 
+/// A mass whose square is not a double passes the start, where velocities of 1e200 are numbers.
+#[test]
+fn parameters_whose_squares_are_no_doubles_are_suspected() {
+    let pendulum = Pendulum { m: 1e-200, ..PENDULUM };
+    let methods = [FIXED[3], ADAPTIVE[1]];
+    for error in
+        methods.map(|method| Simulation::new(&pendulum, common::start()).unwrap().run(method, 1.0).unwrap_err())
+    {
+        let message = error.to_string();
+        assert!(message.contains(", perhaps because of `m` = 1e-200"), "{message}");
+    }
+}
+
 #[test]
 fn error_control_stops_at_the_edge_and_names_the_entry() {
     for method in ADAPTIVE {

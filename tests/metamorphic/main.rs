@@ -158,22 +158,23 @@ proptest! {
         }
     }
 
-    /// A definition is what it stands for: the programs are equal in every instruction.
+    /// A definition is what it stands for, in parentheses: the programs are equal in every instruction.
     #[test]
     fn a_sum_can_be_split_into_definitions(model in hamiltonian_model(), first in 0..12_usize, second in 0..12_usize) {
-        let mut other = model.clone();
+        let (mut inline, mut other) = (model.clone(), model.clone());
         let (first, second) = (first % model.energy.len(), second % model.energy.len());
         let (first, second) = (first.min(second), first.max(second));
         let parts = [&model.energy[..first], &model.energy[first..second], &model.energy[second..]];
-        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        let parts = parts.into_iter().filter(|part| !part.is_empty()).map(|part| part.join(" + "));
+        inline.energy = parts.clone().map(|part| format!("({part})")).collect();
         other.energy = parts
             .enumerate()
             .map(|(index, part)| {
-                other.defines.push((format!("part{index}"), part.join(" + ")));
+                other.defines.push((format!("part{index}"), part));
                 format!("part{index}")
             })
             .collect();
-        let (one, another) = (model.declaration(), other.declaration());
+        let (one, another) = (inline.declaration(), other.declaration());
         prop_assert_eq!(one.compile().listing(), another.compile().listing());
     }
 

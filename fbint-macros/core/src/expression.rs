@@ -119,8 +119,8 @@ impl Function {
     }
 }
 
-/// A real scalar expression.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// A real scalar expression. The order among expressions means nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Expression {
     /// An exact number.
     Number(BigRational),
@@ -171,31 +171,43 @@ impl Expression {
         self.as_number().is_some_and(Zero::is_zero)
     }
 
-    /// The sum of `terms`: flattened, numbers added up.
+    /// The sum of `terms`: numbers added up, and flattened. A difference that is added to something stays one, because
+    /// y + (x - z) has digits that (y + x) - z loses.
     pub fn sum(terms: impl IntoIterator<Item = Self>) -> Self {
         let mut constant = BigRational::zero();
+        let mut place = None;
         let mut rest = Vec::new();
-        for term in terms {
-            match term {
-                Self::Number(number) => constant += number,
-                Self::Sum(inner) => {
-                    for term in inner.iter() {
-                        match term {
-                            Self::Number(number) => constant += number,
-                            other => rest.push(other.clone()),
-                        }
-                    }
+        let mut add = |rest: &mut Vec<Self>, term: &Self| match term {
+            Self::Number(number) => {
+                place.get_or_insert(rest.len());
+                constant += number;
+            }
+            other => rest.push(other.clone()),
+        };
+        for (index, term) in terms.into_iter().enumerate() {
+            match &term {
+                Self::Sum(inner) if index == 0 || !inner.iter().any(Self::is_negated) => {
+                    inner.iter().for_each(|term| add(&mut rest, term));
                 }
-                other => rest.push(other),
+                term => add(&mut rest, term),
             }
         }
-        if !constant.is_zero() {
-            rest.push(Self::Number(constant));
+        if let Some(place) = place.filter(|_| !constant.is_zero()) {
+            rest.insert(place, Self::Number(constant));
         }
         match rest.len() {
             0 => Self::zero(),
             1 => rest.remove(0),
             _ => Self::Sum(rest.into()),
+        }
+    }
+
+    /// Whether the expression is a negative number, or a product with one.
+    fn is_negated(&self) -> bool {
+        match self {
+            Self::Number(number) => number.is_negative(),
+            Self::Product(factors) => factors.first().is_some_and(Self::is_negated),
+            _ => false,
         }
     }
 
@@ -289,21 +301,36 @@ impl Expression {
 
     /// The expression with every symbol replaced.
     pub fn substituted(&self, replacement: &impl Fn(Symbol) -> Self) -> Self {
-        let all =
-            |children: &[Self]| -> Vec<Self> { children.iter().map(|child| child.substituted(replacement)).collect() };
         match self {
-            Self::Number(_) | Self::Pi => self.clone(),
             Self::Symbol(symbol) => replacement(*symbol),
-            Self::Sum(terms) => Self::sum(all(terms)),
-            Self::Product(factors) => Self::product(all(factors)),
-            Self::Power(base, exponent) => Self::Power(Arc::new(base.substituted(replacement)), exponent.clone()),
-            Self::Call(function, arguments) => Self::call(*function, all(arguments)),
+            other => other.mapped(&|child| child.substituted(replacement)),
+        }
+    }
+
+    /// The expression with other direct sub-expressions.
+    pub fn mapped(&self, to: &impl Fn(&Self) -> Self) -> Self {
+        match self {
+            Self::Number(_) | Self::Pi | Self::Symbol(_) => self.clone(),
+            Self::Sum(terms) => Self::sum(terms.iter().map(to)),
+            Self::Product(factors) => Self::product(factors.iter().map(to)),
+            Self::Power(base, exponent) => Self::Power(Arc::new(to(base)), exponent.clone()),
+            Self::Call(function, arguments) => Self::call(*function, arguments.iter().map(to)),
         }
     }
 
     /// The number of nodes, counted with repetition and saturating.
     pub fn size(&self) -> usize {
         self.children().fold(1, |size, child| size.saturating_add(child.size()))
+    }
+
+    /// The number of operations of an evaluation that shares nothing, saturating.
+    pub fn operations(&self) -> usize {
+        let own = match self {
+            Self::Number(_) | Self::Pi | Self::Symbol(_) => 0,
+            Self::Sum(children) | Self::Product(children) => children.len() - 1,
+            Self::Power(..) | Self::Call(..) => 1,
+        };
+        self.children().fold(own, |count, child| count.saturating_add(child.operations()))
     }
 
     /// The symbols that occur, in their order.
@@ -385,7 +412,9 @@ mod tests {
         let sum = (x.clone() + number(3)) + (y.clone() + number(5));
         assert_eq!((value(&sum), sum.children().count()), (8.75, 3));
         let cancelled = (x.clone() + number(3)) + (y.clone() - number(3));
-        assert_eq!((value(&cancelled), cancelled.children().count()), (0.75, 2));
+        assert_eq!((value(&cancelled), cancelled.children().count()), (0.75, 3), "a difference stays one");
+        let first = (x.clone() - y.clone()) + (y.clone() + number(3)) - number(3);
+        assert_eq!((value(&first), first.children().count()), (0.25, 3));
         let product = (x.clone() * number(3)) * (number(-5) * y.clone());
         assert_eq!((value(&product), product.children().count()), (-1.875, 3));
         assert_eq!((x * number(0)) + (y * number(0)) - number(4), -number(4));

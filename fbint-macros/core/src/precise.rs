@@ -85,6 +85,11 @@ impl Real {
         self.to_f64().abs() > 4.0 * self.error
     }
 
+    /// Whether nothing is left of the number but its error, as where it is below the range.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.value.is_zero() && self.error > 0.0
+    }
+
     /// The nearest number of 256 bits.
     pub(crate) fn rational(number: &BigRational) -> Self {
         CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
@@ -315,7 +320,11 @@ impl Div for &Real {
 }
 
 fn error_of_product(a: &Real, b: &Real) -> f64 {
-    let crossed = |a: &Real, b: &Real| if b.error == 0.0 { 0.0 } else { (size(&a.value) + a.error) * b.error };
+    let crossed = |a: &Real, b: &Real| {
+        let largest = size(&a.value) + a.error;
+        // What is too small for a double is not 0.
+        if b.error == 0.0 || largest == 0.0 { 0.0 } else { (largest * b.error).max(f64::MIN_POSITIVE) }
+    };
     crossed(a, b) + crossed(b, a)
 }
 
@@ -333,6 +342,20 @@ impl Neg for &Real {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The square of what is below the range is not known to be 0.
+    #[test]
+    fn what_is_below_the_range_stays_uncertain() {
+        let tiny = Real::evaluate(&power_of(1e-3, 400), &|_| Real::zero()).unwrap();
+        let square = &tiny * &tiny;
+        assert!(tiny.is_lost() && square.is_lost() && !square.is_zero());
+        assert!((&square * &Real::zero()).is_zero());
+    }
+
+    fn power_of(base: f64, exponent: i32) -> Expression {
+        let base = Expression::Number(BigRational::from_float(base).unwrap());
+        Expression::Power(std::sync::Arc::new(base), BigRational::from_integer(exponent.into()))
+    }
 
     /// Every function at points of its domain agrees with the standard library's.
     #[test]

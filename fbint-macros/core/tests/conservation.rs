@@ -277,7 +277,8 @@ fn tables_are_printed() {
         "  the other 3 pairs commute\n",
         "  rank DF = 3 < 4\n",
         "  rank D(energy, spin, first, mixed) = 3 < 4\n",
-        "  `mixed` is a function of the integrals listed before: keeping those keeps it, and DF has not full rank\n",
+        "  an equation binds `mixed` to `energy`, `spin`, `first`: near almost every state it is a function of them, so that \
+         keeping them keeps it there; DF does not have full rank\n",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
@@ -294,6 +295,41 @@ fn tables_are_printed() {
         invariant(a = x[0], b = x[1], c = 3 * x[2])";
     let text = equations(sphere, "struct S { m: f64 }");
     assert!(text.contains("  {a, b} = -x[2]\n  {a, c} = 3*x[1]\n  {b, c} = -3*x[0]\n"), "{text}");
+}
+
+/// L . A = 0 gives A_z only where L_z is not 0, and A^2 = k^2 + 2 H L^2 / m a second component up to its sign.
+#[test]
+fn integrals_bound_by_equations_are_functions_of_the_others_in_general_position() {
+    let kepler = "coordinates(q: [3]), momenta(p: [3]), define(l = q.cross(&p)),
+        hamiltonian = p.norm_squared() / (2 * m) - k / q.norm(),
+        invariant(angular = l, runge_lenz = p.cross(&l) - m * k * q / q.norm())";
+    let text = equations(kepler, "struct S { m: f64, k: f64 }");
+    for line in [
+        "  rank DF = 5 < 7\n",
+        "  an equation binds `runge_lenz[1]` to `energy`, `angular[0]`, `angular[1]`, `angular[2]`, `runge_lenz[0]`: near almost \
+         every state it is a function of them, so that keeping them keeps it there; DF does not have full rank\n",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
+    let notes = text.split("Notes\n").nth(1).unwrap_or_default();
+    assert_eq!(notes.matches("near almost every state").count(), 2, "{text}");
+}
+
+/// Bodies of 6e24, 70 and 1e-3 kg: the momenta, and the energies of motion, differ by dozens of orders of magnitude.
+#[test]
+fn ranks_are_those_of_the_integrals_whatever_the_masses() {
+    let bodies = "coordinates(a: [3], b: [3], c: [3]), momenta(pa: [3], pb: [3], pc: [3]),
+        hamiltonian = pa.norm_squared() / (2 * 6e24) + pb.norm_squared() / (2 * 70) + pc.norm_squared() / (2 * 1e-3)
+            - 6.674e-11 * (6e24 * 70 / (a - b).norm() + 6e24 * 1e-3 / (a - c).norm() + 70 * 1e-3 / (b - c).norm()),
+        invariant(momentum = pa + pb + pc, angular = a.cross(&pa) + b.cross(&pb) + c.cross(&pc))";
+    let text = equations(bodies, "struct S;");
+    assert!(text.contains("  rank DF = 7\n") && !text.contains("near almost every state"), "{text}");
+    let parameters = bodies.replace("6e24", "m").replace("1e-3", "s").replace("70", "n").replace("6.674e-11", "g");
+    let text = equations(&parameters, "struct S { m: f64, n: f64, s: f64, g: f64 }");
+    assert!(text.contains("  rank DF = 7\n") && !text.contains("near almost every state"), "{text}");
+    let twice = format!("{bodies}, invariant(twice = (pa + pb + pc)[0] * 1e-20)");
+    let text = equations(&twice, "struct S;");
+    assert!(text.contains("  rank DF = 7 < 8\n  rank D(momentum[0], twice) = 1 < 2\n"), "{text}");
 }
 
 /// Users name the multipliers of what they declare, not those of rates.

@@ -23,8 +23,12 @@ fn expand(attribute: &str, fields: &str) -> (Vec<String>, String) {
 
 /// The messages and the notes that a free particle in space with these further entries gets.
 fn remarks(entries: &str, fields: &str) -> Vec<String> {
-    let attribute = format!("coordinates(x, y, z), momenta(u, v, w), {entries}");
-    let (mut found, expansion) = expand(&attribute, &format!("m: f64, {fields}"));
+    found(&format!("coordinates(x, y, z), momenta(u, v, w), {entries}"), &format!("m: f64, {fields}"))
+}
+
+/// The messages and the notes for a declaration.
+fn found(attribute: &str, fields: &str) -> Vec<String> {
+    let (mut found, expansion) = expand(attribute, fields);
     let notes = expansion.rsplit_once("\\nNotes\\n").and_then(|(_, notes)| notes.split('"').next());
     found.extend(notes.into_iter().flat_map(|notes| notes.split("\\n")).map(|note| note.trim().to_owned()));
     // What leaves the range of doubles wherever it is evaluated is not compared, which is said.
@@ -94,7 +98,38 @@ fn what_is_out_of_reach_compiles() {
         let attribute =
             format!("coordinates(x, y, z), momenta(u, v, w), hamiltonian = {KINETIC} + z, constraint({constraint})");
         assert_eq!(expand(&attribute, "m: f64").0, Vec::<String>::new(), "{constraint}");
+        let notes = remarks(&format!("hamiltonian = {KINETIC} + z, constraint({constraint})"), "");
+        assert!(!notes.iter().any(|note| note.contains("singular")), "{constraint}: {notes:?}");
     }
+}
+
+/// Constraints of canonical systems with masses and lengths of any size, and of as many dimensions as there are: C is not said
+/// to be singular, nor the Hamiltonian not to be quadratic in the momenta.
+#[test]
+fn kinetic_energies_of_any_size_are_quadratic() {
+    let kinetic = [
+        "1e-30 * (u.powi(2) + v.powi(2) + w.powi(2))",
+        "1e30 * (u.powi(2) + v.powi(2) + w.powi(2))",
+        "u.powi(2) / 1.2e25 + v.powi(2) / 140 + w.powi(2) / 2e-3",
+        "(1e-2 * u.powi(2) + 1e2 * v.powi(2) + w.powi(2)) / (2 * m)",
+        "(u.powi(2) + v.powi(2) + w.powi(2)) / (2 * m) + 1e-12 * u.powi(4)",
+        "(u - 1e-8 * v).powi(2) / (2 * m) + v.powi(2) + w.powi(2)",
+    ];
+    let constraints = [
+        "c = (x - 7).powi(2) + (y - 9).powi(2) - 1e-10",
+        "c = x + y, d = x + y + 1e-6 * z",
+        "c = 1e-9 * (x - 1), d = 1e9 * (y - 2)",
+        "c = 1e-20 * (x - 1)",
+        "c = 1e-100 * (x.powi(2) + y.powi(2) - 1)",
+        "c = 1e9 * x.powi(2) + 1e-9 * y.powi(2) - 1",
+    ];
+    let models = kinetic.iter().flat_map(|kinetic| constraints.map(|constraint| (kinetic, constraint)));
+    let models = models.map(|(kinetic, constraint)| {
+        format!("coordinates(x, y, z), momenta(u, v, w), hamiltonian = {kinetic} + z, constraint({constraint})")
+    });
+    let models: Vec<String> = models.collect();
+    let models: Vec<&str> = models.iter().map(String::as_str).collect();
+    assert_silent(&models, |model| found(model, if model.contains("* m") { "m: f64" } else { "" }));
 }
 
 #[test]
@@ -154,4 +189,62 @@ fn true_poisson_matrices_compile() {
     let attribute =
         format!("state(phi, theta, psi, k, l, n), poisson = matrix![{wrong}], hamiltonian = k.powi(2) + l + n");
     assert!(expand(&attribute, "").0.iter().any(|message| message.contains("Jacobi")));
+}
+
+/// The rotation by an angle about an axis, row by row.
+fn turn(axis: char, angle: &str) -> [[String; 3]; 3] {
+    let (sine, cosine) = (format!("{angle}.sin()"), format!("{angle}.cos()"));
+    let (zero, one) = ("0".to_owned(), "1".to_owned());
+    let place = |axis: char| "xyz".find(axis).unwrap();
+    let (first, second) = ((place(axis) + 1) % 3, (place(axis) + 2) % 3);
+    let mut rows = [0, 1, 2].map(|row| [0, 1, 2].map(|column| if row == column { one.clone() } else { zero.clone() }));
+    rows[first][first] = cosine.clone();
+    rows[second][second] = cosine;
+    rows[second][first] = sine.clone();
+    rows[first][second] = format!("(-{sine})");
+    rows
+}
+
+/// What a vector is in the frame that a rotation leads to: its transpose, times the vector.
+fn seen_from(rotation: &[[String; 3]; 3], vector: &[String; 3]) -> [String; 3] {
+    [0, 1, 2].map(|row| {
+        let terms = [0, 1, 2].map(|column| format!("{} * ({})", rotation[column][row], vector[column]));
+        terms.join(" + ")
+    })
+}
+
+/// A rigid body with any of the twelve conventions of Euler's and Tait's angles: the body's angular velocity is a linear function of
+/// the rates of the angles, w = E a', and the brackets of the angles with the body's angular momentum are the inverse of E.
+#[test]
+fn brackets_of_angles_compile_in_every_convention() {
+    for convention in ["zxz", "xyx", "yzy", "zyz", "xzx", "yxy", "xyz", "yzx", "zxy", "xzy", "zyx", "yxz"] {
+        let axes: Vec<char> = convention.chars().collect();
+        let unit = |axis: char| {
+            ["x", "y", "z"].map(|name| if name.starts_with(axis) { "1".to_owned() } else { "0".to_owned() })
+        };
+        let (second, third) = (turn(axes[1], "b"), turn(axes[2], "c"));
+        let columns =
+            [seen_from(&third, &seen_from(&second, &unit(axes[0]))), seen_from(&third, &unit(axes[1])), unit(axes[2])];
+        // Rows of the inverse: cross products of the columns, over the determinant.
+        let cross = |a: &[String; 3], b: &[String; 3]| {
+            [(1, 2), (2, 0), (0, 1)].map(|(i, j)| format!("(({}) * ({}) - ({}) * ({}))", a[i], b[j], a[j], b[i]))
+        };
+        let rows = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| cross(&columns[i], &columns[j]));
+        let terms = [0, 1, 2].map(|i| format!("({}) * ({})", columns[0][i], rows[0][i]));
+        let determinant = format!("({})", terms.join(" + "));
+        let above = rows
+            .iter()
+            .map(|row| format!("0, 0, 0, {}", row.clone().map(|entry| format!("{entry} / {determinant}")).join(", ")));
+        let momenta = ["0, -n, l", "n, 0, -k", "-l, k, 0"];
+        let below = momenta.iter().enumerate().map(|(column, momenta)| {
+            let negated = [0, 1, 2].map(|row| format!("-{} / {determinant}", rows[row][column]));
+            format!("{}, {momenta}", negated.join(", "))
+        });
+        let matrix = above.chain(below).collect::<Vec<_>>().join("; ");
+        let attribute = format!(
+            "state(a, b, c, k, l, n), poisson = matrix![{matrix}], \
+             hamiltonian = (k.powi(2) / p + l.powi(2) / q + n.powi(2) / r) / 2 + g * b.cos() + 0 * (a + c)"
+        );
+        assert_eq!(expand(&attribute, "p: f64, q: f64, r: f64, g: f64").0, Vec::<String>::new(), "{convention}");
+    }
 }

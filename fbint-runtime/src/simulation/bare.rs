@@ -3,6 +3,7 @@
 use super::schedule::{Schedule, Span};
 use super::{Simulation, StepControl};
 use crate::error::Error;
+use crate::extremes::Extremes;
 use crate::failure::Failure;
 use crate::field::Field;
 use crate::integrator::Integrator;
@@ -23,17 +24,18 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
         let span = Span::new(from, until)?;
         let control = StepControl { time: from, scales: self.scales, max_steps: self.max_steps };
         let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
+        let extremes = Extremes::of(self.system);
         let end = match method.stepping()? {
             Stepping::Fixed { method, h } => {
                 follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 let integrator = control.set(Integrator::dormand_prince(&field, self.start, tolerance))?;
-                follow_error_control(integrator, until, projector)?
+                follow_error_control(integrator, until, projector, extremes)?
             }
             Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
                 let integrator = control.set(Integrator::dop853(&field, self.start, tolerance))?;
-                follow_error_control(integrator, until, projector)?
+                follow_error_control(integrator, until, projector, extremes)?
             }
         };
         Ok(end.into())
@@ -65,13 +67,14 @@ fn follow_error_control<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const S
     mut integrator: Integrator<'_, F, STAGES>,
     until: f64,
     mut projector: Option<Projector<S>>,
+    extremes: Extremes,
 ) -> Result<Vector<S>, Error> {
     while integrator.time() < until {
         let step = match &mut projector {
             Some(projector) => integrator.projected_step(until, projector).map(|_| ()),
             None => integrator.step(until),
         };
-        step.map_err(|error| Failure::of_step::<S>(error, None, Vec::new()))?;
+        step.map_err(|error| Failure::of_step::<S>(error, None, extremes, Vec::new()))?;
     }
     Ok(*integrator.state())
 }

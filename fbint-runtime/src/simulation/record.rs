@@ -9,6 +9,7 @@ use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::extremes::Extremes;
 use crate::failure::{Cause, Failure, StepError};
 use crate::field::Field;
 use crate::integrator::Integrator;
@@ -37,6 +38,8 @@ pub(super) struct Record<S: FeedbackSystem> {
     system: S::Prepared<f64>,
     targets: Integrals<S>,
     bounds: Integrals<S>,
+    /// Parameters whose squares are out of the range of doubles.
+    extremes: Extremes,
     /// The fraction of an integral's terms below which a change is not a blow-up.
     noticeable: f64,
     /// The reciprocals of the sizes of the integrals at the start.
@@ -76,6 +79,7 @@ pub(crate) fn bounds<S: FeedbackSystem>(
 
 impl<S: FeedbackSystem> Record<S> {
     pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>, is_projected: bool) -> Self {
+        let extremes = Extremes::of(system);
         let system = system.prepare();
         let bounds = bounds::<S>(&system, &start, &targets, is_projected);
         let integrals = system.integrals(&start);
@@ -86,6 +90,7 @@ impl<S: FeedbackSystem> Record<S> {
         let inverse_sizes = Entries::from_fn(|i| sizes[i].recip());
         Self {
             system,
+            extremes,
             targets,
             bounds,
             noticeable: if is_projected { NOTICEABLE_IF_PROJECTED } else { NOTICEABLE },
@@ -258,7 +263,7 @@ impl<S: FeedbackSystem> Record<S> {
     pub(super) fn halted(&mut self, error: StepError<Vector<S>>) -> Error {
         self.look_for_dependence(error.time, &error.state);
         let dependence = self.dependence.map(|(_, dependence)| dependence);
-        Failure::of_step::<S>(error, dependence, self.states()).into()
+        Failure::of_step::<S>(error, dependence, self.extremes, self.states()).into()
     }
 
     /// The error of a run whose last projection was too large.
@@ -277,6 +282,7 @@ impl<S: FeedbackSystem> Record<S> {
             last_state: self.last.state.as_ref().to_vec(),
             entries: S::STATE,
             dependence: self.dependence.map(|(_, dependence)| dependence),
+            extremes: self.extremes,
             trajectory: self.states(),
         };
         failure.into()

@@ -6,12 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use num_rational::BigRational;
 
 use super::determinant::{LARGEST_DETERMINANT, determinant};
-use super::modular::are_dependent;
 use super::vanishing::{contradict, vanishes_where};
 use crate::bounds::Range;
 use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
-use crate::proofs::general;
+use crate::proofs::{general, is_singular};
 
 /// Whether a doubt is proved to be a mistake. Runs within a session.
 pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
@@ -43,15 +42,6 @@ pub fn is_never_zero(expression: &Expression) -> bool {
 fn has_one_sign(expression: &Expression) -> bool {
     let range = Range::of(expression);
     range.is_above(0, false) || range.is_below(0, false)
-}
-
-/// Whether the columns of C that belong to these constraints are proved to be dependent in every state.
-fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
-    derivation.constraints().is_some_and(|constraints| {
-        let all = constraints.members();
-        let columns: Vec<usize> = (0..all.len()).filter(|&column| members.contains(&all[column])).collect();
-        are_dependent(&constraints.matrix(), &columns)
-    })
 }
 
 /// Whether the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the

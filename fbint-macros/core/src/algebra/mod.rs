@@ -4,7 +4,6 @@ mod conservation;
 mod determinant;
 mod involution;
 mod mistakes;
-mod modular;
 mod poisson;
 mod vanishing;
 

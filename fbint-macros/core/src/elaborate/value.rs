@@ -53,7 +53,8 @@ impl Scalar {
 
     pub(super) fn sum(terms: Vec<Self>) -> Self {
         let nodes = nodes(terms.iter().filter(|term| !term.is_zero()));
-        let depth = terms.iter().map(|term| term.depth + usize::from(!matches!(term.expression, Expression::Sum(_))));
+        let is_flattened = |index: usize, term: &Self| index == 0 && matches!(term.expression, Expression::Sum(_));
+        let depth = terms.iter().enumerate().map(|(index, term)| term.depth + usize::from(!is_flattened(index, term)));
         let depth = depth.max().unwrap_or(1);
         Self::new(Expression::sum(terms.into_iter().map(|term| term.expression)), nodes, depth)
     }

@@ -4,13 +4,15 @@
 
 mod dirac;
 mod phase_space;
+mod written;
 
 pub(crate) use phase_space::{Observable, PhaseSpace};
+use written::Written;
 
 use crate::derivation::{
     Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Problem, Structure,
 };
-use crate::expression::Symbol;
+use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
 use crate::symbolic::{Expr, NotReal};
 use crate::table::Table;
@@ -40,11 +42,13 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     }
     let one = |unreal| vec![unreal];
     let observables = observables(problem, &space, hamiltonian.as_ref(), &declared).map_err(one)?;
-    let field = field(problem, &space, hamiltonian.as_ref(), &observables).map_err(one)?;
+    let written = Written::of(problem);
+    let field = field(problem, &space, hamiltonian.as_ref(), &observables, &written).map_err(one)?;
     // What is derived from real quantities fails to be real only where H itself is to blame.
     let integrals = problem.integrals.rows().zip(observables.rows());
-    let integrals = integrals.map(|(declared, observable)| written(declared, observable)).collect::<Result<_, _>>();
-    let integrals: Integrals = integrals.map_err(|NotReal| vec![Unreal::Hamiltonian])?;
+    let integral = |(declared, observable)| integral(declared, problem.dynamics.hamiltonian(), observable, &written);
+    let integrals: Integrals =
+        integrals.map(integral).collect::<Result<_, _>>().map_err(|NotReal| vec![Unreal::Hamiltonian])?;
     let kinetic_energy = kinetic_energy(&problem.symbols, integrals.energy().map(|energy| &integrals[energy]));
     Ok(Derivation {
         name: problem.name.clone(),
@@ -109,6 +113,7 @@ fn field(
     space: &PhaseSpace<'_>,
     hamiltonian: Option<&Observable>,
     observables: &Table<IntegralId, Observable>,
+    written: &Written,
 ) -> Result<Field, Unreal> {
     let hamiltonian = || hamiltonian.ok_or(Unreal::Hamiltonian);
     let rates = match &problem.dynamics {
@@ -118,26 +123,40 @@ fn field(
         }
         Dynamics::Poisson { .. } => {
             let hamiltonian = hamiltonian()?;
-            let rate = |state| space.rate(state, hamiltonian).write().map_err(|NotReal| Unreal::Poisson);
+            let rate = |state| match space.rate(state, hamiltonian).write() {
+                Ok(rate) => Ok(written.restored(&rate)),
+                Err(NotReal) => Err(Unreal::Poisson),
+            };
             problem.symbols.states().map(rate).collect::<Result<_, _>>()?
         }
         Dynamics::Given { rates } => {
             let rates = problem.symbols.states().zip(rates);
-            let rate = |(state, rate)| Expr::read(rate).write().map_err(|NotReal| Unreal::Rate(state));
+            let rate = |(state, rate): (Symbol, &Expression)| {
+                let derived = Expr::read(rate).write().map_err(|NotReal| Unreal::Rate(state))?;
+                Ok(written.form(rate, &derived))
+            };
             rates.map(rate).collect::<Result<_, _>>()?
         }
     };
     Ok(Field::Given(rates))
 }
 
-fn written(declared: &Declared, observable: &Observable) -> Result<Integral, NotReal> {
+fn integral(
+    declared: &Declared,
+    hamiltonian: Option<&Expression>,
+    observable: &Observable,
+    written: &Written,
+) -> Result<Integral, NotReal> {
+    let form = if declared.kind == Kind::Energy { hamiltonian } else { declared.value.as_ref() };
+    let value = observable.value()?;
+    let gradient = observable.gradient()?.into_iter();
     Ok(Integral {
         name: declared.name.clone(),
         latex: declared.latex.clone(),
         kind: declared.kind,
         weight: declared.weight,
         assumed: declared.assumed,
-        value: observable.value()?,
-        gradient: observable.gradient()?,
+        value: form.map_or_else(|| written.restored(&value), |form| written.form(form, &value)),
+        gradient: gradient.map(|(symbol, entry)| (symbol, written.restored(&entry))).collect(),
     })
 }

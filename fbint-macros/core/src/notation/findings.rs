@@ -188,16 +188,7 @@ impl Notation<'_> {
 
     fn notes(&self, findings: &Findings) -> Vec<String> {
         let mut notes = Vec::new();
-        let dependent: Vec<IntegralId> =
-            findings.rank.sets.iter().filter_map(|members| members.last().copied()).collect();
-        if !dependent.is_empty() {
-            let verb = if dependent.len() == 1 { "is a function" } else { "are functions" };
-            let pronoun = if dependent.len() == 1 { "it" } else { "them" };
-            let members = self.quoted(&dependent);
-            notes.push(format!(
-                "{members} {verb} of the integrals listed before: keeping those keeps {pronoun}, and DF has not full rank"
-            ));
-        }
+        notes.extend(findings.rank.sets.iter().filter_map(|members| self.dependence(members)));
         let needless = needless(self.derivation, &findings.conservation);
         if !needless.is_empty() {
             let verb = if needless.len() == 1 { "is" } else { "are" };
@@ -212,6 +203,20 @@ impl Notation<'_> {
         }
         notes.extend(findings.doubts.iter().map(|doubt| self.doubt(doubt)));
         notes
+    }
+
+    /// What it means that the gradient of the last of these integrals is a combination of those of the others in general position.
+    fn dependence(&self, members: &[IntegralId]) -> Option<String> {
+        let (last, others) = members.split_last()?;
+        let last = self.quoted(&[*last]);
+        Some(match others {
+            [] => format!("{last} is the same in every state, and DF does not have full rank"),
+            others => format!(
+                "an equation binds {last} to {}: near almost every state it is a function of them, so that keeping them keeps it \
+                 there; DF does not have full rank",
+                self.quoted(others)
+            ),
+        })
     }
 
     fn doubt(&self, doubt: &Doubt) -> String {

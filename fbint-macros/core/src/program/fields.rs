@@ -10,7 +10,7 @@
 //! Where the field is given, X is what was given.
 
 use super::Program;
-use super::lower::{Lowering, Stage};
+use super::lower::{Lowering, Order, Stage};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
@@ -128,7 +128,7 @@ pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
     let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
     let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
     add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
-    let outputs = lowering.sums(rows.into_iter().collect());
+    let outputs = lowering.sums(Order::Arranged, rows.into_iter().collect());
     lowering.builder.finish(outputs)
 }
 
@@ -164,7 +164,11 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
             }
         }
     }
-    let outputs = lowering.sums(rows.into_iter().collect());
+    let order = match &derivation.field {
+        Field::Given(_) => Order::Written,
+        Field::Dirac(_) => Order::Arranged,
+    };
+    let outputs = lowering.sums(order, rows.into_iter().collect());
     lowering.builder.finish(outputs)
 }
 

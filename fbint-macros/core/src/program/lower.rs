@@ -5,6 +5,9 @@
 //! and deterministic). Signs are normalised so that a - b and b - a are one value. In the rows of the field this *collects*
 //! by itself: the terms c_1 dg_1/dq_j and y_2 dg'_2/dp_j that multiply the same vector entry become (c_1 + y_2) times
 //! that entry, and the sum of scalars is the same value for every j.
+//!
+//! What is declared is added up in the order in which it is written, unless a factor is taken out of it: people write differences
+//! of large numbers so that they keep their digits.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -41,6 +44,15 @@ pub(super) enum Stage {
     ReuseSums,
     /// Pairs of terms that several rows have are added once.
     SharePairs,
+}
+
+/// The order in which the terms of a sum are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// As they come.
+    Written,
+    /// By what they depend on, so that sums with terms in common begin alike.
+    Arranged,
 }
 
 /// Lowers expressions into one builder.
@@ -163,7 +175,7 @@ impl<'a> Lowering<'a> {
             Expression::Symbol(symbol) => Monomial::value(self.symbol(*symbol)),
             Expression::Sum(terms) => {
                 let terms = terms.iter().map(|term| self.monomial(term)).collect();
-                self.sum(terms)
+                self.sum_in(Order::Written, terms)
             }
             Expression::Product(factors) => {
                 factors.iter().fold(Monomial::number(BigRational::one()), |product, factor| {
@@ -212,12 +224,17 @@ impl<'a> Lowering<'a> {
 
     /// The sum of monomials: what they share, times a value.
     pub(super) fn sum(&mut self, terms: Vec<Monomial>) -> Monomial {
+        self.sum_in(Order::Arranged, terms)
+    }
+
+    /// The sum of monomials, added in this order unless a factor is taken out of several.
+    pub(super) fn sum_in(&mut self, order: Order, terms: Vec<Monomial>) -> Monomial {
         let mut terms = merge_like_terms(terms);
         if terms.len() <= 1 {
             return terms.pop().unwrap_or_else(|| Monomial::number(BigRational::zero()));
         }
-        self.arrange(&mut terms);
-        let key = terms.clone();
+        let mut key = terms.clone();
+        self.arrange(&mut key);
         if let Some(known) = self.sums.get(&key) {
             return known.clone();
         }
@@ -227,12 +244,17 @@ impl<'a> Lowering<'a> {
             terms = shorter;
         }
         let shared = take_shared(&mut terms);
+        let count = terms.len();
         terms = self.collect(terms);
         let result = if terms.len() == 1 {
             shared.times(&terms[0])
         } else {
-            self.arrange(&mut terms);
-            let sign = if terms[0].coefficient.is_negative() { -BigRational::one() } else { BigRational::one() };
+            let is_written = order == Order::Written && terms.len() == count;
+            if !is_written {
+                self.arrange(&mut terms);
+            }
+            let is_turned = is_turned(&terms, if is_written { &key[0] } else { &terms[0] });
+            let sign = if is_turned { -BigRational::one() } else { BigRational::one() };
             let value = self.add_up(&terms, &sign);
             shared.times(&Monomial::value(value)).times(&Monomial::number(sign))
         };
@@ -378,19 +400,37 @@ impl<'a> Lowering<'a> {
         if !magnitude.is_one() || monomial.factors.is_empty() {
             groups[0] = Some(self.builder.constant(to_f64(&magnitude)));
         }
-        for (&value, &exponent) in &monomial.factors {
+        let mut powers = monomial.key();
+        powers.sort_by_key(|&(_, exponent)| exponent == 2);
+        for (value, exponent) in powers {
             let group = match self.kind(value) {
                 DependsOn::Parameter => 0,
                 DependsOn::Scalar => 1,
                 DependsOn::State => 2,
             };
-            let power = self.builder.powi(value, exponent);
-            groups[group] = Some(groups[group].map_or(power, |product| self.builder.mul(product, power)));
+            groups[group] = Some(self.times_power(groups[group], value, exponent));
         }
         let factors = groups.into_iter().flatten().chain(outside);
         let product = factors.reduce(|product, factor| self.builder.mul(product, factor));
         let product = product.unwrap_or_else(|| self.builder.constant(1.0));
         if negative { self.builder.neg(product) } else { product }
+    }
+
+    /// A product times a power. As (x y) y, x y^2 takes no more operations than with a square that nothing else has computed, and
+    /// overflows no earlier than it has to.
+    fn times_power(&mut self, product: Option<Value>, value: Value, exponent: i32) -> Value {
+        match product {
+            Some(product)
+                if exponent == 2 && self.kind(value) == DependsOn::State && !self.builder.has_square(value) =>
+            {
+                let product = self.builder.mul(product, value);
+                self.builder.mul(product, value)
+            }
+            product => {
+                let power = self.builder.powi(value, exponent);
+                product.map_or(power, |product| self.builder.mul(product, power))
+            }
+        }
     }
 
     /// Whether squares of the factors are shared: computed already, or of parameters, so that they are computed once.
@@ -422,4 +462,12 @@ impl<'a> Lowering<'a> {
         }
         self.kinds[value.index()]
     }
+}
+
+/// Whether minus the sum of the terms is computed: where this term is negative, so that a - b and b - a are one value, unless
+/// the sum would have to begin with two negative terms.
+fn is_turned(terms: &[Monomial], by: &Monomial) -> bool {
+    let is_negative = |term: &Monomial| term.coefficient.is_negative();
+    let by = is_negative(by);
+    by != terms[..2].iter().all(|term| is_negative(term) != by)
 }

@@ -1,6 +1,6 @@
 //! Terms of sums: an exact number times powers of values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
@@ -125,14 +125,19 @@ pub(super) fn is_moderate(number: &BigRational) -> bool {
     magnitude(number).abs() < 500
 }
 
-/// The terms in the order of their factors, one for all that differ in their coefficients alone.
+/// The terms in their order, one for all that differ in their coefficients alone.
 pub(super) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
-    let mut merged: BTreeMap<Vec<(Value, i32)>, BigRational> = BTreeMap::new();
-    for term in &terms {
-        *merged.entry(term.key()).or_insert_with(BigRational::zero) += &term.coefficient;
+    let mut places: HashMap<Factors, usize> = HashMap::new();
+    let mut merged: Vec<Monomial> = Vec::new();
+    for term in terms {
+        let place = *places.entry(term.key()).or_insert(merged.len());
+        match merged.get_mut(place) {
+            Some(known) => known.coefficient += &term.coefficient,
+            None => merged.push(term),
+        }
     }
-    let terms = merged.into_iter().filter(|(_, coefficient)| !coefficient.is_zero());
-    terms.map(|(key, coefficient)| Monomial { coefficient, factors: key.into_iter().collect() }).collect()
+    merged.retain(|term| !term.is_zero());
+    merged
 }
 
 /// Divides the terms by what all of them share, and returns it.

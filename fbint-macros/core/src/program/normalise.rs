@@ -11,7 +11,7 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Value;
-use super::lower::{Lowering, Stage};
+use super::lower::{Lowering, Order, Stage};
 use super::monomial::{Monomial, is_moderate};
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Symbol;
@@ -57,7 +57,7 @@ impl Normalised {
     /// f for each integral.
     pub(super) fn integrals(&self, lowering: &mut Lowering) -> Vec<Value> {
         let mut value = |form: &Vec<Monomial>| {
-            let sum = lowering.sum(form.clone());
+            let sum = lowering.sum_in(Order::Written, form.clone());
             lowering.materialise(&sum)
         };
         self.forms.rows().map(&mut value).collect()
@@ -65,7 +65,7 @@ impl Normalised {
 
     /// F itself.
     pub(super) fn value(&self, lowering: &mut Lowering, id: IntegralId) -> Monomial {
-        let form = lowering.sum(self.forms[id].clone());
+        let form = lowering.sum_in(Order::Written, self.forms[id].clone());
         let sum = if self.offsets[id].is_zero() { form } else { lowering.sum(vec![form, self.offsets[id].clone()]) };
         sum.times(&self.scales[id])
     }

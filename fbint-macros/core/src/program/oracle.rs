@@ -64,7 +64,13 @@ impl<'a> Oracle<'a> {
 
     /// Df^T c
     pub(super) fn constraint_covector(&self, state: Symbol) -> f64 {
-        self.multipliers.rows().zip(self.gradients.rows()).map(|(c, row)| c * row[state]).sum()
+        self.sum(self.multipliers.rows().zip(self.gradients.rows()).map(|(c, row)| c * row[state]))
+    }
+
+    /// The sum of terms, with an error relative to them.
+    fn sum(&self, terms: impl Iterator<Item = f64>) -> f64 {
+        let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term| (sum + term, size + term.abs()));
+        sum + size * self.errors.map_or(0.0, |error| error())
     }
 
     /// J y
@@ -129,7 +135,7 @@ impl<'a> Oracle<'a> {
     fn combined(&self, y: &[f64], scale: impl Fn(Symbol) -> f64) -> Vec<f64> {
         let entry = |state: Symbol| {
             let terms = y.iter().zip(self.gradients.rows());
-            scale(state) * terms.map(|(y, row)| y * row[state]).sum::<f64>()
+            scale(state) * self.sum(terms.map(|(y, row)| y * row[state]))
         };
         self.derivation.symbols.states().map(entry).collect()
     }

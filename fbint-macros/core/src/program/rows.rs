@@ -5,18 +5,20 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::lower::{DependsOn, Lowering, Stage};
+use super::lower::{DependsOn, Lowering, Order, Stage};
 use super::monomial::{Monomial, merge_like_terms, pair};
 use super::{Instruction, Value};
 
 impl Lowering<'_> {
     /// Several sums, which share pairs of terms as well as single ones.
-    pub(super) fn sums(&mut self, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
+    pub(super) fn sums(&mut self, order: Order, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
         let mut rows: Vec<Vec<Monomial>> = rows
             .into_iter()
             .map(|row| {
                 let mut terms = merge_like_terms(row);
-                self.arrange(&mut terms);
+                if order == Order::Arranged {
+                    self.arrange(&mut terms);
+                }
                 if self.stage >= Stage::Collect {
                     terms = self.collect(terms);
                 }
@@ -26,20 +28,26 @@ impl Lowering<'_> {
         while self.stage >= Stage::SharePairs && self.share_pairs(&mut rows) {}
         rows.into_iter()
             .map(|mut terms| {
-                self.arrange(&mut terms);
-                terms.sort_by_cached_key(|term| self.place(term));
+                match order {
+                    Order::Arranged => {
+                        self.arrange(&mut terms);
+                        terms.sort_by_cached_key(|term| (self.is_product(term), term.coefficient.is_negative()));
+                    }
+                    Order::Written => {
+                        terms.sort_by_cached_key(|term| self.is_product(term));
+                        begin_without_a_sign(&mut terms);
+                    }
+                }
                 self.add_up(&terms, &BigRational::one())
             })
             .collect()
     }
 
-    /// The sort key of a term of a sum: first what is not a product, since a product fuses with the addition free of charge, and
-    /// among those first what has no sign.
-    fn place(&mut self, term: &Monomial) -> (bool, bool) {
-        let product = term.factors.keys().any(|&value| {
+    /// Whether a term of a sum is a product: those come last, since a product fuses with the addition free of charge.
+    fn is_product(&mut self, term: &Monomial) -> bool {
+        term.factors.keys().any(|&value| {
             matches!(self.builder.instruction(value), Instruction::Mul(..)) && self.kind(value) != DependsOn::Parameter
-        });
-        (product, term.coefficient.is_negative())
+        })
     }
 
     /// Makes pairs of terms that several rows have, or have with both signs turned, one term; whether there were any.
@@ -80,5 +88,14 @@ impl Lowering<'_> {
             any = true;
         }
         any
+    }
+}
+
+/// Brings the first term without a sign to the front where the first two have one. Where one of the two has none, their
+/// difference is computed.
+fn begin_without_a_sign(terms: &mut [Monomial]) {
+    let place = terms.iter().position(|term| !term.coefficient.is_negative());
+    if let Some(place) = place.filter(|&place| place > 1) {
+        terms[..=place].rotate_right(1);
     }
 }

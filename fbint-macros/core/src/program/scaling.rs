@@ -5,12 +5,13 @@
 //! that the terms of every sum are about equal, and arguments of functions about one: linear equations, one for each term
 //! but the first, to which the method of Kaczmarz finds a solution near zero, or a compromise where there is none.
 
+use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use crate::derivation::{Coefficient, Derivation, Field};
-use crate::expression::{Expression, Function, Symbol};
+use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::points::{IntegralSizes, Sizes};
-use crate::scaled::magnitude;
+use crate::scaled::{magnitude, power_of_two};
 use crate::table::Table;
 
 /// Passes over the equations, and the part by which each has to lower the residuals.
@@ -80,7 +81,7 @@ impl Term {
 
     fn multiply(&mut self, factor: &Expression, exponent: f64) {
         match factor {
-            Expression::Number(number) => self.logarithm += exponent * magnitude(number) as f64,
+            Expression::Number(number) => self.logarithm += exponent * logarithm(number),
             Expression::Symbol(symbol) => self.raise(*symbol, exponent),
             Expression::Sum(terms) => {
                 let first = terms.iter().find(|term| term.as_number().is_none());
@@ -111,6 +112,12 @@ impl Term {
     fn at(&self, logarithms: &Table<Symbol, f64>) -> f64 {
         self.logarithm + self.degrees.iter().map(|(symbol, degree)| degree * logarithms[*symbol]).sum::<f64>()
     }
+}
+
+/// The binary logarithm of the magnitude of a number, which may be out of the range of doubles.
+fn logarithm(number: &BigRational) -> f64 {
+    let size = magnitude(number);
+    size as f64 + to_f64(&(number / power_of_two(size))).abs().log2()
 }
 
 /// What should be of size one: quotients of the terms of a sum, and arguments of functions.

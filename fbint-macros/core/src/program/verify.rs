@@ -16,8 +16,6 @@ const VERIFIED: f64 = 1e-7;
 const LEAST: f64 = 1e-290;
 /// What is smaller than this, relative to the largest entry, may have been rounded to nothing on the way.
 const NOTHING: f64 = 1e-60;
-/// A difference up to this many times what one trial says of rounding is rounding.
-const LARGE: f64 = 1e3;
 /// Points at which every term matters.
 const BALANCED: usize = 6;
 
@@ -102,24 +100,19 @@ impl Test<'_> {
         if obtained.iter().zip(&self.expected).all(near) {
             return Ok(true);
         }
-        let mut verified = false;
         let with_errors =
             |error: &dyn Fn() -> f64| (self.function.expected)(&Oracle::at(self.derivation, self.point, Some(error)));
         let of_program = rounding(self.program, input, law, self.point);
-        // One look tells a fault from rounding where it is large, and takes a quarter of the time.
-        for (trials, margin) in [(1, LARGE), (TRIALS, 1.0)] {
-            let of_expected = spread(self.point, &self.expected, trials, with_errors);
-            let tolerances: Vec<f64> = of_program.iter().zip(&of_expected).map(|(a, b)| a + b).collect();
-            let far = |((x, y), tolerance): ((&f64, &f64), &f64)| {
-                !near((x, y)) && ((x - y).is_nan() || (x - y).abs() > margin * tolerance)
-            };
-            if obtained.iter().zip(&self.expected).zip(&tolerances).any(far) {
-                return fault;
-            }
-            let little = |((x, y), tolerance): ((&f64, &f64), &f64)| near((x, y)) || *tolerance <= VERIFIED * scale;
-            verified = obtained.iter().zip(&self.expected).zip(&tolerances).all(little);
+        let of_expected = spread(self.point, &self.expected, TRIALS, with_errors);
+        let tolerances: Vec<f64> = of_program.iter().zip(&of_expected).map(|(a, b)| a + b).collect();
+        let far = |((x, y), tolerance): ((&f64, &f64), &f64)| {
+            !near((x, y)) && ((x - y).is_nan() || (x - y).abs() > *tolerance)
+        };
+        if obtained.iter().zip(&self.expected).zip(&tolerances).any(far) {
+            return fault;
         }
-        Ok(verified)
+        let little = |((x, y), tolerance): ((&f64, &f64), &f64)| near((x, y)) || *tolerance <= VERIFIED * scale;
+        Ok(obtained.iter().zip(&self.expected).zip(&tolerances).all(little))
     }
 }
 

@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 /// Primes that were drawn at random, so that nothing which a declaration contains is a multiple of several by accident.
-pub(crate) const PRIMES: [u64; 12] = [
+pub(super) const PRIMES: [u64; 12] = [
     1_252_066_142_632_684_399,
     1_456_514_108_370_962_441,
     1_404_095_030_073_777_707,
@@ -23,23 +23,23 @@ pub(crate) const PRIMES: [u64; 12] = [
 
 /// The residues modulo a prime.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field(pub(crate) u64);
+pub(super) struct Field(pub(super) u64);
 
 impl Field {
-    pub(crate) fn add(self, a: u64, b: u64) -> u64 {
+    pub(super) fn add(self, a: u64, b: u64) -> u64 {
         let sum = a + b;
         if sum >= self.0 { sum - self.0 } else { sum }
     }
 
-    pub(crate) fn negative(self, a: u64) -> u64 {
+    pub(super) fn negative(self, a: u64) -> u64 {
         if a == 0 { 0 } else { self.0 - a }
     }
 
-    pub(crate) fn multiply(self, a: u64, b: u64) -> u64 {
+    pub(super) fn multiply(self, a: u64, b: u64) -> u64 {
         (u128::from(a) * u128::from(b) % u128::from(self.0)) as u64
     }
 
-    pub(crate) fn raise(self, base: u64, mut exponent: u64) -> u64 {
+    pub(super) fn raise(self, base: u64, mut exponent: u64) -> u64 {
         let (mut square, mut power) = (base, 1);
         while exponent > 0 {
             if exponent & 1 == 1 {
@@ -52,12 +52,12 @@ impl Field {
     }
 
     /// By Fermat's little theorem.
-    pub(crate) fn inverse(self, residue: u64) -> Option<u64> {
+    pub(super) fn inverse(self, residue: u64) -> Option<u64> {
         (residue != 0).then(|| self.raise(residue, self.0 - 2))
     }
 
     /// `None` where the denominator vanishes.
-    pub(crate) fn residue(self, number: &BigRational) -> Option<u64> {
+    pub(super) fn residue(self, number: &BigRational) -> Option<u64> {
         let residue = |part: &BigInt| part.mod_floor(&BigInt::from(self.0)).to_u64();
         let numerator = residue(number.numer())?;
         if number.is_integer() {
@@ -67,7 +67,7 @@ impl Field {
     }
 
     /// A residue that depends on nothing but the seed (SplitMix64).
-    pub(crate) fn random(self, seed: u64) -> u64 {
+    pub(super) fn random(self, seed: u64) -> u64 {
         let mut bits = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

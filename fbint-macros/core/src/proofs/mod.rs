@@ -11,6 +11,7 @@ pub mod involution;
 mod kinetic_energy;
 mod linear;
 mod linear_form;
+mod modular;
 mod point;
 mod rank;
 mod rates;
@@ -32,7 +33,7 @@ pub use states::Values;
 #[cfg(feature = "derive")]
 pub(crate) use {
     degree::{Degree, degree_in},
-    field::{Field, PRIMES},
     identities::vanishes_identically,
+    regularity::is_singular,
     states::{State, general, magnitude},
 };

@@ -34,12 +34,13 @@ pub fn rank(derivation: &Derivation) -> Rank {
 }
 
 /// Each row that is a combination of earlier ones, together with them: elimination in precise numbers, which masses of any
-/// size do not mislead. `None` where a gradient is not defined.
+/// size do not mislead. `None` where a gradient is not defined, or an entry is below the range of precise numbers.
 fn dependent_rows(derivation: &Derivation, state: &Values) -> Option<Vec<Vec<IntegralId>>> {
     let state = State::new(state);
     let mut rows = Vec::new();
     for (id, integral) in derivation.integrals.iter() {
-        let entries = integral.gradient.iter().map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?)));
+        let entry = |entry| state.evaluate(entry).filter(|value| !value.is_lost());
+        let entries = integral.gradient.iter().map(|(symbol, slope)| Some((*symbol, entry(slope)?)));
         rows.push(Combination {
             entries: entries.collect::<Option<_>>()?,
             weights: BTreeMap::from([(id, Real::from(1.0))]),

@@ -4,6 +4,7 @@
 //! dependent in doubles, so numbers of 256 bits look again.
 
 use super::elimination::solve;
+use super::modular::are_dependent;
 use super::states::{State, Values};
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Expression;
@@ -22,13 +23,27 @@ pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId
         match regularity(derivation, &|expression| point.evaluate(expression)) {
             Regularity::Full => return None,
             Regularity::Undefined => {}
-            Regularity::Deficient(_) if is_regular(derivation, &State::new(&values_at(&point, derivation))) => {
-                return None;
+            Regularity::Deficient(members) => {
+                let state = State::new(&values_at(&point, derivation));
+                if is_regular(derivation, &state) {
+                    return None;
+                }
+                if !has_lost_entries(derivation, &state) || is_singular(derivation, &members) {
+                    singularity = Some(members);
+                }
             }
-            Regularity::Deficient(members) => singularity = Some(members),
         }
     }
     singularity
+}
+
+/// Whether the columns of C that belong to these constraints are proved to be dependent in every state.
+pub(crate) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
+    derivation.constraints().is_some_and(|constraints| {
+        let all = constraints.members();
+        let columns: Vec<usize> = (0..all.len()).filter(|&column| members.contains(&all[column])).collect();
+        are_dependent(&constraints.matrix(), &columns)
+    })
 }
 
 /// The rank of C in one state.
@@ -74,6 +89,14 @@ pub(super) fn is_regular(derivation: &Derivation, state: &State) -> bool {
     let rows = matrix.iter().map(|row| row.iter().map(|entry| state.evaluate(entry)).collect());
     let rows: Option<Vec<Vec<Real>>> = rows.collect();
     rows.is_some_and(|rows| solve(rows, zeros).is_some())
+}
+
+/// Whether precise numbers have lost an entry of C, as that of (x / 10)^400 at x = 1, which is below their range: then they do not
+/// tell whether it vanishes.
+fn has_lost_entries(derivation: &Derivation, state: &State) -> bool {
+    let matrix = derivation.constraints().map_or_else(Vec::new, Constraints::matrix);
+    let mut entries = matrix.iter().flatten().filter_map(|entry| state.evaluate(entry));
+    entries.any(|entry| entry.is_lost())
 }
 
 /// The columns that a vector of the null space involves, if there is one: Gaussian elimination with complete pivoting on rows

@@ -92,11 +92,17 @@ pub(super) fn consistent(derivation: &Derivation, start: Values) -> Option<State
     refine(derivation, &members, &descend(derivation, &members, start)?)
 }
 
-/// Gauss-Newton steps for F = 0 over some of the integrals, damped as much as they must be to lower |F|.
+/// Gauss-Newton steps for F = 0 over some of the integrals, damped as much as they must be to lower |F|, where each integral
+/// whose first value is small is divided by it.
 pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], mut x: Values) -> Option<Values> {
     let mut damping = 1e-9;
-    let mut residual = values(derivation, members, &x);
-    let (first, farthest) = (residual.clone(), FARTHEST * norm(x.rows()));
+    let first = values(derivation, members, &x);
+    let sizes: Vec<f64> =
+        first.iter().map(|value| if value.is_normal() { value.abs().min(1.0) } else { 1.0 }).collect();
+    let scaled =
+        |values: Vec<f64>| -> Vec<f64> { values.iter().zip(&sizes).map(|(value, size)| value / size).collect() };
+    let mut residual = scaled(first.clone());
+    let farthest = FARTHEST * norm(x.rows());
     for _ in 0..STEPS {
         let before = norm(&residual);
         if !before.is_finite() || norm(x.rows()) > farthest {
@@ -104,15 +110,18 @@ pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], mut x: Va
         }
         let is_zero = |(index, entry): (usize, &f64)| {
             let terms = magnitude(&derivation.integrals[members[index]].value, &x);
-            entry.abs() <= CONVERGED * terms.max(first[index].abs().min(1.0))
+            entry.abs() * sizes[index] <= CONVERGED * terms.max(first[index].abs().min(1.0))
         };
         if residual.iter().enumerate().all(is_zero) {
             return Some(x);
         }
-        let rows = rows(derivation, members, &x);
+        let mut rows = rows(derivation, members, &x);
+        for (row, size) in rows.iter_mut().zip(&sizes) {
+            row.iter_mut().for_each(|(_, slope)| *slope /= size);
+        }
         loop {
             let next = stepped(&x, &rows, damping, &residual)?;
-            let next_residual = values(derivation, members, &next);
+            let next_residual = scaled(values(derivation, members, &next));
             if norm(&next_residual) < before {
                 (x, residual) = (next, next_residual);
                 damping = (damping / 10.0).max(1e-13);

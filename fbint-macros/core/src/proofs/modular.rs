@@ -11,8 +11,8 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
 
+use super::field::{Field, PRIMES};
 use crate::expression::Expression;
-use crate::proofs::{Field, PRIMES};
 
 const FIELD: Field = Field(PRIMES[0]);
 /// Points, nearly all of which must be defined.

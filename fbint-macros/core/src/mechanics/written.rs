@@ -1,0 +1,95 @@
+//! Forms in which functions are declared.
+//!
+//! People write (x - y) - s where x and y are large and near one another, and (x y)^2 where x is large and y is small. The algebra
+//! has an order of its own: y + (s - x) has fewer digits, and x^2 y^2 overflows earlier. So what is declared keeps its form, and in
+//! what is derived, declared sums are found by their terms.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use num_rational::BigRational;
+
+use crate::derivation::{Dynamics, Problem};
+use crate::expression::Expression;
+
+/// The declared sums whose order matters: those of three terms or more.
+pub(super) struct Written {
+    /// By their terms in order, with all sums within resolved.
+    sums: BTreeMap<Vec<Expression>, Expression>,
+}
+
+impl Written {
+    pub(super) fn of(problem: &Problem) -> Self {
+        let mut written = Self { sums: BTreeMap::new() };
+        problem
+            .integrals
+            .rows()
+            .filter_map(|integral| integral.value.as_ref())
+            .for_each(|value| written.collect(value));
+        problem.dynamics.hamiltonian().into_iter().for_each(|hamiltonian| written.collect(hamiltonian));
+        if let Dynamics::Given { rates } = &problem.dynamics {
+            rates.iter().for_each(|rate| written.collect(rate));
+        }
+        written
+    }
+
+    fn collect(&mut self, expression: &Expression) {
+        if matches!(expression, Expression::Sum(_)) {
+            let terms = terms(expression);
+            if terms.len() > 2 {
+                self.sums.entry(terms).or_insert_with(|| expression.clone());
+            }
+        }
+        expression.children().for_each(|child| self.collect(child));
+    }
+
+    /// A declared function, as the algebra has it if that takes fewer operations.
+    pub(super) fn form(&self, declared: &Expression, derived: &Expression) -> Expression {
+        if declared.operations() <= derived.operations() { with_squares(declared) } else { self.restored(derived) }
+    }
+
+    /// The expression with every sum that is declared, or minus one, as it is declared.
+    pub(super) fn restored(&self, expression: &Expression) -> Expression {
+        let restored = expression.mapped(&|child| self.restored(child));
+        if !matches!(restored, Expression::Sum(_)) {
+            return restored;
+        }
+        let (as_it_is, negated) = (self.sums.get(&terms(&restored)), self.sums.get(&terms(&-restored.clone())));
+        match (as_it_is, negated) {
+            (Some(sum), _) => sum.clone(),
+            (None, Some(sum)) => -sum.clone(),
+            (None, None) => restored,
+        }
+    }
+}
+
+/// The expression with x^2 for x x.
+fn with_squares(expression: &Expression) -> Expression {
+    let expression = expression.mapped(&with_squares);
+    let Expression::Product(factors) = &expression else { return expression };
+    let pairs = factors.chunk_by(|a, b| a == b).map(|equal| match equal {
+        [factor] => factor.clone(),
+        [factor, ..] => Expression::Power(Arc::new(factor.clone()), BigRational::from_integer(equal.len().into())),
+        [] => Expression::one(),
+    });
+    Expression::product(pairs)
+}
+
+/// The terms of a sum of sums, in an order that does not depend on how it is written.
+fn terms(sum: &Expression) -> Vec<Expression> {
+    let mut terms = Vec::new();
+    push_terms(sum, false, &mut terms);
+    terms.sort();
+    terms
+}
+
+fn push_terms(expression: &Expression, negated: bool, terms: &mut Vec<Expression>) {
+    match expression {
+        Expression::Sum(inner) => inner.iter().for_each(|term| push_terms(term, negated, terms)),
+        Expression::Product(factors) if factors.len() == 2 && factors[0] == Expression::integer(-1) => {
+            push_terms(&factors[1], !negated, terms);
+        }
+        term if negated => terms.push(-term.clone()),
+        term => terms.push(term.clone()),
+    }
+}
