@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use fbint_macros_core::prepared::{Order, Surroundings};
 use fbint_tests::compiler::Declaration;
 
+use crate::mutations::sealed;
+
 const OSCILLATOR: &str = "#[feedback_system(coordinates(x), momenta(p), \
     hamiltonian = p.powi(2) / (2 * m) + k * x.powi(2) / 2)] pub struct Oscillator { pub m: f64, pub k: f64 }";
 
@@ -89,6 +91,15 @@ fn what_is_written_is_used_and_kept_current() {
     let used = package.expand(OSCILLATOR, Order::Use).expect("a derivation");
     assert!(kept(&used) && used.starts_with(&derived));
     package.expand(OSCILLATOR, Order::Check).expect("it is current");
+    // A file that fits is not taken for current by who orders it to be.
+    let older = sealed(&text.replace("(* 1/2 (+", "(* 1/4 2 (+"));
+    assert_ne!(older, text);
+    fs::write(&first, &older).expect("a file");
+    assert!(kept(&package.expand(OSCILLATOR, Order::Use).expect("a derivation")));
+    let error = package.expand(OSCILLATOR, Order::Check).unwrap_err();
+    assert!(error.contains("is not what is derived from this declaration"), "{error}");
+    package.expand(OSCILLATOR, Order::Write).expect("a derivation");
+    assert_eq!(fs::read_to_string(&first).expect("a file"), text);
     // Names, comments and formatting do not matter.
     let renamed = OSCILLATOR.replace("k:", "stiffness:").replace("k *", "/* Hooke */ stiffness  *").replace("x", "q");
     assert!(kept(&package.expand(&renamed, Order::Check).expect("it is current")));

@@ -78,7 +78,7 @@ fn values(derivation: &Derivation) -> Vec<f64> {
 }
 
 /// The text with its checksum made anew, as `write` makes it.
-fn sealed(text: &str) -> String {
+pub(crate) fn sealed(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let content: String = lines[..lines.len().saturating_sub(1)].iter().flat_map(|line| [line, "\n"]).collect();
     let checksum = fbint_macros_core::prepared::checksum(&content);

@@ -28,22 +28,22 @@ pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn
     let problem = &messages.model.problem;
     let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble, surroundings))?;
     let Some(folder) = surroundings.folder() else { return derived(messages) };
-    match (offer(&folder, problem, order), order) {
-        (Offer::Usable(prepared, file), order) => {
-            if order == Order::Check && cfg!(feature = "derive") && !is_derived_again(messages, &prepared)? {
+    // What is written is derived, also where a file fits: it may be of an older version of fbint. A package without the folder keeps
+    // nothing.
+    let can_derive = cfg!(feature = "derive");
+    if can_derive && (order == Order::Write || !folder.exists()) {
+        return derived(messages);
+    }
+    match offer(&folder, problem) {
+        Offer::Usable(prepared, file) => {
+            if order == Order::Check && can_derive && !is_derived_again(messages, &prepared)? {
                 let text = format!("`{file}` is not what is derived from this declaration");
                 return Err(messages.trouble(&Trouble::Stale(text), surroundings));
             }
             Ok(Origin { doubts: proofs::doubts(&prepared.derivation), prepared: *prepared, file: Some(file) })
         }
-        (Offer::Absent(_), Order::Use | Order::Write) | (Offer::Unusable(_), Order::Write)
-            if cfg!(feature = "derive") =>
-        {
-            derived(messages)
-        }
-        // A package without the folder keeps nothing.
-        (Offer::Absent(_), Order::Check) if cfg!(feature = "derive") && !folder.exists() => derived(messages),
-        (Offer::Absent(trouble) | Offer::Unusable(trouble), _) => Err(messages.trouble(&trouble, surroundings)),
+        Offer::Absent(_) if can_derive && order == Order::Use => derived(messages),
+        Offer::Absent(trouble) | Offer::Unusable(trouble) => Err(messages.trouble(&trouble, surroundings)),
     }
 }
 
@@ -91,9 +91,9 @@ fn usable(problem: &Problem, text: &str) -> Result<(), Trouble> {
     damage.map_or(Ok(()), |damage| Err(unusable(damage)))
 }
 
-fn offer(folder: &Folder, problem: &Problem, order: Order) -> Offer {
+fn offer(folder: &Folder, problem: &Problem) -> Offer {
     let name = &problem.name;
-    let (path, text) = match folder.find(problem, order != Order::Write) {
+    let (path, text) = match folder.find(problem) {
         Ok(Kept::File { path, text }) => (path, text),
         Ok(Kept::Outdated(path)) => {
             return Offer::Absent(Trouble::Stale(format!(

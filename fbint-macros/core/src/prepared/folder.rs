@@ -137,13 +137,13 @@ impl Folder {
         fs::symlink_metadata(self.package.join(FOLDER)).is_ok()
     }
 
-    /// The file for a problem; where `of_any_name`, one of a model of another name and the same mathematics will do.
-    pub fn find(&self, problem: &Problem, of_any_name: bool) -> Result<Kept, Trouble> {
+    /// The file for a problem, or one of a model of another name and the same mathematics.
+    pub fn find(&self, problem: &Problem) -> Result<Kept, Trouble> {
         let names = self.names()?;
         let own = file_name(&problem.name, problem);
         let same = file_name("", problem);
         let found = names.iter().find(|name| **name == own);
-        let found = found.or_else(|| names.iter().find(|name| of_any_name && name.ends_with(&same)));
+        let found = found.or_else(|| names.iter().find(|name| name.ends_with(&same)));
         if let Some(name) = found {
             return Ok(Kept::File { path: path(name), text: self.text(name)? });
         }
@@ -154,6 +154,8 @@ impl Folder {
 
     /// Keeps the text for a problem, and gives the file's path within the package: the file has all of the text, or is not there.
     pub fn keep(&self, problem: &Problem, text: &str) -> Result<String, Trouble> {
+        // Nothing is written through a link.
+        self.names()?;
         let name = file_name(&problem.name, problem);
         let folder = self.package.join(FOLDER);
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
