@@ -12,7 +12,7 @@ mod magnitudes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fbint_macros_core::check::{Verdict, check};
+use fbint_macros_core::check::{self, Verdict};
 use fbint_macros_core::derivation::{Constraints, Derivation, Field, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
@@ -226,7 +226,7 @@ mod derivations {
     fn every_harmful_fault_is_caught<S: Declared>(system: &mut S) {
         let good = Declaration::of_system(S::NAME).compile();
         let checks = Checks::new(system, &good.programs);
-        assert_eq!(check(&good.model.problem, &good.derivation), Verdict::Agreement, "{}", S::NAME);
+        assert_eq!(check::check(&good.model.problem, &good.derivation), Verdict::Agreement, "{}", S::NAME);
         let mut random = Random::new(4);
         let mut tally = Tally::default();
         for _ in 0..if S::STATE.len() < 48 { 30 } else { 10 } {
@@ -235,7 +235,7 @@ mod derivations {
             // A program that divides by an entry that is gone is not written.
             match catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) {
                 Ok(Ok(programs)) => checks.judge(&programs, &fault, &mut tally, || {
-                    matches!(check(&good.model.problem, &derivation), Verdict::Disagreement(_))
+                    matches!(check::check(&good.model.problem, &derivation), Verdict::Disagreement(_))
                 }),
                 Ok(Err(_)) | Err(_) => tally.refused += 1,
             }
