@@ -320,7 +320,6 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         let run = self.gains.simulation(simulation, member).run_with(&plan.settings)?;
         Ok(run.trajectory().to_vec())
     }
-
 }
 
 impl<S: FeedbackSystem + Sync> Members<'_, S> {
