@@ -164,6 +164,9 @@ fn defaults_and_policies_are_those_of_simulations() {
     let projection = Projection::by_default::<SphericalPendulum>();
     let settings = Settings { every: Some(INTERVAL), projection, ..Settings::new(method, UNTIL) };
     assert_eq!(everything(&ensemble().run_one_by_one(&settings).unwrap()), everything(&by_default));
+    for boxed in [ensemble().boxed().run_with(&settings), ensemble().boxed().run_one_by_one(&settings)] {
+        assert_eq!(everything(&boxed.unwrap()), everything(&by_default));
+    }
     let (scaled, bae_chang) = (Gains::diagonal_scaled(2.0), Gains::bae_chang(0.01));
     assert_same(&ensemble().gains(scaled).run(method, UNTIL).unwrap(), |member| {
         simulation(member).gains(scaled).run(method, UNTIL)

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Every model, in the order in which they are listed.
-pub const MODELS: &[Entry] = &[
+pub static MODELS: &[Entry] = &[
     Entry::new("spherical-pendulum", "a point mass on a sphere under gravity", || {
         with_splittings(
             |pendulum: &SphericalPendulum| Ok(pendulum.start()),

@@ -1,6 +1,7 @@
 //! The command `fbint`: its arguments, and one module for each thing it does.
 
 mod arguments;
+#[cfg_attr(not(feature = "png"), path = "command/no_bitmap.rs")]
 mod bitmap;
 mod checkpoint;
 mod compare;

@@ -340,6 +340,7 @@ fn the_figure_of_a_run_shows_the_motion_first() -> Outcome {
     Ok(())
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn figures_are_drawn_as_png_where_there_are_fonts() -> Outcome {
     let folder = tempdir()?;
@@ -356,6 +357,18 @@ fn figures_are_drawn_as_png_where_there_are_fonts() -> Outcome {
     }
     let png = fs::read(folder.path().join("out/four-bar.png"))?;
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.len() > 10_000, "{} bytes", png.len());
+    Ok(())
+}
+
+#[cfg(not(feature = "png"))]
+#[test]
+fn a_figure_as_png_is_refused_with_what_to_do() -> Outcome {
+    let folder = tempdir()?;
+    let plot = ["run", MODEL, "--until", "0.1", "--plot", "a.PNG"];
+    for arguments in [&plot[..], &["reproduce", "four-bar", "--png"], &["work-precision", "--png"]] {
+        refused(&fbint(&folder, arguments)?, &["PNG", "cargo run --release --features png --", "SVG"]);
+    }
+    assert!(names_in(&folder)?.is_empty());
     Ok(())
 }
 

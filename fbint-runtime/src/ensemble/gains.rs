@@ -1,5 +1,6 @@
 //! The gains of an ensemble: none, one for all members, or one for each.
 
+use std::boxed::Box;
 use std::vec::Vec;
 
 use crate::error::Error;
@@ -20,6 +21,9 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     /// The field of a block.
     #[doc(hidden)]
     type Block<const V: usize>: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>>;
+    /// The field of the simulation of one member.
+    #[doc(hidden)]
+    type Simulated: Field<Vector = Vector<S>> + 'static;
 
     /// The number of members for which there are gains, or `None` if there are gains for any number.
     #[doc(hidden)]
@@ -37,17 +41,22 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
         Self: 'a;
     /// The simulation of one member.
     #[doc(hidden)]
-    fn simulation<'a>(&self, simulation: Simulation<'a, S>, member: usize) -> Simulation<'a, S, Self::Alone>;
+    fn simulation<'a>(&self, simulation: Simulation<'a, S>, member: usize) -> Simulation<'a, S, Self::Simulated>;
 }
+
+/// Gains whose kind the simulation of one member does not know; see [`Ensemble::boxed`](super::Ensemble::boxed).
+pub(super) struct Boxed<G>(pub(super) G);
 
 impl Sealed for () {}
 impl<K> Sealed for Gains<K> {}
 impl<K> Sealed for Vec<Gains<K>> {}
+impl<G> Sealed for Boxed<G> {}
 
 /// The derived field alone.
 impl<S: FeedbackSystem> EnsembleGains<S> for () {
     type Alone = PlainField<S>;
     type Block<const V: usize> = PlainField<S, Lanes<V>>;
+    type Simulated = PlainField<S>;
 
     fn count(&self) -> Option<usize> {
         None
@@ -73,6 +82,7 @@ impl<S: FeedbackSystem> EnsembleGains<S> for () {
 impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Gains<K> {
     type Alone = Feedback<S, K>;
     type Block<const V: usize> = Feedback<S, K, Lanes<V>>;
+    type Simulated = Feedback<S, K>;
 
     fn count(&self) -> Option<usize> {
         None
@@ -98,6 +108,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Gains<K> {
 impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Vec<Gains<K>> {
     type Alone = Feedback<S, K>;
     type Block<const V: usize> = Feedback<S, K, Lanes<V>>;
+    type Simulated = Feedback<S, K>;
 
     fn count(&self) -> Option<usize> {
         Some(self.len())
@@ -117,5 +128,34 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Vec<Gains<K>> {
 
     fn simulation<'a>(&self, simulation: Simulation<'a, S>, member: usize) -> Simulation<'a, S, Feedback<S, K>> {
         simulation.gains(self[member])
+    }
+}
+
+impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
+    type Alone = G::Alone;
+    type Block<const V: usize> = G::Block<V>;
+    type Simulated = Box<dyn Field<Vector = Vector<S>>>;
+
+    fn count(&self) -> Option<usize> {
+        self.0.count()
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        self.0.check()
+    }
+
+    fn alone(&self, system: &S, start: &Vector<S>, member: usize) -> Result<G::Alone, Error> {
+        self.0.alone(system, start, member)
+    }
+
+    fn block<'a, const V: usize>(lane: impl Fn(usize) -> &'a G::Alone) -> G::Block<V>
+    where
+        G: 'a,
+    {
+        G::block(lane)
+    }
+
+    fn simulation<'a>(&self, simulation: Simulation<'a, S>, member: usize) -> Simulation<'a, S, Self::Simulated> {
+        self.0.simulation(simulation, member).boxed()
     }
 }

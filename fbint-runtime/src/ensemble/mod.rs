@@ -32,6 +32,7 @@ use crate::scalar::Scalar;
 use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
+use gains::Boxed;
 pub use gains::EnsembleGains;
 pub use run::EnsembleRun;
 use statistics::Moments;
@@ -78,9 +79,14 @@ const PROGRESS_REPORTS: usize = 200;
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
 pub struct Ensemble<'a, S: FeedbackSystem, G = ()> {
+    members: Members<'a, S>,
+    gains: G,
+}
+
+/// All of an ensemble but the gains.
+struct Members<'a, S: FeedbackSystem> {
     systems: Systems<'a, S>,
     starts: Vec<Vector<S>>,
-    gains: G,
     interval: Option<f64>,
     projection: Option<Projection>,
     /// Whether the projection was chosen, and does not depend on the gains.
@@ -111,16 +117,16 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
     }
 
     fn with_systems<X: Into<Vector<S>>>(systems: Systems<'a, S>, starts: impl IntoIterator<Item = X>) -> Self {
-        Self {
+        let members = Members {
             systems,
             starts: starts.into_iter().map(Into::into).collect(),
-            gains: (),
             interval: None,
             projection: Projection::by_default::<S>(),
             is_projection_chosen: false,
             keeps_trajectories: false,
             watch: Mutex::new(Box::new(|_| ())),
-        }
+        };
+        Self { members, gains: () }
     }
 }
 
@@ -141,38 +147,45 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     }
 
     /// Projects every state onto all integrals after each step, with feedback or without.
-    pub fn projected(self, projection: Projection) -> Self {
-        Self { projection: Some(projection), is_projection_chosen: true, ..self }
+    pub fn projected(mut self, projection: Projection) -> Self {
+        self.members.projection = Some(projection);
+        self.members.is_projection_chosen = true;
+        self
     }
 
     /// The time between two samples, for statistics and trajectories. The default is a hundredth of the run. With a fixed step it
     /// is rounded to whole steps. The start and the end are always sampled.
     pub fn record_every(mut self, interval: f64) -> Self {
-        self.interval = Some(interval);
+        self.members.interval = Some(interval);
         self
     }
 
     /// Keeps the samples of every member: its state and the changes of its integrals at every time that is sampled.
     pub fn keep_trajectories(mut self) -> Self {
-        self.keeps_trajectories = true;
+        self.members.keeps_trajectories = true;
         self
     }
 
     /// Tells `watch` the fraction that is done from time to time, at most some 200 times in all, from the threads that make the
     /// runs.
     pub fn watched(mut self, watch: impl FnMut(f64) + Send + 'a) -> Self {
-        self.watch = Mutex::new(Box::new(watch));
+        self.members.watch = Mutex::new(Box::new(watch));
         self
     }
 
     fn with_gains<H>(self, gains: H) -> Ensemble<'a, S, H> {
-        let Self { systems, starts, interval, is_projection_chosen, keeps_trajectories, watch, .. } = self;
-        let projection = self.projection.filter(|_| is_projection_chosen);
-        Ensemble { systems, starts, gains, interval, projection, is_projection_chosen, keeps_trajectories, watch }
+        let projection = self.members.projection.filter(|_| self.members.is_projection_chosen);
+        Ensemble { members: Members { projection, ..self.members }, gains }
     }
 }
 
-impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
+impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
+    /// The same runs with the kind of gains taken out of the type of members that run alone: a program that offers many kinds of
+    /// gains compiles the methods with error control once, not once for each. See [`Simulation::boxed`].
+    pub fn boxed(self) -> Ensemble<'a, S, impl EnsembleGains<S>> {
+        Ensemble { members: self.members, gains: Boxed(self.gains) }
+    }
+
     /// Runs every member with a method from t = 0 until a time. A method with error control chooses steps for each member alone,
     /// which lanes cannot do together: then members run in parallel, but one by one.
     ///
@@ -183,8 +196,8 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
     /// which looks for trouble after every step, where an ensemble does so at the samples, and audits gains at all of them, where
     /// an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
-        let every = self.interval;
-        let settings = Settings { every, projection: self.projection, ..Settings::new(method, until) };
+        let Members { interval: every, projection, .. } = self.members;
+        let settings = Settings { every, projection, ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 
@@ -208,68 +221,32 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
     ///
     /// Those of [`run`](Self::run).
     pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
-        self.sum_up(settings, Lanes::<NARROW>::COUNT, |plan, members| self.simulate_each(plan, members))
+        let plan = self.plan(settings)?;
+        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &|members| self.simulate_each(&plan, members)))
     }
 
     fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
-        self.sum_up(settings, Lanes::<V>::COUNT, |plan, members| match &plan.steps {
-            Some((method, schedule)) => self.integrate::<V>(plan, *method, schedule, members),
-            None => self.simulate_each(plan, members),
-        })
+        let plan = self.plan(settings)?;
+        let tracks = |members: &[usize]| match &plan.steps {
+            Some((method, schedule)) => self.integrate::<V>(&plan, *method, schedule, members),
+            None => self.simulate_each(&plan, members),
+        };
+        Ok(self.members.sum_up(&plan, Lanes::<V>::COUNT, &tracks))
     }
 
-    /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
-    fn sum_up(
-        &self,
-        settings: &Settings,
-        block_size: usize,
-        tracks: impl Fn(&Plan, &[usize]) -> Vec<Track<S>> + Sync,
-    ) -> Result<EnsembleRun<S>, Error> {
+    fn plan(&self, settings: &Settings) -> Result<Plan, Error> {
         self.check_counts()?;
         self.gains.check()?;
-        let plan = Plan::new(*settings)?;
-        let members: Vec<usize> = (0..self.starts.len()).collect();
-        let progress = Mutex::new(Progress { done: 0, reports: 0, members: members.len() });
-        let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
-        let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
-        for members in members.chunks(plan.members_at_once::<S>(block_size)) {
-            let blocks = members.par_chunks(block_size).flat_map_iter(|block| {
-                let tracks = tracks(&plan, block);
-                self.advance(&progress, block.len());
-                tracks
-            });
-            let tracks: Vec<_> = blocks.collect();
-            // Every time by itself, every member in turn.
-            moments.par_iter_mut().enumerate().for_each(|(index, (state, change))| {
-                for sample in tracks.iter().filter_map(|track| track.as_ref().ok()?.get(index)) {
-                    state.add(&sample.state);
-                    change.add(&sample.change);
-                }
-            });
-            ends.extend(tracks.iter().map(|track| match track {
-                Ok(samples) => Ok(samples[samples.len() - 1]),
-                Err(error) => Err(error.clone()),
-            }));
-            if self.keeps_trajectories {
-                trajectories.extend(tracks.into_iter().map(Result::unwrap_or_default));
-            }
-        }
-        let statistics = plan.times.iter().zip(moments).map(|(&time, (state, change))| Statistics {
-            time,
-            members: state.count(),
-            state: state.summary(),
-            change: change.summary(),
-        });
-        Ok(EnsembleRun { statistics: statistics.collect(), ends, trajectories })
+        Plan::new(*settings)
     }
 
     fn check_counts(&self) -> Result<(), Error> {
-        let systems = match self.systems {
+        let systems = match self.members.systems {
             Systems::One(_) => None,
             Systems::Each(systems) => Some(("systems", systems.len())),
         };
         let gains = self.gains.count().map(|count| ("gains", count));
-        let starts = self.starts.len();
+        let starts = self.members.starts.len();
         match [systems, gains].into_iter().flatten().find(|&(_, given)| given != starts) {
             Some((what, given)) => Err(Error::MemberCount { what, given, starts }),
             None => Ok(()),
@@ -322,7 +299,7 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
 
     /// A member that can start.
     fn seat(&self, plan: &Plan, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
-        let (system, start) = (self.system(member), self.starts[member]);
+        let (system, start) = (self.members.system(member), self.members.starts[member]);
         let targets = check_start(system, &start)?;
         let field = self.gains.alone(system, &start, member)?;
         let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
@@ -339,9 +316,54 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
 
     /// Runs one member alone.
     fn simulate(&self, plan: &Plan, member: usize) -> Track<S> {
-        let simulation = Simulation::new(self.system(member), self.starts[member])?;
+        let simulation = Simulation::new(self.members.system(member), self.members.starts[member])?;
         let run = self.gains.simulation(simulation, member).run_with(&plan.settings)?;
         Ok(run.trajectory().to_vec())
+    }
+}
+
+impl<S: FeedbackSystem + Sync> Members<'_, S> {
+    /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`. It is a pointer, so
+    /// that this is compiled once for all kinds of gains.
+    fn sum_up(
+        &self,
+        plan: &Plan,
+        block_size: usize,
+        tracks: &(dyn Fn(&[usize]) -> Vec<Track<S>> + Sync),
+    ) -> EnsembleRun<S> {
+        let members: Vec<usize> = (0..self.starts.len()).collect();
+        let progress = Mutex::new(Progress { done: 0, reports: 0, members: members.len() });
+        let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
+        let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
+        for members in members.chunks(plan.members_at_once::<S>(block_size)) {
+            let blocks = members.par_chunks(block_size).flat_map_iter(|block| {
+                let tracks = tracks(block);
+                self.advance(&progress, block.len());
+                tracks
+            });
+            let tracks: Vec<_> = blocks.collect();
+            // Every time by itself, every member in turn.
+            moments.par_iter_mut().enumerate().for_each(|(index, (state, change))| {
+                for sample in tracks.iter().filter_map(|track| track.as_ref().ok()?.get(index)) {
+                    state.add(&sample.state);
+                    change.add(&sample.change);
+                }
+            });
+            ends.extend(tracks.iter().map(|track| match track {
+                Ok(samples) => Ok(samples[samples.len() - 1]),
+                Err(error) => Err(error.clone()),
+            }));
+            if self.keeps_trajectories {
+                trajectories.extend(tracks.into_iter().map(Result::unwrap_or_default));
+            }
+        }
+        let statistics = plan.times.iter().zip(moments).map(|(&time, (state, change))| Statistics {
+            time,
+            members: state.count(),
+            state: state.summary(),
+            change: change.summary(),
+        });
+        EnsembleRun { statistics: statistics.collect(), ends, trajectories }
     }
 
     /// Adds to the members that are done, and tells the watch.
@@ -427,7 +449,7 @@ impl<S: FeedbackSystem, G> fmt::Debug for Ensemble<'_, S, G> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Ensemble")
             .field("system", &S::NAME)
-            .field("members", &self.starts.len())
+            .field("members", &self.members.starts.len())
             .finish_non_exhaustive()
     }
 }

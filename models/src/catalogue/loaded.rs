@@ -49,7 +49,7 @@ impl<S: FeedbackSystem> Loaded<S> {
         let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
         Ok(match feedback {
             Feedback::None => simulation.boxed(),
-            Feedback::Uniform(k) => simulation.gains(Gains::uniform(*k)).boxed(),
+            Feedback::Uniform(k) => simulation.gains(Gains::diagonal(Entries::from_fn(|_| *k))).boxed(),
             Feedback::Diagonal(gains) => simulation.gains(Gains::diagonal(vector(gains))).boxed(),
             Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
             Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
@@ -231,6 +231,7 @@ where
     G: EnsembleGains<S>,
 {
     // Code for lanes that would never be called is not even made.
+    let ensemble = ensemble.boxed();
     let run = if const { S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
         ensemble.run_one_by_one(&plan.settings)?
     } else {

@@ -85,8 +85,8 @@ Start:
   say where the search begins, and are moved as all others are.
 
 Files:
-  The ending decides what is written: .csv for --out, .svg or .png for --plot, whose text is in a font of this computer. Every
-  file is written whole or not at all. Every run leaves a record of its settings, its code and its
+  The ending decides what is written: .csv for --out, .svg or .png for --plot. A PNG has text in a font of this computer, and
+  takes a build with the feature `png`. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
   result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot or --checkpoint, so that runs with files of
   their own keep their records; MODEL.run.json in the current folder for a run without files.
   A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
@@ -280,7 +280,7 @@ pub(crate) struct Reproduce {
     /// The folder for figures and tables, which is created if necessary.
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// Write every figure as PNG, too, with text in a font of this computer.
+    /// Write every figure as PNG, too, with text in a font of this computer. This takes a build with the feature `png`.
     #[arg(long)]
     pub(crate) png: bool,
 }
@@ -308,7 +308,7 @@ pub(crate) struct WorkPrecision {
     /// The folder for figures and tables, which is created if necessary.
     #[arg(long, value_name = "DIR", default_value = "out")]
     pub(crate) out: PathBuf,
-    /// Write every figure as PNG, too, with text in a font of this computer.
+    /// Write every figure as PNG, too, with text in a font of this computer. This takes a build with the feature `png`.
     #[arg(long)]
     pub(crate) png: bool,
 }

@@ -1,4 +1,4 @@
-//! Figures as PNG, from their SVG, at twice its size.
+//! Figures as PNG, from their SVG, at twice its size, with the feature `png`.
 //!
 //! The only module that names resvg. Text is drawn in the fonts of the computer. Without fonts there would be no text, so that
 //! PNG is refused.

@@ -60,15 +60,17 @@ pub(super) fn four_bar() -> Result<Reproduction, Box<dyn Error>> {
 fn courses(linkage: &FourBar, (rtol, atol): (f64, f64)) -> Result<Vec<Course>, Box<dyn Error>> {
     let start = State::from(linkage.start()?);
     let tolerance = Tolerance::new(rtol, atol)?;
-    let plain = PlainField::new(linkage);
     let feedback = Feedback::new(linkage, &start, Gains::uniform(GAIN))?;
+    // As pointers, so that the methods are compiled once for both.
+    let plain: Box<dyn Field<Vector = State>> = Box::new(PlainField::new(linkage));
+    let (targets, feedback) = (*feedback.targets(), Box::new(feedback) as Box<dyn Field<Vector = State>>);
     let mut courses = Vec::new();
     for scheme in SCHEMES {
         for aid in AIDS {
             let contender = Contender { scheme, aid };
             courses.push(match aid {
-                Aid::Feedback => course(linkage, &feedback, feedback.targets(), tolerance, contender)?,
-                Aid::Nothing | Aid::Projection => course(linkage, &plain, feedback.targets(), tolerance, contender)?,
+                Aid::Feedback => course(linkage, &feedback, &targets, tolerance, contender)?,
+                Aid::Nothing | Aid::Projection => course(linkage, &plain, &targets, tolerance, contender)?,
             });
         }
     }

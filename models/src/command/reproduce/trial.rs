@@ -47,7 +47,7 @@ impl<S: FeedbackSystem> Setting<'_, S> {
     }
 
     /// A geometric method.
-    pub(super) fn by(&self, scheme: Scheme, method: &impl OneStep<Vector<S>>, h: f64) -> Result<Trial, Error> {
+    pub(super) fn by(&self, scheme: Scheme, method: &dyn OneStep<Vector<S>>, h: f64) -> Result<Trial, Error> {
         let contender = Contender::plain(scheme);
         let mut progress = progress::<S>(contender);
         Ok(Trial::new(contender, &self.simulation()?.watched(progress.watch()).run_geometric(method, h, self.until)?))
@@ -61,10 +61,10 @@ impl<S: FeedbackSystem> Setting<'_, S> {
         &self,
         contender: Contender,
         method: Method,
-        simulation: Simulation<'_, S, impl Field<Vector = Vector<S>>>,
+        simulation: Simulation<'_, S, impl Field<Vector = Vector<S>> + 'static>,
     ) -> Result<Trial, Error> {
         let mut progress = progress::<S>(contender);
-        let run = simulation.watched(progress.watch()).run(method, self.until)?;
+        let run = simulation.boxed().watched(progress.watch()).run(method, self.until)?;
         Ok(Trial::new(contender, &run))
     }
 }
