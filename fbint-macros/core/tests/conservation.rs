@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use fbint_macros_core::derivation::{
-    Conservation, Declared, Derivation, Dynamics, Evidence, Kind, Problem, Role, SymbolInfo,
+    Claim, Conservation, Declared, Derivation, Dynamics, Evidence, Kind, Problem, Role, SymbolInfo,
 };
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::elaborate;
@@ -424,7 +424,7 @@ fn problems_are_plain_data() {
         (derivation, claims)
     })
     .unwrap();
-    assert_eq!(claims[Id::at(0)].proved(), Some(EVERYWHERE));
+    assert_eq!(claims[Id::at(0)], Claim::Proved(EVERYWHERE));
     let violations = proofs::prove(&derivation, &claims).unwrap_err();
     assert_eq!(violations.len(), 1);
     assert_eq!(violations[0].integral.place(), 1);
