@@ -1,26 +1,13 @@
 //! What the word `assume` takes the responsibility for, what is refuted all the same, and what needs it.
 #![allow(missing_docs)]
 
-use proc_macro2::{TokenStream, TokenTree};
+mod expansion;
 
-fn tokens(text: &str) -> TokenStream {
-    text.parse().expect("the text is made of tokens")
-}
+use self::expansion::{expand, tokens};
 
 /// The messages of an expansion.
 fn messages(attribute: &str, item: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut previous = String::new();
-    for token in fbint_macros_core::feedback_system(tokens(attribute), tokens(item)) {
-        match token {
-            TokenTree::Group(group) if previous == "!" => {
-                found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
-                previous.clear();
-            }
-            token => previous = token.to_string(),
-        }
-    }
-    found
+    expand(attribute, item).0
 }
 
 /// Each of these is false, and nearly true: the rate is large only far away, in a narrow region, for one sign, or is small.

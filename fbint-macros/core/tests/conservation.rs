@@ -1,6 +1,8 @@
 //! What the compiler finds out about integrals: grades, brackets, ranks, and messages about those that are none.
 #![allow(missing_docs)]
 
+mod expansion;
+
 use std::collections::BTreeMap;
 
 use fbint_macros_core::derivation::{
@@ -14,7 +16,8 @@ use fbint_macros_core::proofs::{self, Found, Violation, Witness};
 use fbint_macros_core::symbolic::session;
 use fbint_macros_core::table::Id;
 use fbint_macros_core::{algebra, mechanics, syntax};
-use proc_macro2::{TokenStream, TokenTree};
+
+use self::expansion::{expand, tokens};
 
 const EVERYWHERE: Conservation = Conservation::Everywhere(Evidence::Algebra);
 const ON_CONSTRAINTS: Conservation = Conservation::OnConstraints(Evidence::Algebra);
@@ -24,10 +27,6 @@ const PENDULUM: &str = "coordinates(q: [3]), momenta(p: [3]),
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
     constraint(length = q.norm_squared() - l.powi(2))";
 const PENDULUM_STRUCT: &str = "struct Pendulum { m: f64, g: f64, l: f64 }";
-
-fn tokens(text: &str) -> TokenStream {
-    text.parse().expect("the text is made of tokens")
-}
 
 /// The derivation, and what was proved of each integral by name.
 fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, Vec<Violation>>) {
@@ -60,18 +59,7 @@ fn witness(violation: &Violation) -> &Witness {
 
 /// The messages of an expansion.
 fn messages(attribute: &str, item: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut previous = String::new();
-    for token in fbint_macros_core::feedback_system(tokens(attribute), tokens(item)) {
-        match token {
-            TokenTree::Group(group) if previous == "!" => {
-                found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
-                previous.clear();
-            }
-            token => previous = token.to_string(),
-        }
-    }
-    found
+    expand(attribute, item).0
 }
 
 fn equations(attribute: &str, item: &str) -> String {

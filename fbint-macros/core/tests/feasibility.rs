@@ -2,7 +2,9 @@
 //! noted, and what is unusual and must be neither.
 #![allow(missing_docs)]
 
-use proc_macro2::TokenTree;
+mod expansion;
+
+use self::expansion::expand;
 
 /// The messages for a canonical system of two coordinates with these further entries, and what they expand to.
 fn compile(entries: &str) -> (Vec<String>, String) {
@@ -15,22 +17,6 @@ fn compile(entries: &str) -> (Vec<String>, String) {
     });
     let fields: String = used.map(|name| format!(", {name}: f64")).collect();
     expand(&attribute, &format!("struct S {{ m: f64{fields} }}"))
-}
-
-fn expand(attribute: &str, item: &str) -> (Vec<String>, String) {
-    let expansion = fbint_macros_core::feedback_system(attribute.parse().unwrap(), item.parse().unwrap());
-    let mut found = Vec::new();
-    let mut previous = String::new();
-    for token in expansion.clone() {
-        match token {
-            TokenTree::Group(group) if previous == "!" => {
-                found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
-                previous.clear();
-            }
-            token => previous = token.to_string(),
-        }
-    }
-    (found, expansion.to_string())
 }
 
 fn messages(entries: &str) -> Vec<String> {

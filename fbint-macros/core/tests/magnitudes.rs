@@ -1,24 +1,13 @@
 //! Numbers far from 1, in declarations of any kind: they compile, and nothing is said of them that is not so.
 #![allow(missing_docs)]
 
-use proc_macro2::TokenTree;
+mod expansion;
 
-/// The messages for a declaration, and what it expands to.
-fn expand(attribute: &str, fields: &str) -> (Vec<String>, String) {
-    let item = format!("struct S {{ {fields} }}");
-    let expansion = fbint_macros_core::feedback_system(attribute.parse().unwrap(), item.parse().unwrap());
-    let mut found = Vec::new();
-    let mut previous = String::new();
-    for token in expansion.clone() {
-        match token {
-            TokenTree::Group(group) if previous == "!" => {
-                found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|text| text.value()));
-                previous.clear();
-            }
-            token => previous = token.to_string(),
-        }
-    }
-    (found, expansion.to_string())
+use self::expansion::expand;
+
+/// The messages for a declaration with these parameters.
+fn messages(attribute: &str, fields: &str) -> Vec<String> {
+    expand(attribute, &format!("struct S {{ {fields} }}")).0
 }
 
 /// The messages and the notes that a free particle in space with these further entries gets.
@@ -28,7 +17,7 @@ fn remarks(entries: &str, fields: &str) -> Vec<String> {
 
 /// The messages and the notes for a declaration.
 fn found(attribute: &str, fields: &str) -> Vec<String> {
-    let (mut found, expansion) = expand(attribute, fields);
+    let (mut found, expansion) = expand(attribute, &format!("struct S {{ {fields} }}"));
     let notes = expansion.rsplit_once("\\nNotes\\n").and_then(|(_, notes)| notes.split('"').next());
     found.extend(notes.into_iter().flat_map(|notes| notes.split("\\n")).map(|note| note.trim().to_owned()));
     // What leaves the range of doubles wherever it is evaluated is not compared, which is said.
@@ -97,7 +86,7 @@ fn what_is_out_of_reach_compiles() {
     ] {
         let attribute =
             format!("coordinates(x, y, z), momenta(u, v, w), hamiltonian = {KINETIC} + z, constraint({constraint})");
-        assert_eq!(expand(&attribute, "m: f64").0, Vec::<String>::new(), "{constraint}");
+        assert_eq!(messages(&attribute, "m: f64"), Vec::<String>::new(), "{constraint}");
         let notes = remarks(&format!("hamiltonian = {KINETIC} + z, constraint({constraint})"), "");
         assert!(!notes.iter().any(|note| note.contains("singular")), "{constraint}: {notes:?}");
     }
@@ -182,13 +171,13 @@ fn true_poisson_matrices_compile() {
             "state(phi, theta, psi, k, l, n), poisson = matrix![{matrix}], \
              hamiltonian = (k.powi(2) / a + l.powi(2) / b + n.powi(2) / c) / 2 + g * theta.cos()"
         );
-        assert_eq!(expand(&attribute, "a: f64, b: f64, c: f64, g: f64").0, Vec::<String>::new(), "{matrix}");
+        assert_eq!(messages(&attribute, "a: f64, b: f64, c: f64, g: f64"), Vec::<String>::new(), "{matrix}");
     }
     let right = body("theta.sin()", "theta.cos()", "psi.sin()", "psi.cos()");
     let wrong = right.replace("0, -n, l; ", "0, n, l; ").replace("n, 0, -k", "-n, 0, -k");
     let attribute =
         format!("state(phi, theta, psi, k, l, n), poisson = matrix![{wrong}], hamiltonian = k.powi(2) + l + n");
-    assert!(expand(&attribute, "").0.iter().any(|message| message.contains("Jacobi")));
+    assert!(messages(&attribute, "").iter().any(|message| message.contains("Jacobi")));
 }
 
 /// The rotation by an angle about an axis, row by row.
@@ -245,6 +234,6 @@ fn brackets_of_angles_compile_in_every_convention() {
             "state(a, b, c, k, l, n), poisson = matrix![{matrix}], \
              hamiltonian = (k.powi(2) / p + l.powi(2) / q + n.powi(2) / r) / 2 + g * b.cos() + 0 * (a + c)"
         );
-        assert_eq!(expand(&attribute, "p: f64, q: f64, r: f64, g: f64").0, Vec::<String>::new(), "{convention}");
+        assert_eq!(messages(&attribute, "p: f64, q: f64, r: f64, g: f64"), Vec::<String>::new(), "{convention}");
     }
 }
