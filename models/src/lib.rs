@@ -1,6 +1,7 @@
 //! Mechanical systems integrated by fbint, one file each: the declaration, default parameters, a start, and what must stay
-//! true. [`catalogue`] has them by name.
+//! true. The module `catalogue` has them by name.
 
+#[cfg(feature = "catalogue")]
 pub mod catalogue;
 mod chain;
 mod euler_top;

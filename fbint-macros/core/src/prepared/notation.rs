@@ -17,7 +17,7 @@ const SHORT: usize = 12;
 /// The longest way from an expression to a part of it, and the parts of all expressions, counted as often as they occur: what is
 /// larger is neither written nor read.
 const DEEPEST: usize = 1_000;
-const LARGEST: usize = 1 << 20;
+const LARGEST: usize = 1 << 18;
 /// The digits of the largest number.
 const MOST_DIGITS: usize = 10_000;
 
