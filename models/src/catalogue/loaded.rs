@@ -49,7 +49,7 @@ impl<S: FeedbackSystem> Loaded<S> {
         let simulation = Simulation::new(&self.system, vector::<Vector<S>>(start))?;
         Ok(match feedback {
             Feedback::None => simulation.boxed(),
-            Feedback::Uniform(k) => simulation.gains(Gains::diagonal(Entries::from_fn(|_| *k))).boxed(),
+            Feedback::Uniform(k) => simulation.gains(uniform(*k)).boxed(),
             Feedback::Diagonal(gains) => simulation.gains(Gains::diagonal(vector(gains))).boxed(),
             Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
             Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
@@ -182,8 +182,8 @@ impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
         let starts = members.iter().map(|member| vector::<Vector<S>>(&member.start));
         let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
         let gains = |member: &Member| match (member.gain, &plan.feedback) {
-            (Some(gain), _) => Some(Gains::diagonal(Entries::from_fn(|_| gain))),
-            (None, Feedback::Uniform(gain)) => Some(Gains::diagonal(Entries::from_fn(|_| *gain))),
+            (Some(gain), _) => Some(uniform(gain)),
+            (None, Feedback::Uniform(gain)) => Some(uniform(*gain)),
             (None, Feedback::Diagonal(gains)) => Some(Gains::diagonal(vector(gains))),
             _ => None,
         };
@@ -211,6 +211,11 @@ impl<S: FeedbackSystem + Clone + Sync> Model for Loaded<S> {
     }
 }
 
+/// One gain for every integral, of the type of different ones: what is compiled for them serves both.
+fn uniform<S: FeedbackSystem>(k: f64) -> Gains<Diagonal<S>> {
+    Gains::diagonal(Entries::from_fn(|_| k))
+}
+
 fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
     Run {
         drift: run.drift().integrals().collect(),
@@ -230,8 +235,8 @@ where
     S: FeedbackSystem + Sync,
     G: EnsembleGains<S>,
 {
-    // Code for lanes that would never be called is not even made.
     let ensemble = ensemble.boxed();
+    // Code for lanes that would never be called is not even made.
     let run = if const { S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
         ensemble.run_one_by_one(&plan.settings)?
     } else {

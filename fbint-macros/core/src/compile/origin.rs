@@ -9,7 +9,7 @@ use crate::proofs;
 pub(super) struct Origin {
     pub(super) prepared: Prepared,
     pub(super) doubts: Vec<Doubt>,
-    /// The file that it was read from, by its path within the package.
+    /// The file that it was read from or written to, by its path within the package.
     pub(super) file: Option<String>,
 }
 
@@ -27,7 +27,7 @@ enum Offer {
 pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn::Result<Origin> {
     let problem = &messages.model.problem;
     let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble, surroundings))?;
-    let Some(folder) = surroundings.folder() else { return derived(messages) };
+    let Some(folder) = surroundings.folder(problem) else { return derived(messages) };
     // What is written is derived, also where a file fits: it may be of an older version of fbint. A package without the folder keeps
     // nothing.
     let can_derive = cfg!(feature = "derive");
@@ -56,10 +56,13 @@ pub(super) fn settle(
     equations: &str,
 ) -> syn::Result<()> {
     let problem = &messages.model.problem;
-    let Some(folder) = surroundings.folder() else { return Ok(()) };
+    let folder = || surroundings.folder(problem);
     let settled = match surroundings.order {
-        Ok(Order::Write) => written(&folder, problem, &origin.prepared, equations).map(|file| origin.file = Some(file)),
-        Ok(Order::Check) => without_orphans(&folder, problem),
+        Ok(Order::Write) => folder().map_or(Ok(()), |folder| {
+            origin.file = Some(written(&folder, problem, &origin.prepared, equations)?);
+            Ok(())
+        }),
+        Ok(Order::Check) => folder().map_or(Ok(()), |folder| without_orphans(&folder)),
         Ok(Order::Use) | Err(_) => Ok(()),
     };
     settled.map_err(|trouble| messages.trouble(&trouble, surroundings))
@@ -68,13 +71,13 @@ pub(super) fn settle(
 fn written(folder: &Folder, problem: &Problem, prepared: &Prepared, equations: &str) -> Result<String, Trouble> {
     let text = prepared::write(problem, folder.source(), prepared, equations);
     usable(problem, &text)?;
-    let file = folder.keep(problem, &text)?;
-    folder.orphans(problem)?.iter().try_for_each(|path| folder.remove(path))?;
+    let file = folder.keep(&text)?;
+    folder.orphans()?.iter().try_for_each(|path| folder.remove(path))?;
     Ok(file)
 }
 
-fn without_orphans(folder: &Folder, problem: &Problem) -> Result<(), Trouble> {
-    match folder.orphans(problem)?.first() {
+fn without_orphans(folder: &Folder) -> Result<(), Trouble> {
+    match folder.orphans()?.first() {
         Some(path) => Err(Trouble::Stale(format!("`{path}` belongs to no model"))),
         None => Ok(()),
     }
@@ -93,7 +96,7 @@ fn usable(problem: &Problem, text: &str) -> Result<(), Trouble> {
 
 fn offer(folder: &Folder, problem: &Problem) -> Offer {
     let name = &problem.name;
-    let (path, text) = match folder.find(problem) {
+    let (path, text) = match folder.find() {
         Ok(Kept::File { path, text }) => (path, text),
         Ok(Kept::Outdated(path)) => {
             return Offer::Absent(Trouble::Stale(format!(

@@ -75,6 +75,14 @@ pub struct Declared {
     pub value: Option<Expression>,
 }
 
+impl Declared {
+    /// The integral with its function and the entries of its gradient that do not vanish, in the order of the state.
+    pub fn derived(&self, value: Expression, gradient: Vec<(Symbol, Expression)>) -> Integral {
+        let Self { name, latex, kind, weight, assumed, .. } = self.clone();
+        Integral { name, latex, kind, weight, assumed, value, gradient }
+    }
+}
+
 /// An integral: a function of the state that the flow keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Integral {

@@ -49,6 +49,19 @@ impl Problem {
         };
         self.integrals.iter().filter_map(pair).collect()
     }
+
+    /// The derivation with these integrals, this field, and how H depends on the momenta; the rest is as declared.
+    pub fn derivation(&self, integrals: Integrals, field: Field, kinetic_energy: KineticEnergy) -> Derivation {
+        Derivation {
+            name: self.name.clone(),
+            symbols: self.symbols.clone(),
+            structure: Structure::of(self),
+            integrals,
+            field,
+            kinetic_energy,
+            outputs: self.outputs.clone(),
+        }
+    }
 }
 
 /// A named function of the state and the multipliers.

@@ -49,16 +49,8 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     let integral = |(declared, observable)| integral(declared, problem.dynamics.hamiltonian(), observable, &written);
     let integrals: Integrals =
         integrals.map(integral).collect::<Result<_, _>>().map_err(|NotReal| vec![Unreal::Hamiltonian])?;
-    let kinetic_energy = kinetic_energy(&problem.symbols, integrals.energy().map(|energy| &integrals[energy]));
-    Ok(Derivation {
-        name: problem.name.clone(),
-        symbols: problem.symbols.clone(),
-        structure,
-        integrals,
-        field,
-        kinetic_energy,
-        outputs: problem.outputs.clone(),
-    })
+    let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
+    Ok(problem.derivation(integrals, field, kinetic_energy))
 }
 
 /// Every declared quantity that has no finite real derivative.
@@ -149,14 +141,7 @@ fn integral(
 ) -> Result<Integral, NotReal> {
     let form = if declared.kind == Kind::Energy { hamiltonian } else { declared.value.as_ref() };
     let value = observable.value()?;
+    let value = form.map_or_else(|| written.restored(&value), |form| written.form(form, &value));
     let gradient = observable.gradient()?.into_iter();
-    Ok(Integral {
-        name: declared.name.clone(),
-        latex: declared.latex.clone(),
-        kind: declared.kind,
-        weight: declared.weight,
-        assumed: declared.assumed,
-        value: form.map_or_else(|| written.restored(&value), |form| written.form(form, &value)),
-        gradient: gradient.map(|(symbol, entry)| (symbol, written.restored(&entry))).collect(),
-    })
+    Ok(declared.derived(value, gradient.map(|(symbol, entry)| (symbol, written.restored(&entry))).collect()))
 }

@@ -6,8 +6,8 @@ use super::Damage;
 use super::key::{Key, checksum};
 use super::notation::{Reader, Writer, excerpt, natural};
 use crate::derivation::{
-    Bracket, Claim, Conservation, Constraints, Declared, Derivation, Evidence, Field, Integral, IntegralId, Integrals,
-    Involution, Prepared, Problem, Structure,
+    Bracket, Claim, Conservation, Constraints, Evidence, Field, Integral, IntegralId, Integrals, Involution, Prepared,
+    Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
@@ -322,17 +322,9 @@ impl<'a> Body<'a> {
             Form::Holonomic => Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries }),
             Form::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
         };
-        let integral = |((declared, value), gradient): ((&Declared, Expression), Vec<_>)| Integral {
-            name: declared.name.clone(),
-            latex: declared.latex.clone(),
-            kind: declared.kind,
-            weight: declared.weight,
-            assumed: declared.assumed,
-            value,
-            gradient,
-        };
+        let parts = problem.integrals.rows().zip(self.values).zip(self.gradients);
         let integrals: Integrals =
-            problem.integrals.rows().zip(self.values).zip(self.gradients).map(integral).collect();
+            parts.map(|((declared, value), gradient)| declared.derived(value, gradient)).collect();
         let claim = |(integral, claim): (&Integral, Option<Claim>)| match claim {
             Some(claim) => Ok(claim),
             None if integral.kind.is_conserved_by_construction() => {
@@ -342,15 +334,8 @@ impl<'a> Body<'a> {
         };
         let claims: Table<IntegralId, Claim> =
             integrals.rows().zip(self.claims).map(claim).collect::<Result<_, _>>()?;
-        let derivation = Derivation {
-            name: problem.name.clone(),
-            symbols: problem.symbols.clone(),
-            structure: Structure::of(problem),
-            kinetic_energy: kinetic_energy(&problem.symbols, integrals.energy().map(|energy| &integrals[energy])),
-            integrals,
-            field,
-            outputs: problem.outputs.clone(),
-        };
+        let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
+        let derivation = problem.derivation(integrals, field, kinetic_energy);
         Ok(Prepared { derivation, claims, involution: self.involution })
     }
 }

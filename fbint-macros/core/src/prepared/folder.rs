@@ -81,11 +81,13 @@ impl Surroundings {
         Self { package, name: variable("CARGO_PKG_NAME").unwrap_or_default(), source, order }
     }
 
-    /// The package's folder of derivations, if the package is known.
-    pub fn folder(&self) -> Option<Folder> {
+    /// The package's folder of derivations as far as it concerns a model, if the package is known.
+    pub fn folder(&self, problem: &Problem) -> Option<Folder> {
         let package = self.package.as_ref()?;
         let source = self.source.as_ref().and_then(|source| within(package, source));
-        Some(Folder { package: package.clone(), source })
+        let key = Key::of(problem).to_string();
+        let ending = format!("-{}{ENDING}", &key[..DIGITS]);
+        Some(Folder { package: package.clone(), source, model: problem.name.clone(), ending })
     }
 
     /// The command that makes what is kept current, for a package that calls the runtime `runtime`.
@@ -102,15 +104,19 @@ fn within(package: &Path, file: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
-/// A package's folder of derivations.
+/// A package's folder of derivations as far as it concerns a model.
 #[derive(Clone, Debug)]
 pub struct Folder {
     package: PathBuf,
     /// The file that declares the model, within the package.
     source: Option<String>,
+    /// The model's name.
+    model: String,
+    /// What the names of files of the model's mathematics end with.
+    ending: String,
 }
 
-/// What the folder has for a problem.
+/// What the folder has for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// A file of this path within the package.
@@ -132,31 +138,35 @@ impl Folder {
         self.source.as_deref()
     }
 
+    /// The name of the model's own file.
+    fn file_name(&self) -> String {
+        format!("{}{}", self.model, self.ending)
+    }
+
     /// Whether there is such a folder.
     pub fn exists(&self) -> bool {
         fs::symlink_metadata(self.package.join(FOLDER)).is_ok()
     }
 
-    /// The file for a problem, or one of a model of another name and the same mathematics.
-    pub fn find(&self, problem: &Problem) -> Result<Kept, Trouble> {
+    /// The file for the model, or one of a model of another name and the same mathematics.
+    pub fn find(&self) -> Result<Kept, Trouble> {
         let names = self.names()?;
-        let own = file_name(&problem.name, problem);
-        let same = file_name("", problem);
+        let own = self.file_name();
         let found = names.iter().find(|name| **name == own);
-        let found = found.or_else(|| names.iter().find(|name| name.ends_with(&same)));
+        let found = found.or_else(|| names.iter().find(|name| name.ends_with(&self.ending)));
         if let Some(name) = found {
             return Ok(Kept::File { path: path(name), text: self.text(name)? });
         }
-        let stem = format!("{}-", problem.name);
+        let stem = format!("{}-", self.model);
         let of_this_name = |name: &&String| name.strip_prefix(&stem).is_some_and(|rest| !rest.contains('-'));
         Ok(names.iter().find(of_this_name).map_or(Kept::Nothing, |name| Kept::Outdated(path(name))))
     }
 
-    /// Keeps the text for a problem, and gives the file's path within the package: the file has all of the text, or is not there.
-    pub fn keep(&self, problem: &Problem, text: &str) -> Result<String, Trouble> {
+    /// Keeps the text for the model, and gives the file's path within the package: the file has all of the text, or is not there.
+    pub fn keep(&self, text: &str) -> Result<String, Trouble> {
         // Nothing is written through a link.
         self.names()?;
-        let name = file_name(&problem.name, problem);
+        let name = self.file_name();
         let folder = self.package.join(FOLDER);
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         let unfinished = folder.join(format!(".{name}.{}.{number}", std::process::id()));
@@ -173,14 +183,14 @@ impl Folder {
 
     /// Files that belong to no model, as far as this one's sources tell: the file that declares theirs is gone, or does not name
     /// them any more, or they are of this model as it was.
-    pub fn orphans(&self, problem: &Problem) -> Result<Vec<String>, Trouble> {
-        let own = file_name(&problem.name, problem);
+    pub fn orphans(&self) -> Result<Vec<String>, Trouble> {
+        let own = self.file_name();
         let mut orphans = Vec::new();
         for name in self.names()?.into_iter().filter(|name| *name != own) {
             let text = self.text(&name)?;
             let Some((model, Some(source))) = owner(&text) else { continue };
             let declaration = fs::read_to_string(self.package.join(source)).unwrap_or_default();
-            let is_former = model == problem.name && Some(source) == self.source();
+            let is_former = model == self.model && Some(source) == self.source();
             if !names_word(&declaration, model)
                 || is_former && declaration.matches(&format!("struct {model}")).count() < 2
             {
@@ -240,11 +250,6 @@ impl Folder {
         // As version control may have checked it out.
         Ok(text.replace("\r\n", "\n"))
     }
-}
-
-fn file_name(model: &str, problem: &Problem) -> String {
-    let key = Key::of(problem).to_string();
-    format!("{model}-{}{ENDING}", &key[..DIGITS])
 }
 
 fn path(name: &str) -> String {

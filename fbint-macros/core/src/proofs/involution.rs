@@ -2,8 +2,9 @@
 
 use super::identities::vanishes_identically;
 use super::states::{State, general};
+use super::velocity::{Row, bracket, row};
 use crate::derivation::{Bracket, Claim, Coefficient, Derivation, IntegralId, Involution, Kind};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Expression;
 use crate::precise::Real;
 use crate::table::Table;
 
@@ -64,8 +65,6 @@ enum Verdict {
     Unknown,
 }
 
-type Row = Vec<(Symbol, Real)>;
-
 /// A state with DF in it.
 struct Gradients {
     state: State,
@@ -75,23 +74,13 @@ struct Gradients {
 impl Gradients {
     /// `None` where some entry is not defined.
     fn at(derivation: &Derivation, state: State) -> Option<Self> {
-        let rows = derivation.integrals.rows().map(|integral| {
-            let entries = integral.gradient.iter();
-            entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect::<Option<Row>>()
-        });
-        let rows = rows.collect::<Option<_>>()?;
+        let rows = derivation.integrals.ids().map(|id| row(derivation, &state, id)).collect::<Option<_>>()?;
         Some(Self { state, rows })
     }
 
     /// {f, g}
     fn bracket(&self, derivation: &Derivation, f: IntegralId, g: IntegralId) -> Option<Real> {
-        let slopes = self.rows[f].iter().map(|(symbol, slope)| (*symbol, slope));
-        let other = |symbol: Symbol| self.rows[g].iter().find(|(column, _)| *column == symbol).map(|(_, slope)| slope);
-        let mut sum = Real::zero();
-        for (f, entry, g) in derivation.structure.bracket(&derivation.symbols, slopes, other) {
-            sum = &sum + &(&(f * g) * &self.state.entry(entry)?);
-        }
-        Some(sum)
+        bracket(derivation, &self.state, &self.rows[f], &self.rows[g])
     }
 }
 

@@ -1,13 +1,14 @@
 //! How H depends on the momenta.
 
-use crate::derivation::{Integral, KineticEnergy, Role, Symbols};
+use crate::derivation::{Integrals, KineticEnergy, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 
 use super::identities::vanishes_identically;
 
 /// Whether H = T(p) + U(q), and whether T is quadratic, from the gradient of H: no velocity dH/dp depends on q, and each is an
 /// affine function of p.
-pub(crate) fn kinetic_energy(symbols: &Symbols, energy: Option<&Integral>) -> KineticEnergy {
+pub(crate) fn kinetic_energy(symbols: &Symbols, integrals: &Integrals) -> KineticEnergy {
+    let energy = integrals.energy().map(|energy| &integrals[energy]);
     let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
     let is_coordinate = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Coordinate { .. });
     let gradient = energy.map_or(&[][..], |energy| &energy.gradient);

@@ -13,7 +13,14 @@ pub(super) struct Velocity {
     field: Table<Symbol, (Real, f64)>,
 }
 
-type Row = Vec<(Symbol, Real)>;
+/// The entries of a gradient that do not vanish, in the order of the state.
+pub(super) type Row = Vec<(Symbol, Real)>;
+
+/// A row of DF in a state, where it is defined.
+pub(super) fn row(derivation: &Derivation, state: &State, integral: IntegralId) -> Option<Row> {
+    let entries = derivation.integrals[integral].gradient.iter();
+    entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect()
+}
 
 impl Velocity {
     /// `None` where the field is not defined.
@@ -47,10 +54,7 @@ impl Velocity {
 
 /// J (grad H - Df^T c)
 fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Option<Table<Symbol, (Real, f64)>> {
-    let row = |integral: IntegralId| -> Option<Row> {
-        let entries = derivation.integrals[integral].gradient.iter();
-        entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect()
-    };
+    let row = |integral: IntegralId| row(derivation, state, integral);
     let constraints: Vec<Row> = members.iter().map(|&member| row(member)).collect::<Option<_>>()?;
     let energy = row(derivation.integrals.energy()?)?;
     let multipliers = multipliers(derivation, state, &constraints, &energy)?;
@@ -123,7 +127,7 @@ fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
 }
 
 /// {f, g}, from the entries of the gradients that do not vanish.
-fn bracket(derivation: &Derivation, state: &State, f: &Row, g: &Row) -> Option<Real> {
+pub(super) fn bracket(derivation: &Derivation, state: &State, f: &Row, g: &Row) -> Option<Real> {
     let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
     let other = |symbol: Symbol| Some(&g[g.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?].1);
     let terms = derivation.structure.bracket(&derivation.symbols, slopes, other);
