@@ -8,6 +8,7 @@ pub mod functions;
 pub mod oracle;
 pub mod reference;
 pub mod systems;
+pub mod workspaces;
 
 /// The largest error of an entry, relative to that entry, or to a tenth of the largest entry where it is smaller than that.
 ///

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use fbint_macros_core::symbolic::session;
+use fbint_tests::workspaces::{Member, target_folder, write_workspace};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -21,7 +22,7 @@ const ROUNDS: usize = 20;
 #[test]
 fn eight_crates_with_two_models_each_compile_at_once() -> Outcome {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("parallel_builds");
-    write_workspace(&folder)?;
+    write_crates(&folder)?;
     for round in 0..=ROUNDS {
         for number in 0..CRATES {
             fs::write(package(&folder, number).join("src/lib.rs"), source(number, round))?;
@@ -38,7 +39,7 @@ fn compile(folder: &Path, mut holder: Option<Holder>) -> Outcome {
     let mut cargo = Command::new(env!("CARGO"))
         .args(["check", "-j8", "--offline", "--workspace"])
         .current_dir(folder)
-        .env("CARGO_TARGET_DIR", target_folder())
+        .env("CARGO_TARGET_DIR", target_folder(env!("CARGO_TARGET_TMPDIR")))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
@@ -62,36 +63,24 @@ fn compile(folder: &Path, mut holder: Option<Holder>) -> Outcome {
     Ok(())
 }
 
-/// The target folder that this test was built in: what the crates depend on is there already.
-fn target_folder() -> &'static Path {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the folder for temporary files lies in the target folder")
+/// The crates, without sources.
+fn write_crates(folder: &Path) -> Outcome {
+    let names: Vec<String> = (0..CRATES).map(name).collect();
+    let members = names.iter().enumerate().map(|(number, name)| Member {
+        name,
+        edition: if number % 2 == 0 { "2021" } else { "2024" },
+        runtime: "",
+        dependencies: "",
+    });
+    Ok(write_workspace(folder, &members.collect::<Vec<_>>())?)
 }
 
-/// With the versions of this workspace and, by way of its `.cargo/config.toml`, its profiles, so that Symbolica is not compiled
-/// again.
-fn write_workspace(folder: &Path) -> Outcome {
-    let home = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the tests lie in a workspace")?;
-    fs::create_dir_all(folder)?;
-    fs::copy(home.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-    fs::write(folder.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"mechanism-*\"]\n")?;
-    for number in 0..CRATES {
-        let package = package(folder, number);
-        fs::create_dir_all(package.join("src"))?;
-        let edition = if number % 2 == 0 { "2021" } else { "2024" };
-        let runtime = home.join("fbint-runtime");
-        fs::write(
-            package.join("Cargo.toml"),
-            format!(
-                "[package]\nname = \"mechanism-{number}\"\nedition = \"{edition}\"\n\n\
-                 [dependencies]\nfbint-runtime.path = {runtime:?}\n"
-            ),
-        )?;
-    }
-    Ok(())
+fn name(number: usize) -> String {
+    format!("mechanism-{number}")
 }
 
 fn package(folder: &Path, number: usize) -> PathBuf {
-    folder.join(format!("mechanism-{number}"))
+    folder.join(name(number))
 }
 
 /// Two models that no other crate and no other round has.

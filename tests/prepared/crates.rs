@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use fbint_tests::workspaces::{Member, target_folder, write_manifest, write_workspace};
+
 type Outcome = Result<(), Box<dyn Error>>;
 
 /// A package outside this workspace.
@@ -13,25 +15,11 @@ struct User {
 }
 
 impl User {
-    /// With the versions and profiles of this workspace, so that what was compiled before is used again.
     fn new(name: &str, members: &[&str]) -> Result<Self, Box<dyn Error>> {
-        let home = Path::new(env!("CARGO_MANIFEST_DIR")).parent().ok_or("the tests lie in a workspace")?;
         let user = Self { folder: Path::new(env!("CARGO_TARGET_TMPDIR")).join(name) };
         let _ = fs::remove_dir_all(&user.folder);
-        fs::create_dir_all(&user.folder)?;
-        fs::copy(home.join("Cargo.lock"), user.folder.join("Cargo.lock"))?;
-        user.write("Cargo.toml", &format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n"))?;
-        for member in members {
-            let runtime = home.join("fbint-runtime");
-            user.write(
-                &format!("{member}/Cargo.toml"),
-                &format!(
-                    "[package]\nname = \"{member}\"\nedition = \"2024\"\nlicense = \"MIT\"\npublish = false\n\n[dependencies]\nfbint-runtime = {{ path = {runtime:?}, \
-                     default-features = false, features = [\"std\"] }}\n"
-                ),
-            )?;
-            user.write(&format!("{member}/src/lib.rs"), &spring("Spring", 2))?;
-        }
+        write_workspace(&user.folder, &members.iter().map(|name| without_algebra(name)).collect::<Vec<_>>())?;
+        members.iter().try_for_each(|member| user.write(&format!("{member}/src/lib.rs"), &spring("Spring", 2)))?;
         Ok(user)
     }
 
@@ -54,11 +42,10 @@ impl User {
 
     /// Runs a command of a shell, as it is printed. What it says, if it fails.
     fn run(&self, command: &str) -> Result<Result<(), String>, Box<dyn Error>> {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().ok_or("a target folder")?;
         let output = Command::new("sh")
             .args(["-c", command])
             .current_dir(&self.folder)
-            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_TARGET_DIR", target_folder(env!("CARGO_TARGET_TMPDIR")))
             .env("CARGO_NET_OFFLINE", "true")
             .env_remove("FBINT_DERIVATIONS")
             .output()?;
@@ -75,6 +62,10 @@ impl User {
     fn check(&self) -> Result<Result<(), String>, Box<dyn Error>> {
         self.run("cargo check --workspace")
     }
+}
+
+fn without_algebra(name: &str) -> Member<'_> {
+    Member { name, edition: "2024", runtime: ", default-features = false, features = [\"std\"]", dependencies: "" }
 }
 
 fn spring(name: &str, power: u32) -> String {
@@ -153,14 +144,8 @@ fn eight_crates_keep_their_derivations_at_once() -> Outcome {
     assert_eq!(list.lines().filter(|line| line.starts_with("derivations/")).count(), 2, "{list}");
     // A dependency is read and never written to, whatever is ordered.
     user.write("two/src/lib.rs", &spring("Spring", 9))?;
-    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fbint-runtime");
-    user.write(
-        "one/Cargo.toml",
-        &format!(
-            "[package]\nname = \"one\"\nedition = \"2024\"\n\n[dependencies]\ntwo = {{ path = \"../two\" }}\nfbint-runtime = \
-             {{ path = {runtime:?}, default-features = false, features = [\"std\"] }}\n"
-        ),
-    )?;
+    let one = Member { dependencies: "two = { path = \"../two\" }\n", ..without_algebra("one") };
+    write_manifest(&user.folder, one)?;
     let before = user.derivations("two")?;
     user.run("FBINT_DERIVATIONS=write cargo check -p one --features fbint-runtime/derive")??;
     assert_eq!(user.derivations("two")?, before);
