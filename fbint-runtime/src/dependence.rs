@@ -105,7 +105,7 @@ impl<S: FeedbackSystem> ConstraintMatrix<S> {
         let df = system.integrals_jacobian(x);
         let conjugates = S::STATE.iter().enumerate().filter_map(|(q, entry)| match entry.role {
             StateRole::Coordinate { momentum } => Some((q, momentum)),
-            StateRole::Momentum { .. } | StateRole::Variable => None,
+            StateRole::Momentum { .. } | StateRole::Position | StateRole::Velocity | StateRole::Variable => None,
         });
         // f_q . g_p, of which the bracket is the difference.
         let half_bracket = |f: usize, g: usize| conjugates.clone().map(|(q, p)| df[f][q] * df[g][p]).sum::<f64>();

@@ -156,7 +156,11 @@ pub enum StateRole {
         /// The index of the coordinate that it is conjugate to.
         coordinate: usize,
     },
-    /// An entry of a state that is not canonical.
+    /// A coordinate of a Lagrangian system.
+    Position,
+    /// A velocity of a Lagrangian system.
+    Velocity,
+    /// An entry of a state of any other system.
     Variable,
 }
 
@@ -178,10 +182,10 @@ pub struct Integral {
 pub enum IntegralKind {
     /// A holonomic constraint g(q) = 0. Its target is 0.
     HolonomicConstraint {
-        /// The index of its rate {g, H}.
+        /// The index of its rate dg/dt = {g, H}.
         rate: usize,
     },
-    /// The rate {g, H} of a holonomic constraint g. Its target is 0.
+    /// The rate dg/dt = {g, H} of a holonomic constraint g. Its target is 0.
     ConstraintRate {
         /// The index of the constraint g.
         constraint: usize,
@@ -189,7 +193,9 @@ pub enum IntegralKind {
     /// A constraint that is taken as it was declared: a phase constraint f(q, p) = 0 of a canonical system, an invariant set
     /// g(x) = 0 of any other field. Its target is 0.
     Constraint,
-    /// The Hamiltonian. Its target is its value at the start.
+    /// A velocity constraint A(q) q' = 0 that a reaction holds. Its target is 0.
+    VelocityConstraint,
+    /// The Hamiltonian, or the energy xi . dL/dxi - L of a Lagrangian system. Its target is its value at the start.
     Energy,
     /// A declared first integral. Its target is its value at the start.
     Invariant,
@@ -198,7 +204,13 @@ pub enum IntegralKind {
 impl IntegralKind {
     /// Whether the integral vanishes on the constraint set.
     pub const fn is_constraint(self) -> bool {
-        matches!(self, Self::HolonomicConstraint { .. } | Self::ConstraintRate { .. } | Self::Constraint)
+        matches!(
+            self,
+            Self::HolonomicConstraint { .. }
+                | Self::ConstraintRate { .. }
+                | Self::Constraint
+                | Self::VelocityConstraint
+        )
     }
 }
 

@@ -313,7 +313,11 @@ impl Expression {
             Self::Number(_) | Self::Pi | Self::Symbol(_) => self.clone(),
             Self::Sum(terms) => Self::sum(terms.iter().map(to)),
             Self::Product(factors) => Self::product(factors.iter().map(to)),
-            Self::Power(base, exponent) => Self::Power(Arc::new(to(base)), exponent.clone()),
+            Self::Power(base, exponent) => {
+                let base = to(base);
+                let power = base.clone().power(exponent.clone());
+                power.unwrap_or_else(|DivisionByZero| Self::Power(Arc::new(base), exponent.clone()))
+            }
             Self::Call(function, arguments) => Self::call(*function, arguments.iter().map(to)),
         }
     }

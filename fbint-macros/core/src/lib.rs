@@ -6,12 +6,14 @@ mod bounds;
 pub mod check;
 pub mod compile;
 pub mod derivation;
+mod derivative;
 pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
 pub mod expression;
 #[cfg(feature = "derive")]
 pub mod factored;
+mod implicit;
 #[cfg(feature = "derive")]
 pub mod mechanics;
 pub mod notation;

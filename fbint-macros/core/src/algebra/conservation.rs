@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 
 use super::determinant::{LARGEST_DETERMINANT, determinant};
 use super::vanishing::vanishes_where;
-use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, IntegralId};
+use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, Implicit, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::{Observable, PhaseSpace};
 use crate::proofs::grade;
@@ -21,6 +21,7 @@ pub fn claims(derivation: &Derivation) -> Table<IntegralId, Claim> {
     let claim = |integral| match (grade(derivation, integral), &derivation.field) {
         (Some(grade), _) => Claim::Proved(grade),
         (None, Field::Given(rates)) => claim_of_given(derivation, rates, integral),
+        (None, Field::Implicit(Implicit { rates, .. })) => claim_of_given(derivation, rates, integral),
         (None, Field::Dirac(constraints)) => {
             brackets.get_or_init(|| Brackets::new(derivation, constraints)).claim(integral)
         }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Verdict;
 use super::declared::{Declared, Gradient, at, dot};
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, Dynamics, Field, IntegralId, KineticEnergy, Role, Structure,
+    Coefficient, Constraints, Derivation, Dynamics, Field, Implicit, IntegralId, KineticEnergy, Role, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::points::Point;
@@ -42,6 +42,7 @@ impl<'a> Comparison<'a> {
         self.structure()?;
         match &self.derivation.field {
             Field::Dirac(constraints) => self.constraints(constraints)?,
+            Field::Implicit(implicit) => self.implicit_field(implicit)?,
             Field::Given(_) => self.given_field()?,
         }
         self.outputs()?;
@@ -83,9 +84,13 @@ impl<'a> Comparison<'a> {
             }
         }
         let agrees = match &self.declared.problem.dynamics {
-            Dynamics::Canonical { .. } => matches!(self.derivation.structure, Structure::Canonical),
+            Dynamics::Canonical { .. } if self.declared.problem.reactions.is_empty() => {
+                matches!(self.derivation.structure, Structure::Canonical)
+            }
             Dynamics::Poisson { .. } => matches!(self.derivation.structure, Structure::Matrix(_)),
-            Dynamics::Given { .. } => matches!(self.derivation.structure, Structure::None),
+            Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => {
+                matches!(self.derivation.structure, Structure::None)
+            }
         };
         if agrees { Ok(()) } else { Err("the bracket".to_owned()) }
     }
@@ -109,6 +114,61 @@ impl<'a> Comparison<'a> {
             self.holds(entry, &dot(flow, &hamiltonian.gradient), || format!("the bracket {{H, {}}}", name(*f)))?;
         }
         Ok(())
+    }
+
+    /// The linear systems and the rates that they lead to, and what stands for the frame.
+    fn implicit_field(&self, implicit: &Implicit) -> Agreement {
+        let motion = self.declared.motion.ok_or("the field")?;
+        if implicit.systems.len() != motion.field.systems.len() {
+            return Err("the number of linear systems".to_owned());
+        }
+        let symbols = &self.derivation.symbols;
+        for (derived, declared) in implicit.systems.iter().zip(&motion.field.systems) {
+            let name = || {
+                let unknowns = derived.unknowns.iter().map(|unknown| symbols[*unknown].name.clone());
+                format!("the linear system for {}", unknowns.collect::<Vec<_>>().join(", "))
+            };
+            let [sizes, expected] = [derived, declared].map(|system| (system.matrix.len(), system.right_side.len()));
+            if derived.unknowns != declared.unknowns || sizes != expected {
+                return Err(name());
+            }
+            for (row, expected) in derived.rows().zip(declared.rows()) {
+                let (row, expected): (Vec<_>, Vec<_>) = (row.collect(), expected.collect());
+                if row.len() != expected.len() {
+                    return Err(name());
+                }
+                row.iter().zip(&expected).try_for_each(|(entry, expected)| self.agrees(entry, expected, name))?;
+            }
+        }
+        for ((state, rate), expected) in implicit.rates.iter().zip(motion.field.rates.rows()) {
+            self.agrees(rate, expected, || format!("the rate of {}", symbols[state].name))?;
+        }
+        let (Some(derived), Some(declared)) = (&self.derivation.hamel, &motion.hamel) else {
+            let agree = self.derivation.hamel.is_none() == motion.hamel.is_none();
+            return if agree { Ok(()) } else { Err("the frame".to_owned()) };
+        };
+        self.agrees(&derived.lagrangian, &declared.lagrangian, || "the Lagrangian".to_owned())?;
+        let name = |what: &str, velocity: Symbol| format!("the {what} of {}", symbols[velocity].name);
+        let momenta = derived.momenta.iter().zip(&declared.momenta).map(|pair| ("momentum", pair));
+        let forces = derived.forces.iter().zip(&declared.forces).map(|pair| ("force", pair));
+        for (what, ((velocity, value), (other, expected))) in momenta.chain(forces) {
+            if velocity != other {
+                return Err(name(what, *velocity));
+            }
+            self.agrees(value, expected, || name(what, *velocity))?;
+        }
+        let is_complete = derived.momenta.len() == declared.momenta.len()
+            && derived.forces.len() == declared.forces.len()
+            && derived.brackets == declared.brackets;
+        if is_complete { Ok(()) } else { Err("the frame".to_owned()) }
+    }
+
+    /// Whether two expressions have one value.
+    fn agrees(&self, derived: &Expression, expected: &Expression, name: impl Fn() -> String) -> Agreement {
+        match self.evaluate(expected) {
+            Some(expected) => self.holds(derived, &expected, name),
+            None => Ok(()),
+        }
     }
 
     /// x', as it is given or J grad H.

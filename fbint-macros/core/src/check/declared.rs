@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::gradient::{At, Differentiated};
-use super::number::{Jet, Number};
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
+use crate::derivative::{At, Differentiated, Jet, Number};
 use crate::expression::{Expression, Symbol};
+use crate::implicit::Motion;
 use crate::points::Point;
 use crate::precise::Real;
 use crate::table::Table;
@@ -16,6 +16,8 @@ pub(super) type Gradient = BTreeMap<Symbol, Real>;
 /// What is declared, at one point.
 pub(super) struct Declared<'a> {
     pub(super) problem: &'a Problem,
+    /// The field, where it is implicit.
+    pub(super) motion: Option<&'a Motion>,
     pub(super) hamiltonian: Option<Differentiated<Real>>,
     /// J grad H
     pub(super) flow: Option<Gradient>,
@@ -27,7 +29,7 @@ pub(super) struct Declared<'a> {
 
 impl<'a> Declared<'a> {
     /// Nothing where some of it is undefined.
-    pub(super) fn at(problem: &'a Problem, point: &Point<'_>) -> Option<Self> {
+    pub(super) fn at(problem: &'a Problem, motion: Option<&'a Motion>, point: &Point<'_>) -> Option<Self> {
         let at = at(problem, point);
         let hamiltonian = problem.dynamics.hamiltonian();
         let hamiltonian = match hamiltonian {
@@ -39,9 +41,9 @@ impl<'a> Declared<'a> {
                 let row = |row: &Vec<Expression>| row.iter().map(|entry| at.evaluate(entry)).collect();
                 matrix.iter().map(row).collect::<Option<_>>()?
             }
-            Dynamics::Canonical { .. } | Dynamics::Given { .. } => Table::new(),
+            Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => Table::new(),
         };
-        let mut declared = Self { problem, hamiltonian, flow: None, integrals: Table::new(), matrix };
+        let mut declared = Self { problem, motion, hamiltonian, flow: None, integrals: Table::new(), matrix };
         declared.flow = declared.hamiltonian.as_ref().map(|hamiltonian| declared.moved(&hamiltonian.gradient));
         declared.integrals = problem.integrals.ids().map(|id| declared.integral(id, point)).collect::<Option<_>>()?;
         Some(declared)
@@ -49,7 +51,8 @@ impl<'a> Declared<'a> {
 
     fn integral(&self, id: IntegralId, point: &Point<'_>) -> Option<Differentiated<Real>> {
         let declared = &self.problem.integrals[id];
-        match (&declared.value, declared.kind) {
+        let derived = self.motion.and_then(|motion| motion.derived.get(&id));
+        match (declared.value.as_ref().or(derived), declared.kind) {
             (Some(value), _) => at(self.problem, point).differentiate(value),
             (None, Kind::Rate { of }) => self.rate(self.problem.integrals[of].value.as_ref()?, point),
             (None, _) => self.hamiltonian.clone(),

@@ -6,16 +6,17 @@
 //!
 //! grad {g, H} = (D^2 g) J grad H - (D^2 H) J grad g
 //!
+//! What linear systems an implicit field takes is written down a second time, by the same differentiation.
+//!
 //! Points at which a declared or derived expression is undefined do not count.
 
 mod comparison;
 mod declared;
-mod gradient;
-mod number;
 
 use self::comparison::Comparison;
 use self::declared::Declared;
 use crate::derivation::{Derivation, Problem};
+use crate::implicit::motion;
 use crate::points::search_points;
 
 /// Points at which everything is compared, and points that are tried.
@@ -35,9 +36,10 @@ pub enum Verdict {
 
 /// Whether everything was derived from the problem as it should have been.
 pub fn check(problem: &Problem, derivation: &Derivation) -> Verdict {
+    let motion = motion(problem);
     let mut compared = 0;
     for point in search_points(&problem.symbols).take(TRIED) {
-        let Some(declared) = Declared::at(problem, &point) else { continue };
+        let Some(declared) = Declared::at(problem, motion.as_ref(), &point) else { continue };
         match Comparison::new(declared, derivation, point).all() {
             Verdict::Agreement => compared += 1,
             Verdict::Undefined => {}

@@ -1,5 +1,6 @@
 //! What each integral of a model is.
 
+use super::{Conservation, Evidence};
 use crate::expression::{Expression, Symbol};
 use crate::table::{Id, Table};
 
@@ -20,21 +21,23 @@ impl Id for IntegralId {
 /// What an integral is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A holonomic constraint g(q) = 0 of a canonical system.
+    /// A holonomic constraint g(q) = 0 of a canonical or a Lagrangian system.
     Holonomic {
-        /// {g, H}
+        /// dg/dt
         rate: IntegralId,
     },
-    /// The rate {g, H} = 0 of a holonomic constraint g.
+    /// The rate dg/dt = {g, H} = 0 of a holonomic constraint g.
     Rate {
         /// g
         of: IntegralId,
     },
     /// A constraint f(q, p) = 0 of a canonical system, taken as it is.
     Phase,
-    /// An invariant set g(x) = 0 of a system that is not canonical.
+    /// A velocity constraint A(q) q' = 0 that a reaction holds.
+    Velocity,
+    /// An invariant set g(x) = 0 that nothing has to hold: the field keeps it.
     InvariantSet,
-    /// H
+    /// H, or the energy xi . dL/dxi - L of a Lagrangian system.
     Energy,
     /// A declared first integral.
     Invariant,
@@ -44,16 +47,8 @@ impl Kind {
     /// Whether the integral vanishes on the constraint set.
     pub fn is_constraint(self) -> bool {
         match self {
-            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::InvariantSet => true,
+            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::Velocity | Self::InvariantSet => true,
             Self::Energy | Self::Invariant => false,
-        }
-    }
-
-    /// Whether the field conserves the integral in every state, whatever the declaration says.
-    pub fn is_conserved_by_construction(self) -> bool {
-        match self {
-            Self::Holonomic { .. } | Self::Rate { .. } | Self::Phase | Self::Energy => true,
-            Self::InvariantSet | Self::Invariant => false,
         }
     }
 }
@@ -119,6 +114,19 @@ impl Integrals {
     /// H, if there is one.
     pub fn energy(&self) -> Option<IntegralId> {
         self.iter().find(|(_, integral)| integral.kind == Kind::Energy).map(|(id, _)| id)
+    }
+
+    /// Where the field conserves an integral by its construction, whatever the declaration says. The reactions of velocity
+    /// constraints f do work where these do not hold: dH.X = lambda . f.
+    pub fn conserved_by_construction(&self, id: IntegralId) -> Option<Conservation> {
+        let has_velocity_constraints = || self.rows().any(|integral| integral.kind == Kind::Velocity);
+        match self[id].kind {
+            Kind::Energy if has_velocity_constraints() => Some(Conservation::OnConstraints(Evidence::Construction)),
+            Kind::Holonomic { .. } | Kind::Rate { .. } | Kind::Phase | Kind::Velocity | Kind::Energy => {
+                Some(Conservation::Everywhere(Evidence::Construction))
+            }
+            Kind::InvariantSet | Kind::Invariant => None,
+        }
     }
 
     /// The integral that was declared: of a rate, the constraint that it is the rate of.

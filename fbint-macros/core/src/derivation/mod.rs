@@ -3,16 +3,19 @@
 //! What a symbol or an integral is stands where it is listed, in [`Symbols`] and [`Integrals`], and is read from there. A canonical
 //! state is x = (q, p) with J = [[0, I], [-I, 0]] and bracket {f, g} = f_q . g_p - f_p . g_q. Its field is
 //! X = J (grad H - Df^T c), where c solves C^T c = b with C_ij = {f_i, f_j}, b_i = {H, f_i} over the constraints f (CPV22
-//! eq. 4). The field of any other state is given, or is J(x) grad H.
+//! eq. 4). A Lagrangian state is (q, xi) with q' = U(q) xi. Its field, like that of a canonical system with velocity constraints, is
+//! [`Implicit`]. The field of any other state is given, or is J(x) grad H.
 
 mod constraints;
 mod findings;
+mod implicit;
 mod integrals;
 mod structure;
 mod symbols;
 
 pub use constraints::{Constraints, EnergyBracket};
 pub use findings::{Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank};
+pub use implicit::{FrameBracket, Hamel, Implicit, LinearSystem, Reaction};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
 pub use structure::{Coefficient, Structure};
 pub use symbols::{Role, SymbolInfo, Symbols};
@@ -31,6 +34,8 @@ pub struct Problem {
     pub dynamics: Dynamics,
     /// Everything that the flow keeps.
     pub integrals: Table<IntegralId, Declared>,
+    /// What holds the velocity constraints, in the order of the integrals.
+    pub reactions: Vec<Reaction>,
     /// Extra quantities, which may contain multipliers.
     pub outputs: Vec<Output>,
 }
@@ -52,12 +57,14 @@ impl Problem {
 
     /// The derivation with these integrals, this field, and how H depends on the momenta; the rest is as declared.
     pub fn derivation(&self, integrals: Integrals, field: Field, kinetic_energy: KineticEnergy) -> Derivation {
+        let kinetic_energy = if self.reactions.is_empty() { kinetic_energy } else { KineticEnergy::General };
         Derivation {
             name: self.name.clone(),
             symbols: self.symbols.clone(),
             structure: Structure::of(self),
             integrals,
             field,
+            hamel: None,
             kinetic_energy,
             outputs: self.outputs.clone(),
         }
@@ -83,6 +90,8 @@ pub enum Dynamics {
         /// H
         hamiltonian: Expression,
     },
+    /// By the equations of Euler, Lagrange and Hamel.
+    Lagrangian(Lagrangian),
     /// x' = J(x) grad H.
     Poisson {
         /// J, row by row.
@@ -98,13 +107,24 @@ pub enum Dynamics {
 }
 
 impl Dynamics {
-    /// H, unless the field is given.
+    /// H, where it is declared.
     pub fn hamiltonian(&self) -> Option<&Expression> {
         match self {
             Self::Canonical { hamiltonian } | Self::Poisson { hamiltonian, .. } => Some(hamiltonian),
-            Self::Given { .. } => None,
+            Self::Lagrangian(_) | Self::Given { .. } => None,
         }
     }
+}
+
+/// A Lagrangian system as it is declared, with all of its velocities, also those that constraints put to zero.
+#[derive(Clone, Debug)]
+pub struct Lagrangian {
+    /// L(q, xi)
+    pub lagrangian: Expression,
+    /// q' = U(q) xi, coordinate by coordinate.
+    pub kinematics: Vec<(Symbol, Expression)>,
+    /// The brackets of the frame that do not vanish. They follow from the kinematics.
+    pub brackets: Vec<FrameBracket>,
 }
 
 /// What follows from a [`Problem`].
@@ -120,6 +140,8 @@ pub struct Derivation {
     pub integrals: Integrals,
     /// X
     pub field: Field,
+    /// The frame of a Lagrangian system.
+    pub hamel: Option<Hamel>,
     /// How H depends on the momenta.
     pub kinetic_energy: KineticEnergy,
     /// As declared.
@@ -142,6 +164,8 @@ pub struct Prepared {
 pub enum Field {
     /// J (grad H - Df^T c), with the brackets among the constraints and with H.
     Dirac(Constraints),
+    /// x' after linear systems are solved.
+    Implicit(Implicit),
     /// x', entry by entry.
     Given(Table<Symbol, Expression>),
 }
@@ -163,11 +187,11 @@ impl Derivation {
         self.symbols.dimension()
     }
 
-    /// The linear system for c, unless the field is given.
+    /// The linear system for c of a Dirac field.
     pub fn constraints(&self) -> Option<&Constraints> {
         match &self.field {
             Field::Dirac(constraints) => Some(constraints),
-            Field::Given(_) => None,
+            Field::Implicit(_) | Field::Given(_) => None,
         }
     }
 

@@ -11,7 +11,7 @@ pub enum Structure {
     Canonical,
     /// grad f^T J(x) grad g. Each row of J has the entries that do not vanish.
     Matrix(Table<Symbol, Vec<(Symbol, Expression)>>),
-    /// There is no bracket: the field is given.
+    /// There is no bracket with which the field could be written: it is given, or implicit.
     None,
 }
 
@@ -30,9 +30,9 @@ impl Structure {
     /// The bracket that a problem declares.
     pub fn of(problem: &Problem) -> Self {
         match &problem.dynamics {
-            Dynamics::Canonical { .. } => Self::Canonical,
+            Dynamics::Canonical { .. } if problem.reactions.is_empty() => Self::Canonical,
             Dynamics::Poisson { matrix, .. } => Self::matrix(&problem.symbols, matrix),
-            Dynamics::Given { .. } => Self::None,
+            Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => Self::None,
         }
     }
 

@@ -28,22 +28,59 @@ pub enum Role {
         /// Its conjugate.
         coordinate: Symbol,
     },
-    /// An entry of a state that is not canonical.
+    /// An entry of q in a state (q, xi) of a Lagrangian system.
+    Position,
+    /// An entry of xi in a state (q, xi) of a Lagrangian system.
+    Velocity,
+    /// An entry of a velocity that a constraint puts to zero: it is not part of the state, and only L depends on it.
+    Vanishing {
+        /// The symbol of what holds it at zero.
+        reaction: Symbol,
+    },
+    /// What holds a velocity at zero that a constraint puts to zero.
+    Reaction {
+        /// The velocity.
+        of: Symbol,
+    },
+    /// An entry of a state of any other system.
     State,
     /// An entry of a parameter.
     Parameter,
     /// The entry of c that belongs to a constraint.
     Multiplier(IntegralId),
+    /// What stands for the rate of a coordinate in a declaration.
+    Rate {
+        /// The coordinate.
+        of: Symbol,
+    },
+    /// What stands for the momentum dL/dv of a velocity in a declaration.
+    Conjugate {
+        /// The velocity.
+        of: Symbol,
+    },
+    /// What the rate of a velocity would be without reactions.
+    Acceleration {
+        /// The velocity.
+        of: Symbol,
+    },
+    /// What the rate of a velocity becomes by a unit of a reaction.
+    Response {
+        /// The velocity.
+        of: Symbol,
+        /// The integral f = A xi that the reaction A^T lambda keeps.
+        to: IntegralId,
+    },
 }
 
 impl Role {
     /// Whether the symbol is an entry of the state.
     pub fn is_state(self) -> bool {
-        matches!(self, Self::Coordinate { .. } | Self::Momentum { .. } | Self::State)
+        matches!(self, Self::Coordinate { .. } | Self::Momentum { .. } | Self::Position | Self::Velocity | Self::State)
     }
 }
 
-/// All symbols of a model: the entries of the state in the order of the flat state, those of the parameters, the multipliers.
+/// All symbols of a model: the entries of the state in the order of the flat state, those of the parameters, and what is not an
+/// unknown: vanishing velocities, multipliers, auxiliary quantities.
 pub type Symbols = Table<Symbol, SymbolInfo>;
 
 impl Id for Symbol {
@@ -85,6 +122,16 @@ impl Symbols {
     /// The symbol of a constraint's multiplier.
     pub fn multiplier(&self, constraint: IntegralId) -> Option<Symbol> {
         self.iter().find(|(_, symbol)| symbol.role == Role::Multiplier(constraint)).map(|(id, _)| id)
+    }
+
+    /// The symbol with a role that only one symbol has.
+    pub fn only(&self, role: Role) -> Option<Symbol> {
+        self.iter().find(|(_, symbol)| symbol.role == role).map(|(id, _)| id)
+    }
+
+    /// The symbols with a role like this, in their order.
+    pub fn with(&self, is_meant: impl Fn(Role) -> bool) -> Vec<Symbol> {
+        self.iter().filter(|(_, symbol)| is_meant(symbol.role)).map(|(id, _)| id).collect()
     }
 
     /// The constraint whose multiplier a symbol is.

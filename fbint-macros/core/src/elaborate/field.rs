@@ -1,18 +1,31 @@
-//! What makes the state change: a Hamiltonian with its bracket, or rates that are given.
+//! What makes the state change: a Hamiltonian with its bracket, a Lagrangian, or rates that are given.
 
 use syn::Expr;
 
-use super::scope::{Outcome, Poison, Scope};
+use super::lagrangian::lagrangian;
+use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::value::Value;
-use crate::derivation::Dynamics;
+use crate::derivation::{Dynamics, Role, Symbols};
+use crate::derivative;
 use crate::expression::Expression;
-use crate::syntax::{Declaration, Shape, plain};
+use crate::syntax::{Declaration, Shape, System, plain};
 
-/// The field of the declaration, whose state has `dimension` entries.
-pub(super) fn field(scope: &mut Scope, declaration: &Declaration, dimension: usize) -> Outcome<Dynamics> {
+/// The field of the declaration. Settles what `rate(..)` and `momentum(..)` stand for.
+pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dynamics> {
+    let symbols = scope.symbols;
+    let dimension = symbols.dimension();
     let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));
-    if declaration.canonical {
-        return Ok(Dynamics::Canonical { hamiltonian: hamiltonian.ok_or(Poison)?? });
+    match declaration.system {
+        System::Canonical => {
+            let hamiltonian = hamiltonian.ok_or(Poison)??;
+            scope.settlement = Some(velocities(symbols, &hamiltonian).ok_or(Poison)?);
+            return Ok(Dynamics::Canonical { hamiltonian });
+        }
+        System::Lagrangian => {
+            let positions = symbols.with(|role| role == Role::Position);
+            return lagrangian(scope, declaration, &positions);
+        }
+        System::State => scope.settlement = Some(Settlement::default()),
     }
     let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, dimension));
     let rates = rates(scope, declaration);
@@ -24,8 +37,33 @@ pub(super) fn field(scope: &mut Scope, declaration: &Declaration, dimension: usi
     }
 }
 
+/// The rate of a coordinate of a canonical system is dH/dp.
+fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement> {
+    let mut settlement = Settlement::default();
+    let rates = symbols.with(|role| matches!(role, Role::Rate { .. }));
+    if rates.is_empty() {
+        return Some(settlement);
+    }
+    let slopes = derivative::gradient(hamiltonian, |symbol| matches!(symbols[symbol].role, Role::Momentum { .. }))?;
+    for rate in rates {
+        if let Role::Rate { of } = symbols[rate].role
+            && let Role::Coordinate { momentum } = symbols[of].role
+        {
+            settlement.0.insert(rate, slopes.get(&momentum).cloned().unwrap_or_else(Expression::zero));
+        }
+    }
+    Some(settlement)
+}
+
 fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
     let value = scope.evaluate(expression)?;
+    let stands_for = |role| matches!(role, Role::Rate { .. });
+    scope.refuse_stand_ins(
+        expression,
+        &value,
+        stands_for,
+        "the Hamiltonian cannot contain `rate(..)`, which follows from it",
+    )?;
     match value.as_scalar() {
         Some(energy) => Ok(energy.expression.clone()),
         None => Err(scope.fail(expression, format!("the Hamiltonian is a scalar, and this is {}", value.shape()))),

@@ -18,21 +18,29 @@ enum Named {
     Zeros,
     Hat,
     Multiplier,
+    Rate,
+    Momentum,
 }
 
 impl Named {
     /// The number of arguments.
     fn arguments(self) -> usize {
         match self {
-            Self::Identity | Self::Hat | Self::Multiplier => 1,
+            Self::Identity | Self::Hat | Self::Multiplier | Self::Rate | Self::Momentum => 1,
             Self::Zeros => 2,
         }
     }
 }
 
 /// The functions, in the order in which messages list them.
-const FUNCTIONS: [(&str, Named); 4] =
-    [("identity", Named::Identity), ("zeros", Named::Zeros), ("hat", Named::Hat), ("multiplier", Named::Multiplier)];
+const FUNCTIONS: [(&str, Named); 6] = [
+    ("identity", Named::Identity),
+    ("zeros", Named::Zeros),
+    ("hat", Named::Hat),
+    ("rate", Named::Rate),
+    ("momentum", Named::Momentum),
+    ("multiplier", Named::Multiplier),
+];
 /// What a macro makes of lists of expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Constructor {
@@ -48,7 +56,8 @@ enum Constructor {
 const CONSTRUCTORS: [(&str, Constructor); 3] =
     [("vector", Constructor::Vector), ("matrix", Constructor::Matrix), ("stack", Constructor::Stack)];
 /// How functions are written, for messages.
-const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, and `multiplier(constraint)` in an `output`";
+const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, and `multiplier(constraint)` \
+                     in an `output`";
 
 impl Scope<'_> {
     /// `(a..b).map(|i| body).sum()` and the same with `product`.
@@ -130,7 +139,7 @@ impl Scope<'_> {
         }
     }
 
-    /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `multiplier(constraint)`.
+    /// `identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, `multiplier(constraint)`.
     pub(super) fn call(&mut self, call: &ExprCall) -> Outcome<Value> {
         let path = match peel(&call.func) {
             Expr::Path(path) => &path.path,
@@ -160,6 +169,8 @@ impl Scope<'_> {
         }
         match function {
             Named::Multiplier => self.multiplier(path, &call.args[0]),
+            Named::Rate => self.rate(&word.ident, &call.args[0]),
+            Named::Momentum => self.momentum(&word.ident, &call.args[0]),
             Named::Hat => self.hat(&call.args[0]),
             Named::Identity => {
                 let size = self.size(&call.args[0])?;

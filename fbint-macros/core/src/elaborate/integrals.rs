@@ -1,5 +1,5 @@
-//! The order of the integrals, which is decided here and nowhere else: holonomic constraints or invariant sets, the rates of
-//! holonomic constraints, phase constraints, the energy, invariants.
+//! The order of the integrals, which is decided here and nowhere else: holonomic constraints and invariant sets, the rates of
+//! holonomic constraints, phase constraints, velocity constraints, the energy, invariants.
 
 use proc_macro2::Span;
 
@@ -10,10 +10,10 @@ use crate::table::{Id, Table};
 
 /// What is declared to be kept, sorted by meaning.
 pub(super) struct Kept<'a> {
-    /// Whether constraints have rates.
-    pub(super) canonical: bool,
-    pub(super) constraints: Vec<&'a Quantity>,
+    /// Each with whether it is holonomic, so that it has a rate, or an invariant set.
+    pub(super) constraints: Vec<(&'a Quantity, bool)>,
     pub(super) phase: Vec<&'a Quantity>,
+    pub(super) velocity: Vec<&'a Quantity>,
     pub(super) has_energy: bool,
     pub(super) invariants: Vec<&'a Quantity>,
 }
@@ -28,31 +28,35 @@ pub(super) struct Listed {
 impl Kept<'_> {
     pub(super) fn listed(&self) -> Listed {
         let mut all = Listed::default();
-        let first_rate = self.constraints.len();
-        for (place, quantity) in self.constraints.iter().enumerate() {
-            let rate = IntegralId::at(first_rate + place);
-            all.declare(quantity, if self.canonical { Kind::Holonomic { rate } } else { Kind::InvariantSet });
+        let mut rates = self.constraints.len()..;
+        let mut holonomic = Vec::new();
+        for (quantity, is_holonomic) in &self.constraints {
+            let kind = match is_holonomic.then(|| rates.next()).flatten() {
+                Some(rate) => Kind::Holonomic { rate: IntegralId::at(rate) },
+                None => Kind::InvariantSet,
+            };
+            let constraint = all.declare(quantity, kind);
+            holonomic.extend(is_holonomic.then_some((constraint, quantity)));
         }
-        if self.canonical {
-            for (place, quantity) in self.constraints.iter().enumerate() {
-                let kind = Kind::Rate { of: IntegralId::at(place) };
-                all.list(&quantity.rate_name, kind, quantity.weight, quantity.span);
-            }
+        for (of, quantity) in holonomic {
+            all.list(&quantity.rate_name, Kind::Rate { of }, quantity.weight, quantity.span);
         }
-        self.phase.iter().for_each(|quantity| all.declare(quantity, Kind::Phase));
+        self.phase.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Phase));
+        self.velocity.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Velocity));
         if self.has_energy {
             all.list(ENERGY, Kind::Energy, 1, Span::call_site());
         }
-        self.invariants.iter().for_each(|quantity| all.declare(quantity, Kind::Invariant));
+        self.invariants.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Invariant));
         all
     }
 }
 
 impl Listed {
-    fn declare(&mut self, quantity: &Quantity, kind: Kind) {
+    fn declare(&mut self, quantity: &Quantity, kind: Kind) -> IntegralId {
         let id = self.list(&quantity.name, kind, quantity.weight, quantity.span);
         let declared = &mut self.integrals[id];
         (declared.value, declared.assumed) = (Some(quantity.value.clone()), quantity.assumed);
+        id
     }
 
     fn list(&mut self, name: &str, kind: Kind, weight: u32, span: Span) -> IntegralId {

@@ -13,6 +13,7 @@ mod evaluate;
 mod field;
 mod functions;
 mod integrals;
+mod lagrangian;
 mod methods;
 mod multipliers;
 mod numbers;
@@ -34,10 +35,10 @@ use self::quantities::{Flattened, Purpose, Quantity, flatten, join};
 use self::scope::{Outcome, Scope};
 use self::symbols::Unknowns;
 pub use self::symbols::{Entry, Place};
-use crate::derivation::{self, IntegralId, Output, Problem, Role, Symbols};
+use crate::derivation::{self, IntegralId, Output, Problem, Reaction, Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
-use crate::syntax::{Declaration, Named, Variable, plain};
+use crate::syntax::{Declaration, Named, System, Variable, plain};
 use crate::table::Table;
 
 /// What the declaration means, and where everything in it is declared.
@@ -56,41 +57,67 @@ pub struct Model {
 /// Gives the declaration its meaning. `None` if there are mistakes, here or in `syntax`.
 pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model> {
     let before = errors.len();
-    let unknowns = Unknowns::of(declaration);
+    let mut unknowns = Unknowns::of(declaration);
+    add_stand_ins(declaration, &mut unknowns);
+    let unknowns = unknowns;
     let mut symbols = unknowns.symbols.clone();
 
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
-    let dynamics = field::field(&mut scope, declaration, symbols.dimension());
-    let constraint = if declaration.canonical { Purpose::Holonomic } else { Purpose::InvariantSet };
+    let dynamics = field::field(&mut scope, declaration);
+    let constraint = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
     let constraints = flatten(&mut scope, &declaration.constraints, constraint, &symbols);
+    let is_set = dynamics.as_ref().map(|dynamics| lagrangian::sets(&mut scope, dynamics, &constraints));
+    let is_set = is_set.unwrap_or_else(|_| vec![false; constraints.len()]);
     let phase = flatten(&mut scope, &declaration.phase_constraints, Purpose::PhaseConstraint, &symbols);
+    let (vanishing, held): (Vec<Named>, Vec<Named>) =
+        declaration.velocity_constraints.iter().cloned().partition(|named| declaration.puts_to_zero(named));
+    let velocity = flatten(&mut scope, &held, Purpose::VelocityConstraint, &symbols);
     let invariants = flatten(&mut scope, &declaration.invariants, Purpose::Invariant, &symbols);
     let Listed { integrals, spans } = Kept {
-        canonical: declaration.canonical,
-        constraints: sound(&constraints),
+        constraints: constraints
+            .iter()
+            .zip(&is_set)
+            .flat_map(|(constraint, is_set)| {
+                let is_holonomic = declaration.has_reactions() && !is_set;
+                constraint.iter().flat_map(|flattened| &flattened.kept).map(move |quantity| (quantity, is_holonomic))
+            })
+            .collect(),
         phase: sound(&phase),
+        velocity: sound(&velocity),
         has_energy: declaration.dynamics.is_empty(),
         invariants: sound(&invariants),
     }
     .listed();
-    let acting = if declaration.canonical { add_multipliers(&integrals, &mut symbols) } else { Vec::new() };
-    let constrained = constraints.iter().chain(&phase).filter(|_| declaration.canonical);
-    scope.multipliers = Some(multipliers(declaration, constrained, &acting));
+    let acting = if declaration.has_reactions() { add_multipliers(&integrals, &mut symbols) } else { Vec::new() };
+    if declaration.system == System::Lagrangian {
+        add_responses(&integrals, &mut symbols);
+    }
+    let holonomic = declaration.constraints.iter().zip(&constraints).zip(&is_set);
+    let holonomic = holonomic.filter(|(_, is_set)| !**is_set).map(|(constraint, _)| constraint);
+    let constrained =
+        holonomic.chain(declaration.phase_constraints.iter().zip(&phase)).chain(held.iter().zip(&velocity));
+    let mut table = multipliers(constrained.filter(|_| declaration.has_reactions()), &acting);
+    table.extend(
+        vanishing.iter().filter_map(|named| Some((plain(&named.name), (named, Ok(vec![scope.reaction(named)?]))))),
+    );
+    scope.multipliers = Some(table);
     let outputs = flatten(&mut scope, &declaration.outputs, Purpose::Output, &symbols);
     let used = scope.used();
 
-    let (constraints, phase) = (join(constraints), join(phase));
+    let (constraints, phase, velocity) = (join(constraints), join(phase), join(velocity));
     let understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
-    if let (Ok(constraints), Ok(phase), true) = (&constraints, &phase, understood && declaration.canonical) {
+    if let (Ok(constraints), Ok(phase), true) =
+        (&constraints, &phase, understood && declaration.system == System::Canonical)
+    {
         count(constraints, phase, &symbols, errors);
     }
     if !declaration.hidden_uses {
         let mistaken = errors.len() > before || !understood;
         report_unused(declaration, used, mistaken, errors);
     }
-    let (Ok(dynamics), Ok(_), Ok(_), Ok(_), Ok(outputs), true) =
-        (dynamics, constraints, phase, join(invariants), join(outputs), understood && errors.is_empty())
+    let (Ok(dynamics), Ok(_), Ok(_), Ok(velocity), Ok(_), Ok(outputs), true) =
+        (dynamics, constraints, phase, velocity, join(invariants), join(outputs), understood && errors.is_empty())
     else {
         return None;
     };
@@ -98,7 +125,14 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let output = |Quantity { name, value, .. }| Output { latex: latex(&name), name, value };
     let outputs = outputs.into_iter().map(output).collect();
     let name = plain(&declaration.item.ident);
-    let problem = Problem { name, symbols, dynamics, integrals, outputs };
+    let reactions = integrals.iter().filter(|(_, integral)| integral.kind == derivation::Kind::Velocity).zip(&velocity);
+    let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
+    let reactions = reactions.collect();
+    let problem = Problem { name, symbols, dynamics, integrals, reactions, outputs };
+    lagrangian::check(declaration, &problem, &velocity, errors);
+    if !errors.is_empty() {
+        return None;
+    }
     Some(Model { problem, places: unknowns.places, spans, output_spans })
 }
 
@@ -110,13 +144,47 @@ fn sound(all: &[Outcome<Flattened>]) -> Vec<&Quantity> {
 /// Adds a symbol for the multiplier of each constraint, and gives those of the constraints that are declared, in their order.
 fn add_multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
     let mut declared = Vec::new();
-    for (id, integral) in integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()) {
+    let has_multiplier = |integral: &derivation::Declared| {
+        integral.kind.is_constraint() && integral.kind != derivation::Kind::InvariantSet
+    };
+    for (id, integral) in integrals.iter().filter(|(_, integral)| has_multiplier(integral)) {
         let symbol = symbols.push(symbols::multiplier(id, &integral.name, &integral.latex));
         if !matches!(integral.kind, derivation::Kind::Rate { .. }) {
             declared.push(symbol);
         }
     }
     declared
+}
+
+/// Adds symbols for what reactions do to velocities, and for what these would do without.
+fn add_responses(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) {
+    let velocities = symbols.with(|role| role == Role::Velocity);
+    let is_kept = |integral: &derivation::Declared| {
+        matches!(integral.kind, derivation::Kind::Rate { .. } | derivation::Kind::Velocity)
+    };
+    for (id, integral) in integrals.iter().filter(|(_, integral)| is_kept(integral)) {
+        for &velocity in &velocities {
+            symbols.push(symbols::response(symbols, velocity, id, integral));
+        }
+    }
+    for &velocity in &velocities {
+        symbols.push(symbols::acceleration(symbols, velocity));
+    }
+}
+
+/// Adds symbols for rates and momenta, where expressions name any.
+fn add_stand_ins(declaration: &Declaration, unknowns: &mut Unknowns) {
+    let calls =
+        |function: &str| expressions(declaration).any(|expression| calls(expression.to_token_stream(), function));
+    let all = |variables: &[symbols::Unknown]| -> Vec<Symbol> {
+        variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
+    };
+    if calls("rate") {
+        unknowns.stand_in(&all(&unknowns.coordinates), true);
+    }
+    if calls("momentum") {
+        unknowns.stand_in(&all(&unknowns.velocities), false);
+    }
 }
 
 /// The matrix of the brackets of all constraints is antisymmetric: it is singular if their number is odd. And it is
@@ -175,9 +243,25 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
 
 fn expressions(declaration: &Declaration) -> impl Iterator<Item = &Expr> {
     let quantities = declaration.constraints.iter().chain(&declaration.phase_constraints);
+    let quantities = quantities.chain(&declaration.velocity_constraints).chain(&declaration.kinematics);
     let named = quantities.chain(&declaration.invariants).chain(&declaration.outputs);
     let named = named.chain(&declaration.defines).chain(&declaration.dynamics).map(|named| &named.value);
-    declaration.hamiltonian.iter().chain(&declaration.poisson).chain(named)
+    let alone = declaration.hamiltonian.iter().chain(&declaration.lagrangian).chain(&declaration.poisson);
+    alone.chain(named)
+}
+
+/// Whether a function is called somewhere. A variable may have its name.
+fn calls(tokens: TokenStream, function: &str) -> bool {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_call = |pair: &[TokenTree]| match pair {
+        [TokenTree::Ident(word), TokenTree::Group(_)] => plain(word) == function,
+        _ => false,
+    };
+    let inner = tokens.iter().any(|token| match token {
+        TokenTree::Group(group) => calls(group.stream(), function),
+        _ => false,
+    });
+    inner || tokens.windows(2).any(is_call)
 }
 
 fn collect_words(tokens: TokenStream, words: &mut BTreeSet<String>) {

@@ -1,5 +1,6 @@
 //! `multiplier(constraint)` in an `output`: for a holonomic constraint g the entry of c1 that makes its reaction force,
-//! dp/dt = -dH/dq + G^T c1 with G = dg/dq; for a phase constraint its entry of c in X = J (grad H - Df^T c).
+//! dp/dt = -dH/dq + G^T c1 with G = dg/dq, and so for a velocity constraint A q' = 0 with A; for a velocity that is put to zero what
+//! holds it there; for a phase constraint its entry of c in X = J (grad H - Df^T c).
 //!
 //! Each constraint that is kept has a symbol for its multiplier. An entry that stands for several equal ones shares its multiplier among them, so that the force of a symmetric matrix of
 //! constraints is the sum over all of its entries.
@@ -17,19 +18,16 @@ use super::scope::{Multipliers, Outcome, Poison, Scope, list};
 use super::value::{Scalar, Value};
 use crate::diagnostics::nearest;
 use crate::expression::Symbol;
-use crate::syntax::{Declaration, Family, Named, plain};
+use crate::syntax::{Family, Named, plain};
 
-/// The multipliers of the constraints of a canonical system by their names: `symbols` for what is kept of each, all in the order
-/// of the declaration.
+/// The multipliers of constraints by their names: `symbols` for what is kept of each, all in the order of `constraints`.
 pub(super) fn multipliers<'a, 'q>(
-    declaration: &'a Declaration,
-    constraints: impl IntoIterator<Item = &'q Outcome<Flattened>>,
+    constraints: impl IntoIterator<Item = (&'a Named, &'q Outcome<Flattened>)>,
     symbols: &[Symbol],
 ) -> Multipliers<'a> {
-    let declared = declaration.constraints.iter().chain(&declaration.phase_constraints);
     let mut symbols = symbols.iter().copied();
     let mut table = BTreeMap::new();
-    for (named, constraint) in declared.zip(constraints) {
+    for (named, constraint) in constraints {
         let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
             let symbols: Vec<Symbol> = symbols.by_ref().take(constraint.kept.len()).collect();
             constraint.members.iter().map(|member| value(member, constraint, &symbols)).collect()
@@ -56,8 +54,9 @@ impl<'a> Scope<'a> {
             let reason = "the multipliers follow from the equations that this expression is part of";
             return Err(self.fail(function, format!("{message}: {reason}")));
         }
-        if !self.declaration.canonical {
-            let message = "there is no multiplier here: only a canonical system has forces that hold its constraints";
+        if !self.declaration.has_reactions() {
+            let message = "there is no multiplier here: only a canonical or a Lagrangian system has forces that hold its \
+                           constraints";
             let reason = "beside `state` a constraint is an invariant set of the field";
             return Err(self.fail(function, format!("{message}, {reason}")));
         }
@@ -78,6 +77,10 @@ impl<'a> Scope<'a> {
 
     fn multiplier_of(&mut self, path: &ExprPath, index: Option<&ExprIndex>) -> Outcome<Value> {
         let name = path.path.get_ident().map(plain).unwrap_or_default();
+        if self.sets.contains(&name) {
+            let message = format!("`{name}` has no multiplier: the velocities keep it by themselves");
+            return Err(self.fail(path, message));
+        }
         let Some(named) = self.constraint(&name).map(|(named, _)| *named) else {
             return Err(self.no_constraint(path));
         };

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use proc_macro2::Span;
 
 use super::canonical::Canonical;
-use super::scope::{Outcome, Scope};
+use super::scope::{Outcome, Restriction, Scope};
 use super::symbols::Entry;
 use super::value::{Scalar, Value};
 use crate::derivation::{Role, Symbols};
-use crate::expression::Expression;
+use crate::expression::{Expression, Symbol};
 use crate::syntax::{Named, Shape, plain};
 
 /// A named scalar function of the state.
@@ -25,6 +25,8 @@ pub(super) struct Quantity {
     pub(super) weight: u32,
     /// Whether its conservation is assumed.
     pub(super) assumed: bool,
+    /// The row along which its reaction acts, of a velocity constraint.
+    pub(super) along: Vec<(Symbol, Expression)>,
     /// Where it is named.
     pub(super) span: Span,
 }
@@ -32,11 +34,13 @@ pub(super) struct Quantity {
 /// What a named quantity is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// g(q) = 0 of a canonical system.
+    /// g(q) = 0 of a canonical or a Lagrangian system.
     Holonomic,
     /// g(x) = 0 of a field that is given or has a Poisson matrix.
     InvariantSet,
     PhaseConstraint,
+    /// f = A(q) q' = 0
+    VelocityConstraint,
     Invariant,
     Output,
 }
@@ -93,19 +97,31 @@ fn member(
     all: &mut Flattened,
 ) -> Outcome<()> {
     let value = match kind {
-        Purpose::Holonomic => scope.holonomic(&named.value)?,
+        Purpose::Holonomic => scope.restricted(&named.value, Restriction::Coordinates)?,
+        Purpose::VelocityConstraint => scope.restricted(&named.value, Restriction::Rates)?,
         _ => scope.evaluate(&named.value)?,
     };
     let shape = value.shape();
-    let quantities = entries(named, value, suffix);
+    let mut quantities = entries(named, value, suffix);
+    for quantity in &mut quantities {
+        if kind == Purpose::VelocityConstraint {
+            (quantity.value, quantity.along) = scope.velocity_constraint(named, &quantity.name, &quantity.value)?;
+        } else {
+            quantity.value = scope.settled(&quantity.value)?;
+        }
+    }
     if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
         let name = &constant.name;
         let message = match kind {
             Purpose::Holonomic => {
                 format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing")
             }
-            Purpose::InvariantSet | Purpose::PhaseConstraint => {
-                let what = if kind == Purpose::InvariantSet { "constraint" } else { "phase constraint" };
+            Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::VelocityConstraint => {
+                let what = match kind {
+                    Purpose::PhaseConstraint => "phase constraint",
+                    Purpose::VelocityConstraint => "velocity constraint",
+                    _ => "constraint",
+                };
                 format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
             }
             Purpose::Invariant | Purpose::Output => {
@@ -134,6 +150,7 @@ fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {
         value: scalar.expression,
         weight: 1,
         assumed: named.assume.is_some(),
+        along: Vec::new(),
         span: named.name.span(),
     };
     value.into_entries().into_iter().zip(places).map(quantity).collect()
@@ -144,7 +161,9 @@ fn is_constant(value: &Expression, kind: Purpose, symbols: &Symbols) -> bool {
     let is_relevant = |role: Role| match kind {
         Purpose::Output => true,
         Purpose::Holonomic => role.is_state() && !matches!(role, Role::Momentum { .. }),
-        Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::Invariant => role.is_state(),
+        Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::VelocityConstraint | Purpose::Invariant => {
+            role.is_state()
+        }
     };
     kind != Purpose::Output && !value.symbols().into_iter().any(|symbol| is_relevant(symbols[symbol].role))
 }
@@ -154,7 +173,9 @@ fn is_constant(value: &Expression, kind: Purpose, symbols: &Symbols) -> bool {
 fn merges(kind: Purpose, shape: Shape) -> bool {
     match kind {
         Purpose::Invariant => true,
-        Purpose::Holonomic | Purpose::InvariantSet | Purpose::PhaseConstraint => matches!(shape, Shape::Matrix { .. }),
+        Purpose::Holonomic | Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::VelocityConstraint => {
+            matches!(shape, Shape::Matrix { .. })
+        }
         Purpose::Output => false,
     }
 }

@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use proc_macro2::Span;
 use syn::{Expr, Ident};
 
-use super::symbols::{Unknown, Unknowns};
+use super::symbols::{Unknown, UnknownKind, Unknowns};
 use super::value::{Scalar, Value};
+use crate::derivation::{Role, Symbols};
 use crate::diagnostics::{Errors, nearest};
-use crate::syntax::{CLOCK, Declaration, ENERGY, Named, Variable, plain};
+use crate::expression::{Expression, Symbol};
+use crate::syntax::{CLOCK, Declaration, ENERGY, Named, System, Variable, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -44,21 +46,48 @@ enum Progress {
     Done(Outcome<Value>),
 }
 
+/// What has no place in a constraint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Restriction {
+    /// The constraint is one of coordinates.
+    Coordinates,
+    /// The constraint is one of the rates of coordinates, and not of momenta.
+    Rates,
+}
+
+/// What the symbols that stand for rates and momenta stand for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Settlement(pub(super) BTreeMap<Symbol, Expression>);
+
+impl Settlement {
+    /// The expression with what its symbols stand for.
+    pub(super) fn applied(&self, expression: &Expression) -> Expression {
+        expression.substituted(&|symbol| self.0.get(&symbol).cloned().unwrap_or_else(|| Expression::from(symbol)))
+    }
+}
+
 /// Evaluates expressions in the scope of a declaration.
 pub(super) struct Scope<'a> {
     pub(super) errors: &'a mut Errors,
     pub(super) declaration: &'a Declaration,
     names: BTreeMap<String, Meaning<'a>>,
     progress: Vec<Progress>,
-    /// For each definition, a momentum that it contains.
-    momentum_in: Vec<Option<String>>,
+    /// For each definition, a momentum or a velocity that it contains.
+    motion_in: Vec<Option<(String, UnknownKind)>>,
     indices: Vec<(String, i64)>,
     /// The definition that is being evaluated.
     user: Option<usize>,
     /// Names that are used, or that a misspelling stands for.
     used: BTreeSet<String>,
-    /// Whether a holonomic constraint is being evaluated, and if so, whether its use of a momentum was reported.
-    holonomic: Option<bool>,
+    /// The constraint that is being evaluated, if momenta or velocities have no place in it, and whether their use was reported.
+    restricted: Option<(Restriction, bool)>,
+    /// What the symbols that stand for something in expressions stand for, once that is known.
+    pub(super) settlement: Option<Settlement>,
+    unknowns: &'a Unknowns,
+    /// All symbols.
+    pub(super) symbols: &'a Symbols,
+    /// Constraints that the velocities keep by themselves.
+    pub(super) sets: BTreeSet<String>,
     /// While outputs are evaluated, the multipliers of the constraints.
     pub(super) multipliers: Option<Multipliers<'a>>,
     /// How many evaluations are open.
@@ -76,11 +105,15 @@ impl<'a> Scope<'a> {
             declaration,
             names: BTreeMap::new(),
             progress: declaration.defines.iter().map(|_| Progress::Waiting).collect(),
-            momentum_in: vec![None; declaration.defines.len()],
+            motion_in: vec![None; declaration.defines.len()],
             indices: Vec::new(),
             user: None,
             used: BTreeSet::new(),
-            holonomic: None,
+            restricted: None,
+            settlement: None,
+            unknowns,
+            symbols: &unknowns.symbols,
+            sets: BTreeSet::new(),
             multipliers: None,
             level: 0,
             work: 0,
@@ -91,6 +124,7 @@ impl<'a> Scope<'a> {
         }
         scope.variables(&declaration.coordinates, &unknowns.coordinates);
         scope.variables(&declaration.momenta, &unknowns.momenta);
+        scope.variables(&declaration.velocities, &unknowns.velocities);
         scope.variables(&declaration.states, &unknowns.states);
         scope.variables(&declaration.parameters, &unknowns.parameters);
         for (index, define) in declaration.defines.iter().enumerate() {
@@ -99,6 +133,7 @@ impl<'a> Scope<'a> {
         let quantities = [
             (&declaration.constraints, "a constraint"),
             (&declaration.phase_constraints, "a phase constraint"),
+            (&declaration.velocity_constraints, "a velocity constraint"),
             (&declaration.invariants, "an invariant"),
         ];
         for (named, kind) in quantities.into_iter().flat_map(|(list, kind)| list.iter().map(move |named| (named, kind)))
@@ -110,7 +145,11 @@ impl<'a> Scope<'a> {
         }
         // A field that is given has no Hamiltonian.
         if declaration.dynamics.is_empty() {
-            scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity("the integral of `hamiltonian`"));
+            let meaning = match declaration.system {
+                System::Lagrangian => "the integral of `lagrangian`",
+                System::Canonical | System::State => "the integral of `hamiltonian`",
+            };
+            scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity(meaning));
         }
         scope
     }
@@ -135,12 +174,51 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Evaluates a holonomic constraint, where momenta have no place.
-    pub(super) fn holonomic(&mut self, expression: &Expr) -> Outcome<Value> {
-        self.holonomic = Some(false);
+    /// Evaluates a constraint in which momenta or velocities have no place.
+    pub(super) fn restricted(&mut self, expression: &Expr, restriction: Restriction) -> Outcome<Value> {
+        self.restricted = Some((restriction, false));
         let value = self.evaluate(expression);
-        self.holonomic = None;
+        self.restricted = None;
         value
+    }
+
+    /// The expression with what its symbols stand for. Vanishing velocities are zero.
+    pub(super) fn settled(&self, expression: &Expression) -> Outcome<Expression> {
+        let stands = |symbol: &Symbol| matches!(self.role(*symbol), Some(Role::Rate { .. } | Role::Conjugate { .. }));
+        let Some(settlement) = &self.settlement else {
+            return if expression.symbols().iter().any(stands) { Err(Poison) } else { Ok(expression.clone()) };
+        };
+        Ok(self.without_vanishing(&settlement.applied(expression)))
+    }
+
+    /// The expression where the vanishing velocities are zero.
+    pub(super) fn without_vanishing(&self, expression: &Expression) -> Expression {
+        expression.substituted(&|symbol| match self.role(symbol) {
+            Some(Role::Vanishing { .. }) => Expression::zero(),
+            _ => Expression::from(symbol),
+        })
+    }
+
+    /// What a symbol is, unless it is a multiplier, which only outputs contain.
+    fn role(&self, symbol: Symbol) -> Option<Role> {
+        self.symbols.get(symbol).map(|symbol| symbol.role)
+    }
+
+    /// The symbols of all velocities in the order of the declaration.
+    pub(super) fn velocities(&self) -> Vec<Symbol> {
+        self.unknowns.velocities.iter().flat_map(|velocity| velocity.symbols.iter().copied()).collect()
+    }
+
+    /// What holds the velocity at zero that a constraint puts to zero.
+    pub(super) fn reaction(&self, constraint: &Named) -> Option<Value> {
+        let velocities = self.declaration.velocities.iter().zip(&self.unknowns.velocities);
+        let (_, velocity) = velocities.into_iter().find(|(variable, _)| constraint.is_alone(&variable.name))?;
+        let reaction = |symbol: &Symbol| match self.symbols[*symbol].role {
+            Role::Vanishing { reaction } => Some(reaction),
+            _ => None,
+        };
+        let reactions: Vec<Symbol> = velocity.symbols.iter().map(reaction).collect::<Option<_>>()?;
+        Some(Value::variable(velocity.shape, &reactions))
     }
 
     /// Runs `body` while `index` has `value`.
@@ -183,8 +261,8 @@ impl<'a> Scope<'a> {
         self.used.insert(key);
         match meaning {
             Meaning::Variable(unknown) => {
-                if unknown.is_momentum {
-                    self.momentum(name, None)?;
+                if unknown.kind != UnknownKind::Other {
+                    self.motion(name, None, unknown.kind)?;
                 }
                 Ok(Value::variable(unknown.shape, &unknown.symbols))
             }
@@ -198,8 +276,8 @@ impl<'a> Scope<'a> {
                     return Err(self.fail_at(define.span(), message));
                 }
                 let value = self.definition(index)?;
-                if let Some(momentum) = self.momentum_in[index].clone() {
-                    self.momentum(name, Some(&momentum))?;
+                if let Some((motion, kind)) = self.motion_in[index].clone() {
+                    self.motion(name, Some(&motion), kind)?;
                 }
                 Ok(value)
             }
@@ -236,9 +314,9 @@ impl<'a> Scope<'a> {
         let define: &'a Named = &self.declaration.defines[index];
         let user = self.user.replace(index);
         let indices = std::mem::take(&mut self.indices);
-        let holonomic = self.holonomic.take();
+        let restricted = self.restricted.take();
         let mut value = self.evaluate(&define.value);
-        (self.user, self.indices, self.holonomic) = (user, indices, holonomic);
+        (self.user, self.indices, self.restricted) = (user, indices, restricted);
         // A definition that needs itself was reported and settled while it was evaluated.
         if let Progress::Done(Err(poison)) = self.progress[index] {
             value = Err(poison);
@@ -247,20 +325,35 @@ impl<'a> Scope<'a> {
         value
     }
 
-    /// A momentum is used under `name`, directly or through a definition that contains it.
-    fn momentum(&mut self, name: &Ident, within: Option<&str>) -> Outcome<()> {
+    /// A momentum or a velocity is used under `name`, directly or through a definition that contains it.
+    pub(super) fn motion(&mut self, name: &Ident, within: Option<&str>, kind: UnknownKind) -> Outcome<()> {
         if let Some(user) = self.user {
-            let momentum = within.map_or_else(|| plain(name), str::to_owned);
-            self.momentum_in[user].get_or_insert(momentum);
+            let motion = within.map_or_else(|| plain(name), str::to_owned);
+            self.motion_in[user].get_or_insert((motion, kind));
         }
-        let Some(reported) = self.holonomic else { return Ok(()) };
+        let Some((restriction, reported)) = self.restricted else { return Ok(()) };
+        if restriction == Restriction::Rates && kind == UnknownKind::Velocity {
+            return Ok(());
+        }
         if !reported {
-            self.holonomic = Some(true);
+            self.restricted = Some((restriction, true));
+            let kind_in_words = if kind == UnknownKind::Momentum { "momentum" } else { "velocity" };
             let what = match within {
-                None => format!("`{name}` is a momentum"),
-                Some(momentum) => format!("`{name}` contains the momentum `{momentum}`"),
+                None => format!("`{name}` is a {kind_in_words}"),
+                Some(motion) => format!("`{name}` contains the {kind_in_words} `{motion}`"),
             };
-            let message = format!("{what}, but a `constraint` holds between coordinates only: use `phase_constraint`");
+            let message = match (restriction, kind) {
+                (Restriction::Rates, _) => format!(
+                    "{what}, and a velocity constraint is written in rates: `rate(x)` is dH/dp; for a relation among momenta \
+                     use `phase_constraint`"
+                ),
+                (Restriction::Coordinates, UnknownKind::Velocity) => {
+                    format!("{what}: a `constraint` restricts coordinates; use `velocity_constraint`")
+                }
+                (Restriction::Coordinates, _) => {
+                    format!("{what}, but a `constraint` holds between coordinates only: use `phase_constraint`")
+                }
+            };
             self.errors.push(name.span(), message);
         }
         Err(Poison)

@@ -2,9 +2,9 @@
 
 use syn::Ident;
 
-use crate::derivation::{IntegralId, Role, SymbolInfo, Symbols};
+use crate::derivation::{Declared, IntegralId, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
-use crate::syntax::{Declaration, Shape, Variable, plain};
+use crate::syntax::{Declaration, Shape, System, Variable, plain};
 use crate::table::Table;
 
 /// Where a symbol stands in the declaration.
@@ -20,18 +20,28 @@ pub struct Place {
 #[derive(Clone, Debug)]
 pub(super) struct Unknown {
     pub(super) shape: Shape,
-    pub(super) is_momentum: bool,
+    pub(super) kind: UnknownKind,
     /// Its entries, column by column.
     pub(super) symbols: Vec<Symbol>,
 }
 
-/// The symbols of the state and of the parameters.
+/// What a variable is, as far as it decides where it may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum UnknownKind {
+    Momentum,
+    Velocity,
+    Other,
+}
+
+/// The symbols of the state and of the parameters, and those that stand for something in expressions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unknowns {
     pub(super) symbols: Symbols,
     pub(super) places: Table<Symbol, Place>,
     pub(super) coordinates: Vec<Unknown>,
     pub(super) momenta: Vec<Unknown>,
+    /// Of all velocities, also of those that are put to zero.
+    pub(super) velocities: Vec<Unknown>,
     pub(super) states: Vec<Unknown>,
     pub(super) parameters: Vec<Unknown>,
 }
@@ -39,11 +49,23 @@ pub(super) struct Unknowns {
 impl Unknowns {
     pub(super) fn of(declaration: &Declaration) -> Self {
         let mut unknowns = Self::default();
-        unknowns.coordinates = unknowns.entries(&declaration.coordinates, Role::State);
+        let of_coordinates = if declaration.system == System::Lagrangian { Role::Position } else { Role::State };
+        unknowns.coordinates = unknowns.entries(&declaration.coordinates, of_coordinates);
         unknowns.momenta = unknowns.entries(&declaration.momenta, Role::State);
+        let (vanishing, free): (Vec<Variable>, Vec<Variable>) =
+            declaration.velocities.iter().cloned().partition(|velocity| declaration.vanishing_by(velocity).is_some());
+        let mut free = unknowns.entries(&free, Role::Velocity).into_iter();
         unknowns.states = unknowns.entries(&declaration.states, Role::State);
         unknowns.parameters = unknowns.entries(&declaration.parameters, Role::Parameter);
-        unknowns.momenta.iter_mut().for_each(|momentum| momentum.is_momentum = true);
+        let mut vanishing = unknowns.entries(&vanishing, Role::Velocity).into_iter();
+        let velocities =
+            declaration.velocities.iter().filter_map(|velocity| match declaration.vanishing_by(velocity) {
+                Some(_) => vanishing.next().inspect(|velocity| unknowns.vanish(&velocity.symbols)),
+                None => free.next(),
+            });
+        unknowns.velocities = velocities.collect();
+        unknowns.momenta.iter_mut().for_each(|momentum| momentum.kind = UnknownKind::Momentum);
+        unknowns.velocities.iter_mut().for_each(|velocity| velocity.kind = UnknownKind::Velocity);
         let of = |variables: &[Unknown]| -> Vec<Symbol> {
             variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
         };
@@ -63,9 +85,57 @@ impl Unknowns {
                 self.symbols.push(SymbolInfo { name: format!("{name}{entry}"), latex, role })
             };
             let symbols = Entry::all(variable.shape).into_iter().map(symbol).collect();
-            Unknown { shape: variable.shape, is_momentum: false, symbols }
+            Unknown { shape: variable.shape, kind: UnknownKind::Other, symbols }
         };
         variables.iter().map(&mut unknown).collect()
+    }
+}
+
+impl Unknowns {
+    /// Makes velocities vanishing ones, each with a symbol for its reaction.
+    fn vanish(&mut self, velocities: &[Symbol]) {
+        for &velocity in velocities {
+            let SymbolInfo { name, latex, .. } = &self.symbols[velocity];
+            let (name, latex) = (format!("c[{name}]"), format!("c_{{{latex}}}"));
+            let reaction = self.symbols.push(SymbolInfo { name, latex, role: Role::Reaction { of: velocity } });
+            self.symbols[velocity].role = Role::Vanishing { reaction };
+        }
+    }
+
+    /// Adds symbols that stand for the rates of coordinates, or for the momenta of velocities.
+    pub(super) fn stand_in(&mut self, of: &[Symbol], is_rate: bool) {
+        for &of in of {
+            let SymbolInfo { name, latex, .. } = &self.symbols[of];
+            let info = match is_rate {
+                true => SymbolInfo {
+                    name: format!("rate({name})"),
+                    latex: format!("\\dot{{{latex}}}"),
+                    role: Role::Rate { of },
+                },
+                false => SymbolInfo {
+                    name: format!("momentum({name})"),
+                    latex: format!("\\partial L / \\partial {latex}"),
+                    role: Role::Conjugate { of },
+                },
+            };
+            self.symbols.push(info);
+        }
+    }
+}
+
+/// What the rate of a velocity would be without reactions.
+pub(super) fn acceleration(symbols: &Symbols, of: Symbol) -> SymbolInfo {
+    let SymbolInfo { name, latex, .. } = &symbols[of];
+    SymbolInfo { name: format!("a[{name}]"), latex: format!("a_{{{latex}}}"), role: Role::Acceleration { of } }
+}
+
+/// What the rate of a velocity becomes by a unit of the reaction that keeps an integral.
+pub(super) fn response(symbols: &Symbols, of: Symbol, to: IntegralId, integral: &Declared) -> SymbolInfo {
+    let SymbolInfo { name, latex, .. } = &symbols[of];
+    SymbolInfo {
+        name: format!("w[{name}, {}]", integral.name),
+        latex: format!("w_{{{latex},{}}}", integral.latex),
+        role: Role::Response { of, to },
     }
 }
 

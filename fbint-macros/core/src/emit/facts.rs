@@ -23,7 +23,9 @@ pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
                 let coordinate = Literal::usize_unsuffixed(coordinate.place());
                 quote!(Momentum { coordinate: #coordinate })
             }
-            Role::State | Role::Parameter | Role::Multiplier(_) => quote!(Variable),
+            Role::Position => quote!(Position),
+            Role::Velocity => quote!(Velocity),
+            _ => quote!(Variable),
         };
         quote!(#runtime::StateEntry { name: #name, role: #runtime::StateRole::#role })
     };
@@ -45,6 +47,7 @@ pub(super) fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
                 quote!(ConstraintRate { constraint: #constraint })
             }
             Kind::Phase | Kind::InvariantSet => quote!(Constraint),
+            Kind::Velocity => quote!(VelocityConstraint),
             Kind::Energy => quote!(Energy),
             Kind::Invariant => quote!(Invariant),
         };

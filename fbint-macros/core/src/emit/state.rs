@@ -21,14 +21,18 @@ pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
     let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
     let n = Literal::usize_unsuffixed(dimension);
     let types = variables.iter().map(|variable| state_field_type(runtime, variable.shape));
-    let kinds = [
-        (&declaration.coordinates, "coordinate"),
-        (&declaration.momenta, "momentum"),
-        (&declaration.states, "variable"),
-    ];
-    let kinds = kinds.into_iter().flat_map(|(variables, kind)| variables.iter().map(move |variable| (variable, kind)));
-    let field_docs =
-        kinds.map(|(variable, kind)| format!(" The {kind} `{}`, {}.", plain(&variable.name), variable.shape));
+    let kind = |variable: &Variable| {
+        let is_one_of = |variables: &[Variable]| variables.iter().any(|other| other.name == variable.name);
+        match () {
+            () if is_one_of(&declaration.coordinates) => "coordinate",
+            () if is_one_of(&declaration.momenta) => "momentum",
+            () if is_one_of(&declaration.velocities) => "velocity",
+            () => "variable",
+        }
+    };
+    let field_docs = variables
+        .iter()
+        .map(|variable| format!(" The {} `{}`, {}.", kind(variable), plain(&variable.name), variable.shape));
     let entry = |index: usize| local(format!("x_{index}"));
     let entries: Vec<Ident> = (0..dimension).map(entry).collect();
     let mut remaining = entries.iter();

@@ -109,7 +109,11 @@ fn number_of_integrals(declaration: &Declaration) -> usize {
         let members = |named: &Named| named.family.as_ref().map_or(1, |family| family.range.clone().count());
         named.iter().map(members).sum()
     };
-    let constraints = if declaration.canonical { 2 } else { 1 } * count(&declaration.constraints);
+    let constraints = if declaration.has_reactions() { 2 } else { 1 } * count(&declaration.constraints);
     let energy = usize::from(declaration.dynamics.is_empty());
-    constraints + count(&declaration.phase_constraints) + energy + count(&declaration.invariants)
+    constraints
+        + count(&declaration.phase_constraints)
+        + count(&declaration.velocity_constraints)
+        + energy
+        + count(&declaration.invariants)
 }

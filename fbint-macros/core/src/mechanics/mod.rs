@@ -3,6 +3,7 @@
 //! Runs within a session.
 
 mod dirac;
+mod implicit;
 mod phase_space;
 mod written;
 
@@ -10,9 +11,10 @@ pub(crate) use phase_space::{Observable, PhaseSpace};
 use written::Written;
 
 use crate::derivation::{
-    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Problem, Structure,
+    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Lagrangian, Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
+use crate::implicit::motion;
 use crate::proofs::kinetic_energy;
 use crate::symbolic::{Expr, NotReal};
 use crate::table::Table;
@@ -22,6 +24,8 @@ use crate::table::Table;
 pub enum Unreal {
     /// H, or what is derived from it.
     Hamiltonian,
+    /// L, or what is derived from it.
+    Lagrangian,
     /// A constraint or an invariant.
     Integral(IntegralId),
     /// The rate of an entry of the state.
@@ -32,10 +36,19 @@ pub enum Unreal {
 
 /// Derives everything that the generated code computes, or says which quantities are in the way.
 pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
-    let structure = Structure::of(problem);
+    let structure = match &problem.dynamics {
+        Dynamics::Canonical { .. } => Structure::Canonical,
+        _ => Structure::of(problem),
+    };
+    let motion = motion(problem);
     let space = PhaseSpace::new(&problem.symbols, &structure);
     let hamiltonian = problem.dynamics.hamiltonian().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
-    let declared = problem.integrals.map(|integral| Some(space.observable(Expr::read(integral.value.as_ref()?))));
+    let derived = motion.as_ref().map(|motion| &motion.derived);
+    let value = |(id, integral): (IntegralId, &Declared)| {
+        let value = integral.value.as_ref().or_else(|| derived?.get(&id))?;
+        Some(space.observable(Expr::read(value)))
+    };
+    let declared: Table<IntegralId, Option<Observable>> = problem.integrals.iter().map(value).collect();
     let unreal = unreal(problem, &space, hamiltonian.as_ref(), &declared);
     if !unreal.is_empty() {
         return Err(unreal);
@@ -43,14 +56,21 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     let one = |unreal| vec![unreal];
     let observables = observables(problem, &space, hamiltonian.as_ref(), &declared).map_err(one)?;
     let written = Written::of(problem);
-    let field = field(problem, &space, hamiltonian.as_ref(), &observables, &written).map_err(one)?;
+    let field = match &motion {
+        Some(motion) => Field::Implicit(implicit::field(&motion.field, &written).map_err(one)?),
+        None => field(problem, &space, hamiltonian.as_ref(), &observables, &written).map_err(one)?,
+    };
     // What is derived from real quantities fails to be real only where H itself is to blame.
     let integrals = problem.integrals.rows().zip(observables.rows());
     let integral = |(declared, observable)| integral(declared, problem.dynamics.hamiltonian(), observable, &written);
     let integrals: Integrals =
         integrals.map(integral).collect::<Result<_, _>>().map_err(|NotReal| vec![Unreal::Hamiltonian])?;
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
-    Ok(problem.derivation(integrals, field, kinetic_energy))
+    let mut derivation = problem.derivation(integrals, field, kinetic_energy);
+    if let Some(hamel) = motion.and_then(|motion| motion.hamel) {
+        derivation.hamel = Some(implicit::hamel(&hamel, &written).map_err(one)?);
+    }
+    Ok(derivation)
 }
 
 /// Every declared quantity that has no finite real derivative.
@@ -67,6 +87,12 @@ fn unreal(
     all.extend(hamiltonian.map(|_| Unreal::Hamiltonian));
     match &problem.dynamics {
         Dynamics::Canonical { .. } => {}
+        Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
+            let is_unreal = |expression: &Expression| Expr::read(expression).write().is_err();
+            all.extend(is_unreal(lagrangian).then_some(Unreal::Lagrangian));
+            let rates = kinematics.iter().filter(|(_, rate)| is_unreal(rate));
+            all.extend(rates.map(|(coordinate, _)| Unreal::Rate(*coordinate)));
+        }
         Dynamics::Poisson { matrix, .. } => {
             let mut entries = matrix.iter().flatten().map(|entry| space.observable(Expr::read(entry)));
             all.extend(entries.any(|entry| is_unreal(&entry)).then_some(Unreal::Poisson));
@@ -113,6 +139,8 @@ fn field(
             let constraints = dirac::constraints(space, hamiltonian()?, problem, observables);
             return constraints.map(Field::Dirac).map_err(|NotReal| Unreal::Hamiltonian);
         }
+        // Its field is implicit.
+        Dynamics::Lagrangian(_) => return Err(Unreal::Lagrangian),
         Dynamics::Poisson { .. } => {
             let hamiltonian = hamiltonian()?;
             let rate = |state| match space.rate(state, hamiltonian).write() {

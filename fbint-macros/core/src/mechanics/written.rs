@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 
-use crate::derivation::{Dynamics, Problem};
+use crate::derivation::{Dynamics, Lagrangian, Problem};
 use crate::expression::Expression;
 
 /// The declared sums whose order matters: those of three terms or more.
@@ -27,8 +27,13 @@ impl Written {
             .filter_map(|integral| integral.value.as_ref())
             .for_each(|value| written.collect(value));
         problem.dynamics.hamiltonian().into_iter().for_each(|hamiltonian| written.collect(hamiltonian));
-        if let Dynamics::Given { rates } = &problem.dynamics {
-            rates.iter().for_each(|rate| written.collect(rate));
+        match &problem.dynamics {
+            Dynamics::Given { rates } => rates.iter().for_each(|rate| written.collect(rate)),
+            Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
+                written.collect(lagrangian);
+                kinematics.iter().for_each(|(_, rate)| written.collect(rate));
+            }
+            Dynamics::Canonical { .. } | Dynamics::Poisson { .. } => {}
         }
         written
     }

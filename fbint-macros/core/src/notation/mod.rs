@@ -1,16 +1,18 @@
 //! A derivation as people write it: plain text for a terminal, LaTeX for a paper.
 //!
-//! Both list the same things in the order of the paper: H, the constraints and their partners, the brackets that do not
+//! Both list the same things in the order of the paper: L or H, the constraints and their partners, the brackets that do not
 //! vanish, the linear system for c, the field X component by component, V and its gradient. c and y carry the name of the
 //! constraint or the integral that they belong to. What was found out about the integrals follows.
 
 mod findings;
 mod print;
 
+use num_traits::One;
+
 use self::print::{Printer, Style};
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, EnergyBracket, Field, Findings, Integral, IntegralId, Kind, Structure,
-    Symbols,
+    Coefficient, Constraints, Derivation, EnergyBracket, Field, Findings, FrameBracket, Implicit, Integral, IntegralId,
+    Kind, LinearSystem, Structure, Symbols,
 };
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
@@ -78,8 +80,22 @@ impl<'a> Notation<'a> {
         let mut sections = Vec::new();
         let mut add = |heading: &str, equations: Vec<Equation>| sections.push((heading.to_owned(), equations));
         let integrals = &self.derivation.integrals;
+        if let Some(hamel) = &self.derivation.hamel {
+            let equation = ("L".to_owned(), self.expression(&hamel.lagrangian));
+            add(&format!("Lagrangian of {}", self.derivation.name), vec![equation]);
+            if !hamel.brackets.is_empty() {
+                add(
+                    "Brackets of the frame",
+                    hamel.brackets.iter().map(|bracket| self.frame_bracket(bracket)).collect(),
+                );
+            }
+            let momentum =
+                |(velocity, value): &(Symbol, Expression)| (self.momentum(*velocity), self.expression(value));
+            add("Momenta", hamel.momenta.iter().map(momentum).collect());
+        }
         if let Some(energy) = integrals.energy() {
-            let equation = ("H".to_owned(), self.expression(&integrals[energy].value));
+            let letter = if self.derivation.hamel.is_some() { "E" } else { "H" };
+            let equation = (letter.to_owned(), self.expression(&integrals[energy].value));
             add(&format!("Energy of {}", self.derivation.name), vec![equation]);
         }
         if let Structure::Matrix(rows) = &self.derivation.structure {
@@ -94,6 +110,9 @@ impl<'a> Notation<'a> {
         if let Some(constraints) = self.derivation.constraints().filter(|constraints| !constraints.is_empty()) {
             add("Poisson brackets", self.brackets(constraints));
             add("Multipliers", self.multipliers(constraints));
+        }
+        if let Field::Implicit(implicit) = &self.derivation.field {
+            add("Linear systems", implicit.systems.iter().flat_map(|system| self.linear_system(system)).collect());
         }
         let invariants = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
         let invariants: Vec<Equation> =
@@ -121,9 +140,40 @@ impl<'a> Notation<'a> {
     fn constraint(&self, id: IntegralId, constraint: &Integral) -> Equation {
         let mut left = self.integral(id);
         if let Kind::Rate { of } = constraint.kind {
-            left = format!("{left} = {}", self.bracket(&self.integral(of), "H"));
+            let rate = match self.derivation.structure.exists() {
+                true => self.bracket(&self.integral(of), "H"),
+                false => self.rate(&self.integral(of)),
+            };
+            left = format!("{left} = {rate}");
         }
         (left, self.expression(&constraint.value))
+    }
+
+    /// [u_i, u_j] = c^a_ij u_a
+    fn frame_bracket(&self, bracket: &FrameBracket) -> Equation {
+        let direction = |velocity: Symbol| match self.style {
+            Style::Plain => format!("u[{}]", self.symbol(velocity)),
+            Style::Latex => format!("u_{{{}}}", self.symbol(velocity)),
+        };
+        let left = format!("[{}, {}]", direction(bracket.of.0), direction(bracket.of.1));
+        let term = |(velocity, coefficient): &(Symbol, Expression)| match coefficient.as_number() {
+            Some(number) if number.is_one() => direction(*velocity),
+            Some(number) if (-number).is_one() => format!("-{}", direction(*velocity)),
+            _ => format!("({}) {}", self.expression(coefficient), direction(*velocity)),
+        };
+        let terms: Vec<String> = bracket.coefficients.iter().map(term).collect();
+        (left, terms.join(" + ").replace("+ -", "- "))
+    }
+
+    /// K z = b, row by row. A row K z = 1 z is the definition of z.
+    fn linear_system(&self, system: &LinearSystem) -> Vec<Equation> {
+        let row = |(row, right): (&Vec<Expression>, &Expression)| {
+            let terms = row.iter().zip(&system.unknowns).filter(|(entry, _)| !entry.is_zero());
+            let terms: Vec<Expression> =
+                terms.map(|(entry, unknown)| entry.clone() * Expression::from(*unknown)).collect();
+            (self.printer.sum(&terms), self.expression(right))
+        };
+        system.matrix.iter().zip(&system.right_side).map(row).collect()
     }
 
     /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}.
@@ -168,7 +218,7 @@ impl<'a> Notation<'a> {
                 let states = self.derivation.symbols.states();
                 states.map(|state| (self.dotted(state), self.dirac_component(&members, state))).collect()
             }
-            Field::Given(rates) => {
+            Field::Given(rates) | Field::Implicit(Implicit { rates, .. }) => {
                 rates.iter().map(|(state, rate)| (self.dotted(state), self.expression(rate))).collect()
             }
         }
@@ -265,10 +315,25 @@ impl<'a> Notation<'a> {
         }
     }
 
+    /// dL/dxi
+    fn momentum(&self, velocity: Symbol) -> String {
+        match self.style {
+            Style::Plain => format!("dL/d {}", self.symbol(velocity)),
+            Style::Latex => format!("\\partial L / \\partial {}", self.symbol(velocity)),
+        }
+    }
+
+    fn rate(&self, of: &str) -> String {
+        match self.style {
+            Style::Plain => format!("d {of}/dt"),
+            Style::Latex => format!("\\tfrac{{d}}{{dt}} {of}"),
+        }
+    }
+
     fn dotted(&self, state: Symbol) -> String {
         let symbol = self.symbol(state);
         match self.style {
-            Style::Plain => format!("d {symbol}/dt"),
+            Style::Plain => self.rate(&symbol),
             Style::Latex => {
                 // The dot belongs above the letter, not above its subscripts.
                 let (letter, subscripts) = symbol.split_at(symbol.find("_{").unwrap_or(symbol.len()));

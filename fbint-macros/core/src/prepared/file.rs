@@ -6,8 +6,8 @@ use super::Damage;
 use super::key::{Key, checksum};
 use super::notation::{Reader, Writer, excerpt, natural};
 use crate::derivation::{
-    Bracket, Claim, Conservation, Constraints, Evidence, Field, Integral, IntegralId, Integrals, Involution, Prepared,
-    Problem, Structure,
+    Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, Hamel, Implicit, Integral, IntegralId,
+    Integrals, Involution, Lagrangian, LinearSystem, Prepared, Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
@@ -95,6 +95,18 @@ fn body(prepared: &Prepared) -> String {
             lines.push(("field given".to_owned(), Line::Alone));
             lines.extend(rates.iter().map(|(state, rate)| (format!("rate {}", state.place()), Line::Is(rate))));
         }
+        Field::Implicit(implicit) => {
+            lines.push(("field implicit".to_owned(), Line::Alone));
+            for (place, system) in implicit.systems.iter().enumerate() {
+                lines.push((format!("system {place} of {}", system.unknowns.len()), Line::Alone));
+                let unknowns = system.unknowns.iter().enumerate();
+                lines.extend(unknowns.map(|(i, unknown)| (format!("unknown {i} {}", unknown.place()), Line::Alone)));
+                lines.extend(matrix("k", &system.matrix));
+                lines.extend(vector("b", &system.right_side));
+            }
+            lines
+                .extend(implicit.rates.iter().map(|(state, rate)| (format!("rate {}", state.place()), Line::Is(rate))));
+        }
         Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) => {
             lines.push(("field holonomic".to_owned(), Line::Alone));
             lines.extend(matrix("a", a));
@@ -107,9 +119,16 @@ fn body(prepared: &Prepared) -> String {
             lines.extend(vector("h", energy_brackets));
         }
     }
+    if let Some(Hamel { lagrangian, momenta, forces, .. }) = &derivation.hamel {
+        lines.push(("lagrangian".to_owned(), Line::Is(lagrangian)));
+        let momenta =
+            momenta.iter().map(|(velocity, value)| (format!("momentum {}", velocity.place()), Line::Is(value)));
+        let forces = forces.iter().map(|(velocity, value)| (format!("force {}", velocity.place()), Line::Is(value)));
+        lines.extend(momenta.chain(forces));
+    }
     for (id, claim) in prepared.claims.iter() {
         let says = match claim {
-            Claim::Proved(Conservation::Everywhere(Evidence::Construction)) => continue,
+            Claim::Proved(grade) if derivation.integrals.conserved_by_construction(id) == Some(*grade) => continue,
             Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => Line::Says(EVERYWHERE.to_owned()),
             Claim::Proved(_) => Line::Says(ON_CONSTRAINTS.to_owned()),
             Claim::Open { rate } => Line::Is(rate),
@@ -177,6 +196,7 @@ type Matrix = Vec<Vec<Expression>>;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Given,
+    Implicit,
     Holonomic,
     General,
 }
@@ -192,7 +212,12 @@ struct Body<'a> {
     matrix: Matrix,
     /// B
     b: Matrix,
-    /// X where it is given, else {H, f}.
+    /// The linear systems of an implicit field.
+    systems: Vec<LinearSystem>,
+    lagrangian: Option<Expression>,
+    momenta: Vec<(Symbol, Expression)>,
+    forces: Vec<(Symbol, Expression)>,
+    /// X where it is given or implicit, else {H, f}.
     entries: Vec<Expression>,
     claims: Vec<Option<Claim>>,
     involution: Involution,
@@ -209,6 +234,10 @@ impl<'a> Body<'a> {
             form: None,
             matrix: Vec::new(),
             b: Vec::new(),
+            systems: Vec::new(),
+            lagrangian: None,
+            momenta: Vec::new(),
+            forces: Vec::new(),
             entries: Vec::new(),
             claims: vec![None; count],
             involution: Involution::default(),
@@ -238,6 +267,32 @@ impl<'a> Body<'a> {
                 self.gradients[id.place()].push((state, entry));
             }
             ["field", kind] => self.begin(kind)?,
+            ["system", place, "of", size] => {
+                let size = natural(size).filter(|size| *size <= self.problem.symbols.len()).ok_or_else(unknown)?;
+                if self.form != Some(Form::Implicit) || natural(place) != Some(self.systems.len()) {
+                    return Err(unknown());
+                }
+                let matrix = vec![vec![Expression::zero(); size]; size];
+                self.systems.push(LinearSystem { unknowns: Vec::new(), matrix, right_side: Vec::new() });
+            }
+            ["unknown", _, symbol] => {
+                let symbol = self.symbol(symbol)?;
+                self.system()?.unknowns.push(symbol);
+            }
+            ["k", i, j] => {
+                let entry = self.reader.expression(value)?;
+                let row = natural(i).and_then(|i| self.systems.last_mut()?.matrix.get_mut(i));
+                *row.zip(natural(j)).and_then(|(row, j)| row.get_mut(j)).ok_or_else(unknown)? = entry;
+            }
+            ["b", _] => {
+                let entry = self.reader.expression(value)?;
+                self.system()?.right_side.push(entry);
+            }
+            ["lagrangian"] => self.lagrangian = Some(self.reader.expression(value)?),
+            [kind @ ("momentum" | "force"), velocity] => {
+                let entry = (self.symbol(velocity)?, self.reader.expression(value)?);
+                if kind == "momentum" { self.momenta.push(entry) } else { self.forces.push(entry) }
+            }
             ["rate" | "h", _] => self.entries.push(self.reader.expression(value)?),
             [name @ ("a" | "b" | "c"), i, j] => {
                 let entry = self.reader.expression(value)?;
@@ -265,6 +320,15 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
+    fn symbol(&self, word: &str) -> Result<Symbol, Damage> {
+        let place = natural(word).filter(|place| *place < self.problem.symbols.len());
+        place.map(Symbol::at).ok_or_else(|| Damage::from(format!("there is no symbol `{}`", excerpt(word))))
+    }
+
+    fn system(&mut self) -> Result<&mut LinearSystem, Damage> {
+        self.systems.last_mut().ok_or_else(|| Damage::from("there is no linear system"))
+    }
+
     fn integral(&self, word: &str) -> Result<IntegralId, Damage> {
         let place = natural(word).filter(|place| *place < self.problem.integrals.len());
         place.map(IntegralId::at).ok_or_else(|| Damage::from(format!("there is no integral `{}`", excerpt(word))))
@@ -274,9 +338,12 @@ impl<'a> Body<'a> {
     fn begin(&mut self, kind: &str) -> Result<(), Damage> {
         let zeros = |size: usize| vec![vec![Expression::zero(); size]; size];
         let (pairs, members) = (self.problem.holonomic_pairs().len(), self.problem.constraints().len());
+        let is_implicit =
+            matches!(self.problem.dynamics, Dynamics::Lagrangian(_)) || !self.problem.reactions.is_empty();
         let is_canonical = matches!(Structure::of(self.problem), Structure::Canonical);
         self.form = match kind {
-            "given" if !is_canonical => Some(Form::Given),
+            "given" if !is_canonical && !is_implicit => Some(Form::Given),
+            "implicit" if is_implicit => Some(Form::Implicit),
             "holonomic" if is_canonical && 2 * pairs == members => {
                 (self.matrix, self.b) = (zeros(pairs), zeros(pairs));
                 Some(Form::Holonomic)
@@ -309,7 +376,7 @@ impl<'a> Body<'a> {
         }
         let form = self.form.ok_or("there is no field")?;
         let expected = match form {
-            Form::Given => problem.symbols.dimension(),
+            Form::Given | Form::Implicit => problem.symbols.dimension(),
             Form::Holonomic => pairs.len(),
             Form::General => members.len(),
         };
@@ -319,23 +386,27 @@ impl<'a> Body<'a> {
         let (entries, matrix, b) = (self.entries, self.matrix, self.b);
         let field = match form {
             Form::Given => Field::Given(entries.into_iter().collect()),
+            Form::Implicit => Field::Implicit(Implicit { systems: self.systems, rates: entries.into_iter().collect() }),
             Form::Holonomic => Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries }),
             Form::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
         };
         let parts = problem.integrals.rows().zip(self.values).zip(self.gradients);
         let integrals: Integrals =
             parts.map(|((declared, value), gradient)| declared.derived(value, gradient)).collect();
-        let claim = |(integral, claim): (&Integral, Option<Claim>)| match claim {
-            Some(claim) => Ok(claim),
-            None if integral.kind.is_conserved_by_construction() => {
-                Ok(Claim::Proved(Conservation::Everywhere(Evidence::Construction)))
-            }
-            None => Err(Damage::from(format!("nothing is said of the conservation of `{}`", integral.name))),
+        let claim = |((id, integral), claim): ((IntegralId, &Integral), Option<Claim>)| {
+            let by_construction = || integrals.conserved_by_construction(id).map(Claim::Proved);
+            let missing = || Damage::from(format!("nothing is said of the conservation of `{}`", integral.name));
+            claim.or_else(by_construction).ok_or_else(missing)
         };
         let claims: Table<IntegralId, Claim> =
-            integrals.rows().zip(self.claims).map(claim).collect::<Result<_, _>>()?;
+            integrals.iter().zip(self.claims).map(claim).collect::<Result<_, _>>()?;
         let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
-        let derivation = problem.derivation(integrals, field, kinetic_energy);
+        let mut derivation = problem.derivation(integrals, field, kinetic_energy);
+        if let Dynamics::Lagrangian(Lagrangian { brackets, .. }) = &problem.dynamics {
+            let lagrangian = self.lagrangian.ok_or("the Lagrangian is missing")?;
+            let (momenta, forces, brackets) = (self.momenta, self.forces, brackets.clone());
+            derivation.hamel = Some(Hamel { lagrangian, momenta, forces, brackets });
+        }
         Ok(Prepared { derivation, claims, involution: self.involution })
     }
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::notation::Writer;
-use crate::derivation::{Dynamics, Kind, Problem, Role};
-use crate::expression::Expression;
+use crate::derivation::{Dynamics, Kind, Lagrangian, Problem, Reaction, Role};
+use crate::expression::{Expression, Symbol};
 use crate::table::Id;
 
 /// Equal for problems that are equal but for names.
@@ -14,6 +14,14 @@ pub(super) fn text(problem: &Problem) -> String {
         let role = match symbol.role {
             Role::Coordinate { momentum } => format!("coordinate of {}", momentum.place()),
             Role::Momentum { coordinate } => format!("momentum of {}", coordinate.place()),
+            Role::Position => "position".to_owned(),
+            Role::Velocity => "velocity".to_owned(),
+            Role::Vanishing { reaction } => format!("vanishing by {}", reaction.place()),
+            Role::Reaction { of } => format!("reaction of {}", of.place()),
+            Role::Rate { of } => format!("rate of {}", of.place()),
+            Role::Conjugate { of } => format!("conjugate of {}", of.place()),
+            Role::Acceleration { of } => format!("acceleration of {}", of.place()),
+            Role::Response { of, to } => format!("response of {} to {}", of.place(), to.place()),
             Role::State => "state".to_owned(),
             Role::Parameter => "parameter".to_owned(),
             Role::Multiplier(constraint) => format!("multiplier of {}", constraint.place()),
@@ -22,6 +30,14 @@ pub(super) fn text(problem: &Problem) -> String {
     }
     match &problem.dynamics {
         Dynamics::Canonical { hamiltonian } => lines.push(("canonical".to_owned(), Some(hamiltonian))),
+        Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
+            lines.push(("lagrangian".to_owned(), Some(lagrangian)));
+            lines.extend(
+                kinematics
+                    .iter()
+                    .map(|(coordinate, rate)| (format!("kinematics of {}", coordinate.place()), Some(rate))),
+            );
+        }
         Dynamics::Poisson { matrix, hamiltonian } => {
             lines.push(("poisson".to_owned(), Some(hamiltonian)));
             lines.extend(matrix.iter().flatten().map(|entry| ("entry".to_owned(), Some(entry))));
@@ -33,12 +49,17 @@ pub(super) fn text(problem: &Problem) -> String {
             Kind::Holonomic { rate } => format!("holonomic with {}", rate.place()),
             Kind::Rate { of } => format!("rate of {}", of.place()),
             Kind::Phase => "phase".to_owned(),
+            Kind::Velocity => "velocity".to_owned(),
             Kind::InvariantSet => "invariant set".to_owned(),
             Kind::Energy => "energy".to_owned(),
             Kind::Invariant => "invariant".to_owned(),
         };
         let assumed = if integral.assumed { " assumed" } else { "" };
         lines.push((format!("integral {kind}, weight {}{assumed}", integral.weight), integral.value.as_ref()));
+    }
+    for Reaction { constraint, along } in &problem.reactions {
+        let name = |symbol: Symbol| format!("reaction {} along {}", constraint.place(), symbol.place());
+        lines.extend(along.iter().map(|(symbol, entry)| (name(*symbol), Some(entry))));
     }
     lines.extend(problem.outputs.iter().map(|output| ("output".to_owned(), Some(&output.value))));
 

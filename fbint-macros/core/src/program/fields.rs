@@ -7,15 +7,16 @@
 //!   grad V    =   sum_r y_r dF_r
 //!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I)
 //!
-//! Where the field is given, X is what was given.
+//! Where the field is given, X is what was given; where it is implicit, linear systems are solved first.
 
 use super::Program;
+use super::implicit::solve;
 use super::lower::{Lowering, Order, Stage};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
 use crate::derivation::{Derivation, Field, IntegralId};
-use crate::expression::Symbol;
+use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
 /// What functions are built from.
@@ -82,6 +83,14 @@ pub(super) fn multipliers(parts: &Parts<'_>) -> Program {
     let (mut lowering, normalised) = parts.normalised.clone();
     let zero = lowering.builder.constant(0.0);
     let mut values = derivation.integrals.map(|_| zero);
+    if let Field::Implicit(implicit) = &derivation.field {
+        solve(&mut lowering, implicit);
+        for id in derivation.integrals.ids() {
+            if let Some(symbol) = derivation.symbols.multiplier(id) {
+                values[id] = lowering.lower(&Expression::from(symbol));
+            }
+        }
+    }
     for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
         values[constraint] = lowering.materialise(&multiplier);
     }
@@ -93,13 +102,15 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let symbols = derivation.outputs.iter().flat_map(|output| output.value.symbols());
-    if symbols.into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some()) {
+    if let Field::Implicit(implicit) = &derivation.field {
+        solve(&mut lowering, implicit);
+    } else if symbols.into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some()) {
         for (constraint, multiplier) in constraint_multipliers(derivation, &normalised, &mut lowering) {
             if derivation.integrals.declared(constraint) == constraint
                 && let Some(symbol) = derivation.symbols.multiplier(constraint)
             {
                 let value = lowering.materialise(&multiplier);
-                lowering.bind(symbol, value);
+                lowering.bind(symbol, Monomial::value(value));
             }
         }
     }
@@ -165,7 +176,7 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
         }
     }
     let order = match &derivation.field {
-        Field::Given(_) => Order::Written,
+        Field::Given(_) | Field::Implicit(_) => Order::Written,
         Field::Dirac(_) => Order::Arranged,
     };
     let outputs = lowering.sums(order, rows.into_iter().collect());
@@ -179,7 +190,15 @@ fn add_dynamics(
     lowering: &mut Lowering,
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
-    if let Field::Given(rates) = &derivation.field {
+    let given = match &derivation.field {
+        Field::Given(rates) => Some(rates),
+        Field::Implicit(implicit) => {
+            solve(lowering, implicit);
+            Some(&implicit.rates)
+        }
+        Field::Dirac(_) => None,
+    };
+    if let Some(rates) = given {
         for (state, rate) in rates.iter() {
             rows[state].extend(lowering.terms(rate));
         }

@@ -62,8 +62,8 @@ pub(super) struct Lowering<'a> {
     pub(super) stage: Stage,
     symbols: &'a Symbols,
     kinds: Vec<DependsOn>,
-    /// Symbols that stand for values.
-    bound: BTreeMap<Symbol, Value>,
+    /// Symbols that stand for what was computed.
+    bound: BTreeMap<Symbol, Monomial>,
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
     /// Those sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
@@ -89,8 +89,8 @@ impl<'a> Lowering<'a> {
         self.materialise(&monomial)
     }
 
-    /// Lets a symbol stand for a value.
-    pub(super) fn bind(&mut self, symbol: Symbol, value: Value) {
+    /// Lets a symbol stand for a monomial.
+    pub(super) fn bind(&mut self, symbol: Symbol, value: Monomial) {
         self.bound.insert(symbol, value);
     }
 
@@ -172,7 +172,7 @@ impl<'a> Lowering<'a> {
         match expression {
             Expression::Number(number) => Monomial::number(number.clone()),
             Expression::Pi => Monomial::value(self.builder.constant(std::f64::consts::PI)),
-            Expression::Symbol(symbol) => Monomial::value(self.symbol(*symbol)),
+            Expression::Symbol(symbol) => self.symbol(*symbol),
             Expression::Sum(terms) => {
                 let terms = terms.iter().map(|term| self.monomial(term)).collect();
                 self.sum_in(Order::Written, terms)
@@ -194,10 +194,12 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn symbol(&mut self, symbol: Symbol) -> Value {
-        let bound = self.bound.get(&symbol).copied();
+    fn symbol(&mut self, symbol: Symbol) -> Monomial {
+        if let Some(bound) = self.bound.get(&symbol) {
+            return bound.clone();
+        }
         let input = if self.symbols.is_state(symbol) { Input::State(symbol) } else { Input::Parameter(symbol) };
-        bound.unwrap_or_else(|| self.builder.input(input))
+        Monomial::value(self.builder.input(input))
     }
 
     /// Integer powers stay powers, half-integer ones become powers of a square root.

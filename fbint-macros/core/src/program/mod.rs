@@ -10,6 +10,7 @@ mod cost;
 mod factor;
 mod fields;
 mod functions;
+mod implicit;
 mod interpret;
 mod lower;
 mod monomial;

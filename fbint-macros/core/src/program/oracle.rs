@@ -1,9 +1,11 @@
 //! What generated functions should return at a point: from the derivation's expressions and a dense solve, with no lowering and
 //! no sharing.
 
+use std::collections::BTreeMap;
+
 use super::interpret::{noise, variance, weigh};
 use super::projection::DAMPING;
-use crate::derivation::{Coefficient, Constraints, Derivation, Field, IntegralId, Output};
+use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output};
 use crate::expression::{Expression, Symbol};
 use crate::points::Point;
 use crate::table::{Id, Table};
@@ -19,25 +21,42 @@ pub(super) struct Oracle<'a> {
     pub(super) gradients: Table<IntegralId, Table<Symbol, f64>>,
     /// c, and 0 for each integral that has none.
     pub(super) multipliers: Table<IntegralId, f64>,
+    /// What linear systems are solved for, where the field is implicit.
+    solved: BTreeMap<Symbol, f64>,
 }
 
 /// What gives the error of a value, relative to the terms that it is made of.
 type Errors<'a> = Option<&'a dyn Fn() -> f64>;
 
-/// The value of an expression at a point, with an error.
-fn evaluate(point: &Point, expression: &Expression, errors: Errors) -> f64 {
+/// The value of an expression with an error, where the symbols have these values.
+fn evaluate(expression: &Expression, symbol: impl Fn(Symbol) -> f64, errors: Errors) -> f64 {
     match errors {
-        None => point.evaluate(expression),
+        None => expression.evaluate(&symbol),
         Some(error) => {
-            let (value, size) = expression.evaluate_with_size(&|symbol| point.symbol(symbol));
+            let (value, size) = expression.evaluate_with_size(&symbol);
             value + size * error()
         }
     }
 }
 
+/// The solutions of the linear systems at a point.
+fn solved(implicit: &Implicit, point: &Point, errors: Errors) -> BTreeMap<Symbol, f64> {
+    let mut known = BTreeMap::new();
+    for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
+        let value = |expression: &Expression| {
+            evaluate(expression, |symbol| known.get(&symbol).copied().unwrap_or_else(|| point.symbol(symbol)), errors)
+        };
+        let transposed =
+            (0..matrix.len()).map(|j| matrix.iter().map(|row| value(&row[j])).collect::<Vec<_>>()).collect();
+        let solution = solve_transposed(transposed, right_side.iter().map(value).collect());
+        known.extend(unknowns.iter().copied().zip(solution));
+    }
+    known
+}
+
 impl<'a> Oracle<'a> {
     pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, errors: Errors<'a>) -> Self {
-        let value = |expression: &Expression| evaluate(point, expression, errors);
+        let value = |expression: &Expression| evaluate(expression, |symbol| point.symbol(symbol), errors);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {
             let mut row = derivation.symbols.over_states(|_| 0.0);
@@ -48,18 +67,34 @@ impl<'a> Oracle<'a> {
         let mut multipliers = derivation.integrals.map(|_| 0.0);
         let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
         members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
-        Self { derivation, point, errors, integrals, gradients, multipliers }
+        let solved = match &derivation.field {
+            Field::Implicit(implicit) => solved(implicit, point, errors),
+            Field::Dirac(_) | Field::Given(_) => BTreeMap::new(),
+        };
+        for (symbol, value) in &solved {
+            if let Some(constraint) = derivation.symbols.constraint(*symbol) {
+                multipliers[constraint] = *value;
+            }
+        }
+        Self { derivation, point, errors, integrals, gradients, multipliers, solved }
     }
 
     /// X
     pub(super) fn vector_field(&self) -> Vec<f64> {
         match (&self.derivation.field, self.derivation.integrals.energy()) {
-            (Field::Given(rates), _) => rates.rows().map(|rate| evaluate(self.point, rate, self.errors)).collect(),
+            (Field::Given(rates), _) => rates.rows().map(|rate| self.evaluate(rate)).collect(),
+            (Field::Implicit(implicit), _) => implicit.rates.rows().map(|rate| self.evaluate(rate)).collect(),
             (Field::Dirac(_), None) => Vec::new(),
             (Field::Dirac(_), Some(energy)) => {
                 self.flow(|state| self.gradients[energy][state] - self.constraint_covector(state))
             }
         }
+    }
+
+    /// The value of an expression that may contain what is solved for.
+    fn evaluate(&self, expression: &Expression) -> f64 {
+        let symbol = |symbol| self.solved.get(&symbol).copied().unwrap_or_else(|| self.point.symbol(symbol));
+        evaluate(expression, symbol, self.errors)
     }
 
     /// Df^T c
@@ -80,7 +115,7 @@ impl<'a> Oracle<'a> {
             let terms = structure.row(symbols, state).into_iter().map(|(column, entry)| match entry {
                 Coefficient::One => covector(column),
                 Coefficient::MinusOne => -covector(column),
-                Coefficient::Function(function) => evaluate(self.point, function, self.errors) * covector(column),
+                Coefficient::Function(function) => self.evaluate(function) * covector(column),
             });
             terms.sum()
         };
@@ -92,7 +127,7 @@ impl<'a> Oracle<'a> {
         let output = |output: &Output| {
             output.value.evaluate(&|symbol| match self.derivation.symbols.constraint(symbol) {
                 Some(constraint) => self.multipliers[constraint],
-                None => self.point.symbol(symbol),
+                None => self.solved.get(&symbol).copied().unwrap_or_else(|| self.point.symbol(symbol)),
             })
         };
         self.derivation.outputs.iter().map(output).collect()

@@ -128,6 +128,9 @@ fn equations(derivation: &Derivation) -> Vec<Term> {
     integrals.chain(outputs).for_each(|expression| collect(expression, &mut found));
     match &derivation.field {
         Field::Given(rates) => rates.rows().for_each(|rate| collect(rate, &mut found)),
+        Field::Implicit(implicit) => {
+            implicit.expressions().chain(implicit.rates.rows()).for_each(|part| collect(part, &mut found));
+        }
         Field::Dirac(constraints) => {
             let matrix = constraints.matrix();
             let entries = matrix.iter().flatten().cloned().chain(constraints.right_side(&derivation.integrals));

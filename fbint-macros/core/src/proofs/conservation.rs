@@ -5,7 +5,8 @@
 //!
 //! dI.X = {I, H} - sum_j c_j {I, f_j}
 //!
-//! The constraints f have grade (a) by construction, because C^T c = b, and so has H, because c^T C c = 0. For anything else
+//! The constraints f have grade (a) by construction, because C^T c = b, and so has H, because c^T C c = 0; where velocity constraints
+//! are held by reactions, H has grade (b). For anything else
 //! [`rates`](super::rates) evaluates dI.X at random points modulo primes, for (a) and, where the constraints can be solved for
 //! variables, for (b). What that leaves open takes algebra.
 //!
@@ -36,8 +37,8 @@ pub struct Violation {
 
 /// The grade of an integral where points modulo primes, or the form of the system, prove one.
 pub(crate) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
-    if derivation.integrals[integral].kind.is_conserved_by_construction() {
-        return Some(Conservation::Everywhere(Evidence::Construction));
+    if let Some(grade) = derivation.integrals.conserved_by_construction(integral) {
+        return Some(grade);
     }
     if vanishes_everywhere(derivation, integral) {
         return Some(Conservation::Everywhere(Evidence::Algebra));

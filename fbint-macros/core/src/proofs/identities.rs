@@ -24,9 +24,9 @@ use num_traits::{One, ToPrimitive};
 use super::degree::Degree;
 use super::field::PRIMES;
 use super::linear_form::denominators;
-use super::point::Point;
+use super::point::{Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Expression;
 
 /// Points that an identity has to hold at, of those in `PRIMES` at which it is defined.
 const POINTS: usize = 8;
@@ -37,20 +37,20 @@ const LARGEST_DENOMINATOR: u64 = 1 << 20;
 
 /// Whether an expression is proved to vanish wherever it is defined.
 pub(crate) fn vanishes_identically(expression: &Expression) -> bool {
-    let nowhere: (&[&Expression], &[Symbol]) = (&[], &[]);
     expression.is_zero()
-        || vanish_on(&[expression], nowhere, LARGEST_DIMENSION as u64, |point| point.evaluate(expression))
+        || vanish_on(&[expression], &Set::default(), LARGEST_DIMENSION as u64, |point| point.evaluate(expression))
 }
 
-/// Whether `identity` is 0 at enough random points that satisfy `constraints`: a proof that it vanishes there. It is made of
-/// `parts`, its degree at most `factor` times the degrees of all of them. `variables` can be solved for.
+/// Whether `identity` is 0 at enough random points of a set: a proof that it vanishes there. It is made of `parts`, its degree at
+/// most `factor` times the degrees of all of them.
 pub(super) fn vanish_on(
     parts: &[&Expression],
-    (constraints, variables): (&[&Expression], &[Symbol]),
+    set: &Set<'_>,
     factor: u64,
     identity: impl Fn(&mut Point) -> Option<Element>,
 ) -> bool {
-    let all: Vec<&Expression> = parts.iter().chain(constraints).copied().collect();
+    let constraints = set.constraints.iter().map(|(constraint, _)| *constraint);
+    let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
     let degree = all.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add);
     let Some(scale) = common_denominator(&all) else { return false };
     if degree.saturating_mul(factor).saturating_mul(scale) > HIGHEST_DEGREE {
@@ -59,7 +59,7 @@ pub(super) fn vanish_on(
     let mut zeros = 0;
     for seed in 0..PRIMES.len() {
         let mut point = Point::new(seed, scale);
-        let bound = point.satisfy(constraints, variables);
+        let bound = point.satisfy(set);
         match bound.and_then(|()| identity(&mut point)) {
             Some(element) if element.is_empty() => zeros += 1,
             Some(_) => return false,
@@ -87,7 +87,7 @@ mod tests {
     use num_rational::BigRational;
 
     use super::*;
-    use crate::expression::Function;
+    use crate::expression::{Function, Symbol};
 
     fn powers(base: Expression, numerator: i64, denominator: i64) -> Expression {
         base.power(BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")
@@ -208,7 +208,9 @@ mod tests {
         let plane = x() - z();
         let states = [Symbol(0), Symbol(1)];
         let vanishes = |expression: &Expression, constraint: &Expression| {
-            vanish_on(&[expression], (&[constraint], &states), 64, |point| point.evaluate(expression))
+            let set =
+                Set { constraints: vec![(constraint, false)], variables: states.to_vec(), velocities: Vec::new() };
+            vanish_on(&[expression], &set, 64, |point| point.evaluate(expression))
         };
         assert!(vanishes(&ratio(square(x()) - square(z()) + square(y()), x() * y()), &circle));
         assert!(!vanishes(&(x() * x() - square(z())), &circle));

@@ -26,14 +26,15 @@ mod velocity;
 pub(crate) use conservation::grade;
 pub use conservation::{Violation, prove, unfounded};
 pub use feasibility::doubts;
+pub(crate) use identities::vanishes_identically;
 pub(crate) use kinetic_energy::kinetic_energy;
 pub use rank::rank;
 pub use search::{Found, Witness};
 pub use states::Values;
+pub(crate) use states::{State, consistent, general};
 #[cfg(feature = "derive")]
 pub(crate) use {
     degree::{Degree, degree_in},
-    identities::vanishes_identically,
     regularity::is_singular,
-    states::{State, general, magnitude},
+    states::magnitude,
 };

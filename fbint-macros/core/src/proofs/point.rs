@@ -11,6 +11,17 @@ use super::field::{Field, PRIMES};
 use super::ring::{Element, Ring};
 use crate::expression::{Expression, Function, Symbol};
 
+/// Where an identity has to hold: everywhere, or where constraints do.
+#[derive(Default)]
+pub(super) struct Set<'a> {
+    /// Each with whether it is a velocity constraint A(q) q' = 0, where A has full rank in every state.
+    pub(super) constraints: Vec<(&'a Expression, bool)>,
+    /// What the constraints can be solved for.
+    pub(super) variables: Vec<Symbol>,
+    /// Those among them on which A does not depend.
+    pub(super) velocities: Vec<Symbol>,
+}
+
 /// An element for each unknown.
 pub(super) struct Point {
     pub(super) ring: Ring,
@@ -55,6 +66,11 @@ impl Point {
         element
     }
 
+    /// Gives a symbol this element.
+    pub(super) fn bind(&mut self, symbol: Symbol, element: Element) {
+        self.symbols.insert(symbol, element);
+    }
+
     pub(super) fn known(&mut self, key: Key) -> Element {
         if let Some(element) = self.functions.get(&key) {
             return element.clone();
@@ -67,10 +83,14 @@ impl Point {
     /// Makes the point one that satisfies the constraints: each binds a variable of its own, in which it is polynomial with a
     /// leading coefficient that does not depend on any variable. So the ring is the ring of polynomials modulo the
     /// constraints, and no part of the set where they hold is left out. `None` where that is not possible.
-    pub(super) fn satisfy(&mut self, constraints: &[&Expression], variables: &[Symbol]) -> Option<()> {
-        let is_variable = |symbol: &Symbol| variables.contains(symbol);
+    ///
+    /// A velocity constraint may be divided by an entry of A: close to any state on the set there are others in which that entry does
+    /// not vanish, unless it vanishes wherever the other constraints hold, and then it has no inverse.
+    pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
         let mut settled: Vec<Symbol> = Vec::new();
-        for constraint in constraints {
+        for (constraint, is_velocity) in &set.constraints {
+            let is_variable =
+                |symbol: &Symbol| if *is_velocity { &set.velocities } else { &set.variables }.contains(symbol);
             let symbols = constraint.symbols();
             let degree = |symbol: &Symbol| degree_in(constraint, *symbol).filter(|degree| (1..=4).contains(degree));
             let candidates = symbols.iter().filter(|symbol| is_variable(symbol) && !settled.contains(symbol));

@@ -3,32 +3,53 @@
 //! X is taken from the gradients and brackets that were derived, and c is solved for at the point: no determinant is written out,
 //! however many constraints there are. Where C has no inverse, nothing is proved.
 
+use std::collections::BTreeSet;
+
 use super::identities::vanish_on;
-use super::point::Point;
+use super::point::{Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
-use crate::derivation::{Coefficient, Constraints, Derivation, Field, IntegralId};
+use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, Kind, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
+use crate::table::Table;
 
 /// Whether dI.X is proved to vanish in every state where it is defined.
 pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId) -> bool {
-    vanishes(derivation, integral, &[])
+    vanishes(derivation, integral, &Set::default())
 }
 
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
 pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: IntegralId) -> bool {
-    let constraints: Vec<&Expression> =
-        derivation.integrals.constraints().map(|(_, constraint)| &constraint.value).collect();
-    !constraints.is_empty() && vanishes(derivation, integral, &constraints)
+    let constraints = derivation.integrals.constraints();
+    let symbols = &derivation.symbols;
+    let set = Set {
+        constraints: constraints.map(|(_, it)| (&it.value, it.kind == Kind::Velocity)).collect(),
+        variables: symbols.states().collect(),
+        velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
+    };
+    !set.constraints.is_empty() && vanishes(derivation, integral, &set)
 }
 
-fn vanishes(derivation: &Derivation, integral: IntegralId, constraints: &[&Expression]) -> bool {
-    let states: Vec<Symbol> = derivation.symbols.states().collect();
+fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> bool {
     let slopes = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(_, slope)| slope);
     match &derivation.field {
         Field::Given(rates) => {
             let parts: Vec<&Expression> = slopes(integral).chain(rates.rows()).collect();
             let rate = |point: &mut Point| rate_of_given(point, derivation, integral);
-            vanish_on(&parts, (constraints, &states), LARGEST_DIMENSION as u64, rate)
+            vanish_on(&parts, set, LARGEST_DIMENSION as u64, rate)
+        }
+        Field::Implicit(implicit) => {
+            let rates = || implicit.rates.iter();
+            let slope = |symbol: Symbol| derivation.entry(integral, symbol);
+            let relevant: Vec<&Expression> =
+                rates().filter(|(x, _)| slope(*x).is_some()).map(|(_, rate)| rate).collect();
+            let systems = needed(implicit, &relevant);
+            let entries = systems.iter().flat_map(|system| system.matrix.iter().flatten().chain(&system.right_side));
+            let parts: Vec<&Expression> = slopes(integral).chain(relevant).chain(entries).collect();
+            // What is solved for is a quotient of minors, and what is solved for next is made of it.
+            let growth =
+                systems.iter().fold(1, |growth: u64, system| growth.saturating_mul(system.unknowns.len() as u64 + 2));
+            let rate = |point: &mut Point| rate_of_implicit(point, derivation, &systems, implicit, integral);
+            vanish_on(&parts, set, growth.saturating_mul(LARGEST_DIMENSION as u64), rate)
         }
         Field::Dirac(acting) => {
             let system = System::new(derivation, acting);
@@ -36,13 +57,53 @@ fn vanishes(derivation: &Derivation, integral: IntegralId, constraints: &[&Expre
             let brackets = system.matrix.iter().flatten().chain(&system.right_side);
             let parts: Vec<&Expression> = gradients.flat_map(slopes).chain(brackets).collect();
             let factor = LARGEST_DIMENSION * (system.members.len() + 2);
-            vanish_on(&parts, (constraints, &states), factor as u64, |point| system.rate(point, integral))
+            vanish_on(&parts, set, factor as u64, |point| system.rate(point, integral))
         }
     }
 }
 
+/// The systems whose solutions these expressions contain, or that such systems contain.
+fn needed<'a>(implicit: &'a Implicit, expressions: &[&Expression]) -> Vec<&'a LinearSystem> {
+    let mut symbols: BTreeSet<Symbol> = expressions.iter().flat_map(|expression| expression.symbols()).collect();
+    let mut systems = Vec::new();
+    for system in implicit.systems.iter().rev() {
+        if system.unknowns.iter().any(|unknown| symbols.contains(unknown)) {
+            symbols.extend(system.matrix.iter().flatten().chain(&system.right_side).flat_map(Expression::symbols));
+            systems.insert(0, system);
+        }
+    }
+    systems
+}
+
+fn rate_of_implicit(
+    point: &mut Point,
+    derivation: &Derivation,
+    systems: &[&LinearSystem],
+    implicit: &Implicit,
+    integral: IntegralId,
+) -> Option<Element> {
+    for system in systems {
+        let mut rows = Vec::new();
+        for row in system.rows() {
+            rows.push(row.map(|entry| point.evaluate(entry)).collect::<Option<Vec<Element>>>()?);
+        }
+        let solution = solve(point, rows)?;
+        system.unknowns.iter().zip(solution).for_each(|(unknown, element)| point.bind(*unknown, element));
+    }
+    rate_along(point, derivation, integral, &implicit.rates)
+}
+
 fn rate_of_given(point: &mut Point, derivation: &Derivation, integral: IntegralId) -> Option<Element> {
     let Field::Given(rates) = &derivation.field else { return None };
+    rate_along(point, derivation, integral, rates)
+}
+
+fn rate_along(
+    point: &mut Point,
+    derivation: &Derivation,
+    integral: IntegralId,
+    rates: &Table<Symbol, Expression>,
+) -> Option<Element> {
     let mut rate = Element::new();
     for (symbol, slope) in &derivation.integrals[integral].gradient {
         let (slope, velocity) = (point.evaluate(slope)?, point.evaluate(&rates[*symbol])?);

@@ -164,6 +164,9 @@ impl<'a> Search<'a> {
         let gradient = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(_, slope)| slope);
         match &derivation.field {
             Field::Given(rates) => gradient(integral).chain(rates.rows()).collect(),
+            Field::Implicit(implicit) => {
+                gradient(integral).chain(implicit.expressions()).chain(implicit.rates.rows()).collect()
+            }
             Field::Dirac(constraints) => {
                 let all = constraints.members().into_iter().chain(derivation.integrals.energy()).chain([integral]);
                 all.flat_map(gradient).collect()

@@ -5,6 +5,8 @@
 //! alone, in doubles, and are then made precise to seventy digits: the factors of the last step in doubles, residuals in
 //! 256 bits.
 
+use std::collections::BTreeMap;
+
 use num_traits::Signed;
 
 use super::linear::Lu;
@@ -43,6 +45,12 @@ impl State {
     /// The value of an expression, where it is defined.
     pub(crate) fn evaluate(&self, expression: &Expression) -> Option<Real> {
         Real::evaluate(expression, &|symbol| self.values[symbol].clone())
+    }
+
+    /// The value of an expression that may contain what is solved for on the way to a field.
+    pub(super) fn evaluate_with(&self, expression: &Expression, solved: &BTreeMap<Symbol, Real>) -> Option<Real> {
+        let value = |symbol| solved.get(&symbol).unwrap_or_else(|| &self.values[symbol]).clone();
+        Real::evaluate(expression, &value)
     }
 
     /// The value of an entry of J, where it is defined.
@@ -87,7 +95,7 @@ pub(crate) fn evaluate(expression: &Expression, state: &Values) -> f64 {
 }
 
 /// The state on the constraint set that is near `start`, if the search for one converges.
-pub(super) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
+pub(crate) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
     let members: Vec<IntegralId> = derivation.integrals.constraints().map(|(id, _)| id).collect();
     refine(derivation, &members, &descend(derivation, &members, start)?)
 }

@@ -1,7 +1,9 @@
 //! X in one state, in 256 bits.
 
+use std::collections::BTreeMap;
+
 use super::states::State;
-use crate::derivation::{Derivation, Field, IntegralId};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::precise::Real;
 use crate::table::Table;
@@ -35,6 +37,7 @@ impl Velocity {
                 rates.rows().map(rate).collect::<Option<_>>()?
             }
             Field::Dirac(constraints) => dirac(derivation, &constraints.members(), &state)?,
+            Field::Implicit(implicit) => solved(implicit, &state)?,
         };
         Some(Self { state, field })
     }
@@ -50,6 +53,22 @@ impl Velocity {
         }
         value.to_f64().is_finite().then_some((value, size))
     }
+}
+
+/// x', after the linear systems are solved.
+fn solved(implicit: &Implicit, state: &State) -> Option<Table<Symbol, (Real, f64)>> {
+    let mut known = BTreeMap::new();
+    for system in &implicit.systems {
+        let row = |row: Vec<&Expression>| row.into_iter().map(|entry| state.evaluate_with(entry, &known)).collect();
+        let rows: Vec<Vec<Real>> = system.rows().map(|entries| row(entries.collect())).collect::<Option<_>>()?;
+        known.extend(system.unknowns.iter().copied().zip(solve(rows)?));
+    }
+    let rate = |rate: &Expression| {
+        let value = state.evaluate_with(rate, &known)?;
+        let size = value.to_f64().abs();
+        Some((value, size))
+    };
+    implicit.rates.rows().map(rate).collect()
 }
 
 /// J (grad H - Df^T c)

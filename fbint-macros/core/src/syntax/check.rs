@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syn::Ident;
 
-use super::{ASSUME, Declaration, ENERGY, MAX_ENTRIES, Named, RESERVED_NAMES, plain};
+use super::{ASSUME, Declaration, ENERGY, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, plain};
 use crate::diagnostics::{Errors, nearest};
 
 /// What the name of a definition means.
@@ -50,20 +50,68 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
     }
 }
 
+/// Where nothing else is said, velocities are the rates of the coordinates.
+pub(super) fn velocities(declaration: &Declaration, errors: &mut Errors) {
+    let Declaration { coordinates, velocities, kinematics, .. } = declaration;
+    if !kinematics.is_empty() || coordinates.is_empty() || velocities.is_empty() {
+        return;
+    }
+    let entries = |variables: &[Variable]| variables.iter().map(|variable| variable.shape.entries()).sum::<usize>();
+    let (own, needed) = (entries(velocities), entries(coordinates));
+    let names: Vec<String> = coordinates.iter().map(|coordinate| format!("{} = ..", coordinate.name)).collect();
+    let remedy = format!("say how they move them by `kinematics({})`", names.join(", "));
+    if own != needed {
+        let message = format!("`velocities` has {own} {} and `coordinates` {needed}", entry(own));
+        errors.push(
+            velocities[0].name.span(),
+            format_args!("{message}, so they are not the coordinates' rates: {remedy}"),
+        );
+        return;
+    }
+    for (index, velocity) in velocities.iter().enumerate() {
+        let coordinate = coordinates.get(index).filter(|coordinate| coordinate.shape == velocity.shape);
+        if coordinate.is_none() {
+            let v = &velocity.name;
+            let message = match coordinates.get(index) {
+                Some(Variable { name, shape }) => {
+                    format!("the velocity `{v}` is {}, and the coordinate `{name}` is {shape}", velocity.shape)
+                }
+                None => format!("the velocity `{v}` has no coordinate"),
+            };
+            errors.push(v.span(), format_args!("{message}, so it is not its rate: {remedy}"));
+            return;
+        }
+    }
+}
+
+fn entry(count: usize) -> &'static str {
+    if count == 1 { "entry" } else { "entries" }
+}
+
 /// Only what has to be proved can be assumed.
 pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
-    let Declaration { canonical, constraints, phase_constraints, defines, dynamics, outputs, .. } = declaration;
+    let Declaration {
+        constraints,
+        phase_constraints,
+        velocity_constraints,
+        defines,
+        dynamics,
+        kinematics,
+        outputs,
+        ..
+    } = declaration;
     let mut refuse = |all: &[Named], reason: &str| {
         for Named { name, assume, .. } in all {
             let Some(word) = assume else { continue };
             errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
         }
     };
-    if *canonical {
+    if declaration.system == System::Canonical {
         refuse(constraints, "is kept by construction, which leaves nothing to be assumed");
     }
     refuse(phase_constraints, "is kept by construction, which leaves nothing to be assumed");
-    for all in [defines, dynamics, outputs] {
+    refuse(velocity_constraints, "is kept by construction, which leaves nothing to be assumed");
+    for all in [defines, dynamics, kinematics, outputs] {
         refuse(all, "is not an integral, and only the conservation of integrals can be assumed");
     }
 }
@@ -75,7 +123,8 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
         names.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
     }
     if has_energy {
-        names.taken.insert(ENERGY.to_owned(), "the integral that `hamiltonian` adds".to_owned());
+        let key = if declaration.system == System::Lagrangian { "lagrangian" } else { "hamiltonian" };
+        names.taken.insert(ENERGY.to_owned(), format!("the integral that `{key}` adds"));
     }
     let mut fields = std::collections::BTreeSet::new();
     for parameter in &declaration.parameters {
@@ -90,6 +139,9 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     for momentum in &declaration.momenta {
         names.claim(&momentum.name, "a momentum");
     }
+    for velocity in &declaration.velocities {
+        names.claim(&velocity.name, "a velocity");
+    }
     for state in &declaration.states {
         names.claim(&state.name, "a variable of the state");
     }
@@ -98,12 +150,15 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     }
     for constraint in &declaration.constraints {
         // A name that is refused brings no partner: its clash would be the same mistake.
-        if names.claim_quantity(constraint, "a constraint", declaration) && declaration.canonical {
+        if names.claim_quantity(constraint, "a constraint", declaration) && declaration.has_reactions() {
             names.claim_partner(&constraint.name);
         }
     }
     for constraint in &declaration.phase_constraints {
         names.claim_quantity(constraint, "a phase constraint", declaration);
+    }
+    for constraint in &declaration.velocity_constraints {
+        names.claim_quantity(constraint, "a velocity constraint", declaration);
     }
     for invariant in &declaration.invariants {
         names.claim_quantity(invariant, "an invariant", declaration);
@@ -112,6 +167,7 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
         names.claim_quantity(output, "an output", declaration);
     }
     let constraints = declaration.constraints.iter().chain(&declaration.phase_constraints);
+    let constraints = constraints.chain(&declaration.velocity_constraints);
     let quantities = constraints.chain(&declaration.invariants).chain(&declaration.outputs);
     for family in quantities.filter_map(|named| named.family.as_ref()) {
         names.consult(&family.index);
@@ -200,8 +256,8 @@ impl Names<'_> {
 /// The whole state is differentiated entry by entry: it must stay within reason. What exceeds it is dropped.
 pub(super) fn size(declaration: &mut Declaration, errors: &mut Errors) {
     let mut total = 0;
-    let Declaration { coordinates, momenta, states, parameters, .. } = declaration;
-    for variables in [coordinates, momenta, states, parameters] {
+    let Declaration { coordinates, momenta, velocities, states, parameters, .. } = declaration;
+    for variables in [coordinates, momenta, velocities, states, parameters] {
         variables.retain(|variable| {
             let fitted = total <= MAX_ENTRIES;
             total += variable.shape.entries();

@@ -10,24 +10,24 @@ use super::{Named, Variable};
 pub(super) enum Key {
     Coordinates,
     Momenta,
+    Velocities,
+    Kinematics,
     State,
     Poisson,
     Dynamics,
     Hamiltonian,
+    Lagrangian,
     Define,
     Constraint,
     PhaseConstraint,
+    VelocityConstraint,
     Invariant,
     Output,
     Crate,
 }
 
 /// Keys that are often expected, and what to write instead.
-const FOREIGN: [(&str, &str); 14] = [
-    ("lagrangian", LAGRANGIAN),
-    ("velocities", LAGRANGIAN),
-    ("kinematics", RATES),
-    ("velocity_constraint", RATES),
+const FOREIGN: [(&str, &str); 10] = [
     ("force", RATES),
     ("forces", RATES),
     ("damping", RATES),
@@ -39,8 +39,6 @@ const FOREIGN: [(&str, &str); 14] = [
     ("kinetic", ENERGIES),
     ("potential", ENERGIES),
 ];
-const LAGRANGIAN: &str = "velocities and Lagrangians are not understood; with the momenta p = dL/dv write \
-    `hamiltonian` = p v - L in terms of `coordinates` and `momenta`";
 const RATES: &str = "write the rates of all variables, forces included, as a `state(..)` with `dynamics(..)`";
 const ENERGIES: &str =
     "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`";
@@ -55,16 +53,20 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
 }
 
 impl Key {
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 16] = [
         Self::Coordinates,
         Self::Momenta,
+        Self::Velocities,
+        Self::Kinematics,
         Self::State,
         Self::Poisson,
         Self::Dynamics,
         Self::Hamiltonian,
+        Self::Lagrangian,
         Self::Define,
         Self::Constraint,
         Self::PhaseConstraint,
+        Self::VelocityConstraint,
         Self::Invariant,
         Self::Output,
         Self::Crate,
@@ -74,13 +76,17 @@ impl Key {
         match self {
             Self::Coordinates => "coordinates",
             Self::Momenta => "momenta",
+            Self::Velocities => "velocities",
+            Self::Kinematics => "kinematics",
             Self::State => "state",
             Self::Poisson => "poisson",
             Self::Dynamics => "dynamics",
             Self::Hamiltonian => "hamiltonian",
+            Self::Lagrangian => "lagrangian",
             Self::Define => "define",
             Self::Constraint => "constraint",
             Self::PhaseConstraint => "phase_constraint",
+            Self::VelocityConstraint => "velocity_constraint",
             Self::Invariant => "invariant",
             Self::Output => "output",
             Self::Crate => "crate",
@@ -92,13 +98,17 @@ impl Key {
         match self {
             Self::Coordinates => "coordinates(q: [3])",
             Self::Momenta => "momenta(p: [3])",
+            Self::Velocities => "velocities(v: [3])",
+            Self::Kinematics => "kinematics(q = expression)",
             Self::State => "state(x: [3])",
             Self::Poisson => "poisson = hat(x)",
             Self::Dynamics => "dynamics(x = expression)",
             Self::Hamiltonian => "hamiltonian = p.norm_squared() / (2 * m)",
+            Self::Lagrangian => "lagrangian = m * v.norm_squared() / 2",
             Self::Define => "define(name = expression)",
             Self::Constraint => "constraint(name = expression)",
             Self::PhaseConstraint => "phase_constraint(name = expression)",
+            Self::VelocityConstraint => "velocity_constraint(name = expression)",
             Self::Invariant => "invariant(name = expression)",
             Self::Output => "output(name = expression)",
             Self::Crate => "crate = path::to::fbint_runtime",
@@ -115,13 +125,17 @@ impl Key {
         match self {
             Self::Coordinates => Slot::Variables(|attribute| &mut attribute.coordinates),
             Self::Momenta => Slot::Variables(|attribute| &mut attribute.momenta),
+            Self::Velocities => Slot::Variables(|attribute| &mut attribute.velocities),
+            Self::Kinematics => Slot::Named(|attribute| &mut attribute.kinematics),
             Self::State => Slot::Variables(|attribute| &mut attribute.states),
             Self::Poisson => Slot::Expression(|attribute| &mut attribute.poisson),
             Self::Dynamics => Slot::Named(|attribute| &mut attribute.dynamics),
             Self::Hamiltonian => Slot::Expression(|attribute| &mut attribute.hamiltonian),
+            Self::Lagrangian => Slot::Expression(|attribute| &mut attribute.lagrangian),
             Self::Define => Slot::Named(|attribute| &mut attribute.defines),
             Self::Constraint => Slot::Named(|attribute| &mut attribute.constraints),
             Self::PhaseConstraint => Slot::Named(|attribute| &mut attribute.phase_constraints),
+            Self::VelocityConstraint => Slot::Named(|attribute| &mut attribute.velocity_constraints),
             Self::Invariant => Slot::Named(|attribute| &mut attribute.invariants),
             Self::Output => Slot::Named(|attribute| &mut attribute.outputs),
             Self::Crate => Slot::Path(|attribute| &mut attribute.runtime),
@@ -135,12 +149,15 @@ impl Key {
 
     /// Whether the names that the key declares have values in expressions.
     pub(super) fn gives_values(self) -> bool {
-        matches!(self, Self::Coordinates | Self::Momenta | Self::State | Self::Define)
+        matches!(self, Self::Coordinates | Self::Momenta | Self::Velocities | Self::State | Self::Define)
     }
 
     /// Whether what the key names may be a definition, by its name alone.
     pub(super) fn takes_definitions(self) -> bool {
-        matches!(self, Self::Constraint | Self::PhaseConstraint | Self::Invariant | Self::Output)
+        matches!(
+            self,
+            Self::Constraint | Self::PhaseConstraint | Self::VelocityConstraint | Self::Invariant | Self::Output
+        )
     }
 
     /// What to do about a key that is given twice.
@@ -181,13 +198,17 @@ pub(super) struct Attribute {
     pub(super) runtime: syn::Path,
     pub(super) coordinates: Variables,
     pub(super) momenta: Variables,
+    pub(super) velocities: Variables,
+    pub(super) kinematics: Vec<Named>,
     pub(super) states: Variables,
     pub(super) poisson: Option<Expr>,
     pub(super) dynamics: Vec<Named>,
     pub(super) hamiltonian: Option<Expr>,
+    pub(super) lagrangian: Option<Expr>,
     pub(super) defines: Vec<Named>,
     pub(super) constraints: Vec<Named>,
     pub(super) phase_constraints: Vec<Named>,
+    pub(super) velocity_constraints: Vec<Named>,
     pub(super) invariants: Vec<Named>,
     pub(super) outputs: Vec<Named>,
     pub(super) broken: Vec<Ident>,
@@ -228,13 +249,17 @@ impl Default for Attribute {
             runtime: syn::parse_quote!(::fbint_runtime),
             coordinates: Variables::default(),
             momenta: Variables::default(),
+            velocities: Variables::default(),
+            kinematics: Vec::new(),
             states: Variables::default(),
             poisson: None,
             dynamics: Vec::new(),
             hamiltonian: None,
+            lagrangian: None,
             defines: Vec::new(),
             constraints: Vec::new(),
             phase_constraints: Vec::new(),
+            velocity_constraints: Vec::new(),
             invariants: Vec::new(),
             outputs: Vec::new(),
             broken: Vec::new(),

@@ -29,7 +29,7 @@ pub const RESERVED_NAMES: [&str; 7] = ["PI", "vector", "matrix", "identity", "ze
 /// The word before the name of what is conserved although algebra does not prove it.
 pub const ASSUME: &str = "assume";
 
-/// The name of the integral that `hamiltonian` adds.
+/// The name of the integral that `hamiltonian` and `lagrangian` add.
 pub const ENERGY: &str = "energy";
 
 /// The most entries that a vector, a matrix, a family or the whole state may have.
@@ -44,26 +44,34 @@ pub struct Declaration {
     pub runtime: syn::Path,
     /// The struct's fields.
     pub parameters: Vec<Variable>,
-    /// Whether the state consists of coordinates and momenta, and the bracket is theirs.
-    pub canonical: bool,
-    /// Configuration coordinates; none in a system that is not canonical.
+    /// What the state consists of, and how it moves.
+    pub system: System,
+    /// Configuration coordinates of a canonical or a Lagrangian system.
     pub coordinates: Vec<Variable>,
-    /// The conjugate momenta, in the order of the coordinates.
+    /// The conjugate momenta of a canonical system, in the order of the coordinates.
     pub momenta: Vec<Variable>,
-    /// The state of a system that is not canonical; none in one that is.
+    /// The velocities of a Lagrangian system, also those that are put to zero.
+    pub velocities: Vec<Variable>,
+    /// The rates of the coordinates in a Lagrangian system; none where the velocities are the rates.
+    pub kinematics: Vec<Named>,
+    /// The state of any other system.
     pub states: Vec<Variable>,
     /// The Poisson matrix J, for x' = J grad H.
     pub poisson: Option<Expr>,
     /// The rates of the state's variables, which stand for a field that is given as it is.
     pub dynamics: Vec<Named>,
-    /// The energy. `None` where `dynamics` gives the field, or after a mistake was reported.
+    /// The energy. `None` where something else gives the field, or after a mistake was reported.
     pub hamiltonian: Option<Expr>,
+    /// The Lagrangian of a Lagrangian system. `None` after a mistake was reported.
+    pub lagrangian: Option<Expr>,
     /// Named sub-expressions.
     pub defines: Vec<Named>,
-    /// Holonomic constraints of a canonical system, otherwise invariant sets of the field.
+    /// Holonomic constraints of a canonical or a Lagrangian system, otherwise invariant sets of the field.
     pub constraints: Vec<Named>,
     /// Constraints on the phase space, taken as they stand.
     pub phase_constraints: Vec<Named>,
+    /// Constraints that are linear in the rates of the coordinates.
+    pub velocity_constraints: Vec<Named>,
     /// First integrals.
     pub invariants: Vec<Named>,
     /// Extra quantities, computed in addition to the field.
@@ -77,10 +85,38 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// The variables of the state in their order: coordinates and momenta, or those of a state that is not canonical.
+    /// The variables of the state in their order: coordinates and momenta, coordinates and velocities that are not put to zero, or
+    /// those of any other state.
     pub fn state_variables(&self) -> impl Iterator<Item = &Variable> {
-        self.coordinates.iter().chain(&self.momenta).chain(&self.states)
+        let velocities = self.velocities.iter().filter(|velocity| self.vanishing_by(velocity).is_none());
+        self.coordinates.iter().chain(&self.momenta).chain(velocities).chain(&self.states)
     }
+
+    /// The velocity constraint that is this velocity itself, which puts it to zero.
+    pub fn vanishing_by(&self, velocity: &Variable) -> Option<&Named> {
+        self.velocity_constraints.iter().find(|constraint| constraint.is_alone(&velocity.name))
+    }
+
+    /// Whether a velocity constraint is a velocity itself, and puts it to zero.
+    pub fn puts_to_zero(&self, constraint: &Named) -> bool {
+        self.velocities.iter().any(|velocity| constraint.is_alone(&velocity.name))
+    }
+
+    /// Whether constraints may have reactions, and holonomic ones rates.
+    pub fn has_reactions(&self) -> bool {
+        self.system != System::State
+    }
+}
+
+/// What a state consists of, and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// Coordinates and momenta, by a Hamiltonian.
+    Canonical,
+    /// Coordinates and velocities, by a Lagrangian.
+    Lagrangian,
+    /// Any variables, by given rates, or by a Poisson matrix and a Hamiltonian.
+    State,
 }
 
 /// A variable of the state or a parameter.
@@ -125,7 +161,12 @@ pub struct Named {
 impl Named {
     /// Whether it is the definition of its own name: `invariant(l)`, or `invariant(l = l)`.
     pub fn is_definition(&self) -> bool {
-        let is_name = |path: &syn::ExprPath| path.path.get_ident().is_some_and(|word| plain(word) == plain(&self.name));
+        self.is_alone(&self.name)
+    }
+
+    /// Whether its value is this name alone.
+    pub fn is_alone(&self, name: &Ident) -> bool {
+        let is_name = |path: &syn::ExprPath| path.path.get_ident().is_some_and(|word| plain(word) == plain(name));
         self.family.is_none() && matches!(&self.value, Expr::Path(path) if is_name(path))
     }
 }
@@ -178,22 +219,27 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
     let mut attribute = reader.finish();
     attribute.adopt_shapes();
     let (item, parameters) = item::read(item, errors)?;
-    let canonical = system::decide(&mut attribute, &item.ident, errors);
-    let has_energy = attribute.place(key::Key::Hamiltonian).is_some() && attribute.dynamics.is_empty();
+    let system = system::decide(&mut attribute, &item.ident, errors);
+    let has_energy = system == System::Lagrangian
+        || attribute.place(key::Key::Hamiltonian).is_some() && attribute.dynamics.is_empty();
     let mut declaration = Declaration {
         item,
         runtime: attribute.runtime,
         parameters: parameters.variables,
-        canonical,
+        system,
         coordinates: attribute.coordinates.variables,
         momenta: attribute.momenta.variables,
+        velocities: attribute.velocities.variables,
+        kinematics: attribute.kinematics,
         states: attribute.states.variables,
         poisson: attribute.poisson,
         dynamics: attribute.dynamics,
         hamiltonian: attribute.hamiltonian,
+        lagrangian: attribute.lagrangian,
         defines: attribute.defines,
         constraints: attribute.constraints,
         phase_constraints: attribute.phase_constraints,
+        velocity_constraints: attribute.velocity_constraints,
         invariants: attribute.invariants,
         outputs: attribute.outputs,
         broken: attribute.broken,
@@ -203,6 +249,9 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
     let paired = attribute.coordinates.understood && attribute.momenta.understood;
     if paired {
         check::conjugates(&declaration, errors);
+    }
+    if attribute.coordinates.understood && attribute.velocities.understood {
+        check::velocities(&declaration, errors);
     }
     check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, has_energy, errors);

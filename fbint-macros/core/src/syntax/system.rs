@@ -1,62 +1,76 @@
 //! Which kind of system the keys declare, and whether they fit together.
 //!
-//! A system is canonical, with `coordinates`, `momenta` and a `hamiltonian`, or it has a `state`, whose field is either
-//! given by `dynamics` or derived from `poisson` and a `hamiltonian`. Keys that exclude each other are one mistake,
+//! A system is canonical, with `coordinates`, `momenta` and a `hamiltonian`, it is Lagrangian, with `coordinates`, `velocities` and a
+//! `lagrangian`, or it has a `state`, whose field is either given by `dynamics` or derived from `poisson` and a `hamiltonian`. Keys that exclude each other are one mistake,
 //! reported at the later key; nothing is called missing in addition.
 
 use proc_macro2::Span;
 use syn::Ident;
 
 use super::key::{Attribute, Key, Variables};
-use super::plain;
+use super::{Named, System, plain};
 use crate::diagnostics::{Errors, nearest};
 
-/// Whether the system is canonical. Reports keys that exclude each other or are missing, and variables without a rate.
-pub(super) fn decide(attribute: &mut Attribute, model: &Ident, errors: &mut Errors) -> bool {
-    let canonical = is_canonical(attribute);
-    set_aside(attribute, canonical);
+/// Which kind of system this is. Reports keys that exclude each other or are missing, and variables without a rate.
+pub(super) fn decide(attribute: &mut Attribute, model: &Ident, errors: &mut Errors) -> System {
+    let system = kind(attribute);
+    set_aside(attribute, system);
     let compatible = compatible(attribute, errors);
-    if let (Some(_), Some(span)) = (attribute.place(Key::State), attribute.place(Key::PhaseConstraint))
-        && !canonical
-    {
-        let message = "`phase_constraint` belongs to a canonical system";
-        let remedy = "beside `state`, a `constraint` is an invariant set of the field and may contain any variable";
-        errors.push(span, format_args!("{message}: use `constraint`; {remedy}"));
+    if compatible {
+        misplaced(attribute, system, errors);
+        match system {
+            System::State => rates(attribute, errors),
+            System::Lagrangian => kinematics(attribute, errors),
+            System::Canonical => {}
+        }
     }
-    if compatible && !canonical {
-        rates(attribute, errors);
-    }
-    if compatible && !attribute.uncertain && !complete(attribute, canonical, model, errors) {
+    if compatible && !attribute.uncertain && !complete(attribute, system, model, errors) {
         (attribute.hidden_names, attribute.hidden_uses) = (true, true);
     }
-    canonical
+    system
 }
 
-/// The first list of variables decides; where there is none, the way in which the field is given.
-fn is_canonical(attribute: &Attribute) -> bool {
-    let lists = [Key::State, Key::Coordinates, Key::Momenta];
-    match attribute.seen.iter().find(|(key, _)| lists.contains(key)) {
-        Some((first, _)) => *first != Key::State,
-        None => attribute.place(Key::Dynamics).is_none() && attribute.place(Key::Poisson).is_none(),
+/// `state` beside nothing else, a key that only Lagrangian systems have, or the way in which the field is given.
+fn kind(attribute: &Attribute) -> System {
+    let has = |key: Key| attribute.place(key).is_some();
+    let lists = [Key::State, Key::Coordinates, Key::Momenta, Key::Velocities];
+    let first = attribute.seen.iter().find(|(key, _)| lists.contains(key)).map(|(first, _)| *first);
+    let is_state = match first {
+        Some(first) => first == Key::State,
+        None => has(Key::Dynamics) || has(Key::Poisson),
+    };
+    let is_lagrangian = has(Key::Velocities) || has(Key::Lagrangian) || has(Key::Kinematics);
+    match (is_state, is_lagrangian) {
+        (true, _) => System::State,
+        (false, true) => System::Lagrangian,
+        (false, false) => System::Canonical,
     }
 }
 
-/// Variables of the other kind of system are known by name and mean nothing.
-fn set_aside(attribute: &mut Attribute, canonical: bool) {
-    let Attribute { coordinates, momenta, states, broken, .. } = attribute;
+/// Variables of the other kinds of system are known by name and mean nothing.
+fn set_aside(attribute: &mut Attribute, system: System) {
+    let Attribute { coordinates, momenta, velocities, states, broken, .. } = attribute;
     let mut drop = |variables: &mut Variables| {
         broken.extend(variables.variables.drain(..).map(|variable| variable.name));
     };
-    if canonical {
-        drop(states);
-    } else {
-        drop(coordinates);
-        drop(momenta);
+    match system {
+        System::Canonical => [states, velocities].into_iter().for_each(&mut drop),
+        System::Lagrangian => [states, momenta].into_iter().for_each(&mut drop),
+        System::State => [coordinates, momenta, velocities].into_iter().for_each(&mut drop),
     }
 }
 
 /// Keys that exclude each other, and what to do about them. The first pair that occurs speaks for all.
-const EXCLUSIVE: [(Key, Key, &str); 8] = [
+const EXCLUSIVE: [(Key, Key, &str); 17] = [
+    (Key::Momenta, Key::Lagrangian, LAGRANGIAN),
+    (Key::Momenta, Key::Velocities, LAGRANGIAN),
+    (Key::Momenta, Key::Kinematics, LAGRANGIAN),
+    (Key::Hamiltonian, Key::Lagrangian, ENERGIES),
+    (Key::Hamiltonian, Key::Velocities, ENERGIES),
+    (Key::Dynamics, Key::Lagrangian, LAGRANGIAN_FIELD),
+    (Key::Poisson, Key::Lagrangian, LAGRANGIAN_FIELD),
+    (Key::State, Key::Lagrangian, LAGRANGIAN_STATE),
+    (Key::State, Key::Velocities, LAGRANGIAN_STATE),
     (Key::State, Key::Coordinates, KINDS),
     (Key::State, Key::Momenta, KINDS),
     (Key::Dynamics, Key::Coordinates, CANONICAL_FIELD),
@@ -74,6 +88,11 @@ const EXCLUSIVE: [(Key, Key, &str); 8] = [
         "`dynamics` gives the field itself; drop `hamiltonian` and declare the energy as an `invariant`",
     ),
 ];
+const LAGRANGIAN: &str = "a Lagrangian is a function of coordinates and `velocities`; the momenta follow from it";
+const ENERGIES: &str = "the energy of a Lagrangian system follows from its `lagrangian`; keep `hamiltonian` with `momenta`, or \
+                        `lagrangian` with `velocities`";
+const LAGRANGIAN_FIELD: &str = "the field of a Lagrangian system follows from its `lagrangian`; keep one of them";
+const LAGRANGIAN_STATE: &str = "a Lagrangian system has `coordinates` and `velocities`";
 const KINDS: &str =
     "keep `coordinates` and `momenta` if their bracket is the canonical one, otherwise list all variables in `state`";
 const CANONICAL_FIELD: &str =
@@ -91,51 +110,114 @@ fn compatible(attribute: &Attribute, errors: &mut Errors) -> bool {
     true
 }
 
-/// Every variable of the state has one rate, and nothing else has.
-fn rates(attribute: &Attribute, errors: &mut Errors) {
-    let Attribute { states, .. } = attribute;
-    if attribute.place(Key::Dynamics).is_none() || states.variables.is_empty() || !states.understood {
-        return;
-    }
-    let states: Vec<(String, Span)> =
-        states.variables.iter().map(|variable| (plain(&variable.name), variable.name.span())).collect();
-    let names = || states.iter().map(|(name, _)| &name[..]);
-    let mut known = true;
-    let mut given: Vec<String> = attribute.broken.iter().map(plain).collect();
-    for rate in &attribute.dynamics {
-        let name = plain(&rate.name);
-        if !names().any(|state| state == name) {
-            known = false;
-            let message = format!("`{name}` is not a variable of the state, and only those have rates");
-            match nearest(&name, names()) {
-                Some(near) => errors.push(rate.name.span(), format_args!("{message}; did you mean `{near}`?")),
-                None => {
-                    let list: Vec<String> = names().map(|state| format!("`{state}`")).collect();
-                    errors.push(rate.name.span(), format_args!("{message}: {}", list.join(", ")));
+/// Constraints of a kind that the system does not have.
+fn misplaced(attribute: &Attribute, system: System, errors: &mut Errors) {
+    if let Some(span) = attribute.place(Key::PhaseConstraint) {
+        let message = "`phase_constraint` belongs to a canonical system";
+        match system {
+            System::Canonical => {
+                if let Some(span) = attribute.place(Key::VelocityConstraint) {
+                    let message = "`velocity_constraint` cannot stand beside `phase_constraint`";
+                    errors.push(
+                        span,
+                        format_args!("{message}: a reaction holds the one, and a bracket the other; keep one kind"),
+                    );
                 }
             }
-        } else if given.contains(&name) {
-            errors.push(rate.name.span(), format_args!("the rate of `{name}` is given twice: keep one of the two"));
+            System::Lagrangian => {
+                let remedy =
+                    "a relation among velocities is a `velocity_constraint`, and one among coordinates a `constraint`";
+                errors.push(span, format_args!("{message}: {remedy}"));
+            }
+            System::State => {
+                let remedy =
+                    "beside `state`, a `constraint` is an invariant set of the field and may contain any variable";
+                errors.push(span, format_args!("{message}: use `constraint`; {remedy}"));
+            }
         }
-        given.push(name);
     }
-    // An unknown name may stand for the one that is missing.
-    if known && !attribute.uncertain && !attribute.hidden_uses {
-        for (name, span) in states.iter().filter(|(name, _)| !given.contains(name)) {
-            let message = format!("`dynamics` gives no rate of the state variable `{name}`");
-            errors.push(*span, format_args!("{message}: add `{name} = ..` to it"));
+    if let Some(span) = attribute.place(Key::VelocityConstraint).filter(|_| system == System::State) {
+        let message = "a `state` has no velocities";
+        let remedy = "declare `coordinates` and `velocities`, or write its reactions into `dynamics`";
+        errors.push(span, format_args!("{message}: {remedy}"));
+    }
+}
+
+/// Every variable of the state has one rate, and nothing else has.
+fn rates(attribute: &Attribute, errors: &mut Errors) {
+    let texts = Rates {
+        key: Key::Dynamics,
+        unknown: "is not a variable of the state, and only those have rates",
+        missing: |name| format!("`dynamics` gives no rate of the state variable `{name}`: add `{name} = ..` to it"),
+    };
+    texts.hold(attribute, &attribute.dynamics, &attribute.states, errors);
+}
+
+/// Every coordinate has one rate, and nothing else has, where rates are given.
+fn kinematics(attribute: &Attribute, errors: &mut Errors) {
+    let texts = Rates {
+        key: Key::Kinematics,
+        unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
+        missing: |name| format!("`kinematics` does not give the rate of the coordinate `{name}`: add `{name} = ..`"),
+    };
+    texts.hold(attribute, &attribute.kinematics, &attribute.coordinates, errors);
+}
+
+/// What is said of rates.
+struct Rates {
+    /// The key that gives them.
+    key: Key,
+    unknown: &'static str,
+    missing: fn(&str) -> String,
+}
+
+impl Rates {
+    /// Reports rates of nothing, rates that are given twice and rates that are missing.
+    fn hold(&self, attribute: &Attribute, given: &[Named], of: &Variables, errors: &mut Errors) {
+        if attribute.place(self.key).is_none() || of.variables.is_empty() || !of.understood {
+            return;
+        }
+        let states: Vec<(String, Span)> =
+            of.variables.iter().map(|variable| (plain(&variable.name), variable.name.span())).collect();
+        let names = || states.iter().map(|(name, _)| &name[..]);
+        let mut known = true;
+        let rates = given;
+        let mut given: Vec<String> = attribute.broken.iter().map(plain).collect();
+        for rate in rates {
+            let name = plain(&rate.name);
+            if !names().any(|state| state == name) {
+                known = false;
+                let message = format!("`{name}` {}", self.unknown);
+                match nearest(&name, names()) {
+                    Some(near) => errors.push(rate.name.span(), format_args!("{message}; did you mean `{near}`?")),
+                    None => {
+                        let list: Vec<String> = names().map(|state| format!("`{state}`")).collect();
+                        errors.push(rate.name.span(), format_args!("{message}: {}", list.join(", ")));
+                    }
+                }
+            } else if given.contains(&name) {
+                errors.push(rate.name.span(), format_args!("the rate of `{name}` is given twice: keep one of the two"));
+            }
+            given.push(name);
+        }
+        // An unknown name may stand for the one that is missing.
+        if known && !attribute.uncertain && !attribute.hidden_uses {
+            for (name, span) in states.iter().filter(|(name, _)| !given.contains(name)) {
+                errors.push(*span, (self.missing)(name));
+            }
         }
     }
 }
 
 /// Whether nothing is missing.
-fn complete(attribute: &Attribute, canonical: bool, model: &Ident, errors: &mut Errors) -> bool {
+fn complete(attribute: &Attribute, system: System, model: &Ident, errors: &mut Errors) -> bool {
     let has = |key: Key| attribute.place(key).is_some();
-    let needed = match (canonical, has(Key::Dynamics), has(Key::Poisson) || has(Key::Hamiltonian)) {
-        (true, _, _) => &[Key::Coordinates, Key::Momenta, Key::Hamiltonian][..],
-        (false, true, _) => &[Key::State],
-        (false, false, true) => &[Key::State, Key::Poisson, Key::Hamiltonian],
-        (false, false, false) => {
+    let needed = match (system, has(Key::Dynamics), has(Key::Poisson) || has(Key::Hamiltonian)) {
+        (System::Canonical, _, _) => &[Key::Coordinates, Key::Momenta, Key::Hamiltonian][..],
+        (System::Lagrangian, _, _) => &[Key::Coordinates, Key::Velocities, Key::Lagrangian],
+        (System::State, true, _) => &[Key::State],
+        (System::State, false, true) => &[Key::State, Key::Poisson, Key::Hamiltonian],
+        (System::State, false, false) => {
             let message = "nothing says how this state changes";
             let remedy = "give its field by `dynamics(x = expression)`, or derive it by `poisson = hat(x)` and a \
                           `hamiltonian`";

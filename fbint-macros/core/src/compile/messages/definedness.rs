@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 
 use super::Messages;
-use crate::derivation::{Doubt, Dynamics};
+use crate::derivation::{Doubt, Dynamics, Lagrangian};
 use crate::diagnostics::Errors;
 use crate::elaborate::{Model, Undefined, is_root, undefined_part};
 use crate::expression::{Expression, Function};
@@ -51,6 +51,13 @@ impl<'a> Messages<'a> {
         }
         match &problem.dynamics {
             Dynamics::Canonical { .. } => {}
+            Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
+                all.push((lagrangian, "the Lagrangian".to_owned(), self.place(&self.declaration.lagrangian)));
+                all.extend(kinematics.iter().map(|(coordinate, rate)| {
+                    let (what, span) = self.rate(*coordinate);
+                    (rate, what, span)
+                }));
+            }
             Dynamics::Poisson { matrix, .. } => {
                 let span = self.place(&self.declaration.poisson);
                 all.extend(matrix.iter().flatten().map(|entry| (entry, "the Poisson matrix".to_owned(), span)));

@@ -61,7 +61,8 @@ impl Messages<'_> {
     /// `the rate of ..`, and its place.
     fn rate(&self, state: Symbol) -> (String, Span) {
         let variable = &self.model.places[state].variable;
-        let rate = self.declaration.dynamics.iter().find(|rate| rate.name == *variable);
+        let rates = self.declaration.dynamics.iter().chain(&self.declaration.kinematics);
+        let rate = rates.into_iter().find(|rate| rate.name == *variable);
         let span = rate.map_or_else(|| self.declaration.item.ident.span(), |rate| rate.name.span());
         (format!("the rate of {}", self.state(state)), span)
     }

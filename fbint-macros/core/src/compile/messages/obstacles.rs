@@ -21,6 +21,7 @@ impl Messages<'_> {
     fn unreal(&self, quantity: Unreal, errors: &mut Errors) {
         let (what, span) = match quantity {
             Unreal::Hamiltonian => ("the Hamiltonian".to_owned(), self.place(&self.declaration.hamiltonian)),
+            Unreal::Lagrangian => ("the Lagrangian".to_owned(), self.place(&self.declaration.lagrangian)),
             Unreal::Poisson => ("the Poisson matrix".to_owned(), self.place(&self.declaration.poisson)),
             Unreal::Rate(state) => self.rate(state),
             Unreal::Integral(integral) => (self.name(integral), self.model.spans[integral]),

@@ -1,26 +1,30 @@
-//! Values and gradients of expressions, by automatic differentiation in reverse: no algebra takes part.
+//! Values and gradients of expressions, by automatic differentiation in reverse: no algebra takes part. In numbers they are values;
+//! in expressions, they are derivatives that nobody has simplified.
+
+mod number;
 
 use std::collections::BTreeMap;
 
-use super::number::{Number, slope, slope_of_power};
 use crate::expression::{Expression, Symbol};
+pub(crate) use number::{Jet, Number};
+use number::{slope, slope_of_power};
 
 /// A value, and the derivatives by the symbols that the expression contains.
 #[derive(Clone, Debug)]
-pub(super) struct Differentiated<T> {
-    pub(super) value: T,
-    pub(super) gradient: BTreeMap<Symbol, T>,
+pub(crate) struct Differentiated<T> {
+    pub(crate) value: T,
+    pub(crate) gradient: BTreeMap<Symbol, T>,
 }
 
 /// A point: the value of every symbol, and which of them are variables to differentiate by.
-pub(super) struct At<V, I> {
-    pub(super) value: V,
-    pub(super) is_variable: I,
+pub(crate) struct At<V, I> {
+    pub(crate) value: V,
+    pub(crate) is_variable: I,
 }
 
 impl<V, I: Fn(Symbol) -> bool> At<V, I> {
     /// The value of an expression, where all of it is defined.
-    pub(super) fn evaluate<T: Number>(&self, expression: &Expression) -> Option<T>
+    pub(crate) fn evaluate<T: Number>(&self, expression: &Expression) -> Option<T>
     where
         V: Fn(Symbol) -> T,
     {
@@ -28,13 +32,15 @@ impl<V, I: Fn(Symbol) -> bool> At<V, I> {
     }
 
     /// The value and the gradient of an expression, where all of it is defined.
-    pub(super) fn differentiate<T: Number>(&self, expression: &Expression) -> Option<Differentiated<T>>
+    pub(crate) fn differentiate<T: Number>(&self, expression: &Expression) -> Option<Differentiated<T>>
     where
         V: Fn(Symbol) -> T,
     {
         let evaluated = self.parts(expression)?;
         let mut gradient = BTreeMap::new();
-        propagate(expression, &evaluated, T::integer(1), &mut gradient)?;
+        if evaluated.varies {
+            propagate(expression, &evaluated, T::integer(1), &mut gradient)?;
+        }
         Some(Differentiated { value: evaluated.value, gradient })
     }
 
@@ -59,6 +65,16 @@ impl<V, I: Fn(Symbol) -> bool> At<V, I> {
         };
         Some(Evaluated { value, varies, parts })
     }
+}
+
+/// The derivatives of an expression by its variables that do not vanish identically, not simplified.
+pub(crate) fn gradient(
+    expression: &Expression,
+    is_variable: impl Fn(Symbol) -> bool,
+) -> Option<BTreeMap<Symbol, Expression>> {
+    let mut gradient = At { value: Expression::from, is_variable }.differentiate(expression)?.gradient;
+    gradient.retain(|_, entry| !entry.is_zero());
+    Some(gradient)
 }
 
 /// The value of an expression and of its parts.

@@ -3,11 +3,11 @@
 use num_rational::BigRational;
 use num_traits::One;
 
-use crate::expression::Function;
+use crate::expression::{Expression, Function};
 use crate::precise::Real;
 
 /// What an expression and its derivatives can be evaluated in.
-pub(super) trait Number: Clone {
+pub(crate) trait Number: Clone {
     fn rational(number: &BigRational) -> Self;
     fn pi() -> Self;
     fn plus(&self, other: &Self) -> Self;
@@ -56,12 +56,38 @@ impl Number for Real {
     }
 }
 
+impl Number for Expression {
+    fn rational(number: &BigRational) -> Self {
+        Self::Number(number.clone())
+    }
+
+    fn pi() -> Self {
+        Self::Pi
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        self.clone() + other.clone()
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        self.clone() * other.clone()
+    }
+
+    fn power(&self, exponent: &BigRational) -> Option<Self> {
+        self.clone().power(exponent.clone()).ok()
+    }
+
+    fn call(function: Function, arguments: &[Self]) -> Option<Self> {
+        Some(Self::call(function, arguments.iter().cloned()))
+    }
+}
+
 /// A number with its derivative along one direction.
 #[derive(Clone, Debug)]
-pub(super) struct Jet {
-    pub(super) value: Real,
+pub(crate) struct Jet {
+    pub(crate) value: Real,
     /// The derivative, unless it vanishes because nothing depends on the direction.
-    pub(super) tangent: Option<Real>,
+    pub(crate) tangent: Option<Real>,
 }
 
 impl Jet {

@@ -1,0 +1,72 @@
+//! A field whose rates contain quantities that are the solutions of linear systems: accelerations, and the multipliers of reactions.
+
+use super::IntegralId;
+use crate::expression::{Expression, Symbol};
+use crate::table::Table;
+
+/// A field in steps: linear systems, each of which may contain what those before it are solved for, and the rates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Implicit {
+    /// In the order in which they are solved.
+    pub systems: Vec<LinearSystem>,
+    /// x', entry by entry, which may contain every unknown.
+    pub rates: Table<Symbol, Expression>,
+}
+
+/// A linear system K z = b with a symmetric matrix, which is definite wherever the field is defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinearSystem {
+    /// z
+    pub unknowns: Vec<Symbol>,
+    /// K, row by row.
+    pub matrix: Vec<Vec<Expression>>,
+    /// b
+    pub right_side: Vec<Expression>,
+}
+
+impl LinearSystem {
+    /// The rows of K, each with its entry of b at the end.
+    pub fn rows(&self) -> impl Iterator<Item = impl Iterator<Item = &Expression>> {
+        self.matrix.iter().zip(&self.right_side).map(|(row, right)| row.iter().chain([right]))
+    }
+}
+
+impl Implicit {
+    /// Every expression that the systems are made of.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        self.systems.iter().flat_map(|system| system.matrix.iter().flatten().chain(&system.right_side))
+    }
+}
+
+/// A Lagrangian system in the frame of its velocities, after the vanishing ones were put to zero.
+///
+/// q' = U(q) xi, [u_i, u_j] = c^a_ij u_a, p_a = dL/dxi^a, p_j' = c^a_ij p_a xi^i + u_j[L]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hamel {
+    /// L
+    pub lagrangian: Expression,
+    /// p_a of every velocity.
+    pub momenta: Vec<(Symbol, Expression)>,
+    /// c^a_ij p_a xi^i + u_j[L] of every velocity that is part of the state.
+    pub forces: Vec<(Symbol, Expression)>,
+    /// The brackets that do not vanish.
+    pub brackets: Vec<FrameBracket>,
+}
+
+/// [u_i, u_j] of the directions of two velocities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameBracket {
+    /// i and j.
+    pub of: (Symbol, Symbol),
+    /// c^a_ij by the velocity a, where it does not vanish.
+    pub coefficients: Vec<(Symbol, Expression)>,
+}
+
+/// A velocity constraint f = A(q) q' = 0, or A(q) xi = 0, that a reaction A^T lambda holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reaction {
+    /// f
+    pub constraint: IntegralId,
+    /// The entries of A that do not vanish: by coordinates in a canonical system, by velocities in a Lagrangian one.
+    pub along: Vec<(Symbol, Expression)>,
+}

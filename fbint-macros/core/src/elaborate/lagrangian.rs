@@ -1,0 +1,380 @@
+//! Rates, momenta and velocity constraints: what `rate(..)` and `momentum(..)` stand for, and what is linear in velocities.
+
+use std::collections::BTreeMap;
+
+use quote::ToTokens;
+use syn::{Expr, Ident};
+
+use super::quantities::{Flattened, Quantity};
+use super::scope::{Outcome, Poison, Scope, Settlement};
+use super::symbols::UnknownKind;
+use super::value::{Scalar, Value};
+use crate::derivation::{Dynamics, IntegralId, Lagrangian, Problem, Role};
+use crate::derivative;
+use crate::diagnostics::Errors;
+use crate::expression::{Expression, Symbol};
+use crate::implicit::{Misfit, brackets, dependent_rows, keeps, singular_mass};
+use crate::notation;
+use crate::proofs::vanishes_identically;
+use crate::syntax::{Declaration, Named, System, plain};
+
+impl Scope<'_> {
+    /// `rate(q)`, of the shape of q.
+    pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
+        let value = self.evaluate(argument)?;
+        let stand_in = |scope: &Self, symbol: Symbol| scope.symbols.only(Role::Rate { of: symbol });
+        let Some(rates) = self.stand_ins(&value, stand_in) else {
+            let written = argument.to_token_stream().to_string();
+            let message = format!("`{written}` is not a coordinate; only coordinates have a `rate`");
+            return Err(self.fail(argument, message));
+        };
+        self.motion(word, None, UnknownKind::Velocity)?;
+        Ok(Value::new(value.shape(), rates))
+    }
+
+    /// `momentum(v)`, of the shape of v.
+    pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
+        let value = self.evaluate(argument)?;
+        let stand_in = |scope: &Self, symbol: Symbol| scope.symbols.only(Role::Conjugate { of: symbol });
+        let Some(momenta) = self.stand_ins(&value, stand_in) else {
+            let written = argument.to_token_stream().to_string();
+            let message = match self.declaration.system {
+                System::Lagrangian => format!("`{written}` is not a velocity; only velocities have a `momentum`"),
+                System::Canonical | System::State => {
+                    "only the velocities of a Lagrangian system have a `momentum`".to_owned()
+                }
+            };
+            return Err(self.fail(argument, message));
+        };
+        self.motion(word, None, UnknownKind::Velocity)?;
+        Ok(Value::new(value.shape(), momenta))
+    }
+
+    /// What stands for each entry, if every entry is a symbol that something stands for.
+    fn stand_ins(&self, value: &Value, of: impl Fn(&Self, Symbol) -> Option<Symbol>) -> Option<Vec<Scalar>> {
+        let entry = |entry: &Scalar| match entry.expression {
+            Expression::Symbol(symbol) => of(self, symbol).map(Scalar::symbol),
+            _ => None,
+        };
+        value.entries().iter().map(entry).collect()
+    }
+
+    /// Reports an expression that contains what it defines itself.
+    pub(super) fn refuse_stand_ins(
+        &mut self,
+        written: &Expr,
+        value: &Value,
+        is_refused: fn(Role) -> bool,
+        message: &str,
+    ) -> Outcome<()> {
+        let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
+        match symbols.any(|symbol| is_refused(self.symbols[symbol].role)) {
+            true => Err(self.fail(written, message)),
+            false => Ok(()),
+        }
+    }
+
+    /// The coefficients of an expression that is linear and homogeneous in some symbols. `subject` says what it is in words.
+    pub(super) fn linear_form(
+        &mut self,
+        written: &Expr,
+        value: &Expression,
+        is_variable: &impl Fn(Symbol) -> bool,
+        form: LinearForm<'_>,
+    ) -> Outcome<BTreeMap<Symbol, Expression>> {
+        let slopes = derivative::gradient(value, is_variable).ok_or(Poison)?;
+        for (symbol, slope) in &slopes {
+            let curvature = derivative::gradient(slope, is_variable).ok_or(Poison)?;
+            let Some((other, _)) = curvature.iter().find(|(_, entry)| !vanishes_identically(entry)) else { continue };
+            let name = |symbol: Symbol| self.symbols[symbol].name.clone();
+            let product = if other == symbol {
+                format!("{}^2", name(*symbol))
+            } else {
+                format!("{} {}", name(*symbol), name(*other))
+            };
+            let LinearForm { subject, why_linear, .. } = form;
+            let message = format!("{subject} is not linear in the velocities: it contains `{product}`{why_linear}");
+            return Err(self.fail(written, message));
+        }
+        let rest = value
+            .substituted(&|symbol| if is_variable(symbol) { Expression::zero() } else { Expression::from(symbol) });
+        if !vanishes_identically(&rest) {
+            let rest = notation::short(&rest, self.symbols);
+            let message = format!("{} has a part without velocities, `{rest}`: {}", form.subject, form.why_homogeneous);
+            return Err(self.fail(written, message));
+        }
+        // Nothing of the variables is left in the coefficients, even if it only cancels.
+        let constant = |slope: &Expression| {
+            slope.substituted(&|symbol| if is_variable(symbol) { Expression::one() } else { Expression::from(symbol) })
+        };
+        let slopes = slopes.iter().map(|(symbol, slope)| (*symbol, constant(slope)));
+        Ok(slopes.filter(|(_, slope)| !vanishes_identically(slope)).collect())
+    }
+
+    /// The function of a velocity constraint, and the row along which its reaction acts.
+    pub(super) fn velocity_constraint(
+        &mut self,
+        named: &Named,
+        name: &str,
+        value: &Expression,
+    ) -> Outcome<(Expression, Vec<(Symbol, Expression)>)> {
+        let subject = format!("`{name}`");
+        let form = LinearForm {
+            subject: &subject,
+            why_linear: ". D'Alembert's principle says nothing about such constraints; an `invariant` may be meant",
+            why_homogeneous: "a moving constraint does work, and the energy is not conserved. Only homogeneous ones are supported",
+        };
+        if self.declaration.system == System::Canonical {
+            let symbols = self.symbols;
+            let is_rate = |symbol: Symbol| matches!(symbols[symbol].role, Role::Rate { .. });
+            let row = self.linear_form(&named.value, value, &is_rate, form)?;
+            let along = row.into_iter().filter_map(|(rate, entry)| match symbols[rate].role {
+                Role::Rate { of } => Some((of, entry)),
+                _ => None,
+            });
+            let along = along.collect();
+            return Ok((self.settled(value)?, along));
+        }
+        let settled = self.settlement.as_ref().ok_or(Poison)?.applied(value);
+        let symbols = self.symbols;
+        let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
+        let row = self.linear_form(&named.value, &settled, &is_velocity, form)?;
+        Ok((self.without_vanishing(&settled), row.into_iter().collect()))
+    }
+}
+
+/// How mistakes in what should be linear in velocities are worded.
+#[derive(Clone, Copy)]
+pub(super) struct LinearForm<'a> {
+    pub(super) subject: &'a str,
+    pub(super) why_linear: &'a str,
+    pub(super) why_homogeneous: &'a str,
+}
+
+/// L and the kinematics; settles what rates and momenta stand for.
+pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinates: &[Symbol]) -> Outcome<Dynamics> {
+    let kinematics = kinematics(scope, declaration, coordinates);
+    let lagrangian = declaration.lagrangian.as_ref().map(|written| {
+        let value = scope.evaluate(written)?;
+        let is_momentum = |role| matches!(role, Role::Conjugate { .. });
+        scope.refuse_stand_ins(
+            written,
+            &value,
+            is_momentum,
+            "the Lagrangian cannot contain `momentum(..)`, which follows from it",
+        )?;
+        match value.as_scalar() {
+            Some(scalar) => Ok(scalar.expression.clone()),
+            None => Err(scope.fail(written, format!("the Lagrangian is a scalar, and this is {}", value.shape()))),
+        }
+    });
+    let (kinematics, lagrangian) = (kinematics?, lagrangian.ok_or(Poison)??);
+    let symbols = scope.symbols;
+    let mut settlement = Settlement::default();
+    for (coordinate, rate) in &kinematics {
+        settlement.0.extend(symbols.only(Role::Rate { of: *coordinate }).map(|symbol| (symbol, rate.clone())));
+    }
+    let lagrangian = settlement.applied(&lagrangian);
+    let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
+    let momenta = derivative::gradient(&lagrangian, is_velocity).ok_or(Poison)?;
+    for (symbol, info) in symbols.iter() {
+        if let Role::Conjugate { of } = info.role {
+            let momentum = momenta.get(&of).cloned().unwrap_or_else(Expression::zero);
+            settlement.0.insert(symbol, momentum);
+        }
+    }
+    scope.settlement = Some(settlement);
+    let mut lagrangian = Lagrangian { lagrangian, kinematics, brackets: Vec::new() };
+    lagrangian.brackets = frame(scope, declaration, &lagrangian)?;
+    Ok(Dynamics::Lagrangian(lagrangian))
+}
+
+/// The rates of all coordinates.
+fn kinematics(
+    scope: &mut Scope,
+    declaration: &Declaration,
+    coordinates: &[Symbol],
+) -> Outcome<Vec<(Symbol, Expression)>> {
+    if declaration.kinematics.is_empty() {
+        let symbols = scope.symbols;
+        // A velocity that is put to zero has its place among the others.
+        let velocities = scope.velocities();
+        if velocities.len() != coordinates.len() || symbols.is_empty() {
+            return Err(Poison);
+        }
+        return Ok(coordinates.iter().copied().zip(velocities.into_iter().map(Expression::from)).collect());
+    }
+    let mut rates: BTreeMap<Symbol, Expression> = BTreeMap::new();
+    let mut poisoned = false;
+    for named in &declaration.kinematics {
+        match rate(scope, declaration, named) {
+            Ok(entries) => rates.extend(entries),
+            Err(Poison) => poisoned = true,
+        }
+    }
+    let complete = coordinates.iter().all(|coordinate| rates.contains_key(coordinate));
+    if poisoned || !complete { Err(Poison) } else { Ok(coordinates.iter().map(|x| (*x, rates[x].clone())).collect()) }
+}
+
+/// The rates of the entries of one coordinate.
+fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<Vec<(Symbol, Expression)>> {
+    let name = plain(&named.name);
+    let value = scope.evaluate(&named.value)?;
+    let stands_for = |role| matches!(role, Role::Rate { .. } | Role::Conjugate { .. });
+    let message = "a rate cannot contain `rate(..)` or `momentum(..)`, which follow from it";
+    scope.refuse_stand_ins(&named.value, &value, stands_for, message)?;
+    let variable = declaration.coordinates.iter().find(|variable| plain(&variable.name) == name).ok_or(Poison)?;
+    let expected = Value::shape_of(variable.shape);
+    if value.shape() != expected {
+        let message = format!("the rate of `{name}` is {}, and `{name}` is {expected}", value.shape());
+        return Err(scope.fail(&named.value, format!("{message}: they must have the same shape")));
+    }
+    let symbols = scope.symbols;
+    let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
+    let subject = format!("the rate of `{name}`");
+    let form = LinearForm {
+        subject: &subject,
+        why_linear: "",
+        why_homogeneous: "moving frames are not supported; make it a velocity that a constraint holds",
+    };
+    let entries = scope.resolve(&named.name)?;
+    let mut rates = Vec::new();
+    for (entry, rate) in entries.entries().iter().zip(value.into_entries()) {
+        scope.linear_form(&named.value, &rate.expression, &is_velocity, form)?;
+        if let Expression::Symbol(symbol) = entry.expression {
+            rates.push((symbol, rate.expression));
+        }
+    }
+    Ok(rates)
+}
+
+/// The brackets of the frame, or what is wrong with it.
+fn frame(
+    scope: &mut Scope,
+    declaration: &Declaration,
+    lagrangian: &Lagrangian,
+) -> Outcome<Vec<crate::derivation::FrameBracket>> {
+    let symbols = scope.symbols;
+    let name = |symbol: &Symbol| format!("`{}`", symbols[*symbol].name);
+    let misfit = match brackets(symbols, lagrangian) {
+        Ok(brackets) => return Ok(brackets),
+        Err(misfit) => misfit,
+    };
+    match misfit {
+        Misfit::Undefined => Err(Poison),
+        Misfit::Dependent(velocities) => {
+            let names: Vec<String> = velocities.iter().map(name).collect();
+            let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
+            let span = declaration.velocities.iter().find(|velocity| plain(&velocity.name) == last);
+            let span = span.map_or_else(|| declaration.item.ident.span(), |velocity| velocity.name.span());
+            let message = match &names[..] {
+                [only] => format!("{only} moves no coordinate: remove it"),
+                _ => format!("{} move the coordinates in the same way: remove one", joined(&names)),
+            };
+            Err(scope.fail_at(span, message))
+        }
+        Misfit::Open { of: (i, j), bracket } => {
+            let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
+            let (i, j) = (name(&i), name(&j));
+            let message = format!(
+                "the directions of {i} and {j} do not close: their bracket is ({}), which no velocity moves along. L written in {i} \
+                 and {j} alone does not know the inertia in that direction: add a velocity for it and put it to zero by \
+                 `velocity_constraint(name = velocity)`",
+                entries.join(", ")
+            );
+            let span =
+                declaration.kinematics.first().map_or_else(|| declaration.item.ident.span(), |rate| rate.name.span());
+            Err(scope.fail_at(span, message))
+        }
+    }
+}
+
+fn plain_stem(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
+}
+
+/// `a`, `b` and `c`
+fn joined(names: &[String]) -> String {
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+/// Which of the declared constraints the velocities keep by themselves, as a whole: dg/dq U = 0 wherever all constraints hold.
+pub(super) fn sets(scope: &mut Scope, dynamics: &Dynamics, constraints: &[Outcome<Flattened>]) -> Vec<bool> {
+    let Dynamics::Lagrangian(lagrangian) = dynamics else { return vec![false; constraints.len()] };
+    let all: Vec<Vec<&Expression>> = constraints
+        .iter()
+        .map(|constraint| {
+            constraint.iter().flat_map(|flattened| &flattened.kept).map(|quantity| &quantity.value).collect()
+        })
+        .collect();
+    let sets = keeps(scope.symbols, lagrangian, &all);
+    let names = scope.declaration.constraints.iter().zip(&sets).filter(|(_, is_set)| **is_set);
+    let names: Vec<String> = names.map(|(named, _)| plain(&named.name)).collect();
+    scope.sets.extend(names);
+    sets
+}
+
+/// Reports what is wrong with the inertia of a Lagrangian system, or with the reactions of any system.
+pub(super) fn check(declaration: &Declaration, problem: &Problem, velocity: &[Quantity], errors: &mut Errors) {
+    let name = |symbol: &Symbol| problem.symbols[*symbol].name.clone();
+    if let Dynamics::Lagrangian(_) = &problem.dynamics
+        && problem.symbols.with(|role| role == Role::Velocity).is_empty()
+    {
+        let span = declaration
+            .velocity_constraints
+            .first()
+            .map_or_else(|| declaration.item.ident.span(), |named| named.name.span());
+        errors.push(span, "no velocity is left: the constraints rule out every motion");
+        return;
+    }
+    if let Some((velocities, kernel)) = singular_mass(problem) {
+        let involved: Vec<(&Symbol, i64)> =
+            velocities.iter().zip(kernel.iter().copied()).filter(|(_, entry)| *entry != 0).collect();
+        let names: Vec<String> = involved.iter().map(|(velocity, _)| format!("`{}`", name(velocity))).collect();
+        let all: Vec<String> = velocities.iter().map(name).collect();
+        let numbers: Vec<String> = kernel.iter().map(i64::to_string).collect();
+        let kernel = format!("({}) = ({})", all.join(", "), numbers.join(", "));
+        let held = velocity.iter().zip(&problem.reactions).find(|(_, reaction)| {
+            matches!(&reaction.along[..], [(symbol, _)] if involved.iter().any(|(other, _)| *other == symbol))
+        });
+        if let Some((quantity, reaction)) = held {
+            let entry = name(&reaction.along[0].0);
+            let message = format!(
+                "`{}` holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it a name of \
+                 its own in `velocities`, and put that to zero",
+                quantity.name
+            );
+            return errors.push(quantity.span, message);
+        }
+        let remedy = match &names[..] {
+            [name] => format!(
+                "add inertia, or put {name} to zero by `velocity_constraint(name = {})`",
+                name.trim_matches('`')
+            ),
+            _ => "add inertia, or put one of them to zero by `velocity_constraint(name = velocity)`".to_owned(),
+        };
+        let along = joined(&names);
+        let message =
+            format!("the Lagrangian has no inertia along {along}: its mass matrix has the kernel {kernel}; {remedy}");
+        match &declaration.lagrangian {
+            Some(lagrangian) => errors.push_spanned(lagrangian, message),
+            None => errors.push(declaration.item.ident.span(), message),
+        }
+        return;
+    }
+    if let Some(dependent) = dependent_rows(problem) {
+        let declared = |id: &IntegralId| problem.integrals[*id].name.clone();
+        let names: Vec<String> = dependent.iter().map(|id| format!("`{}`", declared(id))).collect();
+        let first =
+            dependent.iter().map(declared).find_map(|name| velocity.iter().find(|quantity| quantity.name == name));
+        let span = first.map_or_else(|| declaration.item.ident.span(), |quantity| quantity.span);
+        let message = match &names[..] {
+            [only] => format!("{only} restricts no velocity; remove it"),
+            _ => format!("the constraints {} depend on one another everywhere; remove one of them", names.join(", ")),
+        };
+        errors.push(span, message);
+    }
+}

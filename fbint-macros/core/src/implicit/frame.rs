@@ -1,0 +1,244 @@
+//! The brackets of the directions in which velocities move the coordinates: [u_i, u_j] = c^a_ij u_a.
+//!
+//! c is constant in the frames of groups, where it is unique as constants even if U has less than full rank, as that of
+//! gamma' = gamma x xi has. Otherwise U c = b is solved: directions with a single entry first, the rest by Cramer's rule for
+//! U^T U c = U^T b, which divides by nothing that vanishes where U has full rank.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{ToPrimitive, Zero};
+
+use super::hamel::directions;
+use super::{Row, entry};
+use crate::derivation::{FrameBracket, Lagrangian, Role, Symbols};
+use crate::derivative;
+use crate::expression::{Expression, Symbol};
+use crate::points::{Point, sample_points};
+use crate::proofs::vanishes_identically;
+
+/// Why a frame cannot be used.
+#[derive(Clone, Debug)]
+pub(crate) enum Misfit {
+    /// The bracket of two directions is not a combination of the directions.
+    Open {
+        /// The velocities of the two directions.
+        of: (Symbol, Symbol),
+        /// The entries of their bracket, coordinate by coordinate.
+        bracket: Vec<Expression>,
+    },
+    /// These velocities move the coordinates in the same way, up to constant factors.
+    Dependent(Vec<Symbol>),
+    /// Something cannot be differentiated.
+    Undefined,
+}
+
+/// Constants with denominators up to this are found.
+const LARGEST_DENOMINATOR: i64 = 720;
+/// What differs by less is equal, in doubles of size one.
+const NEGLIGIBLE: f64 = 1e-9;
+
+/// The brackets of the frame that do not vanish, of pairs of velocities that do not both vanish.
+pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<FrameBracket>, Misfit> {
+    let frame = Frame::of(symbols, declared).ok_or(Misfit::Undefined)?;
+    if let Some(dependent) = frame.dependent() {
+        return Err(Misfit::Dependent(dependent));
+    }
+    let vanishes = |velocity: Symbol| matches!(symbols[velocity].role, Role::Vanishing { .. });
+    let velocities: Vec<Symbol> = frame.directions.keys().copied().collect();
+    let mut brackets = Vec::new();
+    for (place, &i) in velocities.iter().enumerate() {
+        for &j in velocities[place + 1..].iter().filter(|j| !(vanishes(i) && vanishes(**j))) {
+            let bracket = frame.bracket(i, j).ok_or(Misfit::Undefined)?;
+            if bracket.values().all(vanishes_identically) {
+                continue;
+            }
+            let coefficients = frame.constants(&bracket).or_else(|| frame.functions(&bracket));
+            let open = || Misfit::Open {
+                of: (i, j),
+                bracket: frame.coordinates.iter().map(|x| entry(&bracket, *x)).collect(),
+            };
+            brackets.push(FrameBracket { of: (i, j), coefficients: coefficients.ok_or_else(open)? });
+        }
+    }
+    Ok(brackets)
+}
+
+/// U, by directions.
+struct Frame {
+    coordinates: Vec<Symbol>,
+    directions: BTreeMap<Symbol, Row>,
+}
+
+impl Frame {
+    fn of(symbols: &Symbols, declared: &Lagrangian) -> Option<Self> {
+        let coordinates = declared.kinematics.iter().map(|(coordinate, _)| *coordinate).collect();
+        Some(Self { coordinates, directions: directions(symbols, declared)? })
+    }
+
+    /// (Du_j) u_i - (Du_i) u_j
+    fn bracket(&self, i: Symbol, j: Symbol) -> Option<Row> {
+        let (u, v) = (&self.directions[&i], &self.directions[&j]);
+        let derivative = |of: &Row, x: Symbol, along: &Row| {
+            let Some(entry) = of.get(&x) else { return Some(Expression::zero()) };
+            let slopes = derivative::gradient(entry, |symbol| self.coordinates.contains(&symbol))?;
+            Some(super::along(&slopes, |y| super::entry(along, y)))
+        };
+        let mut bracket = Row::new();
+        for &x in &self.coordinates {
+            let difference = derivative(v, x, u)? - derivative(u, x, v)?;
+            if !difference.is_zero() {
+                bracket.insert(x, difference);
+            }
+        }
+        Some(bracket)
+    }
+
+    /// The rows of U and, at their ends, of a vector, at points in general position.
+    fn stacked(&self, vector: &Row) -> Vec<Vec<f64>> {
+        let row = |point: &Point, x: Symbol| {
+            let of_directions = self.directions.values().map(|direction| direction.get(&x));
+            let values = of_directions.chain([vector.get(&x)]);
+            values.map(|entry| entry.map_or(0.0, |entry| point.evaluate(entry))).collect()
+        };
+        sample_points()
+            .flat_map(|point| self.coordinates.iter().map(move |&x| row(&point, x)).collect::<Vec<_>>())
+            .collect()
+    }
+
+    /// Velocities whose directions are a combination of one another with constant coefficients, if there are such.
+    fn dependent(&self) -> Option<Vec<Symbol>> {
+        let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
+        let place = |count: usize| {
+            // The last of the first `count` directions, as a combination of those before it.
+            let rows = self.stacked(&Row::new());
+            let rows = rows.iter().map(|row| row[..count].to_vec()).collect();
+            constant_combination(rows)
+        };
+        (1..=velocities.len()).find_map(|count| {
+            let factors = place(count)?;
+            let involved = factors.iter().zip(&velocities).filter(|(factor, _)| factor.abs() > NEGLIGIBLE);
+            Some(involved.map(|(_, velocity)| *velocity).chain([velocities[count - 1]]).collect())
+        })
+    }
+
+    /// Constant coefficients of a vector in the frame.
+    fn constants(&self, vector: &Row) -> Option<Vec<(Symbol, Expression)>> {
+        let numbers = constant_combination(self.stacked(vector))?;
+        let rational = |number: f64| {
+            let denominators = 1..=LARGEST_DENOMINATOR;
+            let found = denominators
+                .map(|denominator| (denominator, number * denominator as f64))
+                .find(|(_, numerator)| (numerator - numerator.round()).abs() < NEGLIGIBLE * numerator.abs().max(1.0));
+            let (denominator, numerator) = found?;
+            Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))
+        };
+        let numbers: Vec<BigRational> = numbers.into_iter().map(rational).collect::<Option<_>>()?;
+        let coefficients = self.directions.keys().zip(numbers).filter(|(_, number)| !number.is_zero());
+        let coefficients: Vec<(Symbol, Expression)> =
+            coefficients.map(|(velocity, number)| (*velocity, Expression::Number(number))).collect();
+        self.is_combination(vector, &coefficients).then_some(coefficients)
+    }
+
+    /// Coefficients of a vector in the frame that are functions of the coordinates.
+    fn functions(&self, vector: &Row) -> Option<Vec<(Symbol, Expression)>> {
+        let mut directions = self.directions.clone();
+        let mut rows: BTreeSet<Symbol> = self.coordinates.iter().copied().collect();
+        // Each direction that is left with a single entry is the only one that is needed in that coordinate.
+        let mut single = Vec::new();
+        while let Some((&a, &x)) = directions.iter().find_map(|(a, direction)| {
+            match &direction.keys().filter(|x| rows.contains(x)).collect::<Vec<_>>()[..] {
+                [x] => Some((a, *x)),
+                _ => None,
+            }
+        }) {
+            let direction = directions.remove(&a)?;
+            rows.remove(&x);
+            single.push((a, x, direction));
+        }
+        let within = |row: &Row| -> Row {
+            row.iter().filter(|(x, _)| rows.contains(x)).map(|(x, entry)| (*x, entry.clone())).collect()
+        };
+        let dot = |a: &Row, b: &Row| super::along(&within(a), |x| super::entry(b, x));
+        let rest: Vec<Symbol> = directions.keys().copied().collect();
+        let gram: Vec<Vec<Expression>> =
+            rest.iter().map(|a| rest.iter().map(|b| dot(&directions[a], &directions[b])).collect()).collect();
+        let right: Vec<Expression> = rest.iter().map(|a| dot(&directions[a], vector)).collect();
+        let whole = determinant(&gram);
+        let mut coefficients = BTreeMap::new();
+        for (place, &a) in rest.iter().enumerate() {
+            let mut replaced = gram.clone();
+            replaced.iter_mut().zip(&right).for_each(|(row, right)| row[place] = right.clone());
+            let numerator = determinant(&replaced);
+            if !vanishes_identically(&numerator) {
+                coefficients.insert(a, numerator.divide(whole.clone()).ok()?);
+            }
+        }
+        for (a, x, direction) in single.into_iter().rev() {
+            let known = coefficients
+                .iter()
+                .filter_map(|(b, c): (&Symbol, &Expression)| Some(self.directions[b].get(&x)?.clone() * c.clone()));
+            let remainder = super::entry(vector, x) - Expression::sum(known.collect::<Vec<_>>());
+            if !vanishes_identically(&remainder) {
+                coefficients.insert(a, remainder.divide(direction[&x].clone()).ok()?);
+            }
+        }
+        let coefficients: Vec<(Symbol, Expression)> = coefficients.into_iter().collect();
+        self.is_combination(vector, &coefficients).then_some(coefficients)
+    }
+
+    /// Whether a vector is proved to be this combination of the directions.
+    fn is_combination(&self, vector: &Row, coefficients: &[(Symbol, Expression)]) -> bool {
+        self.coordinates.iter().all(|x| {
+            let terms = coefficients.iter().filter_map(|(a, c)| Some(self.directions[a].get(x)?.clone() * c.clone()));
+            vanishes_identically(&(Expression::sum(terms) - entry(vector, *x)))
+        })
+    }
+}
+
+/// The constant factors by which the last column of a matrix is a combination of the others, if it is one; those of columns that
+/// depend on earlier ones are 0.
+pub(super) fn constant_combination(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    if rows.iter().flatten().any(|entry| !entry.is_finite()) {
+        return None;
+    }
+    let count = rows.first()?.len() - 1;
+    let mut pivots = Vec::new();
+    for column in 0..count {
+        let step = pivots.len();
+        let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
+        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else { continue };
+        rows.swap(step, pivot);
+        let source = rows[step].clone();
+        for row in rows.iter_mut().enumerate().filter(|(index, _)| *index != step).map(|(_, row)| row) {
+            let factor = row[column] / source[column];
+            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
+        }
+        pivots.push(column);
+    }
+    if rows[pivots.len()..].iter().any(|row| row[count].abs() > NEGLIGIBLE) {
+        return None;
+    }
+    let mut factors = vec![0.0; count];
+    for (row, &column) in rows.iter().zip(&pivots) {
+        factors[column] = row[count] / row[column];
+    }
+    Some(factors)
+}
+
+/// By expansion along the first row, without what is zero.
+fn determinant(matrix: &[Vec<Expression>]) -> Expression {
+    let Some((first, rest)) = matrix.split_first() else { return Expression::one() };
+    let terms = first.iter().enumerate().filter(|(_, entry)| !entry.is_zero()).map(|(column, entry)| {
+        let minor: Vec<Vec<Expression>> = rest
+            .iter()
+            .map(|row| {
+                row.iter().enumerate().filter(|(other, _)| *other != column).map(|(_, entry)| entry.clone()).collect()
+            })
+            .collect();
+        let term = entry.clone() * determinant(&minor);
+        if column % 2 == 0 { term } else { -term }
+    });
+    Expression::sum(terms.collect::<Vec<_>>())
+}

@@ -1,0 +1,309 @@
+//! Lagrangian systems in the frame of their velocities, by Hamel's equations.
+//!
+//! q' = U (xi - y),  M xi' = F - (dp/dq) q' + A^T c1,  where for every velocity j that does not vanish
+//! F_j = c^a_ij p_a (xi - y)^i + u_j[L] + (u_j[f] - (u_j[p]) . y) c2, with y = M^-1 A^T c2 over the rates f of holonomic
+//! constraints, and A M^-1 A^T c2 = f. Where the constraints hold, c2 and y vanish. c1 makes df.X = 0 for all constraints.
+
+use std::collections::BTreeMap;
+
+use super::{Force, Motion, Row, along, entry, forces, slopes};
+use crate::derivation::{Hamel, Implicit, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Role, Symbols};
+use crate::derivative;
+use crate::expression::{Expression, Symbol};
+use crate::table::Table;
+
+pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion> {
+    let frame = Frame::of(problem, declared)?;
+    let symbols = &problem.symbols;
+    let mut derived = BTreeMap::new();
+    for Force { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
+        derived.insert(*kept, frame.contracted(row));
+    }
+    let energy = problem.integrals.iter().find(|(_, integral)| integral.kind == Kind::Energy)?.0;
+    derived.insert(energy, frame.energy());
+    let value = |id: IntegralId| derived.get(&id).or(problem.integrals[id].value.as_ref());
+    let kept: Vec<(Expression, Row)> = frame
+        .forces
+        .iter()
+        .map(|force| {
+            let value = value(force.kept)?.clone();
+            let slopes = slopes(symbols, &value)?;
+            Some((value, slopes))
+        })
+        .collect::<Option<_>>()?;
+    let field = Field { frame: &frame, symbols, kept: &kept }.implicit()?;
+    let hamel = Hamel {
+        lagrangian: frame.lagrangian.clone(),
+        momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
+        forces: frame.free.iter().map(|&j| (j, frame.force(j, &Expression::from, &|_| None))).collect(),
+        brackets: declared.brackets.clone(),
+    };
+    Some(Motion { field, hamel: Some(hamel), derived })
+}
+
+/// An expression with its derivatives by the entries of the state.
+struct Differentiated {
+    value: Expression,
+    slopes: Row,
+}
+
+/// U, L, the momenta and the rows A, with the vanishing velocities put to zero.
+struct Frame<'a> {
+    declared: &'a Lagrangian,
+    positions: Vec<Symbol>,
+    /// The velocities that do not vanish.
+    free: Vec<Symbol>,
+    vanishing: Vec<(Symbol, Symbol)>,
+    lagrangian: Expression,
+    slopes_of_lagrangian: Row,
+    /// u_a by the velocity a: its entries by coordinates.
+    directions: BTreeMap<Symbol, Row>,
+    momenta: BTreeMap<Symbol, Differentiated>,
+    forces: Vec<Force>,
+}
+
+impl<'a> Frame<'a> {
+    fn of(problem: &Problem, declared: &'a Lagrangian) -> Option<Self> {
+        let symbols = &problem.symbols;
+        let positions = symbols.with(|role| role == Role::Position);
+        let free = symbols.with(|role| role == Role::Velocity);
+        let vanishing = symbols.iter().filter_map(|(symbol, info)| match info.role {
+            Role::Vanishing { reaction } => Some((symbol, reaction)),
+            _ => None,
+        });
+        let vanishing: Vec<(Symbol, Symbol)> = vanishing.collect();
+        let directions = directions(symbols, declared)?;
+        let is_velocity = |symbol: Symbol| directions.contains_key(&symbol);
+        let lagrangian = without(symbols, &declared.lagrangian);
+        let mut momenta = BTreeMap::new();
+        let slopes_by_velocity = derivative::gradient(&declared.lagrangian, is_velocity)?;
+        for &velocity in directions.keys() {
+            let value = without(symbols, &entry(&slopes_by_velocity, velocity));
+            let slopes = slopes(symbols, &value)?;
+            momenta.insert(velocity, Differentiated { value, slopes });
+        }
+        let forces = forces(problem, |constraint| {
+            let slope = slopes(symbols, constraint)?;
+            Some(directions.iter().map(|(a, direction)| (*a, along(direction, |x| entry(&slope, x)))).collect())
+        })?;
+        let slopes_of_lagrangian = slopes(symbols, &lagrangian)?;
+        let frame = Self {
+            declared,
+            positions,
+            free,
+            vanishing,
+            lagrangian,
+            slopes_of_lagrangian,
+            directions,
+            momenta,
+            forces,
+        };
+        Some(frame)
+    }
+
+    /// A xi
+    fn contracted(&self, row: &Row) -> Expression {
+        Expression::sum(self.free.iter().map(|&j| entry(row, j) * Expression::from(j)))
+    }
+
+    /// xi . p - L
+    fn energy(&self) -> Expression {
+        let products = self.free.iter().map(|j| Expression::from(*j) * self.momenta[j].value.clone());
+        Expression::sum(products.chain([-self.lagrangian.clone()]))
+    }
+
+    /// sum over i and a of c^a_ij p_a v^i
+    fn gyroscopic(&self, j: Symbol, v: &impl Fn(Symbol) -> Expression) -> Expression {
+        let mut terms = Vec::new();
+        for bracket in &self.declared.brackets {
+            let (first, second) = bracket.of;
+            let (other, is_turned) = if second == j { (first, false) } else { (second, true) };
+            if first != j && second != j || !self.free.contains(&other) {
+                continue;
+            }
+            for (a, coefficient) in &bracket.coefficients {
+                let term = Expression::product([coefficient.clone(), self.momenta[a].value.clone(), v(other)]);
+                terms.push(if is_turned { -term } else { term });
+            }
+        }
+        Expression::sum(terms)
+    }
+
+    /// F_j, where `extra` is added to dL/dx.
+    fn force(
+        &self,
+        j: Symbol,
+        v: &impl Fn(Symbol) -> Expression,
+        extra: &impl Fn(Symbol) -> Option<Expression>,
+    ) -> Expression {
+        let slope = |x: Symbol| {
+            let slope = entry(&self.slopes_of_lagrangian, x);
+            extra(x).map_or(slope.clone(), |extra| slope + extra)
+        };
+        self.gyroscopic(j, v) + along(&self.directions[&j], slope)
+    }
+}
+
+/// The reactions of all constraints.
+pub(super) fn forces_of(problem: &Problem, declared: &Lagrangian) -> Option<Vec<Force>> {
+    Some(Frame::of(problem, declared)?.forces)
+}
+
+/// u_a by the velocity a.
+pub(super) fn directions(symbols: &Symbols, declared: &Lagrangian) -> Option<BTreeMap<Symbol, Row>> {
+    let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
+    let mut directions: BTreeMap<Symbol, Row> = symbols
+        .with(|role| matches!(role, Role::Velocity | Role::Vanishing { .. }))
+        .into_iter()
+        .map(|a| (a, Row::new()))
+        .collect();
+    for (coordinate, rate) in &declared.kinematics {
+        for (velocity, entry) in derivative::gradient(rate, is_velocity)? {
+            directions.get_mut(&velocity)?.insert(*coordinate, entry);
+        }
+    }
+    Some(directions)
+}
+
+/// An expression where the vanishing velocities are zero.
+fn without(symbols: &Symbols, expression: &Expression) -> Expression {
+    expression.substituted(&|symbol| match symbols[symbol].role {
+        Role::Vanishing { .. } => Expression::zero(),
+        _ => Expression::from(symbol),
+    })
+}
+
+/// The linear systems and the rates.
+struct Field<'a> {
+    frame: &'a Frame<'a>,
+    symbols: &'a Symbols,
+    /// The value and the gradient of what each force keeps.
+    kept: &'a [(Expression, Row)],
+}
+
+impl Field<'_> {
+    fn implicit(&self) -> Option<Implicit> {
+        let Frame { free, forces, positions, vanishing, .. } = self.frame;
+        let dirac: Vec<usize> = (0..forces.len()).filter(|&r| forces[r].is_holonomic).collect();
+        let mut systems = Vec::new();
+        for force in forces {
+            let unknowns = free.iter().map(|&of| self.response(of, force)).collect::<Option<_>>()?;
+            systems.push(self.with_mass(unknowns, free.iter().map(|&j| entry(&force.row, j)).collect()));
+        }
+        if !dirac.is_empty() {
+            systems.push(LinearSystem {
+                unknowns: dirac.iter().map(|&r| self.multiplier(forces[r].kept)).collect::<Option<_>>()?,
+                matrix: self.compliance(&dirac),
+                right_side: dirac.iter().map(|&r| self.kept[r].0.clone()).collect(),
+            });
+        }
+        let is_shifted = !dirac.is_empty();
+        let shift = |j: Symbol| {
+            let responses = dirac.iter().filter_map(|&r| {
+                let force = &forces[r];
+                Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.kept)?))
+            });
+            Expression::sum(responses)
+        };
+        let v = |j: Symbol| if is_shifted { Expression::from(j) - shift(j) } else { Expression::from(j) };
+        let extra = |x: Symbol| {
+            let by_rates = dirac
+                .iter()
+                .filter_map(|&r| Some(Expression::from(self.multiplier(forces[r].kept)?) * entry(&self.kept[r].1, x)));
+            let by_momenta = free.iter().map(|j| -(entry(&self.frame.momenta[j].slopes, x) * shift(*j)));
+            is_shifted.then(|| Expression::sum(by_rates.chain(by_momenta).collect::<Vec<_>>()))
+        };
+        let rates_of_positions: BTreeMap<Symbol, Expression> =
+            positions.iter().map(|&x| (x, self.rate_of_position(x, is_shifted, &v))).collect();
+        let rate_of_position = |x: Symbol| rates_of_positions.get(&x).cloned().unwrap_or_else(Expression::zero);
+        let free_force =
+            |j: Symbol| self.frame.force(j, &v, &extra) - along(&self.frame.momenta[&j].slopes, rate_of_position);
+        let accelerations = free.iter().map(|&of| self.acceleration(of)).collect::<Option<_>>()?;
+        systems.push(self.with_mass(accelerations, free.iter().map(|&j| free_force(j)).collect()));
+        if !forces.is_empty() {
+            let all: Vec<usize> = (0..forces.len()).collect();
+            let right_side = |(force, (_, slopes)): (&Force, &(Expression, Row))| {
+                let accelerated = free
+                    .iter()
+                    .filter_map(|&j| Some(force.row.get(&j)?.clone() * Expression::from(self.acceleration(j)?)));
+                -(along(slopes, rate_of_position) + Expression::sum(accelerated))
+            };
+            systems.push(LinearSystem {
+                unknowns: forces.iter().map(|force| self.multiplier(force.constraint)).collect::<Option<_>>()?,
+                matrix: self.compliance(&all),
+                right_side: forces.iter().zip(self.kept).map(right_side).collect(),
+            });
+        }
+        let rate_of_velocity = |j: Symbol| {
+            let responses = forces.iter().filter_map(|force| {
+                Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.constraint)?))
+            });
+            let acceleration = self.acceleration(j).map_or_else(Expression::zero, Expression::from);
+            Expression::sum([acceleration].into_iter().chain(responses))
+        };
+        for &(velocity, reaction) in vanishing {
+            let rate = |symbol: Symbol| match self.symbols[symbol].role {
+                Role::Velocity => rate_of_velocity(symbol),
+                _ => rate_of_position(symbol),
+            };
+            let others = forces.iter().filter_map(|force| {
+                Some(force.row.get(&velocity)?.clone() * Expression::from(self.multiplier(force.constraint)?))
+            });
+            let momentum = along(&self.frame.momenta[&velocity].slopes, rate);
+            let force = self.frame.force(velocity, &v, &extra);
+            systems.push(LinearSystem {
+                unknowns: vec![reaction],
+                matrix: vec![vec![Expression::one()]],
+                right_side: vec![momentum - force - Expression::sum(others)],
+            });
+        }
+        let rate = |symbol: Symbol| match self.symbols[symbol].role {
+            Role::Velocity => rate_of_velocity(symbol),
+            _ => rate_of_position(symbol),
+        };
+        let rates: Table<Symbol, Expression> = self.symbols.states().map(rate).collect();
+        Some(Implicit { systems, rates })
+    }
+
+    /// As it is declared, where the velocities are not shifted.
+    fn rate_of_position(&self, x: Symbol, is_shifted: bool, v: &impl Fn(Symbol) -> Expression) -> Expression {
+        if is_shifted {
+            let directions = self.frame.free.iter().filter_map(|j| Some((*j, self.frame.directions[j].get(&x)?)));
+            return Expression::sum(directions.map(|(j, entry)| entry.clone() * v(j)));
+        }
+        let declared = self.frame.declared.kinematics.iter().find(|(coordinate, _)| *coordinate == x);
+        declared.map_or_else(Expression::zero, |(_, rate)| without(self.symbols, rate))
+    }
+
+    /// M z = b
+    fn with_mass(&self, unknowns: Vec<Symbol>, right_side: Vec<Expression>) -> LinearSystem {
+        let Frame { free, momenta, .. } = self.frame;
+        let row = |j: &Symbol| free.iter().map(|i| entry(&momenta[j].slopes, *i)).collect();
+        LinearSystem { unknowns, matrix: free.iter().map(row).collect(), right_side }
+    }
+
+    /// A M^-1 A^T
+    fn compliance(&self, rows: &[usize]) -> Vec<Vec<Expression>> {
+        let Frame { free, forces, .. } = self.frame;
+        let entry = |r: usize, s: usize| {
+            // The matrix is symmetric: one entry stands for both.
+            let (r, s) = (r.min(s), r.max(s));
+            Expression::sum(free.iter().filter_map(|&j| {
+                Some(forces[r].row.get(&j)?.clone() * Expression::from(self.response(j, &forces[s])?))
+            }))
+        };
+        rows.iter().map(|&r| rows.iter().map(|&s| entry(r, s)).collect()).collect()
+    }
+
+    fn response(&self, of: Symbol, force: &Force) -> Option<Symbol> {
+        self.symbols.only(Role::Response { of, to: force.kept })
+    }
+
+    fn acceleration(&self, of: Symbol) -> Option<Symbol> {
+        self.symbols.only(Role::Acceleration { of })
+    }
+
+    fn multiplier(&self, constraint: IntegralId) -> Option<Symbol> {
+        self.symbols.multiplier(constraint)
+    }
+}

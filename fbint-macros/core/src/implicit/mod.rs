@@ -1,0 +1,91 @@
+//! Fields that take the solution of linear systems, from what is declared: Lagrangian systems, and canonical systems with velocity
+//! constraints.
+//!
+//! Everything is written by automatic differentiation of what is declared, without algebra and without simplification: `mechanics`
+//! simplifies it, and `check` holds what it made of it against this. Holonomic constraints g with g' = A q' have Dirac's form, which
+//! conserves the energy in every state; velocity constraints f = A q' have the form of Lagrange's multipliers, which is the more
+//! accurate one (the two agree where the constraints hold).
+
+mod canonical;
+mod frame;
+mod hamel;
+mod soundness;
+
+use std::collections::BTreeMap;
+
+pub(crate) use self::frame::{Misfit, brackets};
+pub(crate) use self::soundness::{dependent_rows, keeps, singular_mass};
+use crate::derivation::{Dynamics, Hamel, Implicit, IntegralId, Problem, Symbols};
+use crate::derivative;
+use crate::expression::{Expression, Symbol};
+
+/// An implicit field, and what else follows from the declaration.
+pub(crate) struct Motion {
+    pub(crate) field: Implicit,
+    /// Of a Lagrangian system.
+    pub(crate) hamel: Option<Hamel>,
+    /// The functions of integrals that are not declared: rates of constraints, and the energy.
+    pub(crate) derived: BTreeMap<IntegralId, Expression>,
+}
+
+/// The implicit field of a problem. `None` if it has a field of another kind, or something in it cannot be differentiated.
+pub(crate) fn motion(problem: &Problem) -> Option<Motion> {
+    match &problem.dynamics {
+        Dynamics::Lagrangian(lagrangian) => hamel::motion(problem, lagrangian),
+        Dynamics::Canonical { hamiltonian } if !problem.reactions.is_empty() => canonical::motion(problem, hamiltonian),
+        Dynamics::Canonical { .. } | Dynamics::Poisson { .. } | Dynamics::Given { .. } => None,
+    }
+}
+
+/// The rows along which reactions act, by the constraints that have the multipliers.
+fn rows(problem: &Problem) -> Option<Vec<(IntegralId, Row)>> {
+    let forces = match &problem.dynamics {
+        Dynamics::Lagrangian(lagrangian) => hamel::forces_of(problem, lagrangian)?,
+        _ => forces(problem, |constraint| slopes(&problem.symbols, constraint))?,
+    };
+    Some(forces.into_iter().map(|force| (force.constraint, force.row)).collect())
+}
+
+/// A sparse row of expressions, by symbols.
+type Row = BTreeMap<Symbol, Expression>;
+
+/// The derivatives of an expression by entries of the state.
+fn slopes(symbols: &Symbols, expression: &Expression) -> Option<Row> {
+    derivative::gradient(expression, |symbol| symbols.is_state(symbol))
+}
+
+/// An entry of a row.
+fn entry(row: &Row, symbol: Symbol) -> Expression {
+    row.get(&symbol).cloned().unwrap_or_else(Expression::zero)
+}
+
+/// The scalar product of a row with what belongs to each symbol.
+fn along(row: &Row, vector: impl Fn(Symbol) -> Expression) -> Expression {
+    Expression::sum(row.iter().map(|(symbol, entry)| entry.clone() * vector(*symbol)))
+}
+
+/// A reaction: the integral that it keeps, and the row A along which it acts.
+struct Force {
+    /// The constraint that has the multiplier: g, or f itself.
+    constraint: IntegralId,
+    /// What is linear in the velocities: g', or f itself.
+    kept: IntegralId,
+    /// Whether the row is the gradient of a holonomic constraint.
+    is_holonomic: bool,
+    row: Row,
+}
+
+/// The reactions of all constraints, with the rows of holonomic ones as they are given.
+fn forces(problem: &Problem, holonomic_row: impl Fn(&Expression) -> Option<Row>) -> Option<Vec<Force>> {
+    let mut forces = Vec::new();
+    for (constraint, rate) in problem.holonomic_pairs() {
+        let row = holonomic_row(problem.integrals[constraint].value.as_ref()?)?;
+        forces.push(Force { constraint, kept: rate, is_holonomic: true, row });
+    }
+    for reaction in &problem.reactions {
+        let row = reaction.along.iter().cloned().collect();
+        let constraint = reaction.constraint;
+        forces.push(Force { constraint, kept: constraint, is_holonomic: false, row });
+    }
+    Some(forces)
+}

@@ -1,0 +1,157 @@
+//! What has to hold of a frame, an inertia and reactions, looked at in numbers: at points in general position, and on the constraint
+//! set.
+
+use std::collections::BTreeMap;
+
+use super::frame::constant_combination;
+use super::hamel::directions;
+use super::{Row, along, entry, motion, rows};
+use crate::derivation::{
+    Derivation, Field, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian, Problem, Role, Structure,
+    Symbols,
+};
+use crate::derivative;
+use crate::expression::{Expression, Symbol};
+use crate::points::sample_points;
+use crate::proofs::{State, consistent, general, vanishes_identically};
+
+/// States on the constraint set at which rates are evaluated, of those that are tried.
+const STATES: usize = 3;
+const TRIED: usize = 40;
+/// What is smaller, relative to rows and columns of size one, is zero.
+const NEGLIGIBLE: f64 = 1e-11;
+
+/// Which of several constraints, each with all of its entries, the velocities keep by themselves wherever all of them hold.
+pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[Vec<&Expression>]) -> Vec<bool> {
+    let nothing = vec![false; constraints.len()];
+    let Some(directions) = directions(symbols, lagrangian) else { return nothing };
+    let rate = |constraint: &Expression| {
+        let slopes = derivative::gradient(constraint, |symbol| symbols.is_state(symbol))?;
+        let free = directions.iter().filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
+        Some(Expression::sum(
+            free.map(|(velocity, direction)| Expression::from(*velocity) * along(direction, |x| entry(&slopes, x))),
+        ))
+    };
+    let rates: Option<Vec<Vec<Expression>>> =
+        constraints.iter().map(|entries| entries.iter().map(|entry| rate(entry)).collect()).collect();
+    let Some(rates) = rates else { return nothing };
+    if rates.iter().flatten().all(vanishes_identically) {
+        return vec![true; constraints.len()];
+    }
+    let Some(sets) = as_sets(symbols, constraints) else { return nothing };
+    let states = general(symbols).take(TRIED).filter_map(|start| consistent(&sets, start)).take(STATES);
+    let states: Vec<State> = states.collect();
+    let stays = |rate: &Expression| {
+        vanishes_identically(rate)
+            || !states.is_empty()
+                && states.iter().all(|state| state.evaluate(rate).is_some_and(|rate| !rate.is_nonzero()))
+    };
+    rates.iter().map(|entries| entries.iter().all(stays)).collect()
+}
+
+/// The constraints as sets of a system that does not move.
+fn as_sets(symbols: &Symbols, constraints: &[Vec<&Expression>]) -> Option<Derivation> {
+    let set = |value: &&Expression| {
+        let gradient = derivative::gradient(value, |symbol| symbols.is_state(symbol))?;
+        Some(Integral {
+            name: String::new(),
+            latex: String::new(),
+            kind: Kind::InvariantSet,
+            weight: 1,
+            assumed: false,
+            value: Expression::clone(value),
+            gradient: gradient.into_iter().collect(),
+        })
+    };
+    let integrals: Integrals = constraints.iter().flatten().map(set).collect::<Option<_>>()?;
+    Some(Derivation {
+        name: String::new(),
+        symbols: symbols.clone(),
+        structure: Structure::None,
+        integrals,
+        field: Field::Given(symbols.over_states(|_| Expression::zero())),
+        hamel: None,
+        kinetic_energy: KineticEnergy::General,
+        outputs: Vec::new(),
+    })
+}
+
+/// The velocities of a Lagrangian system, and a vector that its mass matrix takes to zero everywhere; no vector where the matrix is
+/// singular, but every vector that it takes to zero depends on the state. Nothing where it is regular.
+pub(crate) fn singular_mass(problem: &Problem) -> Option<(Vec<Symbol>, Vec<i64>)> {
+    let motion = motion(problem)?;
+    let is_acceleration = |symbol: &Symbol| matches!(problem.symbols[*symbol].role, Role::Acceleration { .. });
+    let system = motion.field.systems.iter().find(|system| system.unknowns.iter().any(is_acceleration))?;
+    let velocities = problem.symbols.with(|role| role == Role::Velocity);
+    let at: Vec<Vec<Vec<f64>>> = sample_points()
+        .map(|point| system.matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
+        .collect();
+    if !at.iter().all(|matrix| null_vector(matrix.clone()).is_some()) {
+        return None;
+    }
+    let stacked: Vec<Vec<f64>> = at.concat();
+    let kernel = (1..=velocities.len()).find_map(|count| {
+        let factors = constant_combination(stacked.iter().map(|row| row[..count].to_vec()).collect())?;
+        let mut kernel: Vec<f64> = factors.into_iter().map(std::ops::Neg::neg).chain([1.0]).collect();
+        kernel.resize(velocities.len(), 0.0);
+        (1..=12).map(f64::from).find_map(|scale| {
+            let rounded = kernel.iter().map(|entry| (entry * scale).round());
+            let is_whole = kernel.iter().all(|entry| (entry * scale - (entry * scale).round()).abs() < 1e-9);
+            is_whole.then(|| rounded.map(|entry| entry as i64).collect())
+        })
+    });
+    Some((velocities, kernel.unwrap_or_default()))
+}
+
+/// Constraints whose reactions depend on one another in every state, if there are such.
+pub(crate) fn dependent_rows(problem: &Problem) -> Option<Vec<IntegralId>> {
+    let rows = rows(problem)?;
+    let columns: Vec<Symbol> = problem.symbols.with(|role| matches!(role, Role::Velocity | Role::Coordinate { .. }));
+    let dependent = |point: crate::points::Point| {
+        let value = |row: &Row, column: &Symbol| row.get(column).map_or(0.0, |entry| point.evaluate(entry));
+        // Transposed: a vector that it takes to zero combines rows.
+        let matrix: Vec<Vec<f64>> =
+            columns.iter().map(|column| rows.iter().map(|(_, row)| value(row, column)).collect()).collect();
+        null_vector(matrix)
+    };
+    let vectors: Vec<Vec<f64>> = sample_points().map(dependent).collect::<Option<_>>()?;
+    let involved = rows.iter().zip(vectors.first()?).filter(|(_, share)| share.abs() > 1e-6);
+    Some(involved.map(|((id, _), _)| *id).collect())
+}
+
+/// A vector that a matrix takes to zero, its columns scaled to size one, if there is one.
+fn null_vector(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let width = rows.first().map_or(0, Vec::len);
+    if rows.iter().flatten().any(|entry| !entry.is_finite()) {
+        return None;
+    }
+    for column in 0..width {
+        let largest = rows.iter().fold(0.0, |largest: f64, row| largest.max(row[column].abs()));
+        if largest > 0.0 {
+            rows.iter_mut().for_each(|row| row[column] /= largest);
+        }
+    }
+    for row in &mut rows {
+        let largest = row.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+        row.iter_mut().for_each(|entry| *entry /= if largest > 0.0 { largest } else { 1.0 });
+    }
+    let mut pivots: BTreeMap<usize, usize> = BTreeMap::new();
+    for column in 0..width {
+        let step = pivots.len();
+        let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
+        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else {
+            let mut null = vec![0.0; width];
+            null[column] = 1.0;
+            pivots.iter().for_each(|(&pivot, &row)| null[pivot] = -rows[row][column] / rows[row][pivot]);
+            return Some(null);
+        };
+        rows.swap(step, pivot);
+        let source = rows[step].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != step) {
+            let factor = row[column] / source[column];
+            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
+        }
+        pivots.insert(column, step);
+    }
+    None
+}

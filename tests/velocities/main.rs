@@ -1,0 +1,6 @@
+//! Lagrangian systems, frames and velocity constraints.
+
+#![allow(missing_docs, unreachable_pub)]
+
+mod points;
+mod systems;
