@@ -81,9 +81,3 @@ fn disks_and_bodies() {
     compare("rolling_disk/phase_multiplier", &DiskByMomenta { m, i, j, radius });
     compare("rotating_body/hamel", &RotatingBody { inertia: vector![3.0, 2.0, 1.5] });
 }
-
-#[test]
-fn print() {
-    macro_rules! show { ($($t:ident)*) => { $(println!("{} {} {}\n{}", $t::NAME, $t::VECTOR_FIELD_OPERATIONS, $t::FEEDBACK_FIELD_OPERATIONS, $t::EQUATIONS);)* } }
-    show!(ChaplyginSleigh SleighByRates DegeneratePendulum CartPendulum ConstrainedPendulum HamelPendulum DiskWithoutSlip UnitFramePendulum SleighByMomenta);
-}
