@@ -173,6 +173,15 @@ pub enum StepFailure {
         /// The limit.
         limit: u64,
     },
+    /// Newton's method does not find the end of an implicit step.
+    #[error(
+        "Newton's method does not converge, its residual is {residual:.1e}: the step is too long for the motion here; take a shorter \
+         one"
+    )]
+    NotConverged {
+        /// The largest entry of what the last iteration left of the equations of the step.
+        residual: f64,
+    },
     /// The field or the state is not finite, however short the step.
     #[error("the field is not finite however short the step: the solution has reached the edge of its domain")]
     NotFinite {

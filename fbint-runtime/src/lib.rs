@@ -92,6 +92,7 @@ mod gains;
 mod geometric;
 #[cfg(all(any(doc, doctest), feature = "std"))]
 pub mod guide;
+mod hamel;
 mod integrator;
 #[cfg(feature = "lanes")]
 mod lanes;
@@ -127,6 +128,7 @@ pub use feedback::Feedback;
 pub use field::{Field, PlainField};
 pub use gains::Gains;
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
+pub use hamel::DiscreteHamel;
 pub use integrator::Integrator;
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;

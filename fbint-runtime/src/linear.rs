@@ -73,6 +73,56 @@ where
     })
 }
 
+/// P A = L U by partial pivoting. Where A is singular, solutions are not finite.
+pub(crate) struct Lu<R> {
+    rows: R,
+}
+
+impl<R> Lu<R> {
+    pub(crate) fn new<V: Entries<f64>>(rows: R) -> Self
+    where
+        R: Entries<V>,
+    {
+        Self { rows }
+    }
+
+    /// The solution of A x = b.
+    pub(crate) fn solve<V: Entries<f64>>(mut self, b: &V) -> V
+    where
+        R: Entries<V>,
+    {
+        let (rows, size) = (&mut self.rows, V::LEN.min(R::LEN));
+        let mut x = *b;
+        for step in 0..size {
+            let mut pivot = step;
+            for i in step + 1..size {
+                if rows[i][step].abs() > rows[pivot][step].abs() {
+                    pivot = i;
+                }
+            }
+            rows.as_mut().swap(step, pivot);
+            x.as_mut().swap(step, pivot);
+            for i in step + 1..size {
+                let factor = rows[i][step] / rows[step][step];
+                for j in step + 1..size {
+                    let entry = rows[step][j];
+                    rows[i][j] -= factor * entry;
+                }
+                let entry = x[step];
+                x[i] -= factor * entry;
+            }
+        }
+        for i in (0..size).rev() {
+            for j in i + 1..size {
+                let entry = x[j];
+                x[i] -= rows[i][j] * entry;
+            }
+            x[i] /= rows[i][i];
+        }
+        x
+    }
+}
+
 /// The Cholesky factor of a symmetric matrix that fills the first rows and columns of a larger one, with the reciprocals of its
 /// diagonal in place of the diagonal.
 pub(crate) struct Cholesky<R> {

@@ -12,7 +12,7 @@ use crate::tolerance::Tolerance;
 /// of order 1 and 2 end at 2.
 const RK4_INTERVAL: f64 = 2.785;
 
-/// An explicit Runge-Kutta method, with a fixed step `h` or with error control.
+/// A method: an explicit Runge-Kutta method, with a fixed step `h` or with error control, or the discrete Hamel integrator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -34,6 +34,12 @@ pub enum Method {
     },
     /// The classical Runge-Kutta method, of order 4.
     Rk4 {
+        /// The step.
+        h: f64,
+    },
+    /// The discrete Hamel integrator of order 2, for Lagrangian systems without reactions; see
+    /// [`DiscreteHamel`](crate::DiscreteHamel). Gains take no part, and the state is projected only if a projection was chosen.
+    DiscreteHamel {
         /// The step.
         h: f64,
     },
@@ -88,6 +94,11 @@ pub(crate) enum Stepping {
         /// The size of its steps.
         h: f64,
     },
+    /// Steps of one size of the discrete Hamel integrator.
+    Hamel {
+        /// The size of its steps.
+        h: f64,
+    },
     /// Steps whose size is chosen by error control.
     Controlled {
         /// The method.
@@ -136,6 +147,7 @@ impl Method {
             Self::Midpoint { h } => fixed(FixedStep::Midpoint, h),
             Self::Heun { h } => fixed(FixedStep::Heun, h),
             Self::Rk4 { h } => fixed(FixedStep::Rk4, h),
+            Self::DiscreteHamel { h } => Ok(Stepping::Hamel { h }),
             Self::DormandPrince { rtol, atol } => controlled(ErrorControl::DormandPrince, rtol, atol),
             Self::Dop853 { rtol, atol } => controlled(ErrorControl::Dop853, rtol, atol),
         }

@@ -8,6 +8,7 @@
 
 mod bare;
 mod course;
+mod hamel;
 mod record;
 mod run;
 mod sampling;
@@ -255,7 +256,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// If the gains, the method, the end, the interval or the times of samples are out of range; if no further step can be made, see
+    /// If the gains, the method, the end, the interval or the times of samples are out of range; if the system does not have the
+    /// structure that the method needs ([`Error::NotApplicable`]); if no further step can be made, see
     /// [`Integrator::step`]; if the snapshot to resume from is of another run; or if the solution blows up: its state is no
     /// longer finite, or an integral is too far from its target.
     ///
@@ -271,7 +273,9 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let (time, start, samples) = (self.time, self.start, self.samples);
         let span = Span::new(time, until)?;
         let control = StepControl { time, scales: self.scales, max_steps: self.max_steps };
-        let course = Course::new(self.system, time, start, self.targets, self.projection, self.watch, self.from)?;
+        let is_hamel = matches!(method, Method::DiscreteHamel { .. });
+        let projection = self.projection.filter(|_| !is_hamel || self.is_projection_chosen);
+        let course = Course::new(self.system, time, start, self.targets, projection, self.watch, self.from)?;
         match method.stepping()? {
             Stepping::Fixed { method, h } => {
                 let decay_rate = |x: &Vector<S>| field.decay_rate(x);
@@ -283,11 +287,23 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                     samples.as_ref(),
                     audit,
                     Steps {
-                        alone: &|x, h| method.step(|x| field.value(x), x, h),
-                        projected: &|projector, x, h| method.projected_step(projector, |x| field.value(x), x, h),
+                        alone: &|x, h| {
+                            method.step(|x| field.value(x), x, h);
+                            Ok(())
+                        },
+                        projected: &|projector, x, h| Ok(method.projected_step(projector, |x| field.value(x), x, h)),
+                        between: &|x, h| {
+                            method.step(|x| field.value(x), x, h);
+                            Ok(())
+                        },
                         evaluations: method.evaluations(),
+                        carried: None,
                     },
                 )
+            }
+            Stepping::Hamel { h } => {
+                let schedule = Schedule::new(h, span, samples.as_ref().and_then(SampleTimes::interval))?;
+                course.with_hamel_steps(self.system, schedule, samples.as_ref())
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 let integrator = control.set(Integrator::dormand_prince(&field, start, tolerance))?;
@@ -307,7 +323,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// Those of [`run`](Self::run).
     pub fn run_with(self, settings: &Settings) -> Result<Run<S>, Error> {
         let Settings { method, from, until, every, projection } = *settings;
-        Self { time: from, samples: every.map(SampleTimes::Every), projection, ..self }.run(method, until)
+        let samples = every.map(SampleTimes::Every);
+        Self { time: from, samples, projection, is_projection_chosen: true, ..self }.run(method, until)
     }
 }
 
@@ -335,13 +352,21 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
             self.samples.as_ref(),
             audit,
             Steps {
-                alone: &|x, h| method.step(x, h),
+                alone: &|x, h| {
+                    method.step(x, h);
+                    Ok(())
+                },
                 // It estimates no error: every entry counts alike.
                 projected: &|projector, x, h| {
                     method.step(x, h);
-                    projector.project(&filled(1.0), x)
+                    Ok(projector.project(&filled(1.0), x))
+                },
+                between: &|x, h| {
+                    method.step(x, h);
+                    Ok(())
                 },
                 evaluations: method.evaluations_per_step(),
+                carried: None,
             },
         )
     }

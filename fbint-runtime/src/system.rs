@@ -115,6 +115,26 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     /// X - J grad H, what the constraints add to the field: in the rates of the momenta, the forces that hold them. 0 where there
     /// are no constraints, or the field is not canonical.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
+    /// (q, p) of a Lagrangian system in the state (q, xi), with p = dL/dxi. Any other system, and one with reactions, has its state.
+    #[inline]
+    fn momentum_state(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T> {
+        *x
+    }
+    /// (q', p') of a Lagrangian system: U(q) xi, and p_j' = c^a_ij p_a xi^i + u_j[L]. Any other system, and one with reactions, has X.
+    #[inline]
+    fn momentum_rates(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T> {
+        self.vector_field(x)
+    }
+    /// The derivatives of [`momentum_state`](Self::momentum_state) by the entries of the state, row by row; 0 for any other system.
+    #[inline]
+    fn momentum_state_jacobian(&self, _x: &Vector<Self::System, T>) -> Vector<Self::System, Vector<Self::System, T>> {
+        Entries::from_fn(|_| Entries::from_fn(|_| T::from_f64(0.0)))
+    }
+    /// The derivatives of [`momentum_rates`](Self::momentum_rates) by the entries of the state, row by row; 0 for any other system.
+    #[inline]
+    fn momentum_rates_jacobian(&self, _x: &Vector<Self::System, T>) -> Vector<Self::System, Vector<Self::System, T>> {
+        Entries::from_fn(|_| Entries::from_fn(|_| T::from_f64(0.0)))
+    }
 }
 
 /// What the feedback adds to a system: F_target and K of CPV22 eq. (6), as the generated code calls them.

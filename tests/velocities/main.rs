@@ -2,5 +2,6 @@
 
 #![allow(missing_docs, unreachable_pub)]
 
+mod discrete_hamel;
 mod points;
 mod systems;

@@ -423,6 +423,7 @@ impl Plan {
                 let times = schedule.sample_times();
                 (Some((method, schedule)), times)
             }
+            Stepping::Hamel { h } => (None, Schedule::new(h, span, every)?.sample_times()),
             Stepping::Controlled { .. } => {
                 (None, Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?.times(span))
             }

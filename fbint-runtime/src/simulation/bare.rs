@@ -6,7 +6,9 @@ use crate::error::Error;
 use crate::extremes::Extremes;
 use crate::failure::Failure;
 use crate::field::Field;
+use crate::hamel::DiscreteHamel;
 use crate::integrator::Integrator;
+use crate::linear::filled;
 use crate::method::{ErrorControl, FixedStep, Settings, Stepping};
 use crate::projection::Projector;
 use crate::system::{FeedbackSystem, Vector};
@@ -28,6 +30,10 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
         let end = match method.stepping()? {
             Stepping::Fixed { method, h } => {
                 follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)
+            }
+            Stepping::Hamel { h } => {
+                let schedule = Schedule::new(h, span, None)?;
+                follow_hamel_steps(self.system, &schedule, self.start, projector, extremes)?
             }
             Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
                 let integrator = control.set(Integrator::dormand_prince(&field, self.start, tolerance))?;
@@ -60,6 +66,27 @@ fn follow_fixed_steps<S: FeedbackSystem>(
         }
     }
     x
+}
+
+/// The state after all steps of the discrete Hamel integrator.
+fn follow_hamel_steps<S: FeedbackSystem>(
+    system: &S,
+    schedule: &Schedule,
+    start: Vector<S>,
+    mut projector: Option<Projector<S>>,
+    extremes: Extremes,
+) -> Result<Vector<S>, Error> {
+    let mut integrator = DiscreteHamel::new(system, start)?;
+    for number in 1..=schedule.steps {
+        let step = integrator.step(schedule.step_size(number));
+        step.map_err(|error| Failure::of_step::<S>(error, None, extremes, Vec::new()))?;
+        if let Some(projector) = &mut projector {
+            let mut x = *integrator.state();
+            projector.project(&filled(1.0), &mut x);
+            integrator.move_to(x);
+        }
+    }
+    Ok(*integrator.state())
 }
 
 /// The state to which an integrator steps.

@@ -1,14 +1,17 @@
 //! A run under way: what happens after each step, whatever the method.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use super::record::Record;
-use super::run::Run;
+use super::run::{Run, Sample};
 use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Control, Moment, Snapshot};
 use crate::error::Error;
+use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
+use crate::hamel::Carried;
 use crate::integrator::{Integrator, Resumption};
 use crate::linear::from_slice;
 use crate::projection::{Projected, Projection, Projector};
@@ -46,16 +49,20 @@ impl<V> Audit<'_, V> {
 }
 
 /// A step of a fixed size and its projection; see [`Projector::step`].
-type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Projected<S>;
+type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Result<Projected<S>, StepFailure>;
 
 /// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
 pub(super) struct Steps<'f, S: FeedbackSystem> {
     /// A step.
-    pub(super) alone: &'f dyn Fn(&mut Vector<S>, f64),
+    pub(super) alone: &'f dyn Fn(&mut Vector<S>, f64) -> Result<(), StepFailure>,
     /// A step and its projection.
     pub(super) projected: ProjectedStep<'f, S>,
+    /// A step that no other follows, to a time between the ends of steps.
+    pub(super) between: &'f dyn Fn(&mut Vector<S>, f64) -> Result<(), StepFailure>,
     /// The number of evaluations of the field in a step.
     pub(super) evaluations: u64,
+    /// What the discrete Hamel integrator carries from step to step.
+    pub(super) carried: Option<&'f Cell<Carried<Vector<S>>>>,
 }
 
 impl<'a, S: FeedbackSystem> Course<'a, S> {
@@ -82,6 +89,16 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         Ok(Self { record, projector, watch, from })
     }
 
+    /// The state at which the run begins, or resumes.
+    pub(super) fn state(&self) -> Vector<S> {
+        self.record.last.state
+    }
+
+    /// What the discrete Hamel integrator carried where the run resumes.
+    pub(super) fn momenta(&self) -> Option<&[Vec<f64>; 2]> {
+        self.from.as_ref()?.momenta.as_ref()
+    }
+
     pub(super) fn with_fixed_steps(
         mut self,
         schedule: Schedule,
@@ -94,7 +111,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         let mut x = self.record.last.state;
         audit.check(&schedule, self.record.last.time, &x)?;
         loop {
-            if schedule.is_watched(number) && self.is_interrupted(schedule.span, number, || None)
+            if schedule.is_watched(number) && self.is_interrupted(schedule.span, number, steps.carried, || None)
                 || number == schedule.steps
             {
                 let between = agenda.iter().flat_map(Agenda::past).filter(|time| !schedule.ends_step_at(*time)).count();
@@ -107,7 +124,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             let change = self.step(&schedule, number, &mut x, &steps)?;
             // Before the step is recorded: the last good state is where it begins.
             let due = match &mut agenda {
-                Some(agenda) => self.states_due(agenda, &schedule, number, &x, &steps),
+                Some(agenda) => self.states_due(agenda, &schedule, number, &x, &steps)?,
                 None => Vec::new(),
             };
             self.record.add(schedule.time(number), x, change)?;
@@ -131,10 +148,15 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     ) -> Result<Option<Integrals<S>>, Error> {
         let (time, h) = (schedule.time(number), schedule.step_size(number));
         let Some(projector) = &mut self.projector else {
-            (steps.alone)(x, h);
-            return Ok(None);
+            return match (steps.alone)(x, h) {
+                Ok(()) => Ok(None),
+                Err(reason) => Err(self.halted(reason)),
+            };
         };
-        let projected = (steps.projected)(projector, x, h);
+        let projected = match (steps.projected)(projector, x, h) {
+            Ok(projected) => projected,
+            Err(reason) => return Err(self.halted(reason)),
+        };
         let furthest = projector.furthest(&projected, x);
         self.record.measure(time, furthest, None);
         if furthest.is_in_proportion() {
@@ -144,27 +166,34 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         }
     }
 
+    /// The error of a run in which a step cannot be made.
+    fn halted(&mut self, reason: StepFailure) -> Error {
+        let Sample { time, state, .. } = self.record.last;
+        self.record.halted(StepError { reason, time, state })
+    }
+
     /// The states at the times of a list that are due after a step which ends at `end`. Between the ends of steps a state is the end of
     /// a shorter step, so that it is as exact as they are, and the steps are the same whatever is sampled.
     fn states_due(
-        &self,
+        &mut self,
         agenda: &mut Agenda,
         schedule: &Schedule,
         number: u64,
         end: &Vector<S>,
         steps: &Steps<'_, S>,
-    ) -> Vec<(f64, Vector<S>)> {
-        let begin = &self.record.last;
+    ) -> Result<Vec<(f64, Vector<S>)>, Error> {
+        let begin = self.record.last;
         let times = std::iter::from_fn(|| agenda.next_until(schedule.reach(number)));
         let state = |time: f64| {
             let mut state = *end;
             if !schedule.ends_step_at(time) {
                 state = begin.state;
-                (steps.alone)(&mut state, time - begin.time);
+                (steps.between)(&mut state, time - begin.time)?;
             }
-            (time, state)
+            Ok((time, state))
         };
-        times.map(state).collect()
+        let states: Result<_, StepFailure> = times.map(state).collect();
+        states.map_err(|reason| self.halted(reason))
     }
 
     pub(super) fn with_error_control<F: Field<Vector = Vector<S>>, const STAGES: usize>(
@@ -178,7 +207,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         let mut sampling = Sampling::new(span, times, stride, self.record.trajectory.len() as u64)?;
         loop {
             let control = || Some((Control::of(&integrator, sampling.stride()), integrator.resumption().derivative));
-            if self.is_interrupted(span, integrator.steps(), control) || integrator.time() >= until {
+            if self.is_interrupted(span, integrator.steps(), None, control) || integrator.time() >= until {
                 return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
             }
             let mut change = None;
@@ -243,6 +272,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         &mut self,
         span: Span,
         steps: u64,
+        carried: Option<&Cell<Carried<Vector<S>>>>,
         control: impl Fn() -> Option<(Control, Option<Vector<S>>)>,
     ) -> bool {
         let Self { record, watch, projector, .. } = self;
@@ -254,6 +284,10 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             Snapshot {
                 derivative: entries(derivative.as_ref().or(own)),
                 variances: entries(variances),
+                momenta: carried.map(|carried| {
+                    let Carried { node, excess } = carried.get();
+                    [node, excess].map(|vector| vector.as_ref().to_vec())
+                }),
                 control,
                 ..record.snapshot(steps)
             }

@@ -112,6 +112,7 @@ impl<S: FeedbackSystem> Record<S> {
             steps,
             derivative: None,
             variances: None,
+            momenta: None,
             control: None,
             drift: self.drift.to_record(),
             trajectory: self.trajectory.iter().map(row).collect(),

@@ -47,6 +47,9 @@ pub struct Snapshot {
     pub(crate) derivative: Option<Vec<f64>>,
     /// The sizes of the steps' errors, if states are projected.
     pub(crate) variances: Option<Vec<f64>>,
+    /// (q, p) and what is carried of its rounding, of the discrete Hamel integrator.
+    #[cfg_attr(feature = "serde", serde(default))]
+    pub(crate) momenta: Option<[Vec<f64>; 2]>,
     /// Of a method with error control.
     pub(crate) control: Option<Control>,
     pub(crate) drift: DriftRecord,
@@ -99,7 +102,8 @@ impl Snapshot {
     pub(crate) fn check<S: FeedbackSystem>(&self) -> Result<(), Error> {
         let (entries, integrals) = (S::STATE.len(), S::INTEGRALS.len());
         let dependent = self.dependence.iter().map(|(_, state)| state);
-        let mut states = self.derivative.iter().chain(&self.variances).chain(dependent).chain([&self.state]);
+        let states = self.derivative.iter().chain(&self.variances).chain(dependent).chain([&self.state]);
+        let mut states = states.chain(self.momenta.iter().flatten());
         if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }

@@ -91,6 +91,7 @@ pub(super) fn method_name(method: Method) -> &'static str {
         Method::Midpoint { .. } => "the midpoint rule",
         Method::Heun { .. } => "Heun",
         Method::Rk4 { .. } => "RK4",
+        Method::DiscreteHamel { .. } => "the discrete Hamel integrator",
         Method::DormandPrince { .. } => "Dormand-Prince",
         Method::Dop853 { .. } => "DOP853",
     }

@@ -115,6 +115,7 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
 fn step(method: Method) -> Option<f64> {
     match method {
         Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => Some(h),
+        Method::DiscreteHamel { h } => Some(h),
         Method::DormandPrince { .. } | Method::Dop853 { .. } => None,
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum Scheme {
     DormandPrince,
     Dop853,
     Rattle,
+    /// The discrete Hamel integrator.
+    DiscreteHamel,
     LieTrotter,
     Strang,
     StormerVerlet,
@@ -90,7 +92,7 @@ impl Scheme {
             Self::Rk4 => "#009E73",
             Self::Dop853 => "#E69F00",
             Self::DormandPrince => "#CC79A7",
-            Self::Rattle => "#D55E00",
+            Self::Rattle | Self::DiscreteHamel => "#D55E00",
             Self::Midpoint => "#8C510A",
             Self::Heun => "#777777",
             Self::LieTrotter => "#56B4E9",
@@ -99,8 +101,8 @@ impl Scheme {
     }
 
     const fn is_geometric(self) -> bool {
-        use Scheme::{LieTrotter, Rattle, StormerVerlet, Strang, Turns};
-        matches!(self, Rattle | LieTrotter | Strang | StormerVerlet | Turns)
+        use Scheme::{DiscreteHamel, LieTrotter, Rattle, StormerVerlet, Strang, Turns};
+        matches!(self, DiscreteHamel | Rattle | LieTrotter | Strang | StormerVerlet | Turns)
     }
 }
 
@@ -111,6 +113,7 @@ impl From<Method> for Scheme {
             Method::Midpoint { .. } => Self::Midpoint,
             Method::Heun { .. } => Self::Heun,
             Method::Rk4 { .. } => Self::Rk4,
+            Method::DiscreteHamel { .. } => Self::DiscreteHamel,
             Method::DormandPrince { .. } => Self::DormandPrince,
             Method::Dop853 { .. } => Self::Dop853,
         }
@@ -127,6 +130,7 @@ impl fmt::Display for Scheme {
             Self::DormandPrince => "Dormand-Prince 5(4)",
             Self::Dop853 => "DOP853",
             Self::Rattle => "RATTLE",
+            Self::DiscreteHamel => "discrete Hamel",
             Self::LieTrotter => "Lie-Trotter",
             Self::Strang => "Strang",
             Self::StormerVerlet => "Störmer-Verlet",

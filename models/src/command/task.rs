@@ -259,6 +259,7 @@ fn contender(job: &Job) -> Contender {
 fn title(job: &Job) -> String {
     let accuracy = match job.settings.method {
         Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
+        Method::DiscreteHamel { h } => format!("h = {h}"),
         Method::DormandPrince { rtol, atol } | Method::Dop853 { rtol, atol } => {
             format!("rtol = {rtol:?}, atol = {atol:?}")
         }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Verdict;
 use super::declared::{Declared, Gradient, at, dot};
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, Dynamics, Field, Implicit, IntegralId, KineticEnergy, Role, Structure,
+    Coefficient, Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy, Role,
+    Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::points::Point;
@@ -159,8 +160,23 @@ impl<'a> Comparison<'a> {
         }
         let is_complete = derived.momenta.len() == declared.momenta.len()
             && derived.forces.len() == declared.forces.len()
-            && derived.brackets == declared.brackets;
+            && derived.brackets.len() == declared.brackets.len();
+        for (derived, declared) in derived.brackets.iter().zip(&declared.brackets) {
+            self.bracket(derived, declared)?;
+        }
         if is_complete { Ok(()) } else { Err("the frame".to_owned()) }
+    }
+
+    /// The bracket of two directions of the frame.
+    fn bracket(&self, derived: &FrameBracket, declared: &FrameBracket) -> Agreement {
+        let name = |velocity: Symbol| &self.derivation.symbols[velocity].name;
+        let what = || format!("the bracket of the directions of {} and {}", name(declared.of.0), name(declared.of.1));
+        let velocities = |bracket: &FrameBracket| bracket.coefficients.iter().map(|(a, _)| *a).collect::<Vec<_>>();
+        if derived.of != declared.of || velocities(derived) != velocities(declared) {
+            return Err(what());
+        }
+        let pairs = derived.coefficients.iter().zip(&declared.coefficients);
+        pairs.into_iter().try_for_each(|((_, derived), (_, expected))| self.agrees(derived, expected, what))
     }
 
     /// Whether two expressions have one value.

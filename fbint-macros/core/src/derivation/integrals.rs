@@ -44,6 +44,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Whether a reaction holds the integral.
+    pub fn has_reaction(self) -> bool {
+        matches!(self, Self::Holonomic { .. } | Self::Rate { .. } | Self::Velocity)
+    }
+
     /// Whether the integral vanishes on the constraint set.
     pub fn is_constraint(self) -> bool {
         match self {
@@ -95,6 +100,15 @@ pub struct Integral {
     pub value: Expression,
     /// The entries of its gradient that do not vanish, in the order of the state.
     pub gradient: Vec<(Symbol, Expression)>,
+}
+
+impl Integral {
+    /// The integral with its function and the entries of its gradient in another form.
+    pub fn mapped(mut self, to: impl Fn(&Expression) -> Expression) -> Self {
+        self.value = to(&self.value);
+        self.gradient = self.gradient.into_iter().map(|(symbol, entry)| (symbol, to(&entry))).collect();
+        self
+    }
 }
 
 /// F: all integrals in the order in which generated code has them.

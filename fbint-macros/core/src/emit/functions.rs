@@ -47,6 +47,10 @@ impl Signatures {
                 let (row, rows) = (array(self.states), Literal::usize_unsuffixed(self.integrals));
                 quote!([#row; #rows])
             }
+            Returns::StateJacobian => {
+                let (row, rows) = (array(self.states), Literal::usize_unsuffixed(self.states));
+                quote!([#row; #rows])
+            }
         };
         quote!(fn #name #generics(&self, #state #(, #arguments)*) -> #returned)
     }
@@ -69,7 +73,7 @@ pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let form = function.law().unwrap_or(Form::Declared);
         let body = match function.returns {
-            Returns::Jacobian => writer.matrix(program, signatures.states),
+            Returns::Jacobian | Returns::StateJacobian => writer.matrix(program, signatures.states),
             Returns::States | Returns::Integrals | Returns::Outputs => writer.vector(program, form),
         };
         quote!(#inlining #signature { #body })

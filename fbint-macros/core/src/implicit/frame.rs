@@ -14,7 +14,7 @@ use super::hamel::directions;
 use super::{Row, entry};
 use crate::derivation::{FrameBracket, Lagrangian, Role, Symbols};
 use crate::derivative;
-use crate::expression::{Expression, Symbol};
+use crate::expression::{Expression, Symbol, to_f64};
 use crate::points::{Point, sample_points};
 use crate::proofs::vanishes_identically;
 
@@ -126,14 +126,6 @@ impl Frame {
     /// Constant coefficients of a vector in the frame.
     fn constants(&self, vector: &Row) -> Option<Vec<(Symbol, Expression)>> {
         let numbers = constant_combination(self.stacked(vector))?;
-        let rational = |number: f64| {
-            let denominators = 1..=LARGEST_DENOMINATOR;
-            let found = denominators
-                .map(|denominator| (denominator, number * denominator as f64))
-                .find(|(_, numerator)| (numerator - numerator.round()).abs() < NEGLIGIBLE * numerator.abs().max(1.0));
-            let (denominator, numerator) = found?;
-            Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))
-        };
         let numbers: Vec<BigRational> = numbers.into_iter().map(rational).collect::<Option<_>>()?;
         let coefficients = self.directions.keys().zip(numbers).filter(|(_, number)| !number.is_zero());
         let coefficients: Vec<(Symbol, Expression)> =
@@ -160,7 +152,7 @@ impl Frame {
         let within = |row: &Row| -> Row {
             row.iter().filter(|(x, _)| rows.contains(x)).map(|(x, entry)| (*x, entry.clone())).collect()
         };
-        let dot = |a: &Row, b: &Row| super::along(&within(a), |x| super::entry(b, x));
+        let dot = |a: &Row, b: &Row| settled(super::along(&within(a), |x| super::entry(b, x)));
         let rest: Vec<Symbol> = directions.keys().copied().collect();
         let gram: Vec<Vec<Expression>> =
             rest.iter().map(|a| rest.iter().map(|b| dot(&directions[a], &directions[b])).collect()).collect();
@@ -172,7 +164,7 @@ impl Frame {
             replaced.iter_mut().zip(&right).for_each(|(row, right)| row[place] = right.clone());
             let numerator = determinant(&replaced);
             if !vanishes_identically(&numerator) {
-                coefficients.insert(a, numerator.divide(whole.clone()).ok()?);
+                coefficients.insert(a, settled(numerator.divide(whole.clone()).ok()?));
             }
         }
         for (a, x, direction) in single.into_iter().rev() {
@@ -225,6 +217,26 @@ pub(super) fn constant_combination(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> 
         factors[column] = row[count] / row[column];
     }
     Some(factors)
+}
+
+/// The expression, or the number that it is in every state.
+fn settled(expression: Expression) -> Expression {
+    let mut values = sample_points().map(|point| point.evaluate(&expression));
+    let Some(number) = values.next().and_then(rational) else { return expression };
+    let is_number = values.all(|value| (value - to_f64(&number)).abs() < NEGLIGIBLE);
+    let number = Expression::Number(number);
+    if is_number && vanishes_identically(&(expression.clone() - number.clone())) { number } else { expression }
+}
+
+/// The number with a small denominator that a double is, but for rounding.
+fn rational(number: f64) -> Option<BigRational> {
+    let mut denominators = 1..=LARGEST_DENOMINATOR;
+    let (denominator, numerator) = denominators.find_map(|denominator| {
+        let numerator = number * denominator as f64;
+        let is_whole = (numerator - numerator.round()).abs() < NEGLIGIBLE * numerator.abs().max(1.0);
+        is_whole.then_some((denominator, numerator))
+    })?;
+    Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))
 }
 
 /// By expansion along the first row, without what is zero.

@@ -1,8 +1,9 @@
 //! Implicit fields: linear systems and rates as they follow from the declaration, simplified.
 
 use super::Unreal;
+use super::circle::simplified;
 use super::written::Written;
-use crate::derivation::{Hamel, Implicit, LinearSystem};
+use crate::derivation::{FrameBracket, Hamel, Implicit, LinearSystem};
 use crate::expression::{Expression, Symbol};
 use crate::symbolic::{Expr, NotReal};
 
@@ -26,16 +27,18 @@ pub(super) fn hamel(hamel: &Hamel, written: &Written) -> Result<Hamel, Unreal> {
     let all = |list: &[(Symbol, Expression)]| {
         list.iter().map(|(symbol, value)| Ok((*symbol, simplest(value, written)?))).collect::<Result<Vec<_>, _>>()
     };
+    let bracket =
+        |bracket: &FrameBracket| Ok(FrameBracket { of: bracket.of, coefficients: all(&bracket.coefficients)? });
     Ok(Hamel {
         lagrangian: hamel.lagrangian.clone(),
         momenta: all(&hamel.momenta)?,
         forces: all(&hamel.forces)?,
-        brackets: hamel.brackets.clone(),
+        brackets: hamel.brackets.iter().map(bracket).collect::<Result<_, _>>()?,
     })
 }
 
 /// As it is written, unless the form that algebra gives it takes fewer operations.
 fn simplest(expression: &Expression, written: &Written) -> Result<Expression, Unreal> {
-    let derived = Expr::read(expression).simplest().write().map_err(|NotReal| Unreal::Lagrangian)?;
-    Ok(written.form(expression, &derived))
+    let derived = Expr::read(&simplified(expression)).simplest().write().map_err(|NotReal| Unreal::Lagrangian)?;
+    Ok(written.form(expression, &simplified(&derived)))
 }

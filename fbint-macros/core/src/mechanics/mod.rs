@@ -2,6 +2,7 @@
 //!
 //! Runs within a session.
 
+mod circle;
 mod dirac;
 mod implicit;
 mod phase_space;
@@ -45,8 +46,9 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     let hamiltonian = problem.dynamics.hamiltonian().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
     let derived = motion.as_ref().map(|motion| &motion.derived);
     let value = |(id, integral): (IntegralId, &Declared)| {
-        let value = integral.value.as_ref().or_else(|| derived?.get(&id))?;
-        Some(space.observable(Expr::read(value)))
+        let derived = || derived?.get(&id).map(|derived| Expr::read(&circle::simplified(derived)).simplest());
+        let value = integral.value.as_ref().map(Expr::read).or_else(derived)?;
+        Some(space.observable(value))
     };
     let declared: Table<IntegralId, Option<Observable>> = problem.integrals.iter().map(value).collect();
     let unreal = unreal(problem, &space, hamiltonian.as_ref(), &declared);
@@ -62,9 +64,13 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     };
     // What is derived from real quantities fails to be real only where H itself is to blame.
     let integrals = problem.integrals.rows().zip(observables.rows());
-    let integral = |(declared, observable)| integral(declared, problem.dynamics.hamiltonian(), observable, &written);
+    let integral = |(declared, observable)| {
+        let integral = integral(declared, problem.dynamics.hamiltonian(), observable, &written)?;
+        // Of canonical systems nothing else is known that would need it.
+        Ok(if motion.is_some() { integral.mapped(circle::simplified) } else { integral })
+    };
     let integrals: Integrals =
-        integrals.map(integral).collect::<Result<_, _>>().map_err(|NotReal| vec![Unreal::Hamiltonian])?;
+        integrals.map(integral).collect::<Result<_, NotReal>>().map_err(|NotReal| vec![Unreal::Hamiltonian])?;
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
     let mut derivation = problem.derivation(integrals, field, kinetic_energy);
     if let Some(hamel) = motion.and_then(|motion| motion.hamel) {

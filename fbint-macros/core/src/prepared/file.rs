@@ -6,8 +6,8 @@ use super::Damage;
 use super::key::{Key, checksum};
 use super::notation::{Reader, Writer, excerpt, natural};
 use crate::derivation::{
-    Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, Hamel, Implicit, Integral, IntegralId,
-    Integrals, Involution, Lagrangian, LinearSystem, Prepared, Problem, Structure,
+    Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, FrameBracket, Hamel, Implicit, Integral,
+    IntegralId, Integrals, Involution, LinearSystem, Prepared, Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
@@ -119,12 +119,16 @@ fn body(prepared: &Prepared) -> String {
             lines.extend(vector("h", energy_brackets));
         }
     }
-    if let Some(Hamel { lagrangian, momenta, forces, .. }) = &derivation.hamel {
+    if let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel {
         lines.push(("lagrangian".to_owned(), Line::Is(lagrangian)));
         let momenta =
             momenta.iter().map(|(velocity, value)| (format!("momentum {}", velocity.place()), Line::Is(value)));
         let forces = forces.iter().map(|(velocity, value)| (format!("force {}", velocity.place()), Line::Is(value)));
         lines.extend(momenta.chain(forces));
+        for FrameBracket { of: (i, j), coefficients } in brackets {
+            lines.push((format!("bracket {} {}", i.place(), j.place()), Line::Alone));
+            lines.extend(coefficients.iter().map(|(a, c)| (format!("coefficient {}", a.place()), Line::Is(c))));
+        }
     }
     for (id, claim) in prepared.claims.iter() {
         let says = match claim {
@@ -217,6 +221,7 @@ struct Body<'a> {
     lagrangian: Option<Expression>,
     momenta: Vec<(Symbol, Expression)>,
     forces: Vec<(Symbol, Expression)>,
+    brackets: Vec<FrameBracket>,
     /// X where it is given or implicit, else {H, f}.
     entries: Vec<Expression>,
     claims: Vec<Option<Claim>>,
@@ -238,6 +243,7 @@ impl<'a> Body<'a> {
             lagrangian: None,
             momenta: Vec::new(),
             forces: Vec::new(),
+            brackets: Vec::new(),
             entries: Vec::new(),
             claims: vec![None; count],
             involution: Involution::default(),
@@ -289,6 +295,14 @@ impl<'a> Body<'a> {
                 self.system()?.right_side.push(entry);
             }
             ["lagrangian"] => self.lagrangian = Some(self.reader.expression(value)?),
+            ["bracket", i, j] => {
+                let of = (self.symbol(i)?, self.symbol(j)?);
+                self.brackets.push(FrameBracket { of, coefficients: Vec::new() });
+            }
+            ["coefficient", velocity] => {
+                let entry = (self.symbol(velocity)?, self.reader.expression(value)?);
+                self.brackets.last_mut().ok_or_else(unknown)?.coefficients.push(entry);
+            }
             [kind @ ("momentum" | "force"), velocity] => {
                 let entry = (self.symbol(velocity)?, self.reader.expression(value)?);
                 if kind == "momentum" { self.momenta.push(entry) } else { self.forces.push(entry) }
@@ -402,9 +416,9 @@ impl<'a> Body<'a> {
             integrals.iter().zip(self.claims).map(claim).collect::<Result<_, _>>()?;
         let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
         let mut derivation = problem.derivation(integrals, field, kinetic_energy);
-        if let Dynamics::Lagrangian(Lagrangian { brackets, .. }) = &problem.dynamics {
+        if let Dynamics::Lagrangian(_) = &problem.dynamics {
             let lagrangian = self.lagrangian.ok_or("the Lagrangian is missing")?;
-            let (momenta, forces, brackets) = (self.momenta, self.forces, brackets.clone());
+            let (momenta, forces, brackets) = (self.momenta, self.forces, self.brackets);
             derivation.hamel = Some(Hamel { lagrangian, momenta, forces, brackets });
         }
         Ok(Prepared { derivation, claims, involution: self.involution })

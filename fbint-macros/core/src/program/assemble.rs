@@ -3,7 +3,7 @@
 use std::ops::{Index, IndexMut};
 
 use super::fields::{self, Parts};
-use super::functions::{FEEDBACK_FIELD, FUNCTIONS, Function};
+use super::functions::{FEEDBACK_FIELD, Function, functions_of};
 use super::lower::Stage;
 use super::optimise::{eliminate_dead_values, optimise};
 use super::{Fault, Pass, Program};
@@ -17,33 +17,34 @@ pub struct Programs {
     /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
     /// F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
     pub normalisation: Program,
-    /// In the order of [`FUNCTIONS`].
-    functions: Vec<Program>,
+    /// In the order of the generated code.
+    functions: Vec<(&'static Function, Program)>,
 }
 
 impl Programs {
+    fn place(&self, function: &Function) -> usize {
+        let place = self.functions.iter().position(|(other, _)| other.name == function.name);
+        place.expect("a function of this system")
+    }
+
     /// The program of each function.
     pub fn functions(&self) -> impl Iterator<Item = (&'static Function, &Program)> {
-        FUNCTIONS.into_iter().zip(&self.functions)
+        self.functions.iter().map(|(function, program)| (*function, program))
     }
 }
 
 impl Index<&Function> for Programs {
     type Output = Program;
     fn index(&self, function: &Function) -> &Program {
-        &self.functions[place(function)]
+        &self.functions[self.place(function)].1
     }
 }
 
 impl IndexMut<&Function> for Programs {
     fn index_mut(&mut self, function: &Function) -> &mut Program {
-        &mut self.functions[place(function)]
+        let place = self.place(function);
+        &mut self.functions[place].1
     }
-}
-
-fn place(function: &Function) -> usize {
-    let place = FUNCTIONS.iter().position(|other| other.name == function.name);
-    place.expect("a function that is listed")
 }
 
 /// Assembles and optimises every program.
@@ -80,9 +81,10 @@ fn assembled(
     observe: impl FnMut(&'static str, &'static str, &Program),
 ) -> Result<Programs, Fault> {
     let parts = Parts::new(derivation, Stage::SharePairs);
-    let mut functions: Vec<Program> = FUNCTIONS.iter().map(|function| (function.build)(&parts)).collect();
+    let functions = functions_of(derivation).map(|function| (function, (function.build)(&parts)));
+    let mut functions: Vec<(&Function, Program)> = functions.collect();
     let mut normalisation = fields::normalisation(&parts);
-    let names = FUNCTIONS.iter().map(|function| function.name).chain(["normalisation"]);
-    let prepare = optimise(names.zip(functions.iter_mut().chain([&mut normalisation])), observe)?;
+    let named = functions.iter_mut().map(|(function, program)| (function.name, program));
+    let prepare = optimise(named.chain([("normalisation", &mut normalisation)]), observe)?;
     Ok(Programs { prepare, normalisation, functions })
 }

@@ -1,11 +1,12 @@
 //! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
 //!
-//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`].
+//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`] and [`HAMEL_FUNCTIONS`].
 
 use super::Program;
 use super::fields::{self, Parts};
 use super::oracle::Oracle;
-use super::projection;
+use super::{hamel, projection};
+use crate::derivation::Derivation;
 
 /// A generated function of the state.
 #[derive(Debug)]
@@ -51,11 +52,13 @@ pub enum Returns {
     Integrals,
     /// A number for each entry of the state, for each integral.
     Jacobian,
+    /// A number for each entry of the state, for each entry of the state.
+    StateJacobian,
     /// A number for each declared output.
     Outputs,
 }
 
-/// Every generated function of the state, in the order of the generated code.
+/// Every function of the state that is generated for all systems, in the order of the generated code.
 pub static FUNCTIONS: [&Function; 10] = [
     &VECTOR_FIELD,
     &INTEGRALS,
@@ -68,6 +71,56 @@ pub static FUNCTIONS: [&Function; 10] = [
     &SQUARED_GRADIENTS,
     &REACTION_FIELD,
 ];
+
+/// The functions that are generated for Lagrangian systems without reactions in addition.
+pub static HAMEL_FUNCTIONS: [&Function; 4] =
+    [&MOMENTUM_STATE, &MOMENTUM_RATES, &MOMENTUM_STATE_JACOBIAN, &MOMENTUM_RATES_JACOBIAN];
+
+/// (q, p) with p = dL/dxi
+pub static MOMENTUM_STATE: Function = Function {
+    name: "momentum_state",
+    arguments: &[],
+    returns: Returns::States,
+    is_field: false,
+    build: hamel::momentum_state,
+    expected: |oracle| oracle.values(&hamel::momentum_state_of(oracle.derivation)),
+};
+
+/// (q', p')
+pub static MOMENTUM_RATES: Function = Function {
+    name: "momentum_rates",
+    arguments: &[],
+    returns: Returns::States,
+    is_field: false,
+    build: hamel::momentum_rates,
+    expected: |oracle| oracle.values(&hamel::momentum_rates_of(oracle.derivation)),
+};
+
+/// The derivatives of (q, p) by (q, xi).
+pub static MOMENTUM_STATE_JACOBIAN: Function = Function {
+    name: "momentum_state_jacobian",
+    arguments: &[],
+    returns: Returns::StateJacobian,
+    is_field: false,
+    build: hamel::momentum_state_jacobian,
+    expected: |oracle| oracle.derivatives(&hamel::momentum_state_of(oracle.derivation)),
+};
+
+/// The derivatives of (q', p') by (q, xi).
+pub static MOMENTUM_RATES_JACOBIAN: Function = Function {
+    name: "momentum_rates_jacobian",
+    arguments: &[],
+    returns: Returns::StateJacobian,
+    is_field: false,
+    build: hamel::momentum_rates_jacobian,
+    expected: |oracle| oracle.derivatives(&hamel::momentum_rates_of(oracle.derivation)),
+};
+
+/// The functions that are generated for a system.
+pub(super) fn functions_of(derivation: &Derivation) -> impl Iterator<Item = &'static Function> {
+    let additional: &[&Function] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
+    FUNCTIONS.iter().chain(additional).copied()
+}
 
 /// X
 pub static VECTOR_FIELD: Function = Function {

@@ -10,6 +10,7 @@ mod cost;
 mod factor;
 mod fields;
 mod functions;
+mod hamel;
 mod implicit;
 mod interpret;
 mod lower;
@@ -22,6 +23,7 @@ mod projection;
 mod rows;
 mod scaling;
 mod schedule;
+mod tangent;
 mod verify;
 
 pub use assemble::{Programs, assemble, passes};

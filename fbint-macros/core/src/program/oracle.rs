@@ -6,13 +6,15 @@ use std::collections::BTreeMap;
 use super::interpret::{noise, variance, weigh};
 use super::projection::DAMPING;
 use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output};
+use crate::derivative::At;
 use crate::expression::{Expression, Symbol};
 use crate::points::Point;
+use crate::precise::Real;
 use crate::table::{Id, Table};
 
 /// The mathematics of a model at one point. What is computed on the way gets errors, where there are any.
 pub(super) struct Oracle<'a> {
-    derivation: &'a Derivation,
+    pub(super) derivation: &'a Derivation,
     point: &'a Point<'a>,
     errors: Errors<'a>,
     /// F
@@ -131,6 +133,31 @@ impl<'a> Oracle<'a> {
             })
         };
         self.derivation.outputs.iter().map(output).collect()
+    }
+
+    /// The values of expressions.
+    pub(super) fn values(&self, expressions: &[Expression]) -> Vec<f64> {
+        expressions.iter().map(|expression| self.evaluate(expression)).collect()
+    }
+
+    /// The derivatives of expressions by the entries of the state, expression by expression, in 256 bits.
+    pub(super) fn derivatives(&self, expressions: &[Expression]) -> Vec<f64> {
+        let symbols = &self.derivation.symbols;
+        let value = |symbol| Real::from(self.point.symbol(symbol));
+        let at = At { value, is_variable: |symbol| symbols.is_state(symbol) };
+        let row = |expression: &Expression| {
+            let differentiated = at.differentiate(expression);
+            let entry = |state: Symbol| match &differentiated {
+                Some(of) => of.gradient.get(&state).map_or(0.0, |entry| entry.to_f64() * (1.0 + self.error())),
+                None => f64::NAN,
+            };
+            symbols.states().map(entry).collect::<Vec<_>>()
+        };
+        expressions.iter().flat_map(row).collect()
+    }
+
+    fn error(&self) -> f64 {
+        self.errors.map_or(0.0, |error| error())
     }
 
     /// grad V

@@ -1,6 +1,6 @@
 //! Programs held against the mathematics that they came from.
 
-use super::functions::{FUNCTIONS, Form, Function};
+use super::functions::{Form, Function};
 use super::interpret::{TRIALS, inputs, interpret, rounding, spread, weigh};
 use super::oracle::{Oracle, consistent_violation};
 use super::scaling::balanced;
@@ -23,7 +23,7 @@ const BALANCED: usize = 6;
 /// with numbers at which every term matters; `Err` names the first function with an entry that differs by more than rounding,
 /// which is a bug of the compiler. `Ok` names the functions that are defined at none of these points, and so were not compared.
 pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'static str>, Fault> {
-    let mut unverified: Vec<&'static str> = FUNCTIONS.iter().map(|function| function.name).collect();
+    let mut unverified: Vec<&'static str> = programs.functions().map(|(function, _)| function.name).collect();
     let sizes: Vec<Sizes> =
         balanced(derivation, BALANCED).into_iter().map(|sizes| with_integrals(derivation, sizes)).collect();
     let scaled = sizes.iter().zip(101..).map(|(sizes, seed)| Point::sized(seed, sizes));

@@ -1,0 +1,80 @@
+//! What a discrete Hamel integrator takes: (q, p) and its rates as functions of (q, xi), and their derivatives.
+
+use super::fields::Parts;
+use super::lower::Lowering;
+use super::tangent::jacobian;
+use super::{Program, Value};
+use crate::derivation::{Derivation, Field, Hamel, Role};
+use crate::expression::{Expression, Symbol};
+
+/// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions.
+pub(super) fn is_discretised(derivation: &Derivation) -> bool {
+    derivation.hamel.is_some() && !derivation.integrals.rows().any(|integral| integral.kind.has_reaction())
+}
+
+/// (q, p), entry by entry in the order of the state.
+pub(super) fn momentum_state_of(derivation: &Derivation) -> Vec<Expression> {
+    let momentum = |state: Symbol, hamel: &Hamel| entry(&hamel.momenta, state);
+    of_states(derivation, |state| Expression::from(state), momentum)
+}
+
+/// (q', p'), entry by entry in the order of the state.
+pub(super) fn momentum_rates_of(derivation: &Derivation) -> Vec<Expression> {
+    let rate = |state: Symbol| match &derivation.field {
+        Field::Implicit(implicit) => implicit.rates[state].clone(),
+        Field::Given(_) | Field::Dirac(_) => Expression::zero(),
+    };
+    of_states(derivation, rate, |state, hamel| entry(&hamel.forces, state))
+}
+
+fn entry(list: &[(Symbol, Expression)], state: Symbol) -> Expression {
+    let found = list.iter().find(|(velocity, _)| *velocity == state);
+    found.map_or_else(Expression::zero, |(_, value)| value.clone())
+}
+
+fn of_states(
+    derivation: &Derivation,
+    of_position: impl Fn(Symbol) -> Expression,
+    of_velocity: impl Fn(Symbol, &Hamel) -> Expression,
+) -> Vec<Expression> {
+    let Some(hamel) = &derivation.hamel else { return Vec::new() };
+    let entry = |state: Symbol| match derivation.symbols[state].role {
+        Role::Velocity => of_velocity(state, hamel),
+        _ => of_position(state),
+    };
+    derivation.symbols.states().map(entry).collect()
+}
+
+pub(super) fn momentum_state(parts: &Parts<'_>) -> Program {
+    values(parts, &momentum_state_of(parts.derivation))
+}
+
+pub(super) fn momentum_rates(parts: &Parts<'_>) -> Program {
+    values(parts, &momentum_rates_of(parts.derivation))
+}
+
+pub(super) fn momentum_state_jacobian(parts: &Parts<'_>) -> Program {
+    derivatives(parts, &momentum_state_of(parts.derivation))
+}
+
+pub(super) fn momentum_rates_jacobian(parts: &Parts<'_>) -> Program {
+    derivatives(parts, &momentum_rates_of(parts.derivation))
+}
+
+fn values(parts: &Parts<'_>, expressions: &[Expression]) -> Program {
+    let mut lowering = parts.lowering();
+    let outputs = lowered(&mut lowering, expressions);
+    lowering.builder.finish(outputs)
+}
+
+fn derivatives(parts: &Parts<'_>, expressions: &[Expression]) -> Program {
+    let mut lowering = parts.lowering();
+    let values = lowered(&mut lowering, expressions);
+    let states: Vec<Symbol> = parts.derivation.symbols.states().collect();
+    let outputs = jacobian(&mut lowering, &values, &states);
+    lowering.builder.finish(outputs)
+}
+
+fn lowered(lowering: &mut Lowering, expressions: &[Expression]) -> Vec<Value> {
+    expressions.iter().map(|expression| lowering.lower(expression)).collect()
+}

@@ -1,0 +1,177 @@
+//! Derivatives of programs, by automatic differentiation forwards: the rules of differentiation applied to instructions.
+
+use std::collections::BTreeMap;
+
+use super::lower::Lowering;
+use super::{Builder, Input, Instruction, Value};
+use crate::expression::{Function, Symbol};
+
+/// The derivatives of a value by entries of the state that do not vanish identically.
+type Tangent = BTreeMap<Symbol, Value>;
+
+/// The derivative of each value by each of the entries of the state, value by value. Nothing depends on a feedback law.
+pub(super) fn jacobian(lowering: &mut Lowering, values: &[Value], states: &[Symbol]) -> Vec<Value> {
+    let builder = &mut lowering.builder;
+    let last = values.iter().map(|value| value.index()).max().map_or(0, |last| last + 1);
+    let mut tangents: Vec<Tangent> = Vec::with_capacity(last);
+    for index in 0..last {
+        let tangent = tangent(builder, Value::at(index), &tangents);
+        tangents.push(tangent);
+    }
+    let zero = builder.constant(0.0);
+    let row = |value: &Value| {
+        let tangent = &tangents[value.index()];
+        states.iter().map(|state| tangent.get(state).copied().unwrap_or(zero)).collect::<Vec<_>>()
+    };
+    values.iter().flat_map(row).collect()
+}
+
+fn tangent(builder: &mut Builder, value: Value, tangents: &[Tangent]) -> Tangent {
+    let of = |value: Value| &tangents[value.index()];
+    match builder.instruction(value) {
+        Instruction::Input(Input::State(symbol)) => Tangent::from([(symbol, builder.constant(1.0))]),
+        Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
+            Tangent::new()
+        }
+        Instruction::Add(a, b) => combined(builder, of(a), of(b), Builder::add),
+        Instruction::Sub(a, b) => combined(builder, of(a), of(b), Builder::sub),
+        Instruction::Neg(a) => mapped(builder, of(a), |builder, entry| builder.neg(entry)),
+        Instruction::Mul(a, b) => product(builder, (a, of(a)), (b, of(b))),
+        // d(a/b) = (da - (a/b) db)/b
+        Instruction::Div(a, b) => {
+            let moved = scaled(builder, of(b), value);
+            let numerator = combined(builder, of(a), &moved, Builder::sub);
+            mapped(builder, &numerator, |builder, entry| builder.push(Instruction::Div(entry, b)))
+        }
+        // d(1/a) = -(1/a)^2 da
+        Instruction::Recip(a) => {
+            let square = builder.mul(value, value);
+            let slope = builder.neg(square);
+            scaled(builder, of(a), slope)
+        }
+        // d sqrt(a) = da / (2 sqrt(a))
+        Instruction::Sqrt(a) => {
+            let reciprocal = builder.recip(value);
+            let half = builder.constant(0.5);
+            let slope = builder.mul(half, reciprocal);
+            scaled(builder, of(a), slope)
+        }
+        Instruction::MulAdd(a, b, c) => {
+            let product = product(builder, (a, of(a)), (b, of(b)));
+            combined(builder, &product, of(c), Builder::add)
+        }
+        Instruction::NegMulAdd(a, b, c) => {
+            let product = product(builder, (a, of(a)), (b, of(b)));
+            combined(builder, of(c), &product, Builder::sub)
+        }
+        Instruction::MulSub(a, b, c) => {
+            let product = product(builder, (a, of(a)), (b, of(b)));
+            combined(builder, &product, of(c), Builder::sub)
+        }
+        Instruction::NegMulSub(a, b, c) => {
+            let product = product(builder, (a, of(a)), (b, of(b)));
+            let sum = combined(builder, &product, of(c), Builder::add);
+            mapped(builder, &sum, |builder, entry| builder.neg(entry))
+        }
+        Instruction::Unary(function, a) => {
+            if of(a).is_empty() {
+                return Tangent::new();
+            }
+            let slope = slope(builder, function, a, value);
+            scaled(builder, of(a), slope)
+        }
+        Instruction::Binary(function, a, b) => {
+            let [by_a, by_b] = slopes(builder, function, a, b, value);
+            let (first, second) = (scaled(builder, of(a), by_a), scaled(builder, of(b), by_b));
+            combined(builder, &first, &second, Builder::add)
+        }
+    }
+}
+
+/// The derivative of a function of one argument.
+fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> Value {
+    let one = builder.constant(1.0);
+    let call = |builder: &mut Builder, function| builder.push(Instruction::Unary(function, a));
+    match function {
+        Function::Abs => builder.push(Instruction::Div(a, value)),
+        Function::Sin => call(builder, Function::Cos),
+        Function::Cos => {
+            let sine = call(builder, Function::Sin);
+            builder.neg(sine)
+        }
+        // 1 + tan^2
+        Function::Tan => {
+            let square = builder.mul(value, value);
+            builder.add(one, square)
+        }
+        Function::Asin | Function::Acos => {
+            let square = builder.mul(a, a);
+            let rest = builder.sub(one, square);
+            let root = builder.push(Instruction::Sqrt(rest));
+            let slope = builder.recip(root);
+            if function == Function::Asin { slope } else { builder.neg(slope) }
+        }
+        Function::Atan => {
+            let square = builder.mul(a, a);
+            let sum = builder.add(one, square);
+            builder.recip(sum)
+        }
+        Function::Sinh => call(builder, Function::Cosh),
+        Function::Cosh => call(builder, Function::Sinh),
+        // 1 - tanh^2
+        Function::Tanh => {
+            let square = builder.mul(value, value);
+            builder.sub(one, square)
+        }
+        Function::Exp => value,
+        // Functions of two arguments have their own rule.
+        Function::Ln | Function::Atan2 | Function::Powf => builder.recip(a),
+    }
+}
+
+/// The derivatives of a function of two arguments.
+fn slopes(builder: &mut Builder, function: Function, a: Value, b: Value, value: Value) -> [Value; 2] {
+    if function == Function::Atan2 {
+        let (y, x) = (builder.mul(a, a), builder.mul(b, b));
+        let square = builder.add(x, y);
+        let weight = builder.recip(square);
+        let (by_a, by_b) = (builder.mul(b, weight), builder.mul(a, weight));
+        return [by_a, builder.neg(by_b)];
+    }
+    // a^b: b a^(b - 1) and a^b ln a
+    let one = builder.constant(1.0);
+    let lower = builder.sub(b, one);
+    let power = builder.push(Instruction::Binary(Function::Powf, a, lower));
+    let logarithm = builder.push(Instruction::Unary(Function::Ln, a));
+    [builder.mul(b, power), builder.mul(value, logarithm)]
+}
+
+fn scaled(builder: &mut Builder, tangent: &Tangent, factor: Value) -> Tangent {
+    mapped(builder, tangent, |builder, entry| builder.mul(factor, entry))
+}
+
+fn mapped(builder: &mut Builder, tangent: &Tangent, map: impl Fn(&mut Builder, Value) -> Value) -> Tangent {
+    tangent.iter().map(|(symbol, entry)| (*symbol, map(builder, *entry))).collect()
+}
+
+/// a db + b da
+fn product(builder: &mut Builder, (a, da): (Value, &Tangent), (b, db): (Value, &Tangent)) -> Tangent {
+    let (first, second) = (scaled(builder, db, a), scaled(builder, da, b));
+    combined(builder, &first, &second, Builder::add)
+}
+
+/// The sum or the difference of two tangents.
+fn combined(
+    builder: &mut Builder,
+    a: &Tangent,
+    b: &Tangent,
+    combine: fn(&mut Builder, Value, Value) -> Value,
+) -> Tangent {
+    let mut all = a.clone();
+    for (symbol, &entry) in b {
+        let zero = builder.constant(0.0);
+        let own = all.get(symbol).copied().unwrap_or(zero);
+        all.insert(*symbol, combine(builder, own, entry));
+    }
+    all
+}

@@ -1,0 +1,62 @@
+//! Runs of the discrete Hamel integrator.
+
+use std::cell::Cell;
+
+use super::course::{Audit, Course, Steps};
+use super::run::Run;
+use super::sampling::SampleTimes;
+use super::schedule::Schedule;
+use crate::error::Error;
+use crate::failure::StepFailure;
+use crate::hamel::{Advanced, Carried, DiscreteHamel, advance};
+use crate::linear::{filled, from_slice};
+use crate::system::{FeedbackSystem, Vector};
+
+impl<S: FeedbackSystem> Course<'_, S> {
+    /// A run by steps of one size of the discrete Hamel integrator.
+    pub(super) fn with_hamel_steps(
+        self,
+        system: &S,
+        schedule: Schedule,
+        times: Option<&SampleTimes>,
+    ) -> Result<Run<S>, Error> {
+        let state = self.state();
+        // Refuses systems that have no such integrator.
+        DiscreteHamel::new(system, state)?;
+        let system = system.prepare();
+        let carried = match self.momenta() {
+            Some([node, excess]) => Carried { node: from_slice(node), excess: from_slice(excess) },
+            None => Carried::at::<S>(&system, &state),
+        };
+        let (carried, end) = (Cell::new(carried), Cell::new(state));
+        let step = |x: &mut Vector<S>, h: f64| -> Result<(), StepFailure> {
+            // What is carried belongs to the end of the last step: a projection makes it another state.
+            let own = if *x == end.get() { carried.get() } else { Carried::at::<S>(&system, x) };
+            let Advanced { state, carried: next, .. } = advance::<S>(&system, x, &own, h)?;
+            carried.set(next);
+            end.set(state);
+            *x = state;
+            Ok(())
+        };
+        let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
+        self.with_fixed_steps(
+            schedule,
+            times,
+            audit,
+            Steps {
+                alone: &step,
+                // It estimates no error: every entry counts alike.
+                projected: &|projector, x, h| {
+                    step(x, h)?;
+                    Ok(projector.project(&filled(1.0), x))
+                },
+                between: &|x, h| {
+                    *x = advance::<S>(&system, x, &Carried::at::<S>(&system, x), h)?.state;
+                    Ok(())
+                },
+                evaluations: 1,
+                carried: Some(&carried),
+            },
+        )
+    }
+}
