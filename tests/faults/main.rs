@@ -13,7 +13,7 @@ mod magnitudes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fbint_macros_core::check::{self, Verdict};
-use fbint_macros_core::derivation::{Constraints, Derivation, Field, IntegralId};
+use fbint_macros_core::derivation::{Constraints, Derivation, Field, Implicit, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
     FUNCTIONS, INTEGRALS, Input, Instruction, JACOBIAN, Program, Programs, VECTOR_FIELD, Value, assemble, verify,
@@ -290,6 +290,21 @@ mod derivations {
                     return format!("rates {index} and {other} exchanged");
                 }
                 format!("rate {index}: {}", break_expression(&mut rates[Symbol::at(index)], random))
+            }
+            Field::Implicit(Implicit { systems, rates }) => {
+                let index = random.index(systems.len() + 1);
+                match systems.get_mut(index) {
+                    Some(system) if random.index(2) == 0 => {
+                        format!("system {index}, matrix {}", break_matrix(&mut system.matrix, 1, random))
+                    }
+                    Some(system) => {
+                        format!("system {index}, right side {}", break_vector(&mut system.right_side, random))
+                    }
+                    None => {
+                        let index = random.index(rates.len());
+                        format!("rate {index}: {}", break_expression(&mut rates[Symbol::at(index)], random))
+                    }
+                }
             }
             Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) if !a.is_empty() => {
                 match random.index(3) {

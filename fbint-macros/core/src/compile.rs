@@ -76,6 +76,7 @@ fn findings(messages: Messages<'_>, origin: &Origin, undefined: Vec<Doubt>) -> s
         involution: involution.clone(),
         rank: proofs::rank(derivation),
         roots: elaborate::roots(&messages.model.problem),
+        velocity_constraints: messages.velocity_constraints(),
         doubts: [undefined, origin.doubts.clone()].concat(),
     })
 }

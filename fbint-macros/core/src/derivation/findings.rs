@@ -47,8 +47,19 @@ pub struct Findings {
     pub rank: Rank,
     /// Constraints whose declaration takes a root of something that depends on the state.
     pub roots: Vec<IntegralId>,
+    /// The velocity constraints, if there are any.
+    pub velocity_constraints: Option<VelocityConstraints>,
     /// What looks like a mistake and was not proved to be one.
     pub doubts: Vec<Doubt>,
+}
+
+/// All velocity constraints of a system, held by reactions or put to zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VelocityConstraints {
+    /// Their names.
+    pub names: Vec<String>,
+    /// Whether they are integrable (Frobenius): rates of functions of the coordinates, or combinations of such.
+    pub are_holonomic: bool,
 }
 
 /// What a search among states suggests. Nothing was found where something should be, which proves nothing: a domain may be

@@ -7,8 +7,8 @@ use super::frame::constant_combination;
 use super::hamel::directions;
 use super::{Row, along, entry, motion, rows};
 use crate::derivation::{
-    Derivation, Field, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian, Problem, Role, Structure,
-    Symbols,
+    Derivation, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
+    Problem, Role, Structure, Symbols,
 };
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
@@ -20,6 +20,8 @@ const STATES: usize = 3;
 const TRIED: usize = 40;
 /// What is smaller, relative to rows and columns of size one, is zero.
 const NEGLIGIBLE: f64 = 1e-11;
+/// Derivatives of forms that are smaller, relative to the largest one, are zero.
+const NEGLIGIBLE_RATE: f64 = 1e-9;
 
 /// Which of several constraints, each with all of its entries, the velocities keep by themselves wherever all of them hold.
 pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[Vec<&Expression>]) -> Vec<bool> {
@@ -117,6 +119,110 @@ pub(crate) fn dependent_rows(problem: &Problem) -> Option<Vec<IntegralId>> {
     let vectors: Vec<Vec<f64>> = sample_points().map(dependent).collect::<Option<_>>()?;
     let involved = rows.iter().zip(vectors.first()?).filter(|(_, share)| share.abs() > 1e-6);
     Some(involved.map(|((id, _), _)| *id).collect())
+}
+
+/// Whether the velocity constraints are integrable, if there are any: whether d w (X, Y) = 0 for each of their forms w and all X and Y
+/// that they allow (Frobenius). In a frame, d w (u_i, u_j) = u_i[w_j] - u_j[w_i] - c^a_ij w_a.
+pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
+    let symbols = &problem.symbols;
+    let one = |symbol: Symbol| Row::from([(symbol, Expression::one())]);
+    let vanishing = symbols.with(|role| matches!(role, Role::Vanishing { .. }));
+    let held = problem.reactions.iter().map(|reaction| reaction.along.iter().cloned().collect());
+    let forms: Vec<Row> = vanishing.into_iter().map(one).chain(held).collect();
+    if forms.is_empty() {
+        return None;
+    }
+    let (frame, brackets) = match &problem.dynamics {
+        Dynamics::Lagrangian(lagrangian) => (directions(symbols, lagrangian)?, &lagrangian.brackets[..]),
+        _ => {
+            let coordinates = symbols.with(|role| matches!(role, Role::Coordinate { .. }));
+            (coordinates.into_iter().map(|x| (x, one(x))).collect(), &[][..])
+        }
+    };
+    let frame = OfFrame { symbols, directions: frame, brackets };
+    let forms: Vec<Form> = forms.iter().map(|form| frame.form(form)).collect::<Option<_>>()?;
+    Some(sample_points().all(|point| {
+        let value = |entry: &Expression| point.evaluate(entry);
+        let allowed = kernel(forms.iter().map(|form| form.entries.iter().map(value).collect()).collect());
+        forms.iter().all(|form| form.is_closed_on(&allowed, &value))
+    }))
+}
+
+/// Directions and their brackets.
+struct OfFrame<'a> {
+    symbols: &'a Symbols,
+    directions: BTreeMap<Symbol, Row>,
+    brackets: &'a [FrameBracket],
+}
+
+/// w_i, and d w (u_i, u_j) by the places i < j.
+struct Form {
+    entries: Vec<Expression>,
+    derivative: Vec<(usize, usize, Expression)>,
+}
+
+impl OfFrame<'_> {
+    fn form(&self, row: &Row) -> Option<Form> {
+        let axes: Vec<Symbol> = self.directions.keys().copied().collect();
+        let mut derivative = Vec::new();
+        for (place, &i) in axes.iter().enumerate() {
+            for (other, &j) in axes.iter().enumerate().skip(place + 1) {
+                derivative.push((place, other, self.derivative(row, i, j)?));
+            }
+        }
+        Some(Form { entries: axes.iter().map(|axis| entry(row, *axis)).collect(), derivative })
+    }
+
+    /// d w (u_i, u_j)
+    fn derivative(&self, form: &Row, i: Symbol, j: Symbol) -> Option<Expression> {
+        let moved = |by: Symbol, of: Symbol| {
+            let slopes = derivative::gradient(&entry(form, of), |symbol| self.symbols.is_state(symbol))?;
+            Some(along(&self.directions[&by], |x| entry(&slopes, x)))
+        };
+        let bracket = self.brackets.iter().find(|bracket| bracket.of == (i, j));
+        let coefficients = bracket.map_or(&[][..], |bracket| &bracket.coefficients);
+        let turned = coefficients.iter().map(|(a, c)| c.clone() * entry(form, *a));
+        Some(moved(i, j)? - moved(j, i)? - Expression::sum(turned))
+    }
+}
+
+impl Form {
+    /// Whether d w (X, Y) = 0 for all of these vectors at a point.
+    fn is_closed_on(&self, allowed: &[Vec<f64>], value: &impl Fn(&Expression) -> f64) -> bool {
+        let terms: Vec<(usize, usize, f64)> =
+            self.derivative.iter().map(|(i, j, entry)| (*i, *j, value(entry))).collect();
+        let scale = terms.iter().fold(1.0, |scale: f64, (.., entry)| scale.max(entry.abs()));
+        let mut pairs = allowed.iter().enumerate().flat_map(|(k, x)| allowed[k + 1..].iter().map(move |y| (x, y)));
+        pairs.all(|(x, y)| {
+            let product = |(i, j, entry): &(usize, usize, f64)| entry * (x[*i] * y[*j] - x[*j] * y[*i]);
+            terms.iter().map(product).sum::<f64>().abs() <= NEGLIGIBLE_RATE * scale
+        })
+    }
+}
+
+/// Vectors that span what a matrix takes to zero.
+fn kernel(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    let width = rows.first().map_or(0, Vec::len);
+    let mut pivots: Vec<usize> = Vec::new();
+    for column in 0..width {
+        let step = pivots.len();
+        let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
+        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else { continue };
+        rows.swap(step, pivot);
+        let source = rows[step].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != step) {
+            let factor = row[column] / source[column];
+            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
+        }
+        pivots.push(column);
+    }
+    let vector = |column: usize| {
+        let mut vector = vec![0.0; width];
+        vector[column] = 1.0;
+        pivots.iter().zip(&rows).for_each(|(&pivot, row)| vector[pivot] = -row[column] / row[pivot]);
+        vector
+    };
+    (0..width).filter(|column| !pivots.contains(column)).map(vector).collect()
 }
 
 /// A vector that a matrix takes to zero, its columns scaled to size one, if there is one.

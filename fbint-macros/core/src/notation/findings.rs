@@ -3,6 +3,7 @@
 use super::{Equation, Notation, Section, Style, short};
 use crate::derivation::{
     Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, IntegralId, Involution, Rank,
+    VelocityConstraints,
 };
 use crate::expression::Expression;
 use crate::table::Table;
@@ -84,6 +85,11 @@ impl Notation<'_> {
             && a.len() > 1
         {
             sections.push(("Pattern of A".to_owned(), self.pattern(a)));
+        }
+        if let Some(VelocityConstraints { names, are_holonomic }) = &findings.velocity_constraints {
+            let word = if *are_holonomic { "holonomic" } else { "nonholonomic" };
+            let line = (self.printer.text(&names.join(", ")), self.printer.text(word));
+            sections.push(("Velocity constraints".to_owned(), vec![line]));
         }
         let notes = self.notes(findings);
         if !notes.is_empty() {
@@ -193,6 +199,15 @@ impl Notation<'_> {
         if !needless.is_empty() {
             let verb = if needless.len() == 1 { "is" } else { "are" };
             notes.push(format!("{} {verb} proved: `assume` is not needed", self.quoted(&needless)));
+        }
+        if let Some(VelocityConstraints { names, are_holonomic: true }) = &findings.velocity_constraints {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            let (verb, what) = if names.len() == 1 { ("is", "it as a") } else { ("are", "each as a") };
+            notes.push(format!(
+                "{} {verb} holonomic in disguise: functions of the coordinates stay what they are at the start; declare {what} \
+                 `constraint` to fix them",
+                names.join(", ")
+            ));
         }
         for &id in &findings.roots {
             notes.push(format!(

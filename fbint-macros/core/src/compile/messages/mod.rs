@@ -11,12 +11,13 @@ use proc_macro2::Span;
 use syn::spanned::Spanned;
 
 pub(super) use self::definedness::undefined;
-use crate::derivation::IntegralId;
+use crate::derivation::{IntegralId, VelocityConstraints};
 use crate::elaborate::Model;
 use crate::expression::Symbol;
+use crate::implicit::are_integrable;
 use crate::prepared::{Surroundings, Trouble};
 use crate::program::Fault;
-use crate::syntax::Declaration;
+use crate::syntax::{Declaration, plain};
 
 /// Words mistakes of one model, each at the place where it is declared.
 #[derive(Clone, Copy)]
@@ -65,6 +66,13 @@ impl Messages<'_> {
         let rate = rates.into_iter().find(|rate| rate.name == *variable);
         let span = rate.map_or_else(|| self.declaration.item.ident.span(), |rate| rate.name.span());
         (format!("the rate of {}", self.state(state)), span)
+    }
+
+    /// What is known of the velocity constraints.
+    pub(super) fn velocity_constraints(&self) -> Option<VelocityConstraints> {
+        let names = self.declaration.velocity_constraints.iter().map(|named| plain(&named.name)).collect();
+        let are_holonomic = are_integrable(&self.model.problem)?;
+        Some(VelocityConstraints { names, are_holonomic })
     }
 
     /// The name of an entry of the state in quotes.
