@@ -15,6 +15,7 @@ mod lower;
 mod monomial;
 mod multipliers;
 mod normalise;
+mod number;
 mod optimise;
 mod oracle;
 mod projection;
