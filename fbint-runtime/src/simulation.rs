@@ -255,7 +255,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// # Errors
     ///
-    /// If the gains, the method, the end, the interval or the times of samples are out of range; if no further step can be made, see
+    /// If the gains, the method, the end, the interval or the times of samples are out of range; if states are projected, and constraints
+    /// of a field that is given are too nearly dependent at the start for that; if no further step can be made, see
     /// [`Integrator::step`]; if the snapshot to resume from is of another run; or if the solution blows up: its state is no
     /// longer finite, or an integral is too far from its target.
     ///
