@@ -4,25 +4,43 @@
 //! cancel in g: a start typed with eight digits passes, and one that is off by a few lengths does not, whatever its units.
 //! An entry that should be 0 may be off by what rounding makes of the largest entry.
 //!
+//! Where constraints are nearly dependent, as c = x + y and d = x + y + 1e-6 z, each may be that small though z is far from 0. So
+//! the way to the constraint set is looked at, too: the shortest dx that solves the linearised constraints, each entry in units of its
+//! size. A part in ten thousand is too far.
+//!
 //! The search is Gauss-Newton with Levenberg's damping. Each step is the shortest that solves the linearised constraints,
 //! dx = -D^T (D D^T + mu I)^-1 g, where D holds the gradients with the columns of held entries struck out; mu shrinks while
-//! steps succeed, so that the end is quadratic, and keeps steps bounded where D loses rank. Where a violated constraint has no
+//! steps succeed, so that the end is quadratic, and keeps steps bounded where D loses rank. It is computed from orthonormal rows of
+//! D, because D D^T has the square of its condition number. A step succeeds if it leaves smaller violations or a shorter way, by the
+//! gradients where it began: where constraints are nearly dependent, one of the two says little. Where a violated constraint has no
 //! gradient at all in the free entries, as |q|^2 - 1 has none in q_2 at q_2 = 0, these are nudged first.
 
 use crate::dependence::Dependence;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::extremes::Extremes;
-use crate::linear::{Cholesky, dot, filled, largest, sum, times_transposed};
+use crate::linear::{Orthonormal, dot, filled, largest, sum};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector};
 
 const TOLERANCE: f64 = 1e-8;
 /// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
 const SMALLEST_ENTRY: f64 = 1e-3;
 /// Below this pivot ratio multipliers have no more than four digits, and a start is as good as singular.
 const SINGULAR: f64 = 1e-12;
+/// How far from the constraint set a start may be, in units of the sizes of its entries: farther than any start of eight digits is, of
+/// which an entry that should be 0 may be off by 1e-8 of the largest.
+const FARTHEST: f64 = 1e-4;
+/// Gradients that differ by less than this part of their size tell nothing of that way: rounding of constraints would be taken for one.
+const INDISTINCT: f64 = 3e-11;
+/// The part of a gradient that is across the others, below which more than half of a violation across is left by a projection, which
+/// adds 1e-10 of the diagonal to DF S DF^T.
+const ACROSS: f64 = 1e-5;
+/// What is across the others by this much is rounding: the constraint is implied by the others, and does no harm.
+const IMPLIED: f64 = 1e-14;
 const MAX_ITERATIONS: u32 = 200;
+/// The least mu. Gradients of length 1 that differ by 1e-9 are told apart, and those that differ by rounding are not.
+const LEAST_DAMPING: f64 = 1e-20;
 /// How far an entry is nudged out of a state in which a gradient vanishes, relative to its size.
 const NUDGE: f64 = 0.1;
 
@@ -101,12 +119,19 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
         let mut iterations = 0;
         while iterations < MAX_ITERATIONS && largest(&g) > f64::EPSILON && damping < 1e6 {
             iterations += 1;
-            let trial = sum(&x, -1.0, &self.step(&system, &x, damping));
+            let jacobian = system.integrals_jacobian(&x);
+            let trial = sum(&x, -1.0, &self.step(&jacobian, &system.integrals(&x), damping));
             let distances_of_trial = square_of_distances::<S>(&system, &trial);
-            if distances_of_trial < distances {
+            // What is left of the way, by the gradients here: where constraints are nearly dependent, their distances say little.
+            let way = |at: &Vector<S>| {
+                let step = self.step(&jacobian, &system.integrals(at), LEAST_DAMPING);
+                dot(&step, &step)
+            };
+            let is_nearer = distances_of_trial < distances || way(&trial) < way(&x);
+            if is_nearer && distances_of_trial.is_finite() {
                 (x, distances) = (trial, distances_of_trial);
                 g = scaled_constraints::<S>(&system, &x);
-                damping = (damping * 0.1).max(1e-15);
+                damping = (damping * 0.1).max(LEAST_DAMPING);
             } else {
                 damping *= 10.0;
             }
@@ -142,10 +167,10 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
         nudged
     }
 
-    /// The damped step back to x, with each row of D scaled to length 1 so that the damping has no unit.
-    fn step(&self, system: &S::Prepared<f64>, x: &Vector<S>, damping: f64) -> Vector<S> {
-        let jacobian = system.integrals_jacobian(x);
-        let mut residual = system.integrals(x);
+    /// The damped step that these gradients and values of the integrals ask for, with each row of D scaled to length 1 so that the
+    /// damping has no unit.
+    fn step(&self, jacobian: &Integrals<S, Vector<S>>, integrals: &Integrals<S>, damping: f64) -> Vector<S> {
+        let mut residual = *integrals;
         let d = Integrals::<S, Vector<S>>::from_fn(|i| {
             if !S::INTEGRALS[i].kind.is_constraint() {
                 residual[i] = 0.0;
@@ -159,9 +184,8 @@ impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
             residual[i] /= length;
             Entries::from_fn(|j| row[j] / length)
         });
-        let entry = |i: usize, j: usize| dot(&d[i], &d[j]) + if i == j { damping } else { 0.0 };
-        let factor = Cholesky::<Integrals<S, Integrals<S>>>::new(S::INTEGRALS.len(), entry);
-        let step: Vector<S> = times_transposed(&d, &factor.solve(&residual));
+        let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(d, Scalar::sqrt(damping));
+        let (step, _): (Vector<S>, _) = rows.shortest(&residual);
         if step.as_ref().iter().all(|entry| entry.is_finite()) { step } else { filled(0.0) }
     }
 }
@@ -200,11 +224,111 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
     if let Some(dependence) = Dependence::find::<S>(&system, 0.0, start, SINGULAR) {
         return Err(Error::DependentConstraints { dependence });
     }
+    check_distance::<S>(&system, start)?;
     let field = system.vector_field(start);
     if let Some((&value, entry)) = field.as_ref().iter().zip(S::STATE).find(|(rate, _)| !rate.is_finite()) {
         return Err(Error::Rate { name: entry.name, value, extremes });
     }
     Ok(Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] }))
+}
+
+/// Refuses a start from which the way to the constraint set is long, although no constraint is violated by much. The constraint that has
+/// the largest share in the square of the way is named.
+fn check_distance<S: FeedbackSystem>(system: &S::Prepared<f64>, start: &Vector<S>) -> Result<(), Error> {
+    let violation = scaled_constraints::<S>(system, start);
+    let (way, multipliers) = way_back::<S>(system, start);
+    let distance = Scalar::sqrt(dot::<Vector<S>, f64>(&way, &way));
+    if distance <= FARTHEST || !distance.is_finite() {
+        return Ok(());
+    }
+    let share = |i: &usize| multipliers[*i] * violation[*i];
+    let worst = (0..S::INTEGRALS.len()).max_by(|i, j| share(i).total_cmp(&share(j))).unwrap_or(0);
+    let value = system.integrals(start)[worst];
+    Err(Error::OffConstraint { name: S::INTEGRALS[worst].name, value, tolerance: value.abs() * FARTHEST / distance })
+}
+
+/// The way to the constraint set, each entry in units of its size, and the multipliers of the scaled constraints that make it up.
+fn way_back<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> (Vector<S>, Integrals<S>) {
+    let rows = scaled_rows::<S>(system, x);
+    let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(rows, INDISTINCT);
+    rows.shortest(&scaled_constraints::<S>(system, x))
+}
+
+/// Refuses a start at which constraints of a field that is given are nearly dependent, for what takes the inverse of the damped
+/// DF S DF^T: with S = 1, or with any S that follows from errors, where they have to be so both in the numbers of the entries and in
+/// units of their sizes.
+///
+/// What the others imply is not refused, nor what they imply on the constraint set alone, such as det R = 1 where R^T R = 1:
+/// gradients are compared there.
+pub(crate) fn check_distinct<S: FeedbackSystem>(system: &S, start: &Vector<S>, is_any: bool) -> Result<(), Error> {
+    if S::STATE.iter().any(|entry| entry.role != StateRole::Variable) {
+        return Ok(());
+    }
+    let system = system.prepare();
+    let ((way, _), sizes) = (way_back::<S>(&system, start), sizes::<S>(start));
+    let on_the_set = Vector::<S>::from_fn(|j| start[j] - way[j] * sizes[j]);
+    let scaled = scaled_rows::<S>(&system, &on_the_set);
+    let rows = Integrals::<S, Vector<S>>::from_fn(|i| Entries::from_fn(|j| scaled[i][j] / sizes[j]));
+    match nearest_dependence::<S>(rows) {
+        Some(dependence) if !is_any || nearest_dependence::<S>(scaled).is_some() => {
+            Err(Error::IndistinctConstraints { dependence })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The first row that is nearly, but not by rounding alone, a combination of rows before it.
+fn nearest_dependence<S: FeedbackSystem>(mut rows: Integrals<S, Vector<S>>) -> Option<Dependence> {
+    // Row i, of length 1, is the sum of lower[i][j] times row j as it is left. Rows that are implied are left as 0.
+    let mut lower = Integrals::<S, Integrals<S>>::from_fn(|_| filled(0.0));
+    let mut least: f64 = 1.0;
+    for i in 0..S::INTEGRALS.len() {
+        let length = Scalar::sqrt(dot(&rows[i], &rows[i]));
+        if !(length > 0.0 && length.is_finite()) {
+            rows[i] = filled(0.0);
+            continue;
+        }
+        rows[i] = Entries::from_fn(|j| rows[i][j] / length);
+        // What rounding leaves along the others after the first time is gone after the second.
+        for j in (0..i).chain(0..i) {
+            let share = dot(&rows[i], &rows[j]);
+            rows[i] = sum(&rows[i], -share, &rows[j]);
+            lower[i][j] += share;
+        }
+        let across = Scalar::sqrt(dot(&rows[i], &rows[i]));
+        if across * least <= IMPLIED {
+            rows[i] = filled(0.0);
+            continue;
+        }
+        if across < ACROSS {
+            let mut shares: Integrals<S> = filled(0.0);
+            shares[i] = 1.0;
+            for j in (0..i).rev().filter(|&j| lower[j][j] > 0.0) {
+                let known: f64 = (j + 1..=i).map(|k| shares[k] * lower[k][j]).sum();
+                shares[j] = -known / lower[j][j];
+            }
+            return Some(Dependence::among::<S>(0.0, across, (0..=i).map(|k| (k, shares[k]))));
+        }
+        rows[i] = Entries::from_fn(|j| rows[i][j] / across);
+        (lower[i][i], least) = (across, least.min(across));
+    }
+    None
+}
+
+/// The gradients of the constraints in units of their scales, by entries of the state in units of their sizes; 0 for other integrals.
+fn scaled_rows<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S, Vector<S>> {
+    let (jacobian, scales) = (system.integrals_jacobian(x), own_scales::<S>(system, x));
+    let sizes = sizes::<S>(x);
+    Entries::from_fn(|i| {
+        let is_constraint = S::INTEGRALS[i].kind.is_constraint();
+        Entries::from_fn(|j| if is_constraint { jacobian[i][j] * (sizes[j] / scales[i]) } else { 0.0 })
+    })
+}
+
+/// The size of each entry of a state, of which entries near 0 have a small part of the largest.
+fn sizes<S: FeedbackSystem>(x: &Vector<S>) -> Vector<S> {
+    let least = SMALLEST_ENTRY * largest(x);
+    Entries::from_fn(|j| x[j].abs().max(least))
 }
 
 /// The size of the terms that make up each integral near x, at least the size of the integral itself; 1 where there are none.
@@ -216,14 +340,13 @@ fn own_scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> In
     })
 }
 
-/// sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite. Entries near 0 count as a small part of the
-/// largest.
+/// sum_j |dF_i/dx_j| |x_j| of each integral, or 1 where that is not finite, with the sizes of entries for |x_j|.
 pub(crate) fn scales<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
     let jacobian = system.integrals_jacobian(x);
-    let least = SMALLEST_ENTRY * largest(x);
+    let sizes = sizes::<S>(x);
     Entries::from_fn(|i| {
-        let terms = jacobian[i].as_ref().iter().zip(x.as_ref());
-        let sum: f64 = terms.map(|(derivative, entry)| derivative.abs() * entry.abs().max(least)).sum();
+        let terms = jacobian[i].as_ref().iter().zip(sizes.as_ref());
+        let sum: f64 = terms.map(|(derivative, size)| derivative.abs() * size).sum();
         if sum.is_finite() { sum } else { 1.0 }
     })
 }

@@ -47,16 +47,25 @@ impl Dependence {
         let limit = if is_squared { limit.max(SQUARED) } else { limit };
         let (pivot_ratio, shares): (f64, Integrals<S>) =
             near_null_vector(entries, Integrals::<S, usize>::from_fn(|j| j), count, limit)?;
-        let least = SHARE * largest(&shares);
+        Some(Self::among::<S>(time, pivot_ratio, (0..count).map(|i| (rows[i], shares[i]))))
+    }
+
+    /// A dependence of the integrals with these shares in it.
+    pub(crate) fn among<S: FeedbackSystem>(
+        time: f64,
+        pivot_ratio: f64,
+        shares: impl Iterator<Item = (usize, f64)> + Clone,
+    ) -> Self {
+        let least = SHARE * shares.clone().fold(0.0, |largest: f64, (_, share)| largest.max(share.abs()));
         let mut names = [""; NAMED];
         let mut involved = 0;
-        for i in (0..count).filter(|&i| shares[i].abs() >= least) {
+        for (integral, _) in shares.filter(|(_, share)| share.abs() >= least) {
             if let Some(name) = names.get_mut(involved) {
-                *name = S::INTEGRALS[rows[i]].name;
+                *name = S::INTEGRALS[integral].name;
             }
             involved += 1;
         }
-        Some(Self { time, names, involved, pivot_ratio })
+        Self { time, names, involved, pivot_ratio }
     }
 
     /// The constraints that take part, the first four at most.

@@ -53,6 +53,16 @@ pub enum Error {
         /// Which, and how nearly.
         dependence: Dependence,
     },
+    /// The constraints of a field that is given are too nearly dependent at the start for a projection or a relaxation to hold each
+    /// of them.
+    #[error(
+        "at the start {dependence}, so that a projection or a relaxation does not hold what they differ by; declare what they \
+         differ by instead of one of them, or run without either"
+    )]
+    IndistinctConstraints {
+        /// Which, and how nearly.
+        dependence: Dependence,
+    },
     /// The field cannot be evaluated at the start.
     #[error(
         "the rate of `{name}` is {value:?} at the start{extremes}: the field is not defined there; start elsewhere or change the \

@@ -60,7 +60,8 @@ impl<S: FeedbackSystem> Gains<Diagonal<S>> {
 
 impl Gains<Relaxation> {
     /// K = (DF DF^T + e D)^-1 / tau: every violation decays as exp(-t / tau), whatever the integrals and their units, and nothing
-    /// in the field is faster than that. `tau` is a time; a few steps of the method are as fast as pays.
+    /// in the field is faster than that. `tau` is a time; a few steps of the method are as fast as pays. Constraints of a field that is
+    /// given are refused where they are too nearly dependent for that.
     pub const fn relaxation(tau: f64) -> Self {
         Self(Relaxation { tau })
     }

@@ -174,3 +174,54 @@ impl<R> Cholesky<R> {
         x
     }
 }
+
+/// The orthonormal rows Q of A = L Q, where A is a matrix beside a multiple of the identity, by the modified Gram-Schmidt process:
+/// what is computed with it depends on the condition number of the matrix, not on the square, as with the normal equations.
+pub(crate) struct Orthonormal<R, Q> {
+    /// The columns of Q that belong to the matrix.
+    rows: R,
+    lower: Q,
+}
+
+impl<R, Q> Orthonormal<R, Q> {
+    /// The rows of the matrix with `damping` times the identity beside them.
+    pub(crate) fn new<V: Entries<f64>, W: Entries<f64>>(mut rows: R, damping: f64) -> Self
+    where
+        R: Entries<V>,
+        Q: Entries<W>,
+    {
+        let mut beside = Q::from_fn(|i| W::from_fn(|j| if i == j { damping } else { 0.0 }));
+        let mut lower = Q::from_fn(|_| filled(0.0));
+        for i in 0..R::LEN {
+            for j in 0..i {
+                let share = dot(&rows[i], &rows[j]) + dot(&beside[i], &beside[j]);
+                (rows[i], beside[i]) = (sum(&rows[i], -share, &rows[j]), sum(&beside[i], -share, &beside[j]));
+                lower[i][j] = share;
+            }
+            let length = Scalar::sqrt(dot(&rows[i], &rows[i]) + dot(&beside[i], &beside[i]));
+            rows[i] = V::from_fn(|j| rows[i][j] / length);
+            beside[i] = W::from_fn(|j| beside[i][j] / length);
+            lower[i][i] = length;
+        }
+        Self { rows, lower }
+    }
+
+    /// For the matrix D: y = (D D^T + damping^2)^-1 b, and x = D^T y, which but for the damping is the shortest x with D x = b.
+    pub(crate) fn shortest<V: Entries<f64>, W: Entries<f64>>(&self, b: &W) -> (V, W)
+    where
+        R: Entries<V>,
+        Q: Entries<W>,
+    {
+        let (mut x, mut added): (V, W) = (filled(0.0), filled(0.0));
+        for i in 0..R::LEN {
+            added[i] = (b[i] - dot(&self.lower[i], &added)) / self.lower[i][i];
+            x = sum(&x, added[i], &self.rows[i]);
+        }
+        let mut y = added;
+        for i in (0..R::LEN).rev() {
+            let known: f64 = (i + 1..R::LEN).map(|j| self.lower[j][i] * y[j]).sum();
+            y[i] = (y[i] - known) / self.lower[i][i];
+        }
+        (x, y)
+    }
+}

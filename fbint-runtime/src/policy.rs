@@ -36,6 +36,10 @@ pub trait GainPolicy<S: FeedbackSystem>: Entry + Sealed {
     #[doc(hidden)]
     type Weighted<T: Scalar>: Entry;
 
+    /// Whether K is the inverse of a matrix, in which constraints that are nearly dependent cannot be told apart.
+    #[doc(hidden)]
+    const INVERTS: bool = false;
+
     /// Refuses numbers that are not finite and positive.
     #[doc(hidden)]
     fn check(&self) -> Result<(), Error>;
@@ -230,6 +234,7 @@ pub struct Relaxation {
 impl Sealed for Relaxation {}
 
 impl<S: FeedbackSystem> GainPolicy<S> for Relaxation {
+    const INVERTS: bool = true;
     one_number!(tau, "the relaxation time tau");
 
     #[inline(always)]

@@ -14,7 +14,8 @@
 //! DF S^1/2 loses rank at relative equilibria (the conical pendulum, the circular orbit), where integrals are dependent, and
 //! where fewer entries have an error than there are integrals. The generated code adds 1e-10 times its diagonal to DF S DF^T,
 //! which leaves a part 1e-10 / sigma^2 of the violation, with sigma the least singular value of DF S^1/2 with rows of length 1: less
-//! than the quadratic error that Gauss-Newton leaves anyway.
+//! than the quadratic error that Gauss-Newton leaves anyway. Constraints of a given field with a sigma below 1e-5 at the start would
+//! hardly be held, and a run that projects is refused.
 //!
 //! Nothing allocates, and the number of iterations is fixed.
 

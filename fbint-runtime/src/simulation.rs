@@ -257,7 +257,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// # Errors
     ///
     /// If the gains, the method, the end, the interval or the times of samples are out of range; if the system does not have the
-    /// structure that the method needs ([`Error::NotApplicable`]); if no further step can be made, see
+    /// structure that the method needs ([`Error::NotApplicable`]); if states are projected, and constraints of a field that is given are
+    /// too nearly dependent at the start for that; if no further step can be made, see
     /// [`Integrator::step`]; if the snapshot to resume from is of another run; or if the solution blows up: its state is no
     /// longer finite, or an integral is too far from its target.
     ///

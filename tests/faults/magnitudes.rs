@@ -1,5 +1,6 @@
 //! Models with numbers far from one, whose terms differ by many orders of magnitude where all unknowns are of size one.
 
+use fbint_macros_core::program::PROJECTION;
 use fbint_tests::compiler::{Compiled, normalised, run};
 
 use super::*;
@@ -119,4 +120,43 @@ fn in_atoms() {
         struct S {}",
         &[1e-9, 1e-10, 1e-23, 1e-23],
     );
+}
+
+/// The rates of c and d are dependent to 15 digits, so that rounding leaves few of a projection's: what is verified is the formula.
+#[test]
+fn in_projections_that_rounding_dominates() {
+    let text = "#[feedback_system(coordinates(x, y, z), momenta(u, v, w),
+            hamiltonian = (1e-9 * u.powi(2) + 1e9 * v.powi(2) + w.powi(2)) / (2 * m) + z,
+            constraint(c = x + y, d = x + y + 1e-6 * z))]
+        struct S { m: f64 }";
+    let good = Declaration::one(text).compile();
+    let unverified = verify(&good.derivation, &good.programs).expect("no function is wrong");
+    assert!(!unverified.contains(&PROJECTION.name), "{unverified:?}");
+    let mut random = Random::new(8);
+    let values: Vec<f64> = (0..7).map(|_| random.between(0.5, 1.5)).collect();
+    let projected = |programs: &Programs| {
+        let prepared = run(&programs.prepare, &[], |index| values[index], |_| Vec::new());
+        // A violation that some state has: DF (1, .., 1).
+        let jacobian = run(&programs[&JACOBIAN], &prepared, |index| values[index], |_| Vec::new());
+        let y: Vec<f64> = jacobian.chunks(6).map(|row| row.iter().sum()).collect();
+        run(&programs[&PROJECTION], &prepared, |index| values[index], |_| y.clone())
+    };
+    let expected = projected(&good.programs);
+    let scale = expected.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+    let mut harmful = 0;
+    for _ in 0..300 {
+        let mut programs = good.programs.clone();
+        let prepared = programs.prepare.outputs.len();
+        let Some(fault) = super::programs::break_program(&mut programs[&PROJECTION], prepared, 0..6, &mut random)
+        else {
+            break;
+        };
+        let differs = |(x, y): (&f64, &f64)| x.is_nan() || (x - y).abs() > 1e-4 * scale;
+        if projected(&programs).iter().zip(&expected).any(differs) {
+            harmful += 1;
+            assert!(verify(&good.derivation, &programs).is_err(), "projection: {fault}");
+        }
+    }
+    eprintln!("{harmful} faults in a projection that rounding dominates, all noticed");
+    assert!(harmful > 100, "only {harmful} faults change the result");
 }

@@ -52,7 +52,8 @@ impl Real {
         Self { value, error: inherited + rounding }
     }
 
-    fn undefined() -> Self {
+    /// What is not a number.
+    pub(crate) fn undefined() -> Self {
         Self { value: NAN, error: f64::INFINITY }
     }
 

@@ -1,6 +1,7 @@
 //! What the compiler finds out about integrals: grades, brackets, ranks, and messages about those that are none.
 #![allow(missing_docs)]
 
+mod angles;
 mod expansion;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use fbint_macros_core::symbolic::session;
 use fbint_macros_core::table::Id;
 use fbint_macros_core::{algebra, mechanics, syntax};
 
+use self::angles::{CONVENTIONS, Inverse, inverses};
 use self::expansion::{expand, tokens};
 
 const EVERYWHERE: Conservation = Conservation::Everywhere(Evidence::Algebra);
@@ -466,5 +468,43 @@ fn what_vanishes_on_the_constraints_is_not_divided_out() {
     ];
     for rate in proved {
         assert_eq!(grades(&rest(rate), "struct S {}"), [ON_CONSTRAINTS; 2], "{rate}");
+    }
+}
+
+/// A rigid body in angles with their momenta u, v, w, in any of the twelve conventions: E^-T (u, v, w) is the angular momentum. Its
+/// components in space are conserved where the body is free. With a potential of the last two angles, the component along the
+/// axis of the first turn still is, and neither of the others.
+#[test]
+fn angular_momenta_in_space_are_conserved_in_every_convention() {
+    for convention in CONVENTIONS {
+        let momenta = inverses(convention).map(|Inverse { rows, determinant }| {
+            [0, 1, 2].map(|i| {
+                let [first, second, third] = [0, 1, 2].map(|row| &rows[row][i]);
+                format!("(u * {first} + v * {second} + w * {third}) / {determinant}")
+            })
+        });
+        let [[k, l, n], space] = momenta;
+        let kinetic = format!("(({k}).powi(2) / p + ({l}).powi(2) / q + ({n}).powi(2) / r) / 2");
+        let model = |potential: &str, invariants: &[usize]| {
+            let invariants: Vec<String> =
+                invariants.iter().map(|&axis| format!("{} = {}", ["lx", "ly", "lz"][axis], space[axis])).collect();
+            format!(
+                "coordinates(a, b, c), momenta(u, v, w), hamiltonian = {kinetic} + {potential}, invariant({})",
+                invariants.join(", ")
+            )
+        };
+        let item = "struct Body { p: f64, q: f64, r: f64, g: f64 }";
+        let everywhere = |count: usize| [vec![BY_CONSTRUCTION], vec![EVERYWHERE; count]].concat();
+        let free = model("0 * (a + g)", &[0, 1, 2]);
+        assert_eq!(grades(&free, item), everywhere(3), "{convention}");
+        assert_eq!(messages(&free, item), Vec::<String>::new(), "{convention}");
+        let heavy = "g * (b.sin() * c.cos() + b.cos() / 2)";
+        let vertical = "xyz".find(&convention[..1]).unwrap();
+        assert_eq!(grades(&model(heavy, &[vertical]), item), everywhere(1), "{convention}");
+        for across in [1, 2].map(|further| (vertical + further) % 3) {
+            let violations = prove(&model(heavy, &[across]), item).1.expect_err("it is not conserved");
+            assert_eq!(violations.len(), 1, "{convention}");
+            assert!(matches!(violations[0].found, Found::Witness(_)), "{convention}: {violations:?}");
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Numbers far from 1, in declarations of any kind: they compile, and nothing is said of them that is not so.
 #![allow(missing_docs)]
 
+mod angles;
 mod expansion;
 
+use self::angles::{CONVENTIONS, Inverse, inverses};
 use self::expansion::expand;
 
 /// The messages for a declaration with these parameters.
@@ -100,7 +102,7 @@ fn kinetic_energies_of_any_size_are_quadratic() {
         "1e-30 * (u.powi(2) + v.powi(2) + w.powi(2))",
         "1e30 * (u.powi(2) + v.powi(2) + w.powi(2))",
         "u.powi(2) / 1.2e25 + v.powi(2) / 140 + w.powi(2) / 2e-3",
-        "(1e-2 * u.powi(2) + 1e2 * v.powi(2) + w.powi(2)) / (2 * m)",
+        "(1e-9 * u.powi(2) + 1e9 * v.powi(2) + w.powi(2)) / (2 * m)",
         "(u.powi(2) + v.powi(2) + w.powi(2)) / (2 * m) + 1e-12 * u.powi(4)",
         "(u - 1e-8 * v).powi(2) / (2 * m) + v.powi(2) + w.powi(2)",
     ];
@@ -119,6 +121,20 @@ fn kinetic_energies_of_any_size_are_quadratic() {
     let models: Vec<String> = models.collect();
     let models: Vec<&str> = models.iter().map(String::as_str).collect();
     assert_silent(&models, |model| found(model, if model.contains("* m") { "m: f64" } else { "" }));
+}
+
+/// Rates that differ from one another by less than what they are rounded to: projections have few right digits, and are right.
+#[test]
+fn rates_that_are_dependent_to_rounding_compile() {
+    for (a, b) in [("1e-12", "1e-6"), ("1e-9", "1e9"), ("1", "1e5"), ("1e3", "1e12")] {
+        for z in ["1e-3 * z", "1e-6 * z", "1e-9 * z", "1e-4 * (z + 3) * z", "1e-7 * z.sin()"] {
+            let attribute = format!(
+                "coordinates(x, y, z), momenta(u, v, w), constraint(c = x + y, d = x + y + {z}),
+                 hamiltonian = ({a} * u.powi(2) + {b} * v.powi(2) + w.powi(2)) / (2 * m) + z"
+            );
+            assert_eq!(messages(&attribute, "m: f64"), Vec::<String>::new(), "{a}, {b}, {z}");
+        }
+    }
 }
 
 #[test]
@@ -180,47 +196,12 @@ fn true_poisson_matrices_compile() {
     assert!(messages(&attribute, "").iter().any(|message| message.contains("Jacobi")));
 }
 
-/// The rotation by an angle about an axis, row by row.
-fn turn(axis: char, angle: &str) -> [[String; 3]; 3] {
-    let (sine, cosine) = (format!("{angle}.sin()"), format!("{angle}.cos()"));
-    let (zero, one) = ("0".to_owned(), "1".to_owned());
-    let place = |axis: char| "xyz".find(axis).unwrap();
-    let (first, second) = ((place(axis) + 1) % 3, (place(axis) + 2) % 3);
-    let mut rows = [0, 1, 2].map(|row| [0, 1, 2].map(|column| if row == column { one.clone() } else { zero.clone() }));
-    rows[first][first] = cosine.clone();
-    rows[second][second] = cosine;
-    rows[second][first] = sine.clone();
-    rows[first][second] = format!("(-{sine})");
-    rows
-}
-
-/// What a vector is in the frame that a rotation leads to: its transpose, times the vector.
-fn seen_from(rotation: &[[String; 3]; 3], vector: &[String; 3]) -> [String; 3] {
-    [0, 1, 2].map(|row| {
-        let terms = [0, 1, 2].map(|column| format!("{} * ({})", rotation[column][row], vector[column]));
-        terms.join(" + ")
-    })
-}
-
-/// A rigid body with any of the twelve conventions of Euler's and Tait's angles: the body's angular velocity is a linear function of
-/// the rates of the angles, w = E a', and the brackets of the angles with the body's angular momentum are the inverse of E.
+/// A rigid body with any of the twelve conventions of Euler's and Tait's angles: the brackets of the angles with the body's angular
+/// momentum are the inverse of E, where w = E a' is the body's angular velocity.
 #[test]
 fn brackets_of_angles_compile_in_every_convention() {
-    for convention in ["zxz", "xyx", "yzy", "zyz", "xzx", "yxy", "xyz", "yzx", "zxy", "xzy", "zyx", "yxz"] {
-        let axes: Vec<char> = convention.chars().collect();
-        let unit = |axis: char| {
-            ["x", "y", "z"].map(|name| if name.starts_with(axis) { "1".to_owned() } else { "0".to_owned() })
-        };
-        let (second, third) = (turn(axes[1], "b"), turn(axes[2], "c"));
-        let columns =
-            [seen_from(&third, &seen_from(&second, &unit(axes[0]))), seen_from(&third, &unit(axes[1])), unit(axes[2])];
-        // Rows of the inverse: cross products of the columns, over the determinant.
-        let cross = |a: &[String; 3], b: &[String; 3]| {
-            [(1, 2), (2, 0), (0, 1)].map(|(i, j)| format!("(({}) * ({}) - ({}) * ({}))", a[i], b[j], a[j], b[i]))
-        };
-        let rows = [(1, 2), (2, 0), (0, 1)].map(|(i, j)| cross(&columns[i], &columns[j]));
-        let terms = [0, 1, 2].map(|i| format!("({}) * ({})", columns[0][i], rows[0][i]));
-        let determinant = format!("({})", terms.join(" + "));
+    for convention in CONVENTIONS {
+        let [Inverse { rows, determinant }, _] = inverses(convention);
         let above = rows
             .iter()
             .map(|row| format!("0, 0, 0, {}", row.clone().map(|entry| format!("{entry} / {determinant}")).join(", ")));

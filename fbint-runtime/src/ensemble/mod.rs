@@ -19,7 +19,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::consistent_start::check_start;
+use crate::consistent_start::{check_distinct, check_start};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::field::Field;
@@ -301,6 +301,9 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     fn seat(&self, plan: &Plan, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
         let (system, start) = (self.members.system(member), self.members.starts[member]);
         let targets = check_start(system, &start)?;
+        if plan.settings.projection.is_some() {
+            check_distinct(system, &start, true)?;
+        }
         let field = self.gains.alone(system, &start, member)?;
         let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
         audit.check(schedule, 0.0, &start)?;

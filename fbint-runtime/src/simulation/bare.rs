@@ -2,6 +2,7 @@
 
 use super::schedule::{Schedule, Span};
 use super::{Simulation, StepControl};
+use crate::consistent_start::check_distinct;
 use crate::error::Error;
 use crate::extremes::Extremes;
 use crate::failure::Failure;
@@ -25,6 +26,9 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
         let Settings { method, from, until, projection, .. } = *settings;
         let span = Span::new(from, until)?;
         let control = StepControl { time: from, scales: self.scales, max_steps: self.max_steps };
+        if projection.is_some() {
+            check_distinct(self.system, &self.start, true)?;
+        }
         let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
         let extremes = Extremes::of(self.system);
         let end = match method.stepping()? {

@@ -8,6 +8,7 @@ use super::run::{Run, Sample};
 use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Control, Moment, Snapshot};
+use crate::consistent_start::check_distinct;
 use crate::error::Error;
 use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
@@ -75,6 +76,9 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         watch: Watch<'a>,
         from: Option<Snapshot>,
     ) -> Result<Self, Error> {
+        if projection.is_some() {
+            check_distinct(system, &start, true)?;
+        }
         let mut record = Record::new(system, time, start, targets, projection.is_some());
         let mut projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
         if let Some(snapshot) = &from {

@@ -202,13 +202,13 @@ impl Derivation {
     }
 
     /// The matrix C at a point, row by row; empty where the field is given.
-    pub fn constraint_matrix(&self, value: &impl Fn(&Expression) -> f64) -> Vec<Vec<f64>> {
+    pub fn constraint_matrix<T>(&self, value: &impl Fn(&Expression) -> T) -> Vec<Vec<T>> {
         let rows = self.constraints().map_or_else(Vec::new, Constraints::matrix);
         rows.iter().map(|row| row.iter().map(value).collect()).collect()
     }
 
     /// b_i = {H, f_i} at a point, in the order of the rows of C; empty where the field is given.
-    pub fn energy_brackets(&self, value: &impl Fn(&Expression) -> f64) -> Vec<f64> {
+    pub fn energy_brackets<T>(&self, value: &impl Fn(&Expression) -> T) -> Vec<T> {
         let brackets = self.constraints().map_or_else(Vec::new, |constraints| constraints.right_side(&self.integrals));
         brackets.iter().map(value).collect()
     }

@@ -4,9 +4,11 @@
 
 use super::Program;
 use super::fields::{self, Parts};
+use super::number::Number;
 use super::oracle::Oracle;
 use super::{hamel, projection};
 use crate::derivation::Derivation;
+use crate::precise::Real;
 
 /// A generated function of the state.
 #[derive(Debug)]
@@ -20,7 +22,21 @@ pub struct Function {
     /// Whether methods evaluate it in every stage, so that a call would cost more than it looks.
     pub is_field: bool,
     pub(super) build: fn(&Parts<'_>) -> Program,
-    pub(super) expected: fn(&Oracle<'_>) -> Vec<f64>,
+    pub(super) expected: Expected,
+}
+
+/// What a function should return: in doubles, and where rounding must not count.
+#[derive(Debug)]
+pub(super) struct Expected {
+    pub(super) in_doubles: fn(&Oracle<'_, f64>) -> Vec<f64>,
+    pub(super) precisely: fn(&Oracle<'_, Real>) -> Vec<Real>,
+}
+
+/// What a function should return, from an oracle of either kind of numbers.
+macro_rules! expected {
+    ($from:expr) => {
+        Expected { in_doubles: $from, precisely: $from }
+    };
 }
 
 /// What a function takes after the state.
@@ -83,7 +99,7 @@ pub static MOMENTUM_STATE: Function = Function {
     returns: Returns::States,
     is_field: false,
     build: hamel::momentum_state,
-    expected: |oracle| oracle.values(&hamel::momentum_state_of(oracle.derivation)),
+    expected: expected!(|oracle| oracle.values(&hamel::momentum_state_of(oracle.derivation))),
 };
 
 /// (q', p')
@@ -93,7 +109,7 @@ pub static MOMENTUM_RATES: Function = Function {
     returns: Returns::States,
     is_field: false,
     build: hamel::momentum_rates,
-    expected: |oracle| oracle.values(&hamel::momentum_rates_of(oracle.derivation)),
+    expected: expected!(|oracle| oracle.values(&hamel::momentum_rates_of(oracle.derivation))),
 };
 
 /// The derivatives of (q, p) by (q, xi).
@@ -103,7 +119,7 @@ pub static MOMENTUM_STATE_JACOBIAN: Function = Function {
     returns: Returns::StateJacobian,
     is_field: false,
     build: hamel::momentum_state_jacobian,
-    expected: |oracle| oracle.derivatives(&hamel::momentum_state_of(oracle.derivation)),
+    expected: expected!(|oracle| oracle.derivatives(&hamel::momentum_state_of(oracle.derivation))),
 };
 
 /// The derivatives of (q', p') by (q, xi).
@@ -113,7 +129,7 @@ pub static MOMENTUM_RATES_JACOBIAN: Function = Function {
     returns: Returns::StateJacobian,
     is_field: false,
     build: hamel::momentum_rates_jacobian,
-    expected: |oracle| oracle.derivatives(&hamel::momentum_rates_of(oracle.derivation)),
+    expected: expected!(|oracle| oracle.derivatives(&hamel::momentum_rates_of(oracle.derivation))),
 };
 
 /// The functions that are generated for a system.
@@ -129,7 +145,7 @@ pub static VECTOR_FIELD: Function = Function {
     returns: Returns::States,
     is_field: true,
     build: fields::vector_field,
-    expected: |oracle| oracle.vector_field(),
+    expected: expected!(|oracle| oracle.vector_field()),
 };
 
 /// F
@@ -139,7 +155,7 @@ pub static INTEGRALS: Function = Function {
     returns: Returns::Integrals,
     is_field: false,
     build: fields::integrals,
-    expected: |oracle| oracle.integrals.rows().copied().collect(),
+    expected: expected!(|oracle| oracle.integrals.rows().cloned().collect()),
 };
 
 /// DF
@@ -149,7 +165,7 @@ pub static JACOBIAN: Function = Function {
     returns: Returns::Jacobian,
     is_field: false,
     build: fields::jacobian,
-    expected: |oracle| oracle.gradients.rows().flat_map(|row| row.rows().copied()).collect(),
+    expected: expected!(|oracle| oracle.gradients.rows().flat_map(|row| row.rows().cloned()).collect()),
 };
 
 /// c, and 0 for each integral that has none.
@@ -159,7 +175,7 @@ pub static MULTIPLIERS: Function = Function {
     returns: Returns::Integrals,
     is_field: false,
     build: fields::multipliers,
-    expected: |oracle| oracle.multipliers.rows().copied().collect(),
+    expected: expected!(|oracle| oracle.multipliers.rows().cloned().collect()),
 };
 
 /// The declared outputs.
@@ -169,7 +185,7 @@ pub static OUTPUTS: Function = Function {
     returns: Returns::Outputs,
     is_field: false,
     build: fields::outputs,
-    expected: |oracle| oracle.outputs(),
+    expected: expected!(|oracle| oracle.outputs()),
 };
 
 /// grad V
@@ -179,7 +195,7 @@ pub static POTENTIAL_GRADIENT: Function = Function {
     returns: Returns::States,
     is_field: false,
     build: fields::potential_gradient,
-    expected: |oracle| oracle.potential_gradient(),
+    expected: expected!(|oracle| oracle.potential_gradient()),
 };
 
 /// X - grad V
@@ -189,7 +205,7 @@ pub static FEEDBACK_FIELD: Function = Function {
     returns: Returns::States,
     is_field: true,
     build: fields::feedback_field,
-    expected: |oracle| oracle.feedback_field(),
+    expected: expected!(|oracle| oracle.feedback_field()),
 };
 
 /// S DF^T (DF S DF^T + e D + R)^-1 y, where the law gives y from F, and S and R are diagonal matrices.
@@ -199,7 +215,7 @@ pub static PROJECTION: Function = Function {
     returns: Returns::States,
     is_field: true,
     build: projection::projection,
-    expected: |oracle| oracle.projection(),
+    expected: expected!(|oracle| oracle.projection()),
 };
 
 /// |dF_i|^2, the diagonal of DF DF^T.
@@ -209,7 +225,7 @@ pub static SQUARED_GRADIENTS: Function = Function {
     returns: Returns::Integrals,
     is_field: false,
     build: fields::squared_gradients,
-    expected: |oracle| oracle.squared_gradients(),
+    expected: expected!(|oracle| oracle.squared_gradients()),
 };
 
 /// -J Df^T c, what the constraints add to J grad H; 0 where there are no multipliers.
@@ -219,7 +235,7 @@ pub static REACTION_FIELD: Function = Function {
     returns: Returns::States,
     is_field: false,
     build: fields::reaction_field,
-    expected: |oracle| oracle.flow(|state| -oracle.constraint_covector(state)),
+    expected: expected!(|oracle| oracle.flow(|state| oracle.constraint_covector(state).negated())),
 };
 
 impl Function {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+use super::number::Number;
 use super::{Input, Instruction, Program, Value};
 use crate::derivation::IntegralId;
 use crate::expression::Symbol;
@@ -16,39 +17,39 @@ pub(super) const TRIALS: u64 = 4;
 const MOST_ROUNDING: f64 = 100.0;
 
 /// The results of `program`, where `weigh` is the feedback law.
-pub(super) fn interpret(
+pub(super) fn interpret<N: Number>(
     program: &Program,
-    input: &impl Fn(Input) -> f64,
-    weigh: &impl Fn(&[f64]) -> Vec<f64>,
-) -> Vec<f64> {
+    input: &impl Fn(Input) -> N,
+    weigh: &impl Fn(&[N]) -> Vec<N>,
+) -> Vec<N> {
     interpret_rounded(program, input, weigh, &|value| value)
 }
 
 /// The results of `program`, where `round` changes the value of every instruction.
-fn interpret_rounded(
+fn interpret_rounded<N: Number>(
     program: &Program,
-    input: &impl Fn(Input) -> f64,
-    weigh: &impl Fn(&[f64]) -> Vec<f64>,
-    round: &impl Fn(f64) -> f64,
-) -> Vec<f64> {
-    let mut values = vec![f64::NAN; program.instructions.len()];
+    input: &impl Fn(Input) -> N,
+    weigh: &impl Fn(&[N]) -> Vec<N>,
+    round: &impl Fn(N) -> N,
+) -> Vec<N> {
+    let mut values = vec![N::exactly(f64::NAN); program.instructions.len()];
     // What the law returned, which is not one number.
-    let mut weighed: BTreeMap<Value, Vec<f64>> = BTreeMap::new();
+    let mut weighed: BTreeMap<Value, Vec<N>> = BTreeMap::new();
     for (index, instruction) in program.instructions.iter().enumerate() {
         match instruction {
             Instruction::Weigh(integrals) => {
-                let integrals: Vec<f64> = integrals.iter().map(|value| values[value.index()]).collect();
+                let integrals: Vec<N> = integrals.iter().map(|value| values[value.index()].clone()).collect();
                 weighed.insert(Value(index as u32), weigh(&integrals));
             }
             Instruction::Weighed(law, integral) => {
                 let y = weighed.get(law).and_then(|y| y.get(integral.place()));
-                values[index] = y.copied().unwrap_or(f64::NAN);
+                values[index] = y.cloned().unwrap_or(N::exactly(f64::NAN));
             }
             Instruction::Input(symbol) => values[index] = input(*symbol),
-            other => values[index] = round(apply(other, &|value| values[value.index()])),
+            other => values[index] = round(apply(other, &|value| &values[value.index()])),
         }
     }
-    program.outputs.iter().map(|value| values[value.index()]).collect()
+    program.outputs.iter().map(|value| values[value.index()].clone()).collect()
 }
 
 /// How far rounding may have taken each result of a program at a point from the exact one.
@@ -87,53 +88,54 @@ pub(super) fn spread(
     most
 }
 
-fn apply(instruction: &Instruction, of: &impl Fn(Value) -> f64) -> f64 {
+fn apply<'v, N: Number + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> &'v N) -> N {
     match *instruction {
-        Instruction::Constant(bits) => f64::from_bits(bits),
-        Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => f64::NAN,
-        Instruction::Add(a, b) => of(a) + of(b),
-        Instruction::Sub(a, b) => of(a) - of(b),
-        Instruction::Mul(a, b) => of(a) * of(b),
-        Instruction::Div(a, b) => of(a) / of(b),
-        Instruction::Neg(a) => -of(a),
-        Instruction::Recip(a) => 1.0 / of(a),
-        Instruction::Sqrt(a) => of(a).sqrt(),
-        Instruction::MulAdd(a, b, c) => of(a) * of(b) + of(c),
-        Instruction::NegMulAdd(a, b, c) => of(c) - of(a) * of(b),
-        Instruction::MulSub(a, b, c) => of(a) * of(b) - of(c),
-        Instruction::NegMulSub(a, b, c) => -of(a) * of(b) - of(c),
-        Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
-        Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
+        Instruction::Constant(bits) => N::exactly(f64::from_bits(bits)),
+        Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => N::exactly(f64::NAN),
+        Instruction::Add(a, b) => of(a).plus(of(b)),
+        Instruction::Sub(a, b) => of(a).minus(of(b)),
+        Instruction::Mul(a, b) => of(a).times(of(b)),
+        Instruction::Div(a, b) => of(a).over(of(b)),
+        Instruction::Neg(a) => of(a).negated(),
+        Instruction::Recip(a) => N::exactly(1.0).over(of(a)),
+        Instruction::Sqrt(a) => of(a).root(),
+        Instruction::MulAdd(a, b, c) => of(a).times(of(b)).plus(of(c)),
+        Instruction::NegMulAdd(a, b, c) => of(c).minus(&of(a).times(of(b))),
+        Instruction::MulSub(a, b, c) => of(a).times(of(b)).minus(of(c)),
+        Instruction::NegMulSub(a, b, c) => of(a).times(of(b)).negated().minus(of(c)),
+        Instruction::Unary(function, a) => N::call(function, &[of(a).clone()]),
+        Instruction::Binary(function, a, b) => N::call(function, &[of(a).clone(), of(b).clone()]),
     }
 }
 
 /// The results of a program at a point in general position, the law being any; `None` where one is not finite.
 pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program) -> Option<Vec<f64>> {
-    let results = interpret(program, &inputs(point, preparation), &|integrals| weigh(point, integrals));
+    let results = interpret(program, &inputs(point, preparation), &|integrals: &[f64]| weigh(point, integrals));
     results.iter().all(|result| result.is_finite()).then_some(results)
 }
 
 /// What programs read at a point.
-pub(super) fn inputs(point: &Point, preparation: &Program) -> impl Fn(Input) -> f64 {
+pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn(Input) -> N {
     let symbols = |input: Input| match input {
-        Input::State(symbol) | Input::Parameter(symbol) => point.symbol(symbol),
-        Input::Variance(column) => variance(point, column),
-        Input::Noise(row) => noise(point, row),
-        Input::Prepared(_) => f64::NAN,
+        Input::State(symbol) | Input::Parameter(symbol) => N::exactly(point.symbol(symbol)),
+        Input::Variance(column) => N::exactly(variance(point, column)),
+        Input::Noise(row) => N::exactly(noise(point, row)),
+        Input::Prepared(_) => N::exactly(f64::NAN),
     };
     let prepared = interpret(preparation, &symbols, &|_| Vec::new());
     move |input: Input| match input {
-        Input::Prepared(index) => prepared[index],
+        Input::Prepared(index) => prepared[index].clone(),
         other => symbols(other),
     }
 }
 
 /// A feedback law in general position: y_i = k_i (F_i - t_i).
-pub(super) fn weigh(point: &Point, integrals: &[f64]) -> Vec<f64> {
-    let law = |(i, integral): (usize, &f64)| {
+pub(super) fn weigh<N: Number>(point: &Point, integrals: &[N]) -> Vec<N> {
+    let law = |(i, integral): (usize, &N)| {
         let sizes = point.integral_sizes(IntegralId::at(i));
         let target = sizes.target * point.value(2000 + i as u64);
-        sizes.gain * point.value(1000 + i as u64) * (integral - target)
+        let gain = sizes.gain * point.value(1000 + i as u64);
+        N::exactly(gain).times(&integral.minus(&N::exactly(target)))
     };
     integrals.iter().enumerate().map(law).collect()
 }

@@ -17,6 +17,7 @@ mod lower;
 mod monomial;
 mod multipliers;
 mod normalise;
+mod number;
 mod optimise;
 mod oracle;
 mod projection;

@@ -1,12 +1,17 @@
 //! Programs held against the mathematics that they came from.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use super::functions::{Form, Function};
 use super::interpret::{TRIALS, inputs, interpret, rounding, spread, weigh};
+use super::number::Number;
 use super::oracle::{Oracle, consistent_violation};
 use super::scaling::balanced;
-use super::{Fault, Input, Program, Programs};
+use super::{Fault, Input, Instruction, Program, Programs};
 use crate::derivation::Derivation;
 use crate::points::{IntegralSizes, Point, Sizes, sample_points};
+use crate::precise::Real;
 
 /// Difference relative to the expected entry up to which rounding explains a disagreement without a look at where it comes from.
 const TOLERANCE: f64 = 1e-12;
@@ -29,16 +34,13 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
     let scaled = sizes.iter().zip(101..).map(|(sizes, seed)| Point::sized(seed, sizes));
     let points = sample_points().map(|point| (point, true)).chain(scaled.map(|point| (point, false)));
     for (point, is_usual) in points {
+        let place = Place { derivation, programs, point: &point, is_usual };
         let input = inputs(&point, &programs.prepare);
         let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
         let oracle = Oracle::at(derivation, &point, None);
         for (function, program) in programs.functions() {
-            let law = |integrals: &[f64]| match function.law() {
-                Some(Form::Normalised) => normalised_law(&normalisation, integrals, |f| weigh(&point, f)),
-                Some(Form::Declared) | None => consistent_violation(derivation, &point, integrals),
-            };
-            let expected = (function.expected)(&oracle);
-            let test = Test { derivation, function, program, point: &point, is_usual, expected };
+            let law = |integrals: &[f64]| place.law(function, &normalisation, integrals);
+            let test = Test { place, function, program, expected: (function.expected.in_doubles)(&oracle) };
             if test.expected.iter().all(|value| value.is_finite()) && test.agrees(&input, &law)? {
                 unverified.retain(|other| *other != function.name);
             }
@@ -51,7 +53,7 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
 fn with_integrals(derivation: &Derivation, mut sizes: Sizes) -> Sizes {
     let found = {
         let point = Point::sized(101, &sizes);
-        let oracle = Oracle::at(derivation, &point, None);
+        let oracle: Oracle<'_, f64> = Oracle::at(derivation, &point, None);
         let field = oracle.vector_field();
         let or_one = |value: f64| if value.is_normal() { value.abs() } else { 1.0 };
         derivation
@@ -72,53 +74,131 @@ fn with_integrals(derivation: &Derivation, mut sizes: Sizes) -> Sizes {
     sizes
 }
 
-/// One function at one point.
-struct Test<'a> {
+/// A model at one point.
+#[derive(Clone, Copy)]
+struct Place<'a> {
     derivation: &'a Derivation,
-    function: &'static Function,
-    program: &'a Program,
+    programs: &'a Programs,
     point: &'a Point<'a>,
     /// Whether numbers are of size one: at others, results may leave the range of a double on the way.
     is_usual: bool,
+}
+
+impl Place<'_> {
+    /// The law that a function is given.
+    fn law<N: Number>(&self, function: &Function, normalisation: &[N], integrals: &[N]) -> Vec<N> {
+        match function.law() {
+            Some(Form::Normalised) => normalised_law(normalisation, integrals, |f| weigh(self.point, f)),
+            Some(Form::Declared) | None => consistent_violation(self.derivation, self.point, integrals),
+        }
+    }
+}
+
+/// One function at one point.
+struct Test<'a> {
+    place: Place<'a>,
+    function: &'static Function,
+    program: &'a Program,
     expected: Vec<f64>,
 }
 
 impl Test<'_> {
     /// Whether results agree; `Ok(false)` where rounding leaves too little of them to say so.
     fn agrees(&self, input: &impl Fn(Input) -> f64, law: &impl Fn(&[f64]) -> Vec<f64>) -> Result<bool, Fault> {
-        let fault = Err(Fault { function: self.function.name, pass: None });
-        let obtained = interpret(self.program, input, law);
-        if obtained.len() != self.expected.len() {
-            return fault;
+        let Self { place, function, program, expected } = self;
+        let Place { derivation, point, is_usual, .. } = place;
+        let fault = Fault { function: function.name, pass: None };
+        let obtained = interpret(program, input, law);
+        if obtained.len() != expected.len() {
+            return Err(fault);
         }
-        if !self.is_usual && obtained.iter().any(|value| !value.is_finite()) {
+        if !is_usual && obtained.iter().any(|value| !value.is_finite()) {
             return Ok(false);
         }
-        let scale = self.expected.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
-        let least = LEAST.max(NOTHING * scale);
-        let near = |(x, y): (&f64, &f64)| (x - y).abs() <= least.max(TOLERANCE * y.abs());
-        if obtained.iter().zip(&self.expected).all(near) {
+        let differences: Vec<f64> = obtained.iter().zip(expected).map(|(x, y)| (x - y).abs()).collect();
+        if self.compare(&differences, &vec![0.0; expected.len()]) == Some(true) {
             return Ok(true);
         }
         let with_errors =
-            |error: &dyn Fn() -> f64| (self.function.expected)(&Oracle::at(self.derivation, self.point, Some(error)));
-        let of_program = rounding(self.program, input, law, self.point);
-        let of_expected = spread(self.point, &self.expected, TRIALS, with_errors);
+            |error: &dyn Fn() -> f64| (function.expected.in_doubles)(&Oracle::at(derivation, point, Some(error)));
+        let of_program = rounding(program, input, law, point);
+        let of_expected = spread(point, expected, TRIALS, with_errors);
         let tolerances: Vec<f64> = of_program.iter().zip(&of_expected).map(|(a, b)| a + b).collect();
-        let far = |((x, y), tolerance): ((&f64, &f64), &f64)| {
-            !near((x, y)) && ((x - y).is_nan() || (x - y).abs() > *tolerance)
-        };
-        if obtained.iter().zip(&self.expected).zip(&tolerances).any(far) {
-            return fault;
+        self.compare(&differences, &tolerances).or_else(|| self.compare_precisely()).ok_or(fault)
+    }
+
+    /// Whether differences within these tolerances are small enough to say that results agree; `None` where one is larger.
+    fn compare(&self, differences: &[f64], tolerances: &[f64]) -> Option<bool> {
+        let scale = self.expected.iter().fold(0.0, |scale: f64, value| scale.max(value.abs()));
+        let least = LEAST.max(NOTHING * scale);
+        let mut agree = true;
+        for ((difference, tolerance), expected) in differences.iter().zip(tolerances).zip(&self.expected) {
+            if *difference <= least.max(TOLERANCE * expected.abs()) {
+                continue;
+            }
+            if difference.is_nan() || difference > tolerance {
+                return None;
+            }
+            agree &= *tolerance <= VERIFIED * scale;
         }
-        let little = |((x, y), tolerance): ((&f64, &f64), &f64)| near((x, y)) || *tolerance <= VERIFIED * scale;
-        Ok(obtained.iter().zip(&self.expected).zip(&tolerances).all(little))
+        Some(agree)
+    }
+
+    /// The same where all is computed in 256 bits, so that nothing but the program's constants is rounded: where systems are
+    /// nearly singular, less may be left of doubles than estimates of their rounding say.
+    fn compare_precisely(&self) -> Option<bool> {
+        let Self { place: Place { derivation, point, .. }, function, .. } = self;
+        let expected = (function.expected.precisely)(&Oracle::at(derivation, point, None));
+        let obtained = self.results_precisely(|constant| constant);
+        let differences: Vec<Real> = obtained.iter().zip(&expected).map(|(x, y)| x - y).collect();
+        if differences.iter().any(|difference| !(difference.to_f64() + difference.error()).is_finite()) {
+            return None;
+        }
+        let doubles = |results: &[Real]| -> Vec<f64> { results.iter().map(Real::to_f64).collect() };
+        let of_constants = spread(point, &doubles(&obtained), TRIALS, |error| {
+            // A number has the same error wherever it stands.
+            let errors = RefCell::new(BTreeMap::new());
+            let rounded = |constant: f64| match is_short(constant) {
+                true => constant,
+                false => constant * (1.0 + *errors.borrow_mut().entry(constant.to_bits()).or_insert_with(error)),
+            };
+            doubles(&self.results_precisely(rounded))
+        });
+        let tolerances: Vec<f64> =
+            differences.iter().zip(of_constants).map(|(difference, spread)| difference.error() + spread).collect();
+        let sizes: Vec<f64> = differences.iter().map(|difference| difference.to_f64().abs()).collect();
+        self.compare(&sizes, &tolerances)
+    }
+
+    /// The results in 256 bits where every constant is replaced.
+    fn results_precisely(&self, constant: impl Fn(f64) -> f64) -> Vec<Real> {
+        let replaced = |program: &Program| with_constants(program, &constant);
+        let Place { programs, point, .. } = self.place;
+        let prepare = replaced(&programs.prepare);
+        let input = inputs(point, &prepare);
+        let normalisation = interpret(&replaced(&programs.normalisation), &input, &|_| Vec::new());
+        let law = |integrals: &[Real]| self.place.law(self.function, &normalisation, integrals);
+        interpret(&replaced(self.program), &input, &law)
     }
 }
 
+/// Whether a number is one that was written down as it is, such as 2 or 0.25: the double of another, such as 0.1, has more digits.
+fn is_short(constant: f64) -> bool {
+    f64::from(constant as f32) == constant
+}
+
+/// The program with other constants.
+fn with_constants(program: &Program, constant: impl Fn(f64) -> f64) -> Program {
+    let replaced = |instruction: &Instruction| match instruction {
+        Instruction::Constant(bits) => Instruction::constant(constant(f64::from_bits(*bits))),
+        other => other.clone(),
+    };
+    Program { instructions: program.instructions.iter().map(replaced).collect(), outputs: program.outputs.clone() }
+}
+
 /// `factor` y of F = `scale` (f + `offset`).
-fn normalised_law(normalisation: &[f64], forms: &[f64], law: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
+fn normalised_law<N: Number>(normalisation: &[N], forms: &[N], law: impl Fn(&[N]) -> Vec<N>) -> Vec<N> {
     let rows = normalisation.chunks(3);
-    let integrals: Vec<f64> = rows.clone().zip(forms).map(|(row, form)| row[1] * (form + row[2])).collect();
-    rows.zip(law(&integrals)).map(|(row, y)| row[0] * y).collect()
+    let integrals: Vec<N> = rows.clone().zip(forms).map(|(row, form)| row[1].times(&form.plus(&row[2]))).collect();
+    rows.zip(law(&integrals)).map(|(row, y)| row[0].times(&y)).collect()
 }
