@@ -7,8 +7,8 @@ use proc_macro::{Span, TokenStream};
 
 /// Derives the equations of a constrained mechanical system and generates the code that integrates them.
 ///
-/// The attribute stands on a struct whose fields are the model's parameters and declares coordinates, momenta, a
-/// Hamiltonian, constraints and first integrals. While the crate compiles, the declaration is differentiated symbolically.
+/// The attribute stands on a struct whose fields are the model's parameters and declares coordinates, momenta and a Hamiltonian, or
+/// velocities and a Lagrangian, constraints and first integrals. While the crate compiles, the declaration is differentiated symbolically.
 /// The struct stays as it is, and an implementation of
 /// `fbint_runtime::FeedbackSystem` and a state type are added.
 ///
@@ -35,25 +35,28 @@ use proc_macro::{Span, TokenStream};
 ///
 /// # Keys
 ///
-/// `key = value` declares one thing, `key(name = expression, ..)` named things; `define`, `constraint`, `phase_constraint`,
-/// `invariant` and `output` may repeat.
+/// `key = value` declares one thing, `key(name = expression, ..)` named things; these may repeat.
 ///
 /// | key | meaning |
 /// |---|---|
 /// | `coordinates(x, q: [3], w: [3, 4])` | configuration coordinates: scalars, vectors, matrices |
 /// | `momenta(px, p: [3], pw: [3, 4])` | the conjugate momenta, with the count, shapes and order of the coordinates |
 /// | `hamiltonian = H` | the energy H(q, p); it becomes the integral `energy` |
+/// | `velocities(v: [3], omega)` | velocities, instead of momenta: they move the coordinates, and the state is (q, v) |
+/// | `kinematics(x = expression, ..)` | the rate of every coordinate, linear in the velocities; left out where the velocities are the rates, in the same order and shapes |
+/// | `lagrangian = L` | the Lagrangian L(q, v), which may use `rate(x)`; it adds the integral `energy` = v . dL/dv - L |
 /// | `state(r: [3, 3], w: [3])` | a state that is not canonical, instead of `coordinates` and `momenta` |
 /// | `dynamics(r = expression, ..)` | the rate of every variable of a `state` |
 /// | `poisson = J` | x' = J(x) grad H for a `state` with a `hamiltonian`; J must be antisymmetric and satisfy the Jacobi identity |
 /// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
-/// | `constraint(name = g)` | canonical: holonomic constraint g(q) = 0, whose partner `name_rate` = {g, H} is derived; with `state`: an invariant set g(x) = 0 of the field |
+/// | `constraint(name = g)` | canonical or Lagrangian: holonomic constraint g(q) = 0, whose rate `name_rate` is derived, unless the velocities keep it by themselves; with `state`: an invariant set g(x) = 0 of the field |
 /// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
+/// | `velocity_constraint(name = f)` | f = 0, linear in the velocities, or in `rate(x)`: a velocity by its name alone is put to zero, anything else is held by a reaction |
 /// | `invariant(name = expression)` | a first integral: scalar, vector or matrix |
 /// | `invariant(assume name = expression)` | a first integral that algebra does not prove; also `constraint(assume name = g)` with `state` |
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
-/// | `name` | the definition of that name, kept, restricted or computed under its own name; in `constraint`, `phase_constraint`, `invariant` and `output` |
-/// | `name[i in a..b] = expression` | a family, in `constraint`, `phase_constraint`, `invariant` and `output` |
+/// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
+/// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
 /// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
@@ -175,6 +178,49 @@ use proc_macro::{Span, TokenStream};
 /// # }
 /// ```
 ///
+/// # Velocities
+///
+/// A Lagrangian system has velocities xi with q' = U(q) xi. What they are is read off `kinematics`: rates of the coordinates,
+/// quasi-velocities, the angular velocity of a body in its own frame. The brackets of their directions, the momenta dL/dxi, the mass
+/// matrix, the equations of Euler, Lagrange, Hamel and Poincare, the energy and the reactions follow. `rate(x)` is the rate of a
+/// coordinate, of its shape, and `momentum(v)` is dL/dv. Three rules say what constraints do:
+///
+/// - a velocity constraint that is one of the velocities puts it to zero: the variable leaves the state, and the constraint holds
+///   exactly. It is put to zero after the variations, so that the dependence of L on it counts, and `multiplier(name)` is its reaction;
+/// - any other velocity constraint is held by a reaction A(q)^T lambda, and is an integral that projection and feedback hold. Such
+///   reactions do no work where the constraints hold, and there the energy is conserved;
+/// - a `constraint(g = ..)` that the velocities cannot leave, such as the length of a vector that turns, has no reaction: it is a set
+///   that the motion keeps. Any other `constraint` is holonomic, with a rate and a reaction.
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+/// /// The Chaplygin sleigh in the frame of its blade: it turns and glides, and does not slip.
+/// #[feedback_system(
+///     coordinates(x, y, theta),
+///     velocities(omega, v, slip),
+///     kinematics(
+///         x = v * theta.cos() - slip * theta.sin(),
+///         y = v * theta.sin() + slip * theta.cos(),
+///         theta = omega,
+///     ),
+///     lagrangian = m * (v.powi(2) + (slip + a * omega).powi(2)) / 2 + j * omega.powi(2) / 2,
+///     velocity_constraint(blade = slip),
+///     output(side_force = multiplier(blade)),
+/// )]
+/// pub struct Sleigh { pub m: f64, pub j: f64, pub a: f64 }
+///
+/// let sleigh = Sleigh { m: 1.0, j: 1.0, a: 0.3 };
+/// let start = SleighState { x: 0.0, y: 0.0, theta: 0.0, omega: 1.0, v: -1.0 };
+/// let run = Simulation::new(&sleigh, start)?.run(Method::DiscreteHamel { h: 0.1 }, 50.0)?;
+/// // It has turned round, and goes straight ahead.
+/// assert!(run.state().v > 1.0 && run.state().omega.abs() < 1e-3);
+/// assert!(Sleigh::EQUATIONS.contains("[u[omega], u[v]] = u[slip]"));
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
+/// In canonical systems a velocity constraint is written in `rate(x)`, which is dH/dp there:
+/// `velocity_constraint(blade = -theta.sin() * rate(x) + theta.cos() * rate(y))`.
+///
 /// # Parameters
 ///
 /// The struct's fields are `f64`, `[f64; N]`, or nalgebra's `Vector1..6<f64>`, `SVector<f64, N>`, `Matrix1..6<f64>`,
@@ -210,6 +256,7 @@ use proc_macro::{Span, TokenStream};
 /// | vectors | `.dot(&v) .cross(&v) .norm() .norm_squared() .component_mul(&v) .component_div(&v) .x .y .z .w v[i]` |
 /// | matrices | `.transpose() .trace() .determinant() .column(j) .row(i) m[(i, j)]` |
 /// | constructors | `vector![..] matrix![..; ..] identity(n) zeros(r, c) hat(v) PI`, and `stack![a, b; c, 0]` for blocks, in which `0` is a block of zeros |
+/// | mechanics | `rate(coordinate) momentum(velocity)`, and `multiplier(constraint)` in an `output` |
 /// | sums | `(a..b).map(\|i\| expression).sum()` |
 ///
 /// `^` is refused, because Rust parses it as a loosely binding exclusive or: write `x.powi(2)`.
@@ -236,10 +283,11 @@ use proc_macro::{Span, TokenStream};
 /// compile. `INTEGRALS` says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the documentation
 /// of the generated implementation:
 ///
-/// - everywhere: constraints and energy of a canonical system and the energy of a Poisson system by construction, anything
-///   else because algebra shows that dI.X vanishes in every state in which it is defined;
+/// - everywhere: constraints and energy of a canonical or a Lagrangian system and the energy of a Poisson system by construction,
+///   anything else because algebra shows that dI.X vanishes in every state in which it is defined;
 /// - where the constraints hold: dI.X vanishes modulo the constraints. An example is the constraint r^T r = 1 of a free
 ///   rigid body, whose rate is [r^T r, hat(w)];
+/// - the energy of a system whose velocity constraints are held by reactions: where these constraints hold, by construction;
 /// - what is not conserved is a compile error that shows dI.X and a state in which it does not vanish. A declared energy
 ///   with a wrong sign, a vector of which gravity conserves one entry only, and a constraint that is not an invariant set of its
 ///   field do not compile;
