@@ -4,20 +4,34 @@
 #[cfg(feature = "catalogue")]
 pub mod catalogue;
 mod chain;
+mod chaplygin_sleigh;
+mod degenerate_pendulum;
 mod euler_top;
 mod four_bar;
 mod free_rigid_body;
+mod hamel_pendulum;
 mod kepler;
+mod nonholonomic;
 mod perturbed_kepler;
 mod planar_pendulum;
 mod spherical_pendulum;
 pub mod splitting;
 
 pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State, Chain32, Chain32State};
+pub use chaplygin_sleigh::{
+    BalancedSleigh, BalancedSleighState, ChaplyginSleigh, ChaplyginSleighState, HeldSleigh, HeldSleighState,
+};
+pub use degenerate_pendulum::{DegeneratePendulum, DegeneratePendulumState};
 pub use euler_top::{EulerTop, EulerTopState};
 pub use four_bar::{FourBar, FourBarState};
 pub use free_rigid_body::{FreeRigidBody, FreeRigidBodyState};
+pub use hamel_pendulum::{HamelPendulum, HamelPendulumState};
 pub use kepler::{Kepler, KeplerState};
+pub use nonholonomic::{
+    HeisenbergSystem, HeisenbergSystemState, KnifeEdge, KnifeEdgeState, NonholonomicOscillator,
+    NonholonomicOscillatorState, RollerRacer, RollerRacerState, RollingDisk, RollingDiskState, SuslovProblem,
+    SuslovProblemState,
+};
 pub use perturbed_kepler::{PerturbedKepler, PerturbedKeplerState};
 pub use planar_pendulum::{PlanarPendulum, PlanarPendulumState};
 pub use spherical_pendulum::{

@@ -1,0 +1,57 @@
+//! Suslov's problem (Blo15, section 8.6): a rigid body with a fixed point whose angular velocity has no component along an axis of
+//! the body.
+//!
+//! In general the body comes to rotate about the axis that its inertia and the constraint leave it, forwards or backwards.
+
+use fbint_runtime::feedback_system;
+use nalgebra::{Matrix3, Vector3, matrix, vector};
+
+/// A rigid body that cannot turn about an axis of its own.
+#[feedback_system(
+    coordinates(r: [3, 3]),
+    velocities(omega: [3]),
+    kinematics(r = r * hat(omega)),
+    lagrangian = omega.dot(&(inertia * omega)) / 2,
+    constraint(orthonormality = r.transpose() * r - identity(3)),
+    velocity_constraint(twist = axis.dot(&omega)),
+    output(torque = multiplier(twist)),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct SuslovProblem {
+    /// The symmetric tensor of inertia.
+    pub inertia: Matrix3<f64>,
+    /// The axis about which it cannot turn.
+    pub axis: Vector3<f64>,
+}
+
+impl Default for SuslovProblem {
+    fn default() -> Self {
+        Self { inertia: matrix![3.0, 0.0, 0.4; 0.0, 2.0, 0.3; 0.4, 0.3, 1.5], axis: vector![0.0, 0.0, 1.0] }
+    }
+}
+
+impl SuslovProblem {
+    /// A start that turns about both other axes.
+    pub fn start(&self) -> SuslovProblemState {
+        SuslovProblemState { r: Matrix3::identity(), omega: vector![1.0, -1.0, 0.0] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fbint_runtime::{Error, Method, Simulation};
+
+    use super::*;
+
+    /// I13 omega1 + I23 omega2 vanishes at last, and the energy does not change.
+    #[test]
+    fn comes_to_a_steady_rotation() -> Result<(), Error> {
+        let body = SuslovProblem::default();
+        let method = Method::Dop853 { rtol: 1e-12, atol: 1e-12 };
+        let run = Simulation::new(&body, body.start())?.run(method, 200.0)?;
+        let omega = run.state().omega;
+        let off = body.inertia[(0, 2)] * omega.x + body.inertia[(1, 2)] * omega.y;
+        assert!(off.abs() < 1e-6 && omega.norm() > 0.5, "{omega:?}");
+        Ok(())
+    }
+}
