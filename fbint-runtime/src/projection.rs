@@ -236,12 +236,22 @@ impl<S: FeedbackSystem> Projector<S> {
     }
 
     /// The entry of the state that the last projection moved furthest in units of its error. What is within a thousand roundings
-    /// of the entry is rounding.
+    /// of the entry is rounding, or of the vector that it belongs to: where a reaction keeps an entry at 0, what it errs by is rounding of
+    /// the others.
     pub(crate) fn furthest(&self, projected: &Projected<S>, x: &Vector<S>) -> Move {
+        let furthest = self.furthest_of(projected, |i| x[i].abs());
+        if furthest.is_in_proportion() {
+            return furthest;
+        }
+        self.furthest_of(projected, |i| size_of_vector::<S>(x, i))
+    }
+
+    /// The same, where each entry is rounded relative to its size.
+    fn furthest_of(&self, projected: &Projected<S>, size: impl Fn(usize) -> f64) -> Move {
         let variances = self.variances.unwrap_or(filled(0.0));
         let (mut entry, mut largest) = (0, 0.0);
         for i in 0..Vector::<S>::LEN {
-            let rounding = ROUNDINGS * f64::EPSILON * x[i];
+            let rounding = ROUNDINGS * f64::EPSILON * size(i);
             let square = projected.correction[i] * projected.correction[i] / (variances[i] + rounding * rounding);
             // What is not a number is out of all proportion, unless nothing was moved.
             if square > largest || (square.is_nan() && projected.correction[i] != 0.0) {
@@ -251,6 +261,14 @@ impl<S: FeedbackSystem> Projector<S> {
         let distance = projected.correction.as_ref().get(entry).map_or(0.0, |distance| distance.abs());
         Move { entry, distance, per_error: Scalar::sqrt(largest) }
     }
+}
+
+/// The largest entry of the variable that an entry of the state belongs to: they have one unit.
+fn size_of_vector<S: FeedbackSystem>(x: &Vector<S>, i: usize) -> f64 {
+    let variable = |i: usize| S::STATE.get(i).and_then(|entry| entry.name.split('[').next());
+    let own = variable(i);
+    let entries = x.as_ref().iter().enumerate().filter(|(j, _)| variable(*j) == own);
+    entries.fold(0.0, |largest: f64, (_, entry)| largest.max(entry.abs()))
 }
 
 /// How far a projection moved the entry of the state that it moved furthest.

@@ -41,7 +41,7 @@ impl HamelPendulum {
 
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::{Error, Method, PreparedSystem, Simulation};
+    use fbint_runtime::{Error, FeedbackSystem, Method, PreparedSystem, Simulation};
 
     use super::*;
 

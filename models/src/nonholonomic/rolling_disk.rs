@@ -47,7 +47,7 @@ impl RollingDisk {
 
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::{Error, Method, PreparedSystem, Simulation};
+    use fbint_runtime::{Error, FeedbackSystem, Method, PreparedSystem, Simulation};
 
     use super::*;
 
