@@ -173,6 +173,21 @@ impl Declaration {
     }
 }
 
+/// A chain of point masses on massless rods in a plane, in the angles of the rods to the vertical.
+pub fn open_chain(links: u32) -> String {
+    format!(
+        "#[feedback_system(
+            coordinates(angle: [{links}]),
+            velocities(turn: [{links}]),
+            lagrangian = (0..{links}).map(|i| m * (
+                (0..i + 1).map(|k| l * turn[k] * angle[k].cos()).sum().powi(2)
+                    + (0..i + 1).map(|k| l * turn[k] * angle[k].sin()).sum().powi(2)
+            ) / 2).sum() + m * g * (0..{links}).map(|i| (0..i + 1).map(|k| l * angle[k].cos()).sum()).sum(),
+        )]
+        pub struct OpenChain{links} {{ pub m: f64, pub g: f64, pub l: f64 }}"
+    )
+}
+
 /// The body of the chains' macro with `$name`, `$state`, `$n` and `$summary` replaced.
 fn expand_rule(body: TokenStream, name: &str, links: usize) -> TokenStream {
     let mut tokens = body.into_iter();

@@ -1,6 +1,7 @@
 //! Mechanical systems integrated by fbint, one file each: the declaration, default parameters, a start, and what must stay
 //! true. The module `catalogue` has them by name.
 
+mod cart_pendulum;
 #[cfg(feature = "catalogue")]
 pub mod catalogue;
 mod chain;
@@ -17,6 +18,7 @@ mod planar_pendulum;
 mod spherical_pendulum;
 pub mod splitting;
 
+pub use cart_pendulum::{CartPendulum, CartPendulumState};
 pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State, Chain32, Chain32State};
 pub use chaplygin_sleigh::{
     BalancedSleigh, BalancedSleighState, ChaplyginSleigh, ChaplyginSleighState, HeldSleigh, HeldSleighState,

@@ -8,10 +8,11 @@
 use std::time::Instant;
 
 use fbint_macros_core::prepared::{contradiction, read};
-use fbint_tests::compiler::Declaration;
+use fbint_tests::compiler::{Declaration, open_chain};
 
 fn main() {
-    let declarations = [Declaration::shipped(), Declaration::others()].concat();
+    let open_chains = [2, 4, 8].map(|links| Declaration::one(&open_chain(links))).to_vec();
+    let declarations = [Declaration::shipped(), Declaration::others(), open_chains].concat();
     match std::env::var("FBINT_TESTS_DERIVE") {
         Ok(name) => {
             let declaration = declarations.iter().find(|declaration| declaration.name == name);

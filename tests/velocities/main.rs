@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, unreachable_pub)]
 
+mod chains;
 mod discrete_hamel;
 mod points;
 mod systems;

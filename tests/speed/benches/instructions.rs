@@ -16,12 +16,13 @@ use std::process::{Command, ExitCode, Stdio};
 use fbint_runtime::{Entries, Field, Vector};
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, Generated, rivals};
-use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
+use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions.txt");
-const SYSTEMS: [&str; 6] = ["SphericalPendulum", "PlanarPendulum", "FourBar", "Chain4", "Chain8", "Chain16"];
+const SYSTEMS: [&str; 7] =
+    ["SphericalPendulum", "PlanarPendulum", "CartPendulum", "FourBar", "Chain4", "Chain8", "Chain16"];
 /// By how much a count may exceed its record.
 const SLACK: f64 = 1.02;
 /// Evaluations in the shorter of two runs; the longer has twice as many, and what they differ by is counted.
@@ -97,6 +98,7 @@ fn evaluate(system: &str, function: &str, count: &str) -> Outcome<ExitCode> {
     match system {
         "SphericalPendulum" => evaluate_times::<SphericalPendulum>(function, count)?,
         "PlanarPendulum" => evaluate_times::<PlanarPendulum>(function, count)?,
+        "CartPendulum" => evaluate_times::<CartPendulum>(function, count)?,
         "FourBar" => evaluate_times::<FourBar>(function, count)?,
         "Chain4" => evaluate_times::<Chain4>(function, count)?,
         "Chain8" => evaluate_times::<Chain8>(function, count)?,

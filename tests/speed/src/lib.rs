@@ -5,6 +5,7 @@
 //! depends on parameters, gains and targets alone computed once, divisions that do not wait for one another, and fused
 //! multiply-adds where the target has them. The chains are loops over their links, which keeps them small.
 
+pub mod cart;
 pub mod chain;
 pub mod four_bar;
 pub mod pendulum;

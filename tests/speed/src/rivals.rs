@@ -1,9 +1,10 @@
 //! The systems that both write: the generated feedback and the kernel by hand, for one start and one choice of gains.
 
 use fbint_runtime::{Diagonal, Entries, Error, Feedback, FeedbackSystem, Gains, Integrals, Vector};
-use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
+use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
 use crate::Kernel;
+use crate::cart::Cart;
 use crate::chain::Chain;
 use crate::four_bar::Linkage;
 use crate::pendulum::{Planar, Spherical};
@@ -59,6 +60,18 @@ impl Contested for SphericalPendulum {
 
     fn by_hand(&self, &[_, _, energy, vertical_momentum]: &[f64; 4], gains: [f64; 4]) -> Spherical {
         Spherical::new(self, [energy, vertical_momentum], gains)
+    }
+}
+
+impl Contested for CartPendulum {
+    type ByHand = Cart;
+
+    fn first_state(&self) -> [f64; 4] {
+        self.start().into()
+    }
+
+    fn by_hand(&self, targets: &[f64; 2], gains: [f64; 2]) -> Cart {
+        Cart::new(self, *targets, gains)
     }
 }
 

@@ -4,11 +4,16 @@
 use fbint_runtime::{Entries, Error, Field, Vector};
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, rivals};
-use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
+use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
 #[test]
 fn planar_pendulum() -> Result<(), Error> {
     agree::<PlanarPendulum>()
+}
+
+#[test]
+fn pendulum_on_a_cart() -> Result<(), Error> {
+    agree::<CartPendulum>()
 }
 
 #[test]
