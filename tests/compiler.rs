@@ -11,7 +11,7 @@ use fbint_runtime::Scalar;
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 
-const SHIPPED: [&str; 7] = [
+const SHIPPED: [&str; 17] = [
     include_str!("../models/src/spherical_pendulum.rs"),
     include_str!("../models/src/planar_pendulum.rs"),
     include_str!("../models/src/four_bar.rs"),
@@ -19,6 +19,16 @@ const SHIPPED: [&str; 7] = [
     include_str!("../models/src/euler_top.rs"),
     include_str!("../models/src/kepler.rs"),
     include_str!("../models/src/perturbed_kepler.rs"),
+    include_str!("../models/src/cart_pendulum.rs"),
+    include_str!("../models/src/chaplygin_sleigh.rs"),
+    include_str!("../models/src/degenerate_pendulum.rs"),
+    include_str!("../models/src/hamel_pendulum.rs"),
+    include_str!("../models/src/nonholonomic/heisenberg.rs"),
+    include_str!("../models/src/nonholonomic/knife_edge.rs"),
+    include_str!("../models/src/nonholonomic/oscillator.rs"),
+    include_str!("../models/src/nonholonomic/roller_racer.rs"),
+    include_str!("../models/src/nonholonomic/rolling_disk.rs"),
+    include_str!("../models/src/nonholonomic/suslov.rs"),
 ];
 const OTHERS: &str = include_str!("systems.rs");
 const CHAIN: &str = include_str!("../models/src/chain.rs");

@@ -1,6 +1,6 @@
 //! Files that were changed, by accident or with intent.
 
-use fbint_macros_core::derivation::{Derivation, Prepared, Problem};
+use fbint_macros_core::derivation::{Derivation, Field, Hamel, Prepared, Problem};
 use fbint_macros_core::expression::Expression;
 use fbint_macros_core::points::sample_points;
 use fbint_macros_core::prepared::{contradiction, read, write};
@@ -70,8 +70,15 @@ fn values(derivation: &Derivation) -> Vec<f64> {
         }
         values.extend(derivation.constraint_matrix(&value).concat());
         values.extend(derivation.energy_brackets(&value));
-        if let fbint_macros_core::derivation::Field::Given(rates) = &derivation.field {
-            values.extend(rates.rows().map(value));
+        match &derivation.field {
+            Field::Given(rates) => values.extend(rates.rows().map(value)),
+            Field::Implicit(implicit) => values.extend(implicit.expressions().chain(implicit.rates.rows()).map(value)),
+            Field::Dirac(_) => {}
+        }
+        if let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel {
+            let coefficients = brackets.iter().flat_map(|bracket| &bracket.coefficients);
+            values.push(value(lagrangian));
+            values.extend(momenta.iter().chain(forces).chain(coefficients).map(|(_, entry)| value(entry)));
         }
     }
     values
