@@ -1,0 +1,146 @@
+//! One system from one start by one method after the other.
+
+use fbint_command::catalogue::Sample;
+use fbint_command::figure::Curve;
+use fbint_command::progress::Progress;
+use fbint_command::results::Table;
+use fbint_command::scheme::{Contender, Scheme};
+use fbint_runtime::{
+    Error, FeedbackSystem, Field, GainPolicy, Gains, IntegralDrift, Method, OneStep, Projection, Run, Simulation,
+    Vector,
+};
+
+use super::result::{Rule, Verdict};
+
+/// What all trials have in common.
+pub(super) struct Setting<'a, S: FeedbackSystem> {
+    pub(super) system: &'a S,
+    pub(super) start: Vector<S>,
+    pub(super) until: f64,
+    /// The time between two samples.
+    pub(super) every: f64,
+}
+
+/// What one method did.
+pub(super) struct Trial {
+    pub(super) contender: Contender,
+    /// Recorded at every step.
+    pub(super) drift: Vec<IntegralDrift>,
+    pub(super) trajectory: Vec<Sample>,
+    pub(super) evaluations: u64,
+}
+
+impl<S: FeedbackSystem> Setting<'_, S> {
+    /// A Runge-Kutta method left to itself.
+    pub(super) fn plain(&self, method: Method) -> Result<Trial, Error> {
+        self.run(Contender::plain(method.into()), method, self.simulation()?)
+    }
+
+    /// A Runge-Kutta method on the field with feedback.
+    pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainPolicy<S>>) -> Result<Trial, Error> {
+        self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains).unaudited())
+    }
+
+    /// A Runge-Kutta method with one projection after each step.
+    pub(super) fn with_projection(&self, method: Method) -> Result<Trial, Error> {
+        let simulation = self.simulation()?.projected(Projection::default());
+        self.run(Contender::with_projection(method.into()), method, simulation)
+    }
+
+    /// A geometric method.
+    pub(super) fn by(&self, scheme: Scheme, method: &dyn OneStep<Vector<S>>, h: f64) -> Result<Trial, Error> {
+        let contender = Contender::plain(scheme);
+        let mut progress = progress::<S>(contender);
+        Ok(Trial::new(contender, &self.simulation()?.watched(progress.watch()).run_geometric(method, h, self.until)?))
+    }
+
+    fn simulation(&self) -> Result<Simulation<'_, S>, Error> {
+        Ok(Simulation::new(self.system, self.start)?.without_feedback().record_every(self.every))
+    }
+
+    fn run(
+        &self,
+        contender: Contender,
+        method: Method,
+        simulation: Simulation<'_, S, impl Field<Vector = Vector<S>> + 'static>,
+    ) -> Result<Trial, Error> {
+        let mut progress = progress::<S>(contender);
+        let run = simulation.boxed().watched(progress.watch()).run(method, self.until)?;
+        Ok(Trial::new(contender, &run))
+    }
+}
+
+fn progress<S: FeedbackSystem>(contender: Contender) -> Progress {
+    Progress::new(&format!("{}: {contender}", S::NAME))
+}
+
+impl Trial {
+    fn new<S: FeedbackSystem>(contender: Contender, run: &Run<S>) -> Self {
+        Self {
+            contender,
+            drift: run.drift().integrals().collect(),
+            trajectory: run.trajectory().iter().map(Sample::from).collect(),
+            evaluations: run.evaluations(),
+        }
+    }
+
+    /// The largest |change| of the integral of that name, over all steps; not a number if there is none.
+    pub(super) fn max(&self, name: &str) -> f64 {
+        self.drift.iter().find(|integral| integral.name == name).map_or(f64::NAN, |integral| integral.max)
+    }
+
+    /// The largest value of a quantity over all samples.
+    pub(super) fn largest(&self, quantity: impl Fn(&Sample) -> f64) -> f64 {
+        self.trajectory.iter().map(quantity).fold(0.0, f64::max)
+    }
+
+    /// The state at the end.
+    pub(super) fn end(&self) -> &[f64] {
+        self.trajectory.last().map_or(&[], |sample| &sample.state)
+    }
+
+    /// For a figure of drift.
+    pub(super) fn curve(&self) -> Curve<'_> {
+        Curve { contender: self.contender, trajectory: &self.trajectory }
+    }
+}
+
+/// The Euclidean distance.
+pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+}
+
+/// A quantity of a trial under its name.
+pub(super) type Column<'a> = (&'a str, &'a dyn Fn(&Trial) -> f64);
+
+/// The table with a row for each trial and a column for each quantity.
+pub(super) fn table(name: &str, caption: &str, trials: &[Trial], columns: &[Column<'_>]) -> Table {
+    let row = |trial: &Trial| columns.iter().map(|(_, quantity)| quantity(trial)).collect();
+    Table {
+        name: name.to_owned(),
+        caption: caption.to_owned(),
+        columns: ["method"].into_iter().chain(columns.iter().map(|column| column.0)).map(str::to_owned).collect(),
+        rows: trials.iter().map(|trial| (trial.contender.to_string(), row(trial))).collect(),
+    }
+}
+
+/// A number that must come out within 1 %.
+pub(super) fn within_one_percent(what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.01) }
+}
+
+/// A number that was printed with so many digits, which what comes out must round to.
+pub(super) fn rounds_to(digits: i32, what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    let unit = 10_f64.powi(expected.abs().log10().floor() as i32 + 1 - digits);
+    Verdict { what: what.into(), expected, obtained, rule: Rule::Within(0.5 * unit / expected.abs()) }
+}
+
+/// A number that must not come out larger.
+pub(super) fn at_most(what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    Verdict { what: what.into(), expected, obtained, rule: Rule::AtMost }
+}
+
+/// A number that must not come out smaller.
+pub(super) fn at_least(what: impl Into<String>, expected: f64, obtained: f64) -> Verdict {
+    Verdict { what: what.into(), expected, obtained, rule: Rule::AtLeast }
+}
