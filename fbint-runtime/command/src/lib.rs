@@ -1,47 +1,10 @@
-//! The command for models of one's own: runs, ensembles, plots, records, checkpoints and studies of work and precision.
+#![doc = include_str!("../README.md")]
 //!
-//! A crate depends on this one alone, declares its models with the attribute, says where each starts, and names them in
-//! [`main!`]:
+//! # Commands of one's own
 //!
-//! ```
-//! use std::process::ExitCode;
-//!
-//! use fbint_command::{Error, Model, feedback_system};
-//!
-//! /// A point mass on a circle under gravity.
-//! #[feedback_system(
-//!     coordinates(q: [2]),
-//!     momenta(p: [2]),
-//!     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
-//!     constraint(length = q.norm_squared() - l.powi(2)),
-//! )]
-//! pub struct Pendulum { pub m: f64, pub g: f64, pub l: f64 }
-//!
-//! impl Default for Pendulum {
-//!     fn default() -> Self {
-//!         Self { m: 1.0, g: 9.81, l: 1.0 }
-//!     }
-//! }
-//!
-//! impl Model for Pendulum {
-//!     fn start(&self) -> Result<PendulumState, Error> {
-//!         Ok(PendulumState { q: [self.l, 0.0].into(), p: [0.0, 0.0].into() })
-//!     }
-//! }
-//!
-//! fn main() -> ExitCode {
-//!     fbint_command::main![Pendulum]
-//! }
-//! ```
-//!
-//! `cargo run --release -- run pendulum --plot pendulum.svg` integrates it and draws the figure, and `cargo run --release -- help`
-//! names everything else. `fbint`, the command of the models that come with fbint, is made in the same way.
-//!
-//! The types of the runtime are in [`runtime`], and those of nalgebra in [`nalgebra`]. `vector![..]` needs the name of that crate:
-//! `use fbint_command::nalgebra::{self, vector}`.
-//!
-//! A program with commands of its own flattens [`Command`] into its subcommands and calls [`run`]. The modules are what such
-//! commands need: models behind one interface ([`catalogue`]), figures, tables and files.
+//! A program with more commands flattens [`Command`] into its subcommands and calls [`run`] instead of [`main!`]. The modules are what
+//! such commands need: models behind one interface ([`catalogue`]), figures, tables and files. `fbint`, the command of the models that
+//! come with fbint, is made in this way. The runtime is [`runtime`].
 //!
 //! # Features
 //!
