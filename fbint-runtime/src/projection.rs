@@ -137,12 +137,12 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         x: &mut Vector<S, T>,
         h: T,
     ) -> Projected<S, T> {
-        let first = self.derivative.unwrap_or_else(|| once(&field, *x));
+        let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
         let end = *x;
         let error = |derivative: &Vector<S, T>| method.error(&stages, derivative, h);
         // The first step has to know its own error.
-        let variances = self.variances.unwrap_or_else(|| self.variances_after(&error(&once(&field, end))));
+        let variances = self.variances.unwrap_or_else(|| self.variances_after(&error(&field(&end))));
         let projected = self.move_back(&variances, x);
         // After the projection, for which the next step waits.
         let derivative = field(&end);
@@ -250,14 +250,6 @@ impl<S: FeedbackSystem> Projector<S> {
         let distance = projected.correction.as_ref().get(entry).map_or(0.0, |distance| distance.abs());
         Move { entry, distance, per_error: Scalar::sqrt(largest) }
     }
-}
-
-/// f(x) in the first step of many, which is not worth a copy of the field. The state is passed by value for the reason that
-/// [`iterate_further`](Projector::iterate_further) has.
-#[cold]
-#[inline(never)]
-fn once<V>(field: impl Fn(&V) -> V, x: V) -> V {
-    field(&x)
 }
 
 /// How far a projection moved the entry of the state that it moved furthest.

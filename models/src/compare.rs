@@ -71,7 +71,7 @@ fn run(
 ) -> Result<Run, fbint_runtime::Error> {
     let feedback = if contender.aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
     let settings = Settings { every: Some(EVERY), ..Settings::new(method, UNTIL) };
-    let plan = Plan { settings, feedback };
+    let plan = Plan::new(settings, feedback);
     let mut progress = Progress::new(&contender.to_string());
     model.run(start, &plan, None, &mut progress.watch())
 }

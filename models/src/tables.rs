@@ -112,7 +112,7 @@ fn integrate(
 ) -> Result<Run, fbint_runtime::Error> {
     let feedback = if aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
     let projection = (aid == Aid::Projection).then(Projection::default);
-    let plan = Plan { settings: Settings { every, projection, ..Settings::new(method, until) }, feedback };
+    let plan = Plan::new(Settings { every, projection, ..Settings::new(method, until) }, feedback);
     model.run(&model.start()?, &plan, None, &mut |_| ControlFlow::Continue(()))
 }
 

@@ -40,7 +40,7 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
         {
             for projection in [None, Some(Projection::default())] {
                 let settings = Settings { projection, ..Settings::new(*method, UNTIL) };
-                let plan = Plan { settings, feedback: feedback.clone() };
+                let plan = Plan::new(settings, feedback.clone());
                 let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
                 assert_eq!(model.run_bare(&start, &plan)?, run.state, "{}: {plan:?}", entry.name);
             }

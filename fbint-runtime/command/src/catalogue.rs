@@ -81,6 +81,8 @@ pub trait AnyModel {
     fn geometric_methods(&self) -> Vec<Scheme>;
     /// Integrates with one of the [`geometric_methods`](Self::geometric_methods) in steps of size `h`.
     fn run_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Run, Error>;
+    /// Integrates with steps that are given, in the same way.
+    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// The state at the end of [`run_by`](Self::run_by), computed without samples and drift.
     fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
     /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done.
@@ -110,6 +112,29 @@ pub struct Plan {
     pub settings: Settings,
     /// The gains of the feedback, if any.
     pub feedback: Feedback,
+    /// Whether gains that are too large for the step are refused.
+    pub is_audited: bool,
+}
+
+impl Plan {
+    /// A run with these settings and gains, which are refused if they are too large for the step.
+    pub const fn new(settings: Settings, feedback: Feedback) -> Self {
+        Self { settings, feedback, is_audited: true }
+    }
+}
+
+/// Steps of one size, by a method that the catalogue does not have.
+pub struct Steps<'a> {
+    /// Replaces a state by the state after a step of the size that is given.
+    pub step: &'a dyn Fn(&mut [f64], f64),
+    /// How many times a step evaluates the field, or as much of the system.
+    pub evaluations: u64,
+    /// The size of a step.
+    pub h: f64,
+    /// The time at the end.
+    pub until: f64,
+    /// The time between two samples.
+    pub every: f64,
 }
 
 /// The gains of a run.

@@ -44,7 +44,7 @@ impl Job {
     }
 
     pub(crate) fn plan(&self) -> Plan {
-        Plan { settings: self.settings, feedback: self.gains.clone() }
+        Plan::new(self.settings, self.gains.clone())
     }
 }
 

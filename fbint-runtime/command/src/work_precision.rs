@@ -145,7 +145,7 @@ impl Track<'_> {
     fn reference(&self, tolerance: f64, projection: Option<Projection>) -> Result<Vec<f64>, fbint_runtime::Error> {
         let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
         let settings = Settings { projection, ..Settings::new(method, self.until) };
-        let plan = Plan { settings, feedback: Feedback::None };
+        let plan = Plan::new(settings, Feedback::None);
         Ok(self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))?.state)
     }
 

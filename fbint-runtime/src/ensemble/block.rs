@@ -15,13 +15,7 @@ use crate::scalar::Scalar;
 use crate::simulation::{Sample, Schedule};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
-/// A field in lanes.
-pub(super) type FieldInLanes<'a, S, const V: usize> = dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> + 'a;
-
 /// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each.
-///
-/// Where steps are compiled for the very field, they take up to a third less time than through a pointer, and everything is compiled
-/// once more: that is for fields of which a call is a good part.
 pub(super) fn integrate<S, F, const V: usize>(
     course: &Course<'_, S, V>,
     field: &F,
@@ -33,6 +27,11 @@ pub(super) fn integrate<S, F, const V: usize>(
     F: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> + ?Sized,
 {
     let value = |x: &_| field.value(x);
+    if let Some(projector) = course.projector {
+        return course.follow_projected(projector, start, tracks, &|projector, x, h| {
+            method.projected_step(projector, value, x, h);
+        });
+    }
     let mut follow = |advance: Advance<'_, S, V>| course.follow(start, tracks, advance);
     // One loop for each method, so that none is chosen anew in every step.
     match method {
@@ -41,23 +40,6 @@ pub(super) fn integrate<S, F, const V: usize>(
         FixedStep::Heun => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Heun.step(value, x, h))),
         FixedStep::Rk4 => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h))),
     }
-}
-
-/// Does what [`integrate`] does, with a projection after each step.
-pub(super) fn integrate_projected<S, F, const V: usize>(
-    course: &Course<'_, S, V>,
-    projector: Projector<S, Lanes<V>>,
-    field: &F,
-    start: Vector<S, Lanes<V>>,
-    method: FixedStep,
-    tracks: &mut [Vec<Sample<S>>],
-) where
-    S: FeedbackSystem,
-    F: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> + ?Sized,
-{
-    course.follow_projected(projector, start, tracks, &|projector, x, h| {
-        method.projected_step(projector, |x| field.value(x), x, h);
-    });
 }
 
 /// One step and its projection; see [`Projector::step`].
@@ -80,6 +62,8 @@ fn repeat<X: Copy>(steps: u64, x: &mut X, mut step: impl FnMut(&mut X)) {
 pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
     pub(super) system: &'a S::Prepared<Lanes<V>>,
     pub(super) targets: &'a Integrals<S, Lanes<V>>,
+    /// If states are projected after every step.
+    pub(super) projector: Option<Projector<S, Lanes<V>>>,
     pub(super) schedule: &'a Schedule,
 }
 

@@ -25,9 +25,6 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     #[doc(hidden)]
     type Simulated: Field<Vector = Vector<S>> + 'static;
 
-    /// Whether there is no feedback.
-    #[doc(hidden)]
-    const IS_PLAIN: bool = false;
     /// Whether gains do not follow from the state. Where they do, the field takes long enough for a pointer before it.
     #[doc(hidden)]
     const IS_CONSTANT: bool;
@@ -64,7 +61,6 @@ impl<S: FeedbackSystem> EnsembleGains<S> for () {
     type Alone = PlainField<S>;
     type Block<const V: usize> = PlainField<S, Lanes<V>>;
     type Simulated = PlainField<S>;
-    const IS_PLAIN: bool = true;
     const IS_CONSTANT: bool = true;
 
     fn count(&self) -> Option<usize> {
@@ -146,7 +142,6 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
     type Alone = G::Alone;
     type Block<const V: usize> = G::Block<V>;
     type Simulated = Box<dyn Field<Vector = Vector<S>>>;
-    const IS_PLAIN: bool = G::IS_PLAIN;
     const IS_CONSTANT: bool = G::IS_CONSTANT;
 
     fn count(&self) -> Option<usize> {

@@ -31,7 +31,7 @@ use crate::projection::{Projection, Projector, noise};
 use crate::scalar::Scalar;
 use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds};
 use crate::system::{FeedbackSystem, Integrals, Vector};
-use block::{Course, FieldInLanes};
+use block::Course;
 use gains::Boxed;
 pub use gains::EnsembleGains;
 pub use run::EnsembleRun;
@@ -291,17 +291,14 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
             let noise = Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).noise[i]));
             Projector::of(system, targets, noise, projection)
         });
-        let course = Course { system: &system, targets: &targets, schedule };
+        let course = Course { system: &system, targets: &targets, projector, schedule };
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
-        let any: &FieldInLanes<'_, S, V> = &field;
-        match projector {
-            // What is not called is not even made.
-            Some(projector) if const { G::IS_PLAIN } => {
-                block::integrate_projected(&course, projector, &field, start, method, &mut tracks);
-            }
-            Some(projector) => block::integrate_projected(&course, projector, any, start, method, &mut tracks),
-            None if const { G::IS_CONSTANT } => block::integrate(&course, &field, start, method, &mut tracks),
-            None => block::integrate(&course, any, start, method, &mut tracks),
+        // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
+        if const { G::IS_CONSTANT } {
+            block::integrate(&course, &field, start, method, &mut tracks);
+        } else {
+            let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = &field;
+            block::integrate(&course, field, start, method, &mut tracks);
         }
         tracks
     }

@@ -6,11 +6,11 @@
 
 use std::error::Error;
 
-use fbint_command::catalogue::Sample;
+use fbint_command::catalogue::{Feedback, Sample};
 use fbint_command::figure::{self, Axis, Chart, Line, envelope};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::Scheme;
-use fbint_runtime::{Gains, Method, StormerVerlet};
+use fbint_runtime::{Method, StormerVerlet};
 use models::catalogue::TURNS;
 use models::splitting::RigidBody;
 use models::{FreeRigidBody, Kepler, PerturbedKepler};
@@ -40,10 +40,10 @@ const ROUNDING: f64 = 1e-12;
 /// The attitude must stay a rotation.
 pub(super) fn rigid_body() -> Result<Reproduction, Box<dyn Error>> {
     let body = FreeRigidBody::default();
-    let setting = Setting { system: &body, start: body.start().into(), until: UNTIL, every: EVERY };
+    let setting = Setting::of("free-rigid-body", UNTIL, EVERY)?;
     let splitting = RigidBody { inertia: body.inertia };
     let trials = [
-        setting.with_feedback(EULER, Gains::uniform(GAIN))?,
+        setting.with_feedback(EULER, Feedback::Uniform(GAIN))?,
         setting.plain(EULER)?,
         setting.with_projection(EULER)?,
         setting.by(TURNS, &splitting, STEP)?,
@@ -76,18 +76,17 @@ pub(super) fn rigid_body() -> Result<Reproduction, Box<dyn Error>> {
 /// The orbit must stay the ellipse that it is.
 pub(super) fn kepler() -> Result<Reproduction, Box<dyn Error>> {
     let kepler = Kepler::default();
-    let setting = Setting { system: &kepler, start: kepler.start().into(), until: UNTIL, every: EVERY };
+    let setting = Setting::of("kepler", UNTIL, EVERY)?;
     // Störmer-Verlet needs a Hamiltonian, which the perturbed problem has. Both problems have equal states.
     let hamiltonian = PerturbedKepler { mu: kepler.mu, eps: 0.0 };
     let trials = [
-        setting.with_feedback(EULER, Gains::uniform(GAIN))?,
+        setting.with_feedback(EULER, Feedback::Uniform(GAIN))?,
         setting.plain(EULER)?,
         setting.with_projection(EULER)?,
         setting.by(Scheme::StormerVerlet, &StormerVerlet::new(&hamiltonian)?, STEP)?,
     ];
-    let energy = |sample: &Sample| {
-        (kepler_energy(&kepler, &sample.state) - kepler_energy(&kepler, setting.start.as_slice())).abs()
-    };
+    let energy =
+        |sample: &Sample| (kepler_energy(&kepler, &sample.state) - kepler_energy(&kepler, &setting.start)).abs();
     let quantities: [(&str, Quantity); 3] = [
         ("|dH|", &energy),
         ("|dL|", &|sample| norm(&sample.change[0..3])),
@@ -120,9 +119,9 @@ pub(super) fn kepler() -> Result<Reproduction, Box<dyn Error>> {
 /// The perihelion must advance as it should.
 pub(super) fn perturbed_kepler() -> Result<Reproduction, Box<dyn Error>> {
     let kepler = PerturbedKepler::default();
-    let setting = Setting { system: &kepler, start: kepler.start().into(), until: UNTIL, every: EVERY };
+    let setting = Setting::of("perturbed-kepler", UNTIL, EVERY)?;
     let trials = [
-        setting.with_feedback(EULER, Gains::uniform(MILD_GAIN))?,
+        setting.with_feedback(EULER, Feedback::Uniform(MILD_GAIN))?,
         setting.plain(EULER)?,
         setting.with_projection(EULER)?,
         setting.by(Scheme::StormerVerlet, &StormerVerlet::new(&kepler)?, STEP)?,
@@ -131,7 +130,7 @@ pub(super) fn perturbed_kepler() -> Result<Reproduction, Box<dyn Error>> {
     let momentum: Quantity = &|sample| norm(&sample.change[1..4]);
     let quantities: [(&str, Quantity); 2] = [("|dH|", energy), ("|dL|", momentum)];
     let [feedback, plain, _, verlet] = &trials;
-    let strong = setting.with_feedback(EULER, Gains::uniform(GAIN))?.largest(energy);
+    let strong = setting.with_feedback(EULER, Feedback::Uniform(GAIN))?.largest(energy);
     let mut words = words("The energy", "|dH|", &trials, energy);
     words.push(format!(
         "With k = {GAIN} instead of {MILD_GAIN} the energy moves by {strong:.1e}: in the perihelion h k |grad H|^2 is {:.2}, and \
@@ -155,7 +154,7 @@ pub(super) fn perturbed_kepler() -> Result<Reproduction, Box<dyn Error>> {
         ],
         tables: vec![table("cjp16-perturbed-kepler", &trials, &quantities)],
         verdicts: vec![
-            at_most("DOP853 at 1e-13: distance from the advanced perihelion", 1e-9, error_at_perihelion(&kepler)?),
+            at_most("DOP853 at 1e-13: distance from the advanced perihelion", 1e-9, error_at_perihelion()?),
             at_most("Euler + feedback: |dH|, against plain Euler's", plain.largest(energy), feedback.largest(energy)),
             at_most("Störmer-Verlet: |dL|", ROUNDING, verlet.largest(momentum)),
         ],
@@ -189,10 +188,10 @@ fn kepler_energy(kepler: &Kepler, state: &[f64]) -> f64 {
 }
 
 /// The distance of (x, v) from where a turn ends, by quadrature: the next perihelion, which has advanced by 6.92 degrees.
-fn error_at_perihelion(kepler: &PerturbedKepler) -> Result<f64, Box<dyn Error>> {
+fn error_at_perihelion() -> Result<f64, Box<dyn Error>> {
     const PERIOD: f64 = 5.612_949_934_780_881;
     const ANGLE: f64 = 6.404_131_526_176_024;
-    let setting = Setting { system: kepler, start: kepler.start().into(), until: PERIOD, every: PERIOD };
+    let setting = Setting::of("perturbed-kepler", PERIOD, PERIOD)?;
     let end = setting.plain(Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE })?;
     let (sin, cos) = ANGLE.sin_cos();
     let perihelion = vector![0.4 * cos, 0.4 * sin, 0.0, -2.0 * sin, 2.0 * cos, 0.0];

@@ -5,10 +5,11 @@
 
 use std::error::Error;
 
+use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Axis, Chart, Line};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::Scheme;
-use fbint_runtime::{Gains, Method, Rattle};
+use fbint_runtime::{Method, Rattle};
 use models::catalogue::{LIE_TROTTER, STRANG};
 use models::splitting::{LieTrotter, Sphere, Strang};
 use models::{SphericalPendulum, SphericalPendulumCpv22};
@@ -107,18 +108,18 @@ pub(super) fn figures() -> Result<Reproduction, Box<dyn Error>> {
 
 fn trials() -> Result<Trials, Box<dyn Error>> {
     let pendulum = SphericalPendulumCpv22::default();
-    let setting = Setting { system: &pendulum, start: pendulum.start().into(), until: UNTIL, every: EVERY };
+    let setting = Setting::of("spherical-pendulum-cpv22", UNTIL, EVERY)?;
     let (euler, rk4) = (Method::Euler { h: STEP }, Method::Rk4 { h: STEP });
     // RATTLE takes the constraint itself, of which the paper's f1 and f2 are consequences.
     let rattle = Rattle::new(&SphericalPendulum::default())?;
     let sphere = Sphere { m: pendulum.m, g: pendulum.g };
     let contenders = vec![
-        setting.with_feedback(euler, Gains::uniform(GAIN))?,
+        setting.with_feedback(euler, Feedback::Uniform(GAIN))?,
         setting.plain(euler)?,
         setting.by(Scheme::Rattle, &rattle, STEP)?,
         setting.by(LIE_TROTTER, &LieTrotter(sphere), STEP)?,
         setting.by(STRANG, &Strang(sphere), STEP)?,
-        setting.with_feedback(rk4, Gains::uniform(GAIN))?,
+        setting.with_feedback(rk4, Feedback::Uniform(GAIN))?,
         setting.plain(rk4)?,
     ];
     let truth = setting.plain(Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE })?;

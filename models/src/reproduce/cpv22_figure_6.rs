@@ -7,10 +7,11 @@
 
 use std::error::Error;
 
+use fbint_command::catalogue::Feedback;
 use fbint_command::figure::{self, Axis, Chart, Line};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::{Aid, Contender, Scheme};
-use fbint_runtime::{Diagonal, Gains, Method, Rattle};
+use fbint_runtime::{Method, Rattle};
 use models::PlanarPendulum;
 
 use super::result::{Reproduction, Rule, Verdict};
@@ -48,8 +49,7 @@ struct Series {
 
 /// Both halves of the figure.
 pub(super) fn figure() -> Result<Reproduction, Box<dyn Error>> {
-    let pendulum = PlanarPendulum::default();
-    let (stepped, controlled) = (stepped(&pendulum)?, controlled(&pendulum)?);
+    let (stepped, controlled) = (stepped()?, controlled()?);
     let costly: Vec<&Series> = stepped.iter().chain(&controlled).collect();
     let mut verdicts = orders(&stepped);
     verdicts.extend(costs(&costly));
@@ -67,13 +67,13 @@ pub(super) fn figure() -> Result<Reproduction, Box<dyn Error>> {
 }
 
 /// The methods with a fixed step.
-fn stepped(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> {
-    let rattle = Rattle::new(pendulum)?;
+fn stepped() -> Result<Vec<Series>, Box<dyn Error>> {
+    let (rattle, setting) = (Rattle::new(&PlanarPendulum::default())?, setting()?);
     let steps = || (0..REFINEMENTS).map(|n| PERIOD / (FIRST * 2_f64.powf(0.5 * f64::from(n))).round());
-    let series = |run: &dyn Fn(&Period<'_>, f64) -> Result<Trial, fbint_runtime::Error>| {
+    let series = |run: &dyn Fn(&Setting, f64) -> Result<Trial, fbint_runtime::Error>| {
         let mut trials = Vec::new();
         for h in steps() {
-            match run(&setting(pendulum), h) {
+            match run(&setting, h) {
                 Ok(trial) => trials.push((h, trial)),
                 // The step is too long for the method: the curve begins at a shorter one.
                 Err(fbint_runtime::Error::Failed(_)) => {}
@@ -95,10 +95,10 @@ fn stepped(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> {
 }
 
 /// DOP853, with feedback and without.
-fn controlled(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> {
+fn controlled() -> Result<Vec<Series>, Box<dyn Error>> {
     let tolerances = || (0..TOLERANCES).map(|n| 10_f64.powf(-4.0 - 0.5 * f64::from(n)));
     let method = |tolerance| Method::Dop853 { rtol: tolerance, atol: tolerance };
-    let setting = setting(pendulum);
+    let setting = setting()?;
     let with = tolerances().map(|tolerance| Ok((tolerance, setting.with_feedback(method(tolerance), gains())?)));
     let without = tolerances().map(|tolerance| Ok((tolerance, setting.plain(method(tolerance))?)));
     let with: Result<Vec<_>, fbint_runtime::Error> = with.collect();
@@ -107,15 +107,13 @@ fn controlled(pendulum: &PlanarPendulum) -> Result<Vec<Series>, Box<dyn Error>> 
 }
 
 /// CPV22's k = 1 on |q|^2 - 1, q . p and H. The rate that is derived from the first is 2 q . p.
-fn gains() -> Gains<Diagonal<PlanarPendulum>> {
-    Gains::diagonal([1.0, 0.25, 1.0])
+fn gains() -> Feedback {
+    Feedback::Diagonal(vec![1.0, 0.25, 1.0])
 }
 
 /// A period of the pendulum.
-type Period<'a> = Setting<'a, PlanarPendulum>;
-
-fn setting(pendulum: &PlanarPendulum) -> Period<'_> {
-    Setting { system: pendulum, start: pendulum.start().into(), until: PERIOD, every: PERIOD }
+fn setting() -> Result<Setting, Box<dyn Error>> {
+    Setting::of("planar-pendulum", PERIOD, PERIOD)
 }
 
 impl Series {

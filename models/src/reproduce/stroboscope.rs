@@ -239,7 +239,7 @@ fn motion(scene: &Scene) -> Result<Vec<Sample>, Box<dyn Error>> {
     let method = Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE };
     let every = Some(scene.until / (scene.frames * POINTS_PER_FRAME) as f64);
     let settings = Settings { every, ..Settings::new(method, scene.until) };
-    let plan = Plan { settings, feedback: Feedback::None };
+    let plan = Plan::new(settings, Feedback::None);
     let mut progress = Progress::new(scene.model);
     Ok(model.run(&model.start()?, &plan, None, &mut progress.watch())?.trajectory)
 }

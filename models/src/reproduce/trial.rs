@@ -1,21 +1,21 @@
 //! One system from one start by one method after the other.
 
-use fbint_command::catalogue::Sample;
+use std::error;
+
+use fbint_command::catalogue::{AnyModel, Feedback, Plan, Run, Sample, Steps};
 use fbint_command::figure::Curve;
 use fbint_command::progress::Progress;
 use fbint_command::results::Table;
 use fbint_command::scheme::{Contender, Scheme};
-use fbint_runtime::{
-    Error, FeedbackSystem, Field, GainPolicy, Gains, IntegralDrift, Method, OneStep, Projection, Run, Simulation,
-    Vector,
-};
+use fbint_runtime::{Error, IntegralDrift, Method, OneStep, Projection, Settings};
+use models::catalogue::load;
 
 use super::result::{Rule, Verdict};
 
 /// What all trials have in common.
-pub(super) struct Setting<'a, S: FeedbackSystem> {
-    pub(super) system: &'a S,
-    pub(super) start: Vector<S>,
+pub(super) struct Setting {
+    pub(super) model: Box<dyn AnyModel>,
+    pub(super) start: Vec<f64>,
     pub(super) until: f64,
     /// The time between two samples.
     pub(super) every: f64,
@@ -30,58 +30,60 @@ pub(super) struct Trial {
     pub(super) evaluations: u64,
 }
 
-impl<S: FeedbackSystem> Setting<'_, S> {
+impl Setting {
+    /// A model of the catalogue from its own start.
+    pub(super) fn of(model: &str, until: f64, every: f64) -> Result<Self, Box<dyn error::Error>> {
+        let model = load(model)?;
+        Ok(Self { start: model.start()?, model, until, every })
+    }
+
     /// A Runge-Kutta method left to itself.
     pub(super) fn plain(&self, method: Method) -> Result<Trial, Error> {
-        self.run(Contender::plain(method.into()), method, self.simulation()?)
+        self.run(Contender::plain(method.into()), method, None, Feedback::None)
     }
 
     /// A Runge-Kutta method on the field with feedback.
-    pub(super) fn with_feedback(&self, method: Method, gains: Gains<impl GainPolicy<S>>) -> Result<Trial, Error> {
-        self.run(Contender::with_feedback(method.into()), method, self.simulation()?.gains(gains).unaudited())
+    pub(super) fn with_feedback(&self, method: Method, gains: Feedback) -> Result<Trial, Error> {
+        self.run(Contender::with_feedback(method.into()), method, None, gains)
     }
 
     /// A Runge-Kutta method with one projection after each step.
     pub(super) fn with_projection(&self, method: Method) -> Result<Trial, Error> {
-        let simulation = self.simulation()?.projected(Projection::default());
-        self.run(Contender::with_projection(method.into()), method, simulation)
+        self.run(Contender::with_projection(method.into()), method, Some(Projection::default()), Feedback::None)
     }
 
-    /// A geometric method.
-    pub(super) fn by(&self, scheme: Scheme, method: &dyn OneStep<Vector<S>>, h: f64) -> Result<Trial, Error> {
+    /// A geometric method, of this system or of another one with the same states.
+    pub(super) fn by<const N: usize>(
+        &self,
+        scheme: Scheme,
+        method: &dyn OneStep<[f64; N]>,
+        h: f64,
+    ) -> Result<Trial, Error> {
         let contender = Contender::plain(scheme);
-        let mut progress = progress::<S>(contender);
-        Ok(Trial::new(contender, &self.simulation()?.watched(progress.watch()).run_geometric(method, h, self.until)?))
-    }
-
-    fn simulation(&self) -> Result<Simulation<'_, S>, Error> {
-        Ok(Simulation::new(self.system, self.start)?.without_feedback().record_every(self.every))
+        let step = |x: &mut [f64], h: f64| method.step(x.try_into().expect("states have N entries"), h);
+        let evaluations = method.evaluations_per_step();
+        let steps = Steps { step: &step, evaluations, h, until: self.until, every: self.every };
+        let mut progress = Progress::new(&contender.to_string());
+        Ok(Trial::new(contender, self.model.run_steps(&self.start, &steps, &mut progress.watch())?))
     }
 
     fn run(
         &self,
         contender: Contender,
         method: Method,
-        simulation: Simulation<'_, S, impl Field<Vector = Vector<S>> + 'static>,
+        projection: Option<Projection>,
+        feedback: Feedback,
     ) -> Result<Trial, Error> {
-        let mut progress = progress::<S>(contender);
-        let run = simulation.boxed().watched(progress.watch()).run(method, self.until)?;
-        Ok(Trial::new(contender, &run))
+        let settings = Settings { every: Some(self.every), projection, ..Settings::new(method, self.until) };
+        let plan = Plan { is_audited: false, ..Plan::new(settings, feedback) };
+        let mut progress = Progress::new(&contender.to_string());
+        Ok(Trial::new(contender, self.model.run(&self.start, &plan, None, &mut progress.watch())?))
     }
 }
 
-fn progress<S: FeedbackSystem>(contender: Contender) -> Progress {
-    Progress::new(&format!("{}: {contender}", S::NAME))
-}
-
 impl Trial {
-    fn new<S: FeedbackSystem>(contender: Contender, run: &Run<S>) -> Self {
-        Self {
-            contender,
-            drift: run.drift().integrals().collect(),
-            trajectory: run.trajectory().iter().map(Sample::from).collect(),
-            evaluations: run.evaluations(),
-        }
+    fn new(contender: Contender, run: Run) -> Self {
+        Self { contender, drift: run.drift, trajectory: run.trajectory, evaluations: run.evaluations }
     }
 
     /// The largest |change| of the integral of that name, over all steps; not a number if there is none.

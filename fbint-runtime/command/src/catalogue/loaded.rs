@@ -6,7 +6,8 @@ use fbint_runtime::{
 };
 
 use super::{
-    AnyModel, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Run, Sample, Statistics, Summary, Watch,
+    AnyModel, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Run, Sample, Statistics, Steps, Summary,
+    Watch,
 };
 use crate::scheme::Scheme;
 
@@ -97,6 +98,7 @@ impl<S: Model> AnyModel for Loaded<S> {
             Some(snapshot) => simulation.from_snapshot(snapshot),
             None => simulation,
         };
+        let simulation = if plan.is_audited { simulation } else { simulation.unaudited() };
         simulation.run_with(&plan.settings).map(|run| erased(&run))
     }
 
@@ -127,6 +129,12 @@ impl<S: Model> AnyModel for Loaded<S> {
         let method = self.geometric_by_name(scheme)?;
         let simulation = Simulation::new(&self.0, vector::<Vector<S>>(start))?;
         Ok(erased(&simulation.run_geometric(&*method, h, until)?))
+    }
+
+    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error> {
+        let simulation = Simulation::new(&self.0, vector::<Vector<S>>(start))?.record_every(steps.every).watched(watch);
+        let method: &dyn OneStep<Vector<S>> = steps;
+        Ok(erased(&simulation.run_geometric(method, steps.h, steps.until)?))
     }
 
     fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error> {
@@ -183,6 +191,16 @@ impl<S: Model> AnyModel for Loaded<S> {
 
     fn source(&self) -> &'static str {
         S::SOURCE
+    }
+}
+
+impl<V: Entries<f64>> OneStep<V> for Steps<'_> {
+    fn step(&self, x: &mut V, h: f64) {
+        (self.step)(x.as_mut(), h);
+    }
+
+    fn evaluations_per_step(&self) -> u64 {
+        self.evaluations
     }
 }
 

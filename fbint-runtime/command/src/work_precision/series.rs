@@ -208,7 +208,7 @@ impl Policy {
             Self::BaeChang => Feedback::BaeChang(setting),
         };
         let projection = (self == Self::Projected).then(Projection::default);
-        Plan { settings: Settings { projection, ..Settings::new(method, until) }, feedback }
+        Plan::new(Settings { projection, ..Settings::new(method, until) }, feedback)
     }
 }
 
