@@ -14,6 +14,8 @@ use super::result::{Rule, Verdict};
 
 /// What all trials have in common.
 pub(super) struct Setting {
+    /// What the model is called.
+    pub(super) name: &'static str,
     pub(super) model: Box<dyn AnyModel>,
     pub(super) start: Vec<f64>,
     pub(super) until: f64,
@@ -32,9 +34,9 @@ pub(super) struct Trial {
 
 impl Setting {
     /// A model of the catalogue from its own start.
-    pub(super) fn of(model: &str, until: f64, every: f64) -> Result<Self, Box<dyn error::Error>> {
-        let model = load(model)?;
-        Ok(Self { start: model.start()?, model, until, every })
+    pub(super) fn of(name: &'static str, until: f64, every: f64) -> Result<Self, Box<dyn error::Error>> {
+        let model = load(name)?;
+        Ok(Self { name, start: model.start()?, model, until, every })
     }
 
     /// A Runge-Kutta method left to itself.
@@ -63,7 +65,7 @@ impl Setting {
         let step = |x: &mut [f64], h: f64| method.step(x.try_into().expect("states have N entries"), h);
         let evaluations = method.evaluations_per_step();
         let steps = Steps { step: &step, evaluations, h, until: self.until, every: self.every };
-        let mut progress = Progress::new(&contender.to_string());
+        let mut progress = Progress::new(&format!("{}: {contender}", self.name));
         Ok(Trial::new(contender, self.model.run_steps(&self.start, &steps, &mut progress.watch())?))
     }
 
@@ -76,7 +78,7 @@ impl Setting {
     ) -> Result<Trial, Error> {
         let settings = Settings { every: Some(self.every), projection, ..Settings::new(method, self.until) };
         let plan = Plan { is_audited: false, ..Plan::new(settings, feedback) };
-        let mut progress = Progress::new(&contender.to_string());
+        let mut progress = Progress::new(&format!("{}: {contender}", self.name));
         Ok(Trial::new(contender, self.model.run(&self.start, &plan, None, &mut progress.watch())?))
     }
 }
