@@ -44,6 +44,7 @@ pub fn target_folder(temporary: &str) -> PathBuf {
     Path::new(temporary).parent().expect("the folder for temporary files lies in the target folder").to_owned()
 }
 
-fn home() -> &'static Path {
+/// The folder of this workspace.
+pub fn home() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in a workspace")
 }

@@ -9,7 +9,6 @@
 //! correctly by the vector instructions, products are fused where those of `f64` are, and every other function is that of
 //! `f64`, lane by lane. What is not finite stays in its lane.
 
-use core::array;
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
 use crate::scalar::Scalar;
@@ -107,12 +106,22 @@ impl<const V: usize> Scalar for Lanes<V> {
         Self([Vector::splat(value); V])
     }
 
+    /// Bare loops here, too: it gathers every parameter of every system.
     #[inline(always)]
     fn from_lanes(number: impl Fn(usize) -> f64) -> Self {
-        Self(array::from_fn(|v| {
-            let vector: [f64; VECTOR] = array::from_fn(|i| number(v * VECTOR + i));
-            Vector::from(vector)
-        }))
+        let mut lanes = [Vector::splat(0.0); V];
+        let mut v = 0;
+        while v < V {
+            let mut numbers = [0.0; VECTOR];
+            let mut i = 0;
+            while i < VECTOR {
+                numbers[i] = number(v * VECTOR + i);
+                i += 1;
+            }
+            lanes[v] = Vector::from(numbers);
+            v += 1;
+        }
+        Self(lanes)
     }
 
     #[inline(always)]

@@ -35,6 +35,9 @@ pub trait GainPolicy<S: FeedbackSystem>: Entry + Sealed {
     /// The numbers of the policy, with the integrals' weights multiplied in.
     #[doc(hidden)]
     type Weighted<T: Scalar>: Entry;
+    /// Whether K does not follow from the state.
+    #[doc(hidden)]
+    const IS_CONSTANT: bool = false;
 
     /// Whether K is the inverse of a matrix, in which constraints that are nearly dependent cannot be told apart.
     #[doc(hidden)]
@@ -149,6 +152,7 @@ impl<S: FeedbackSystem, T: Scalar> ConstantGain<S, T> {
 macro_rules! constant {
     ($check:ident, |$policy:ident, $i:ident| $gain:expr) => {
         type Weighted<T: Scalar> = ConstantGain<S, T>;
+        const IS_CONSTANT: bool = true;
 
         fn check(&self) -> Result<(), Error> {
             $check(self)

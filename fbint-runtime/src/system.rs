@@ -33,6 +33,8 @@ pub trait FeedbackSystem: Sized + 'static {
 
     /// The name of the declared struct.
     const NAME: &'static str;
+    /// The first paragraph of the documentation of the declared struct, in one line.
+    const SUMMARY: &'static str;
     /// What each entry of the state is.
     const STATE: &'static [StateEntry];
     /// What each integral is.

@@ -58,10 +58,10 @@ macro_rules! chain {
     };
 }
 
-chain!(Chain4, Chain4State, 4, "Four masses on a chain.");
-chain!(Chain8, Chain8State, 8, "Eight masses on a chain.");
-chain!(Chain16, Chain16State, 16, "Sixteen masses on a chain.");
-chain!(Chain32, Chain32State, 32, "Thirty-two masses on a chain.");
+chain!(Chain4, Chain4State, 4, "Four point masses on a chain.");
+chain!(Chain8, Chain8State, 8, "Eight point masses on a chain.");
+chain!(Chain16, Chain16State, 16, "Sixteen point masses on a chain.");
+chain!(Chain32, Chain32State, 32, "Thirty-two point masses on a chain.");
 
 #[cfg(test)]
 mod tests {

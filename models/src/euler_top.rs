@@ -7,7 +7,7 @@
 use fbint_runtime::feedback_system;
 use nalgebra::{Vector3, vector};
 
-/// A rigid body that no force acts on, seen from itself.
+/// A free rigid body reduced to its momentum, a Lie-Poisson system.
 #[feedback_system(
     state(pi: [3]),
     poisson = hat(pi),

@@ -12,7 +12,7 @@
 use fbint_runtime::feedback_system;
 use nalgebra::{Matrix3, Vector3, vector};
 
-/// A rigid body that no force acts on.
+/// Attitude and angular velocity of a rigid body without forces.
 #[feedback_system(
     state(r: [3, 3], omega: [3]),
     define(momentum = inertia.component_mul(&omega)),

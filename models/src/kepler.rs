@@ -10,7 +10,7 @@
 use fbint_runtime::feedback_system;
 use nalgebra::vector;
 
-/// A planet about a fixed sun.
+/// A planet about a fixed sun, with the Laplace-Runge-Lenz vector.
 #[feedback_system(
     state(x: [3], v: [3]),
     define(l = x.cross(&v)),

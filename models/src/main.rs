@@ -1,50 +1,65 @@
-//! The command `fbint`: runs, compares and shows the models of this crate.
+//! The command `fbint`: what `fbint-command` gives every crate of models, and with it the comparison, the reproductions and the
+//! tables that are about the models of this crate.
 //!
 //! An error is one line on stderr and exit code 2, and leaves no file behind. A reproduction that differs from what was
 //! published is a result, with exit code 1.
 
-mod command;
+mod compare;
+mod reproduce;
+mod tables;
 
 use std::error::Error;
-use std::io;
 use std::process::ExitCode;
 
-use clap::Parser;
-use command::Arguments;
+use fbint_command::clap::{self, Parser, Subcommand};
+use models::catalogue;
 
-/// The exit code for bad input of every kind, as is usual for a wrong command line.
-const BAD_INPUT: u8 = 2;
+use reproduce::Reproduce;
+use tables::Tables;
+
+/// Integrates mechanical systems whose equations were derived while this program was compiled.
+///
+/// Without a command it integrates the spherical pendulum of CPV22 with four methods, and compares how well each keeps
+/// constraints and invariants.
+#[derive(Parser, Debug)]
+#[command(name = "fbint", version, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  fbint                                              compare four methods on CPV22's pendulum
+  fbint list                                         the models, with their parameters and shapes
+  fbint run four-bar --until 30 --plot four-bar.svg  integrate a model and draw its motion
+  fbint ensemble kepler --vary mu=normal:1,0.01 --members 100 --until 1  integrate many members
+  fbint show spherical-pendulum --equations          the derived equations
+  fbint resume run.checkpoint                        resume a run that was interrupted
+  fbint reproduce cpv22-table --out out              reproduce CPV22's table, with the published numbers
+  fbint work-precision four-bar                      error against work for every method
+  fbint run --help                                   every option of a run, with examples";
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    #[command(flatten)]
+    OfEveryModel(Box<fbint_command::Command>),
+    /// Reproduce figures and tables of the papers, and compare them with the published numbers.
+    Reproduce(Reproduce),
+    /// Compute the tables of README.md and BENCHMARKS.md again.
+    #[command(hide = true)]
+    Tables(Tables),
+}
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::try_parse() {
-        Ok(arguments) => command::execute(&arguments),
-        Err(asked) if !asked.use_stderr() => asked.print().map(|()| ExitCode::SUCCESS).map_err(Into::into),
-        Err(error) => Err(complaint(&error).into()),
-    };
-    match outcome {
-        Ok(code) => code,
-        // The reader of the output has seen enough, as in `fbint list | head -1`.
-        Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
-        Err(error) => {
-            command::complain(&format!("error: {}", one_line(&command::message(&*error))));
-            ExitCode::from(BAD_INPUT)
-        }
+    fbint_command::run(&catalogue::all(), execute)
+}
+
+fn execute(Arguments { command }: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
+    match command {
+        None => compare::compare(),
+        Some(Command::OfEveryModel(command)) => command.execute(&catalogue::all()),
+        Some(Command::Reproduce(arguments)) => reproduce::reproduce(arguments),
+        Some(Command::Tables(arguments)) => tables::tables(arguments),
     }
-}
-
-/// Clap's message about the command line, without the usage and the pointer to the help.
-fn complaint(error: &clap::Error) -> String {
-    let message = error.render().to_string();
-    let paragraphs = message.split("\n\n");
-    let told: Vec<&str> =
-        paragraphs.take_while(|text| !text.starts_with("Usage:") && !text.starts_with("For more")).collect();
-    told.join("; ").trim_start_matches("error: ").to_owned()
-}
-
-fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-fn one_line(message: &str) -> String {
-    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -8,7 +8,7 @@
 use fbint_runtime::feedback_system;
 use nalgebra::vector;
 
-/// A planet about a fixed sun whose attraction is not quite Newton's.
+/// A planet about a fixed sun with an additional attraction that makes its perihelion advance.
 #[feedback_system(
     coordinates(x: [3]),
     momenta(v: [3]),

@@ -44,7 +44,7 @@ impl SphericalPendulum {
     }
 }
 
-/// A spherical pendulum with the constraint functions of CPV22.
+/// A spherical pendulum with the constraint functions |q|^2 - l^2 and q . p of CPV22.
 #[feedback_system(
     coordinates(q: [3]),
     momenta(p: [3]),

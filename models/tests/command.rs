@@ -56,14 +56,14 @@ fn two_comparisons_print_and_draw_the_same() -> Outcome {
 fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
     let folder = tempdir()?;
     let list = succeeded(&fbint(folder.path(), &["list"])?);
-    for entry in models::catalogue::MODELS {
-        assert!(list.contains(entry.name) && list.contains(entry.summary), "{} is not listed", entry.name);
-        let run = succeeded(&fbint(folder.path(), &["run", entry.name, "--until", "0.1"])?);
+    for entry in models::catalogue::all() {
+        assert!(list.contains(&entry.name) && list.contains(entry.summary), "{} is not listed", entry.name);
+        let run = succeeded(&fbint(folder.path(), &["run", &entry.name, "--until", "0.1"])?);
         for integral in (entry.load)().integral_names() {
             assert!(run.contains(integral), "{integral} is not reported:\n{run}");
         }
         for form in ["--equations", "--latex", "--rust"] {
-            assert!(!succeeded(&fbint(folder.path(), &["show", entry.name, form])?).trim().is_empty());
+            assert!(!succeeded(&fbint(folder.path(), &["show", &entry.name, form])?).trim().is_empty());
         }
         fs::remove_file(folder.path().join(format!("{}.run.json", entry.name)))?;
     }
@@ -74,8 +74,8 @@ fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
 #[test]
 fn show_prints_the_generated_rust_as_it_is() -> Outcome {
     let folder = tempdir()?;
-    for entry in models::catalogue::MODELS {
-        let shown = succeeded(&fbint(folder.path(), &["show", entry.name, "--rust"])?);
+    for entry in models::catalogue::all() {
+        let shown = succeeded(&fbint(folder.path(), &["show", &entry.name, "--rust"])?);
         assert_eq!(shown.trim_end(), (entry.load)().source().trim_end());
     }
     Ok(())

@@ -4,8 +4,9 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::process::Command;
 
+use fbint_command::catalogue::{Feedback, Plan};
 use fbint_runtime::{Method, Projection, Settings};
-use models::catalogue::{Feedback, MODELS, Plan};
+use models::catalogue;
 use tempfile::tempdir;
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -31,7 +32,7 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
         Method::DormandPrince { rtol: tolerance, atol: tolerance },
         Method::Dop853 { rtol: tolerance, atol: tolerance },
     ];
-    for entry in MODELS.iter().filter(|entry| entry.name != "chain-32") {
+    for entry in catalogue::all().iter().filter(|entry| entry.name != "chain-32") {
         let model = (entry.load)();
         let start = model.start()?;
         for (method, feedback) in
@@ -39,14 +40,14 @@ fn the_steps_alone_end_where_the_run_does() -> Outcome {
         {
             for projection in [None, Some(Projection::default())] {
                 let settings = Settings { projection, ..Settings::new(*method, UNTIL) };
-                let plan = Plan { settings, feedback: feedback.clone() };
+                let plan = Plan::new(settings, feedback.clone());
                 let run = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
                 assert_eq!(model.run_bare(&start, &plan)?, run.state, "{}: {plan:?}", entry.name);
             }
         }
-        for rival in model.rivals() {
-            let run = model.run_by(rival, &start, STEP, UNTIL)?;
-            assert_eq!(model.run_bare_by(rival, &start, STEP, UNTIL)?, run.state, "{}: {rival:?}", entry.name);
+        for scheme in model.geometric_methods() {
+            let run = model.run_by(scheme, &start, STEP, UNTIL)?;
+            assert_eq!(model.run_bare_by(scheme, &start, STEP, UNTIL)?, run.state, "{}: {scheme}", entry.name);
         }
     }
     Ok(())

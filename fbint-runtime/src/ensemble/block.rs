@@ -24,7 +24,7 @@ pub(super) fn integrate<S, F, const V: usize>(
     tracks: &mut [Vec<Sample<S>>],
 ) where
     S: FeedbackSystem,
-    F: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>>,
+    F: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> + ?Sized,
 {
     let value = |x: &_| field.value(x);
     if let Some(projector) = course.projector {

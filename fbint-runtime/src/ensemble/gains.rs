@@ -25,6 +25,10 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     #[doc(hidden)]
     type Simulated: Field<Vector = Vector<S>> + 'static;
 
+    /// Whether gains do not follow from the state. Where they do, the field takes long enough for a pointer before it.
+    #[doc(hidden)]
+    const IS_CONSTANT: bool;
+
     /// The number of members for which there are gains, or `None` if there are gains for any number.
     #[doc(hidden)]
     fn count(&self) -> Option<usize>;
@@ -57,6 +61,7 @@ impl<S: FeedbackSystem> EnsembleGains<S> for () {
     type Alone = PlainField<S>;
     type Block<const V: usize> = PlainField<S, Lanes<V>>;
     type Simulated = PlainField<S>;
+    const IS_CONSTANT: bool = true;
 
     fn count(&self) -> Option<usize> {
         None
@@ -83,6 +88,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Gains<K> {
     type Alone = Feedback<S, K>;
     type Block<const V: usize> = Feedback<S, K, Lanes<V>>;
     type Simulated = Feedback<S, K>;
+    const IS_CONSTANT: bool = K::IS_CONSTANT;
 
     fn count(&self) -> Option<usize> {
         None
@@ -109,6 +115,7 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Vec<Gains<K>> {
     type Alone = Feedback<S, K>;
     type Block<const V: usize> = Feedback<S, K, Lanes<V>>;
     type Simulated = Feedback<S, K>;
+    const IS_CONSTANT: bool = K::IS_CONSTANT;
 
     fn count(&self) -> Option<usize> {
         Some(self.len())
@@ -135,6 +142,7 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
     type Alone = G::Alone;
     type Block<const V: usize> = G::Block<V>;
     type Simulated = Box<dyn Field<Vector = Vector<S>>>;
+    const IS_CONSTANT: bool = G::IS_CONSTANT;
 
     fn count(&self) -> Option<usize> {
         self.0.count()

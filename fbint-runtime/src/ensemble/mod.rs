@@ -293,7 +293,13 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         });
         let course = Course { system: &system, targets: &targets, projector, schedule };
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
-        block::integrate(&course, &field, start, method, &mut tracks);
+        // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
+        if const { G::IS_CONSTANT } {
+            block::integrate(&course, &field, start, method, &mut tracks);
+        } else {
+            let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = &field;
+            block::integrate(&course, field, start, method, &mut tracks);
+        }
         tracks
     }
 

@@ -74,6 +74,7 @@ impl<const WEIGHTED: bool> FeedbackSystem for Pendulum<WEIGHTED> {
     type Prepared<T: Scalar> = Prepared<T, WEIGHTED>;
 
     const NAME: &'static str = "Pendulum";
+    const SUMMARY: &'static str = "";
     const STATE: &'static [StateEntry] = &[
         entry("q[0]", StateRole::Coordinate { momentum: 3 }),
         entry("q[1]", StateRole::Coordinate { momentum: 4 }),

@@ -2,12 +2,33 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
 use super::Compiled;
 use crate::derivation::{Conservation, Evidence, IntegralId, Kind, KineticEnergy, Role};
 use crate::expression::Symbol;
 use crate::program::OperationCount;
 use crate::table::Id;
+
+/// The first paragraph of an item's documentation, in one line.
+pub(super) fn first_paragraph(attributes: &[Attribute]) -> String {
+    let lines = attributes.iter().filter_map(documentation).collect::<Vec<_>>().join("\n");
+    let lines = lines.lines().map(str::trim).skip_while(|line| line.is_empty());
+    lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The text of `#[doc = ".."]`. A literal that a macro was given stands in a group.
+fn documentation(attribute: &Attribute) -> Option<String> {
+    let Meta::NameValue(MetaNameValue { path, value, .. }) = &attribute.meta else { return None };
+    let mut value = value;
+    while let Expr::Group(group) = value {
+        value = &group.expr;
+    }
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) if path.is_ident("doc") => Some(text.value()),
+        _ => None,
+    }
+}
 
 /// What the entries of the state are.
 pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {

@@ -147,7 +147,7 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
     let Derivation { symbols, integrals, outputs, .. } = compiled.derivation;
     let [n, m, number_of_outputs] =
         [symbols.dimension(), integrals.len(), outputs.len()].map(Literal::usize_unsuffixed);
-    let text_name = plain(name);
+    let (text_name, summary) = (plain(name), facts::first_paragraph(&compiled.declaration.item.attrs));
     let (states, integrals) = (facts::states(compiled), facts::integrals(compiled));
     let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
     let output_names = outputs.iter().map(|output| &output.name);
@@ -171,6 +171,7 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
             type State = #state;
             type Prepared<T: #runtime::Scalar> = #prepared #arguments;
             const NAME: &'static ::core::primitive::str = #text_name;
+            const SUMMARY: &'static ::core::primitive::str = #summary;
             const STATE: &'static [#runtime::StateEntry] = &[#(#states),*];
             const INTEGRALS: &'static [#runtime::Integral] = &[#(#integrals),*];
             const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];

@@ -45,6 +45,7 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
             type State = #state;
             type Prepared<T: #runtime::Scalar> = #prepared<#size_arguments>;
             const NAME: #text = "";
+            const SUMMARY: #text = "";
             const STATE: &'static [#runtime::StateEntry] = &[];
             const INTEGRALS: &'static [#runtime::Integral] = &[];
             const PARAMETER_NAMES: &'static [#text] = &[];

@@ -45,8 +45,11 @@ impl Messages<'_> {
     /// What the package calls the runtime, as far as the declaration tells.
     fn runtime(&self) -> String {
         let first = self.declaration.runtime.segments.first().map(|segment| segment.ident.to_string());
-        let other = first.filter(|name| !["crate", "self", "super", "fbint_runtime"].contains(&name.as_str()));
-        other.unwrap_or_else(|| "fbint-runtime".to_owned())
+        match first.as_deref() {
+            None | Some("crate" | "self" | "super" | "fbint_runtime") => "fbint-runtime".to_owned(),
+            Some("fbint_command") => "fbint-command".to_owned(),
+            Some(other) => other.to_owned(),
+        }
     }
 
     #[cfg(not(feature = "derive"))]

@@ -1,0 +1,279 @@
+//! The command line, and the help that teaches it.
+
+mod values;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
+use values::{assignment, gains, members, positive, seconds, seed, threads, variation};
+
+/// What the command does; [`execute`](Self::execute) does it.
+///
+/// A program with more commands flattens this enum into one of its own:
+///
+/// ```
+/// use fbint_command::Command;
+/// use fbint_command::clap::Subcommand;
+///
+/// #[derive(Subcommand)]
+/// enum Mine {
+///     #[command(flatten)]
+///     Shared(Command),
+///     /// Compare the models with measurements.
+///     Compare,
+/// }
+/// ```
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// List the models, their parameters and integrals.
+    List,
+    /// Integrate a model and report the drift of every integral.
+    Run(Box<Run>),
+    /// Integrate many members of a model at once, with parameters, starts or gains that vary.
+    Ensemble(Box<Ensemble>),
+    /// Resume a run from its checkpoint.
+    Resume(Resume),
+    /// Print the derivation of a model.
+    Show(Show),
+    /// Measure error and drift of every method and policy of gains against the work they take.
+    WorkPrecision(WorkPrecision),
+}
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  {program} run {model} --until 100
+  {program} run {model} --method euler --step 1e-3 --gains none
+  {program} run {model} --step 0.05 --gains relaxation:1
+  {program} run {model} --method dop853 --rtol 1e-10 --until 30 --out run.csv --plot run.svg
+  {program} run {model} -p {parameter}=2 --out run.csv
+  {program} run {model} --start {entry}=0.3 --repair
+  {program} run {model} --guess {entry}=0.3 --plot run.svg
+  {program} run {model} --until 20 --out run.csv --checkpoint run.checkpoint
+
+Methods:
+  euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
+  each step stays below --atol plus --rtol times the state.
+
+Gains:
+  Without --gains the state is projected after each step onto the level set of all integrals, in the metric of the error that
+  the method estimates for its own steps, which needs no number. With --gains it is not, unless --project is given:
+  none              the derived field alone
+  K                 one gain for every integral; K1,K2,.. are gains for each, in the order that `{program} list` shows
+  relaxation:TAU    every violation decays as exp(-t / TAU); a few steps are a good TAU
+  scaled:RATE       relaxation at this rate without a linear solve, for integrals that do not depend on one another
+  bae-chang         the strongest gains that an Euler step of this size allows, by the rule of Bae and Chang
+  Constant gains make the field stiff. A step that is too large for them is refused; the message has the largest
+  step that would do.
+
+Start:
+  Each model has a start, of which --start sets entries. A start that violates a constraint is refused with the name and the value
+  of the constraint. --repair moves it to a consistent start nearby, with the entries that --start sets. Entries that --guess sets
+  say where the search begins, and are moved as all others are.
+
+Files:
+  The ending decides what is written: .csv for --out, .svg or .png for --plot. A PNG has text in a font of this computer, and
+  takes a build with the feature `png`. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
+  result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot or --checkpoint, so that runs with files of
+  their own keep their records; MODEL.run.json in the current folder for a run without files.
+  A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
+  trajectory until then.
+
+Interruption:
+  Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
+  state that was reached is kept, with the samples so far, and also every --checkpoint-every seconds, in case the run is killed.
+  `{program} resume FILE` resumes the run; its files are bit-identical to the files of an uninterrupted run. A process that is killed
+  while it writes a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
+
+#[derive(Args, Debug)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct Run {
+    #[command(flatten)]
+    pub(crate) integration: Integration,
+    /// Write the trajectory, the change of every integral and the outputs as CSV.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+    /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
+    /// steps.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) every: Option<f64>,
+    /// Draw the motion, and the change of every integral over time, as SVG or PNG.
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Keep checkpoints in this file, from which `resume` resumes the run if it is interrupted.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) checkpoint: Option<PathBuf>,
+    /// The wall time between two checkpoints in seconds; default: 10.
+    #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, requires = "checkpoint", value_parser = seconds)]
+    pub(crate) checkpoint_every: Option<f64>,
+}
+
+/// The model, its start, and the method of a run or an ensemble.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Integration {
+    /// The model, as `list` names it.
+    pub(crate) model: String,
+    /// The integrator.
+    #[arg(long, value_enum, default_value_t = MethodName::Rk4)]
+    pub(crate) method: MethodName,
+    /// The step size h of a method with a fixed step; default: 1e-3.
+    #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) step: Option<f64>,
+    /// The relative tolerance of a method that chooses its steps; default: 1e-9.
+    #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) rtol: Option<f64>,
+    /// The absolute tolerance of a method that chooses its steps; default: the value of --rtol.
+    #[arg(long, value_name = "TOLERANCE", allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) atol: Option<f64>,
+    /// Project the state after each step onto all constraints and invariants, also with --gains.
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// The time at the end; a run starts at 0.
+    #[arg(long, value_name = "T", default_value_t = 10.0, allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) until: f64,
+    /// The gains of the feedback, instead of a projection after each step.
+    #[arg(long, value_name = "GAINS", value_parser = gains, allow_hyphen_values = true)]
+    pub(crate) gains: Option<GainsArgument>,
+    /// Set a parameter; may be repeated.
+    #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) parameters: Vec<Assignment>,
+    /// Set an entry of the start; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) start: Vec<Assignment>,
+    /// Set an entry of the start that --repair may move; may be repeated, and implies --repair.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) guess: Vec<Assignment>,
+    /// Move the start to a nearby state that satisfies the constraints, and keep the entries that --start sets.
+    #[arg(long)]
+    pub(crate) repair: bool,
+}
+
+const ENSEMBLE_EXAMPLES: &str = "\
+Examples:
+  {program} ensemble {model} --members 10000 --vary {entry}=normal:0,0.01 --vary {parameter}=uniform:0.9,1.1
+  {program} ensemble {model} --members 1000 --vary {parameter}=uniform:0.9,1.1 --until 5 --out statistics.csv
+  {program} ensemble {model} --members 101 --vary {entry}=linspace:-0.1,0.1 --ends ends.csv
+  {program} ensemble {model} --members 50 --vary gains=linspace:0.1,5 --method euler --ends ends.csv
+
+Variation:
+  --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for one
+  gain of all integrals. normal:MEAN,DEVIATION and uniform:FROM,TO are random, linspace:FROM,TO goes evenly from the first
+  member to the last. What member 7 draws follows from --seed, and does not depend on the number of members. A start with entries
+  that vary is moved to a consistent one nearby, with the entries as they were drawn; --repair and --guess do so for every start.
+
+Files:
+  An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
+  ends.csv, or MODEL.ensemble.json in the current folder. Ctrl-C ends it with exit code 130 and a record without statistics.
+
+Members that fail:
+  A member that has no consistent start, or blows up, is reported with its number and left out of the statistics.";
+
+#[derive(Args, Clone, Debug)]
+#[command(after_help = ENSEMBLE_EXAMPLES)]
+pub struct Ensemble {
+    #[command(flatten)]
+    pub(crate) integration: Integration,
+    /// The number of members.
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, allow_hyphen_values = true, value_parser = members)]
+    pub(crate) members: u32,
+    /// Vary a parameter, an entry of the start, or the gains; may be repeated.
+    #[arg(long, value_name = "NAME=DISTRIBUTION", value_parser = variation)]
+    pub(crate) vary: Vec<Variation>,
+    /// The seed of the random numbers.
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
+    pub(crate) seed: u64,
+    /// The number of threads; default: the number of cores.
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
+    pub(crate) threads: Option<u16>,
+    /// Write mean, variance, minimum and maximum of the state and of the change of every integral as CSV, a row for each time.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write what varied, the state at the end and the change of every integral as CSV, a row for each member.
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) ends: Option<PathBuf>,
+    /// The time between two samples; default: a hundredth of the run.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) every: Option<f64>,
+}
+
+const RESUME_EXAMPLES: &str = "\
+Example:
+  {program} resume run.checkpoint
+
+Model, parameters, method and files are taken from the interrupted run. Only the program that wrote a checkpoint can resume it:
+results of another version, or of another derivation of the model, could differ in their last bits.";
+
+#[derive(Args, Debug)]
+#[command(after_help = RESUME_EXAMPLES)]
+pub struct Resume {
+    /// The checkpoint, as `run --checkpoint` has written it.
+    pub(crate) checkpoint: PathBuf,
+}
+
+/// An integrator by its name on the command line.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+pub(crate) enum MethodName {
+    /// The explicit Euler method, order 1.
+    Euler,
+    /// The explicit midpoint rule, order 2.
+    Midpoint,
+    /// Heun's method, order 2.
+    Heun,
+    /// The classical Runge-Kutta method, order 4.
+    Rk4,
+    /// Dormand and Prince's method of order 5(4), with error control.
+    DormandPrince,
+    /// Dormand and Prince's method of order 8(5, 3), with error control.
+    Dop853,
+}
+
+#[derive(Args, Debug)]
+pub struct Show {
+    /// The model, as `list` names it.
+    pub(crate) model: String,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+/// The form in which a derivation is shown; default: plain equations.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct Form {
+    /// The equations as plain text (the default).
+    #[arg(long)]
+    pub(crate) equations: bool,
+    /// The derivation as LaTeX.
+    #[arg(long)]
+    pub(crate) latex: bool,
+    /// The generated Rust.
+    #[arg(long)]
+    pub(crate) rust: bool,
+}
+
+const WORK_PRECISION_EXAMPLES: &str = "\
+Examples:
+  {program} work-precision
+  {program} work-precision {model} --until 100 --out out
+  {program} work-precision {model} --until 50 --png
+
+Every Runge-Kutta method runs over a ladder of steps or tolerances, once for each policy of gains: none, one projection after
+each step (the default of a run), relaxation, gains scaled by the gradients, and k = 1 and k = 50 for every
+integral; so does every geometric method that applies to the model. The error is the error of the state at the end, against DOP853
+at 1e-14. Times are minima over repetitions of the steps alone. A fixed step is refused where the gains make it unstable.";
+
+#[derive(Args, Debug)]
+#[command(after_help = WORK_PRECISION_EXAMPLES)]
+pub struct WorkPrecision {
+    /// The model, as `list` names it; default: the first.
+    pub(crate) model: Option<String>,
+    /// The time at the end; a run starts at 0.
+    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) until: f64,
+    /// The folder for figures and tables, which is created if necessary.
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+    /// Write every figure as PNG, too, with text in a font of this computer. This takes a build with the feature `png`.
+    #[arg(long)]
+    pub(crate) png: bool,
+}

@@ -1,0 +1,45 @@
+//! Figures as PNG, from their SVG, at twice its size, with the feature `png`.
+//!
+//! The only module that names resvg. Text is drawn in the fonts of the computer. Without fonts there would be no text, so that
+//! PNG is refused.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::Database;
+use resvg::usvg::{Options, Tree};
+
+const SCALE: f32 = 2.0;
+
+/// A renderer of SVG documents.
+pub struct Painter {
+    options: Options<'static>,
+}
+
+impl Painter {
+    /// A painter with the fonts of this computer.
+    ///
+    /// # Errors
+    ///
+    /// If the computer has no fonts.
+    pub fn new() -> Result<Self, Box<dyn Error>> {
+        let mut fonts = Database::new();
+        fonts.load_system_fonts();
+        let Some(font) = fonts.faces().next() else {
+            return Err("cannot draw PNG: this computer has no fonts; take the SVG, or install some".into());
+        };
+        // The family for documents that name one which is not installed.
+        let family = font.families.first().map(|family| family.0.clone()).unwrap_or_default();
+        Ok(Self { options: Options { font_family: family, fontdb: Arc::new(fonts), ..Options::default() } })
+    }
+
+    /// The document as PNG.
+    pub fn png(&self, svg: &str) -> Result<Vec<u8>, Box<dyn Error>> {
+        let tree = Tree::from_str(svg, &self.options)?;
+        let size = tree.size().to_int_size().scale_by(SCALE).ok_or("cannot draw PNG: the figure is empty")?;
+        let mut pixels = Pixmap::new(size.width(), size.height()).ok_or("cannot draw PNG: the figure is too large")?;
+        resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
+        Ok(pixels.encode_png()?)
+    }
+}

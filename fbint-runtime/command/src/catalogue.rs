@@ -1,0 +1,236 @@
+//! The models of a program by name, and one interface for all of them, whatever their dimensions.
+
+mod loaded;
+mod model;
+
+use std::error;
+use std::ops::ControlFlow;
+
+use fbint_runtime::{Dependence, Error, IntegralDrift, LargestProjection, Moment, Projection, Settings, Snapshot};
+use serde::{Deserialize, Serialize};
+
+use self::loaded::Loaded;
+pub use self::model::{GeometricMethod, Model};
+use crate::nearest;
+use crate::scheme::Scheme;
+
+/// A model with its name.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The name on the command line.
+    pub name: String,
+    /// What the model is: the first paragraph of its documentation.
+    pub summary: &'static str,
+    /// Makes the model with its default parameters.
+    pub load: fn() -> Box<dyn AnyModel>,
+}
+
+impl Entry {
+    /// The entry of a model.
+    pub fn of<S: Model>() -> Self {
+        Self { name: S::name(), summary: S::SUMMARY, load: || Box::new(Loaded::<S>::default()) }
+    }
+}
+
+/// Refuses models of one name.
+pub(crate) fn check_names(models: &[Entry]) -> Result<(), Box<dyn error::Error>> {
+    for (index, Entry { name, .. }) in models.iter().enumerate() {
+        if models[..index].iter().any(|other| other.name == *name) {
+            return Err(format!("two models are called `{name}`: give one of them another `Model::name`").into());
+        }
+    }
+    Ok(())
+}
+
+/// The model of that name, with its default parameters.
+///
+/// # Errors
+///
+/// If there is no such model: one line with the nearest name and the list of all names.
+pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn error::Error>> {
+    let names: Vec<&str> = models.iter().map(|entry| &*entry.name).collect();
+    let index = nearest::find("model", name, &names)?;
+    Ok((models[index].load)())
+}
+
+/// A system with its parameters and its start, its dimensions known only at run time.
+pub trait AnyModel {
+    /// A name for each entry of the state.
+    fn state_names(&self) -> Vec<&'static str>;
+    /// A name for each integral.
+    fn integral_names(&self) -> Vec<&'static str>;
+    /// A name for each declared output.
+    fn output_names(&self) -> &'static [&'static str];
+    /// The parameters with their values.
+    fn parameters(&self) -> Vec<(&'static str, f64)>;
+    /// Sets the parameter at `index` of [`parameters`](Self::parameters); there must be one.
+    fn set_parameter(&mut self, index: usize, value: f64);
+    /// The projection of a run for which neither gains nor a projection are chosen.
+    fn default_projection(&self) -> Option<Projection>;
+    /// The model's own start, for these parameters.
+    fn start(&self) -> Result<Vec<f64>, Error>;
+    /// A state near `guess` that satisfies the constraints and keeps the entries named in `held`.
+    fn repair(&self, guess: &[f64], held: &[&'static str]) -> Result<Vec<f64>, Error>;
+    /// Integrates from `start`, or resumes from a snapshot of such a run; `watch` sees it from time to time and may interrupt it.
+    fn run(&self, start: &[f64], plan: &Plan, from: Option<Snapshot>, watch: &mut Watch<'_>) -> Result<Run, Error>;
+    /// The samples of a run that failed, from its times and states: the first is the start, which sets the targets of integrals.
+    fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample>;
+    /// The state at the end of [`run`](Self::run), computed without samples and drift. A fixed step must divide the end.
+    fn run_bare(&self, start: &[f64], plan: &Plan) -> Result<Vec<f64>, Error>;
+    /// The geometric integrators that apply to the system.
+    fn geometric_methods(&self) -> Vec<Scheme>;
+    /// Integrates with one of the [`geometric_methods`](Self::geometric_methods) in steps of size `h`.
+    fn run_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Run, Error>;
+    /// Integrates with steps that are given, in the same way.
+    fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error>;
+    /// The state at the end of [`run_by`](Self::run_by), computed without samples and drift.
+    fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
+    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done.
+    fn run_ensemble(
+        &self,
+        members: &[Member],
+        plan: &Plan,
+        progress: &mut (dyn FnMut(f64) + Send),
+    ) -> Result<EnsembleRun, Error>;
+    /// The declared outputs in a state.
+    fn outputs(&self, state: &[f64]) -> Vec<f64>;
+    /// The derivation as plain text.
+    fn equations(&self) -> &'static str;
+    /// The derivation as LaTeX.
+    fn derivation(&self) -> &'static str;
+    /// The generated Rust.
+    fn source(&self) -> &'static str;
+}
+
+/// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).
+pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
+
+/// The settings of a run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The method, the end, the samples and the projection.
+    pub settings: Settings,
+    /// The gains of the feedback, if any.
+    pub feedback: Feedback,
+    /// Whether gains that are too large for the step are refused.
+    pub is_audited: bool,
+}
+
+impl Plan {
+    /// A run with these settings and gains, which are refused if they are too large for the step.
+    pub const fn new(settings: Settings, feedback: Feedback) -> Self {
+        Self { settings, feedback, is_audited: true }
+    }
+}
+
+/// Steps of one size, by a method that the catalogue does not have.
+pub struct Steps<'a> {
+    /// Replaces a state by the state after a step of the size that is given.
+    pub step: &'a dyn Fn(&mut [f64], f64),
+    /// How many times a step evaluates the field, or as much of the system.
+    pub evaluations: u64,
+    /// The size of a step.
+    pub h: f64,
+    /// The time at the end.
+    pub until: f64,
+    /// The time between two samples.
+    pub every: f64,
+}
+
+/// The gains of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feedback {
+    /// The derived field alone.
+    None,
+    /// One gain for every integral.
+    Uniform(f64),
+    /// A gain for each integral, in the order of the integrals.
+    Diagonal(Vec<f64>),
+    /// [`Gains::relaxation`](fbint_runtime::Gains::relaxation) with this time.
+    Relaxation(f64),
+    /// [`Gains::diagonal_scaled`](fbint_runtime::Gains::diagonal_scaled) with this rate.
+    DiagonalScaled(f64),
+    /// [`Gains::bae_chang`](fbint_runtime::Gains::bae_chang) for this step.
+    BaeChang(f64),
+}
+
+/// The result of a run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The drift of each integral.
+    pub drift: Vec<IntegralDrift>,
+    /// The drift as a table.
+    pub report: String,
+    /// Samples of the trajectory, including start and end.
+    pub trajectory: Vec<Sample>,
+    /// The time at the end, earlier than planned if the run was ended by its watch.
+    pub time: f64,
+    /// The state at the end.
+    pub state: Vec<f64>,
+    /// The place where constraints were nearly dependent, if there was one.
+    pub dependence: Option<Dependence>,
+    /// The projection that was largest in units of the error of its step, if states were projected.
+    pub largest_projection: Option<LargestProjection>,
+    /// The number of steps.
+    pub steps: u64,
+    /// The number of evaluations of the field.
+    pub evaluations: u64,
+}
+
+/// A state at one time.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The time.
+    pub time: f64,
+    /// The state.
+    pub state: Vec<f64>,
+    /// F - F_target.
+    pub change: Vec<f64>,
+}
+
+/// A member of an ensemble.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// A value for each parameter.
+    pub parameters: Vec<f64>,
+    /// The start.
+    pub start: Vec<f64>,
+    /// The gain of every integral, instead of the gains of the [`Plan`].
+    pub gain: Option<f64>,
+}
+
+/// The result of an ensemble.
+#[derive(Clone, Debug)]
+pub struct EnsembleRun {
+    /// Statistics over all members at each time that was sampled.
+    pub statistics: Vec<Statistics>,
+    /// The largest |F - F_target| of any member at any of these times, of each integral.
+    pub largest_changes: Vec<f64>,
+    /// Each member at the end, or why it did not get there.
+    pub ends: Vec<Result<Sample, Error>>,
+}
+
+/// Statistics over the members at one time.
+#[derive(Clone, Debug)]
+pub struct Statistics {
+    /// The time.
+    pub time: f64,
+    /// The number of members that have not failed.
+    pub members: u64,
+    /// Statistics of each entry of the state, then of F - F_target of each integral.
+    pub quantities: Vec<Summary>,
+}
+
+/// Statistics of one quantity.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary {
+    /// The mean.
+    pub mean: f64,
+    /// The variance of the sample, with n - 1 in its denominator.
+    pub variance: f64,
+    /// The least.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}

@@ -1,0 +1,90 @@
+//! What a model says to the command.
+
+use fbint_runtime::{Error, FeedbackSystem, OneStep, Vector};
+
+use crate::scheme::Scheme;
+
+/// A system that the command can run.
+///
+/// Parameters begin at their [`Default`], and options of the command change them. What the command says of a model is the first
+/// paragraph of its documentation.
+///
+/// ```
+/// use fbint_command::{Error, Model, feedback_system};
+///
+/// /// A mass on a spring.
+/// #[feedback_system(
+///     coordinates(q),
+///     momenta(p),
+///     hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2,
+/// )]
+/// pub struct Oscillator { pub m: f64, pub k: f64 }
+///
+/// impl Default for Oscillator {
+///     fn default() -> Self {
+///         Self { m: 1.0, k: 1.0 }
+///     }
+/// }
+///
+/// impl Model for Oscillator {
+///     fn start(&self) -> Result<OscillatorState, Error> {
+///         Ok(OscillatorState { q: 1.0, p: 0.0 })
+///     }
+/// }
+///
+/// assert_eq!((Oscillator::name(), Oscillator::SUMMARY), ("oscillator".to_owned(), "A mass on a spring."));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the command does not know where a run of `{Self}` starts",
+    note = "implement `fbint_command::Model` for it, with its function `start`, and `Default`, for its parameters"
+)]
+pub trait Model: FeedbackSystem + Default + Sync {
+    /// The start of a run with these parameters, unless options of the command set it.
+    ///
+    /// # Errors
+    ///
+    /// If there is no start with these parameters, as there is none for rods that are too short.
+    fn start(&self) -> Result<Self::State, Error>;
+
+    /// The name on the command line; by default the name of the type in lower case, `double-pendulum` or `chain-4`.
+    fn name() -> String {
+        lower_case(Self::NAME)
+    }
+
+    /// Geometric integrators that are made for this system, for `work-precision`. Störmer-Verlet and RATTLE are there where they
+    /// apply.
+    fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
+        Vec::new()
+    }
+}
+
+/// A geometric integrator with its name.
+pub type GeometricMethod<S> = (Scheme, Box<dyn OneStep<Vector<S>>>);
+
+/// The name of a type with hyphens between its words and before numbers.
+fn lower_case(name: &str) -> String {
+    let mut lower = String::new();
+    let mut before = None;
+    for letter in name.chars() {
+        let begins = letter.is_uppercase() || letter.is_ascii_digit();
+        if begins && before.is_some_and(char::is_lowercase) {
+            lower.push('-');
+        }
+        lower.extend(letter.to_lowercase());
+        before = Some(letter);
+    }
+    lower
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_told_apart() {
+        let cases = [("Pendulum", "pendulum"), ("FourBar", "four-bar"), ("Chain16", "chain-16"), ("CPV22", "cpv22")];
+        for (name, expected) in cases {
+            assert_eq!(lower_case(name), expected);
+        }
+    }
+}

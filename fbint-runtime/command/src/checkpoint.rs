@@ -1,0 +1,126 @@
+//! Checkpoints: files from which `resume` resumes a run.
+//!
+//! Two lines of JSON. The first says what the file is and has the SHA-256 of the second, which holds the job, its files, and
+//! a snapshot of the run with its samples so far. Numbers are the shortest text that reads back exactly. A resumed run
+//! is bit-identical to an uninterrupted one only in the code that began it, so that the version of fbint and the hash of the
+//! generated code must equal the ones in the file.
+
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str;
+
+use fbint_runtime::Snapshot;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::Entry;
+use crate::help::program;
+use crate::job::{Job, code_sha256, sha256};
+use crate::output::{Output, reason};
+
+const FORMAT: u32 = 1;
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[derive(Serialize, Deserialize)]
+struct Head {
+    fbint_checkpoint: u32,
+    sha256: String,
+}
+
+/// The state of an interrupted run.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Checkpoint {
+    fbint: String,
+    code_sha256: String,
+    pub(crate) job: Job,
+    pub(crate) files: Files,
+    /// Seconds between two checkpoints.
+    pub(crate) checkpoint_every: f64,
+    /// Seconds that the run has taken so far.
+    pub(crate) wall_seconds: f64,
+    pub(crate) snapshot: Snapshot,
+}
+
+/// The files that a run writes at its end.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Files {
+    pub(crate) out: Option<PathBuf>,
+    pub(crate) plot: Option<PathBuf>,
+}
+
+impl Checkpoint {
+    pub(crate) fn new(
+        code_sha256: &str,
+        job: &Job,
+        files: &Files,
+        checkpoint_every: f64,
+        wall_seconds: f64,
+        snapshot: Snapshot,
+    ) -> Self {
+        let (fbint, code_sha256) = (VERSION.to_owned(), code_sha256.to_owned());
+        Self { fbint, code_sha256, job: job.clone(), files: files.clone(), checkpoint_every, wall_seconds, snapshot }
+    }
+
+    pub(crate) fn write(&self, output: &Output) -> Result<(), Box<dyn Error>> {
+        let body = serde_json::to_string(self)?;
+        let head = Head { fbint_checkpoint: FORMAT, sha256: sha256(body.as_bytes()) };
+        let head = serde_json::to_string(&head)?;
+        output.write(|file| writeln!(file, "{head}\n{body}"))
+    }
+
+    /// Reads a checkpoint that this program can resume.
+    pub(crate) fn read(models: &[Entry], path: &Path) -> Result<Self, Box<dyn Error>> {
+        let name = path.display();
+        let bytes =
+            fs::read(path).map_err(|error| format!("cannot read {name}: {}", reason(&error, "no such file")))?;
+        let text = str::from_utf8(&bytes).unwrap_or_default();
+        let (head, body) = text.split_once('\n').unwrap_or((text, ""));
+        let head: Head = serde_json::from_str(head).map_err(|_| {
+            format!("{name} is not a checkpoint: give a file that `{} run --checkpoint` has written", program())
+        })?;
+        if head.fbint_checkpoint != FORMAT {
+            let format = head.fbint_checkpoint;
+            return Err(
+                format!("{name} is a checkpoint of format {format}, and this fbint reads format {FORMAT}").into()
+            );
+        }
+        let body = body.trim_end_matches('\n');
+        if sha256(body.as_bytes()) != head.sha256 {
+            return Err(format!("{name} is damaged: its checksum is wrong; take a copy of it, or run again").into());
+        }
+        let strange = |error| format!("{name} is not understood: {error}");
+        let version = serde_json::from_str::<Version>(body).map_err(strange)?.fbint;
+        if version != VERSION {
+            return Err(format!(
+                "{name} was written by fbint {version}, and this is {VERSION}: resume it with that version, or run again"
+            )
+            .into());
+        }
+        let checkpoint: Self = serde_json::from_str(body).map_err(strange)?;
+        let seconds = [("checkpoint_every", checkpoint.checkpoint_every), ("wall_seconds", checkpoint.wall_seconds)];
+        if let Some((field, value)) = seconds.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
+            return Err(format!("{name} is not understood: {field} is {value:?}, and must be 0 or more").into());
+        }
+        checkpoint.check_code(models, path)?;
+        Ok(checkpoint)
+    }
+
+    fn check_code(&self, models: &[Entry], path: &Path) -> Result<(), Box<dyn Error>> {
+        let model = self.job.model(models)?;
+        if code_sha256(&*model) == self.code_sha256 {
+            return Ok(());
+        }
+        let (name, model) = (path.display(), &self.job.model);
+        Err(format!(
+            "the generated code of `{model}` is not the one that {name} was written with: resume it with the program that \
+             wrote it, or run again"
+        )
+        .into())
+    }
+}
+
+/// The version, which is read first, because the rest may differ from version to version.
+#[derive(Deserialize)]
+struct Version {
+    fbint: String,
+}

@@ -1,0 +1,98 @@
+//! What a run is made from, with everything resolved: equal jobs give bit-identical results.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+
+use fbint_runtime::{Method, Settings};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
+use crate::nearest;
+
+/// A run as records and checkpoints describe it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) model: String,
+    pub(crate) parameters: BTreeMap<String, f64>,
+    pub(crate) start: BTreeMap<String, f64>,
+    #[serde(flatten)]
+    pub(crate) settings: Settings,
+    pub(crate) gains: Feedback,
+}
+
+impl Job {
+    /// The model with the parameters of this job.
+    pub(crate) fn model(&self, models: &[Entry]) -> Result<Box<dyn AnyModel>, Box<dyn Error>> {
+        let mut model = load(models, &self.model)?;
+        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+        for (name, value) in &self.parameters {
+            model.set_parameter(nearest::find("parameter", name, &names)?, *value);
+        }
+        Ok(model)
+    }
+
+    /// The start in the order of the state.
+    pub(crate) fn start(&self, model: &dyn AnyModel) -> Result<Vec<f64>, Box<dyn Error>> {
+        let names = model.state_names();
+        let mut start = vec![f64::NAN; names.len()];
+        for (name, value) in &self.start {
+            start[nearest::find("entry of the state", name, &names)?] = *value;
+        }
+        Ok(start)
+    }
+
+    pub(crate) fn plan(&self) -> Plan {
+        Plan::new(self.settings, self.gains.clone())
+    }
+}
+
+/// Values by their names.
+pub(crate) fn named(names: &[&str], values: &[f64]) -> BTreeMap<String, f64> {
+    names.iter().zip(values).map(|(&name, &value)| (name.to_owned(), value)).collect()
+}
+
+/// The SHA-256 of a model's generated code, as `show MODEL --rust` prints it.
+pub(crate) fn code_sha256(model: &dyn AnyModel) -> String {
+    sha256(format!("{}\n", model.source().trim_end()).as_bytes())
+}
+
+/// The SHA-256 of bytes in hexadecimal digits.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    let mut digits = String::new();
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}
+
+/// The runtime's remedy for a bad start, as an option of this command.
+pub(crate) fn in_terms_of_options(error: fbint_runtime::Error) -> Box<dyn Error> {
+    match error {
+        fbint_runtime::Error::OffConstraint { name, value, tolerance } => format!(
+            "the start violates the constraint `{name}`: it must be 0, but is {value:?} (tolerance {tolerance:.1e}); change the \
+             start with --start, or pass --repair"
+        )
+        .into(),
+        fbint_runtime::Error::NoConsistentStart { name, value, iterations } => format!(
+            "--repair found no consistent start: the constraint `{name}` is still {value:?} after {iterations} iterations; \
+             set entries nearer to the constraints, or fewer: entries that --start sets do not change, those that --guess sets do"
+        )
+        .into(),
+        other => other.into(),
+    }
+}
+
+/// The name of a method in a sentence.
+pub(crate) fn method_name(method: Method) -> &'static str {
+    match method {
+        Method::Euler { .. } => "Euler",
+        Method::Midpoint { .. } => "the midpoint rule",
+        Method::Heun { .. } => "Heun",
+        Method::Rk4 { .. } => "RK4",
+        Method::DiscreteHamel { .. } => "the discrete Hamel integrator",
+        Method::DormandPrince { .. } => "Dormand-Prince",
+        Method::Dop853 { .. } => "DOP853",
+    }
+}

@@ -1,0 +1,175 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Commands of one's own
+//!
+//! A program with more commands flattens [`Command`] into its subcommands and calls [`run`] instead of [`main!`]. The modules are what
+//! such commands need: models behind one interface ([`catalogue`]), figures, tables and files. `fbint`, the command of the models that
+//! come with fbint, is made in this way. The runtime is [`runtime`].
+//!
+//! # Features
+//!
+//! | feature | |
+//! |---|---|
+//! | `derive` (default) | models are derived while the crate compiles; without it, only models with prepared derivations compile |
+//! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
+
+mod arguments;
+#[cfg_attr(not(feature = "png"), path = "no_bitmap.rs")]
+mod bitmap;
+pub mod catalogue;
+mod checkpoint;
+mod complaint;
+mod ensemble;
+pub mod figure;
+mod help;
+mod interruption;
+mod job;
+mod list;
+mod motion;
+mod names;
+pub mod nearest;
+pub mod output;
+pub mod progress;
+mod record;
+pub mod results;
+mod run;
+pub mod scheme;
+mod show;
+mod start;
+mod table;
+mod task;
+pub mod typography;
+pub mod work_precision;
+
+use std::error;
+use std::io;
+use std::process::ExitCode;
+
+pub use arguments::Command;
+pub use bitmap::Painter;
+use catalogue::Entry;
+pub use catalogue::Model;
+pub use clap;
+use clap::Parser;
+use complaint::complain;
+/// The attribute that declares a model: [`runtime::feedback_system`], which finds the runtime in this crate.
+pub use fbint_macros::feedback_system_of_command as feedback_system;
+pub use fbint_runtime as runtime;
+pub use fbint_runtime::{Error, nalgebra};
+
+/// The exit code for bad input of every kind, as is usual for a wrong command line.
+const BAD_INPUT: u8 = 2;
+
+/// Runs the command for these models, each a type that implements [`Model`], and returns its exit code.
+///
+/// ```no_run
+/// # use fbint_command::{Error, Model, feedback_system};
+/// # #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2)]
+/// # pub struct Oscillator { pub m: f64, pub k: f64 }
+/// # impl Default for Oscillator {
+/// #     fn default() -> Self { Self { m: 1.0, k: 1.0 } }
+/// # }
+/// # impl Model for Oscillator {
+/// #     fn start(&self) -> Result<OscillatorState, Error> { Ok(OscillatorState { q: 1.0, p: 0.0 }) }
+/// # }
+/// fn main() -> std::process::ExitCode {
+///     fbint_command::main![Oscillator]
+/// }
+/// ```
+#[macro_export]
+macro_rules! main {
+    ($($model:ty),+ $(,)?) => {
+        $crate::run_alone(&$crate::models![$($model),+])
+    };
+}
+
+/// The entries of these models, each a type that implements [`Model`], in the order in which they are listed.
+#[macro_export]
+macro_rules! models {
+    ($($model:ty),* $(,)?) => {
+        [$($crate::catalogue::Entry::of::<$model>()),*]
+    };
+}
+
+/// Integrates mechanical systems whose equations were derived while this program was compiled.
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What [`main!`] calls.
+#[doc(hidden)]
+pub fn run_alone(models: &[Entry]) -> ExitCode {
+    run(models, |arguments: &Arguments| arguments.command.execute(models))
+}
+
+/// Reads the command line of a program with these models, does what `execute` makes of it, and returns the exit code.
+///
+/// An error is one line on stderr and exit code 2. What a signal interrupts leaves no half-written file behind.
+pub fn run<A: Parser>(
+    models: &[Entry],
+    execute: impl FnOnce(&A) -> Result<ExitCode, Box<dyn error::Error>>,
+) -> ExitCode {
+    let outcome = match help::parse::<A>(models) {
+        Ok(arguments) => catalogue::check_names(models).and_then(|()| {
+            interruption::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
+            execute(&arguments)
+        }),
+        Err(asked) if !asked.use_stderr() => asked.print().map(|()| ExitCode::SUCCESS).map_err(Into::into),
+        Err(error) => Err(complaint(&error).into()),
+    };
+    match outcome {
+        Ok(code) => code,
+        // The reader of the output has seen enough, as in `fbint list | head -1`.
+        Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&format!("error: {}", one_line(&message(&*error))));
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}
+
+impl Command {
+    /// Does what the command line says, and returns the exit code.
+    ///
+    /// # Errors
+    ///
+    /// If the input is bad, a run fails or a file cannot be written.
+    pub fn execute(&self, models: &[Entry]) -> Result<ExitCode, Box<dyn error::Error>> {
+        match self {
+            Self::List => list::list(models)?,
+            Self::Run(run) => return run::run(models, run),
+            Self::Ensemble(arguments) => ensemble::ensemble(models, arguments)?,
+            Self::Resume(resume) => return run::resume(models, resume),
+            Self::Show(show) => show::show(models, show)?,
+            Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Clap's message about the command line, without the usage and the pointer to the help.
+fn complaint(error: &clap::Error) -> String {
+    let message = error.render().to_string();
+    let paragraphs = message.split("\n\n");
+    let told: Vec<&str> =
+        paragraphs.take_while(|text| !text.starts_with("Usage:") && !text.starts_with("For more")).collect();
+    told.join("; ").trim_start_matches("error: ").to_owned()
+}
+
+/// What an error says, in plain words also where the operating system words it.
+fn message(error: &(dyn error::Error + 'static)) -> String {
+    match error.downcast_ref::<io::Error>() {
+        Some(error) => format!("cannot print: {}", output::reason(error, "no such file")),
+        None => error.to_string(),
+    }
+}
+
+fn is_closed_pipe(error: &(dyn error::Error + 'static)) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,149 @@
+//! Files that are written whole or not at all: to a temporary neighbour, synced, then renamed.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::interruption::whole_file;
+
+/// The place of a file, which was writable when the run started.
+#[derive(Clone)]
+pub struct Output {
+    given: PathBuf,
+    target: PathBuf,
+}
+
+impl Output {
+    /// Checks that a file can be written at `path`, and leaves nothing behind.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot: one line that names the path and the reason.
+    pub fn at(path: &Path) -> Result<Self, Box<dyn Error>> {
+        let target = resolve(path).map_err(|error| refusal(path, &error))?;
+        if target.exists() && !target.is_file() {
+            return Err(format!("cannot write {}: not a regular file", path.display()).into());
+        }
+        let _whole = whole_file();
+        temporary(&target).map_err(|error| refusal(path, &error))?;
+        Ok(Self { given: path.to_owned(), target })
+    }
+
+    /// Writes the file with `fill`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written; what was there before stays.
+    pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Box<dyn Error>> {
+        self.try_write(fill).map_err(|error| refusal(&self.given, &error).into())
+    }
+
+    /// Whether both outputs are one file.
+    fn is_same_file(&self, other: &Self) -> bool {
+        self.target == other.target
+    }
+
+    /// Whether the file exists already.
+    pub(crate) fn exists(&self) -> bool {
+        self.target.exists()
+    }
+
+    /// The path as it was given.
+    pub fn path(&self) -> &Path {
+        &self.given
+    }
+
+    fn try_write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let _whole = whole_file();
+        let mut file = BufWriter::new(temporary(&self.target)?);
+        fill(&mut file)?;
+        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.target)?;
+        sync_folder(folder(&self.target))
+    }
+}
+
+/// The canonical path of `path`. A symbolic link to a file remains: its target is replaced.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    if let Ok(existing) = fs::canonicalize(path) {
+        return Ok(existing);
+    }
+    let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
+    Ok(fs::canonicalize(folder(path))?.join(name))
+}
+
+/// The folder that a file is in.
+fn folder(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Makes a file's new name durable, where that takes a call of its own.
+#[cfg(unix)]
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// An empty file next to `target` that vanishes when dropped.
+fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(".fbint-");
+    // Temporary files are private by default; this one becomes an ordinary file of the user.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder(target))
+}
+
+/// The path, if its ending is one of `known`; the ending decides what is written.
+///
+/// # Errors
+///
+/// If the path has another ending. The message names the option that gave the path.
+pub(crate) fn with_ending<'a>(option: &str, path: &'a Path, known: &[&str]) -> Result<&'a Path, Box<dyn Error>> {
+    if known.iter().any(|known| has_ending(path, known)) {
+        return Ok(path);
+    }
+    let known: Vec<String> = known.iter().map(|known| format!(".{known}")).collect();
+    Err(format!("{option} {}: the ending decides what is written, and must be {}", path.display(), known.join(" or "))
+        .into())
+}
+
+/// Whether a path ends in `.ending`, in capitals or not.
+pub(crate) fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
+}
+
+/// Refuses options that name one file. Files are given with the options that name them.
+pub(crate) fn distinct(files: &[(&str, &Output)]) -> Result<(), Box<dyn Error>> {
+    for (index, (name, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..index].iter().find(|(_, other)| other.is_same_file(file)) {
+            return Err(format!("{other} and {name} both name {}", file.path().display()).into());
+        }
+    }
+    Ok(())
+}
+
+/// One line that names the path and the reason, without the temporary file's name.
+fn refusal(path: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {}", path.display(), reason(error, "no such folder"))
+}
+
+/// The reason of an error with a file in plain words; `missing` is the reason if something does not exist.
+pub fn reason(error: &io::Error, missing: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => missing.to_owned(),
+        io::ErrorKind::NotADirectory => "its parent is not a folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::ReadOnlyFilesystem => "read-only file system".to_owned(),
+        io::ErrorKind::StorageFull => "no space left on the device".to_owned(),
+        _ => error.to_string(),
+    }
+}

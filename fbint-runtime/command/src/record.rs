@@ -1,0 +1,232 @@
+//! The record of a run or an ensemble, as JSON: its settings, its code and its result.
+//!
+//! A record lies next to the files of its run and is named after the first of them: the record of `four-bar.csv` is
+//! `four-bar.run.json`, so that runs with files of their own keep their records. A run without files has `MODEL.run.json` in the
+//! current folder. Records of ensembles end in `.ensemble.json`.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use fbint_runtime::{Dependence, LargestProjection};
+use serde::Serialize;
+
+use crate::arguments::Distribution;
+use crate::catalogue::{AnyModel, EnsembleRun, Run, Sample, Summary};
+use crate::job::{Job, named};
+use crate::output::Output;
+use crate::table::quantities;
+
+/// The path of the record of a `run` or an `ensemble` with these files.
+pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = &'a Path>) -> PathBuf {
+    let ending = format!("{kind}.json");
+    match files.into_iter().next() {
+        Some(file) => file.with_extension(ending),
+        None => PathBuf::from(format!("{model}.{ending}")),
+    }
+}
+
+/// The end of a run.
+pub(crate) enum Ending<'a> {
+    Complete(&'a Run),
+    Interrupted(&'a Run),
+    /// With the last good state, unless the run failed for another reason than its solution.
+    Failed(&'a dyn Error, Option<&'a Sample>),
+}
+
+#[derive(Serialize)]
+struct Record<'a, J: Serialize, R: Serialize> {
+    status: &'static str,
+    /// Why the run failed.
+    message: Option<String>,
+    #[serde(flatten)]
+    job: &'a J,
+    versions: Versions,
+    code_sha256: &'a str,
+    wall_seconds: f64,
+    #[serde(flatten)]
+    result: Option<R>,
+}
+
+#[derive(Serialize)]
+struct Versions {
+    fbint: &'static str,
+    rustc: &'static str,
+}
+
+/// What a run came to.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum RunResult {
+    End(Outcome),
+    /// Where a run was before it failed.
+    LastGood {
+        time: f64,
+        state: BTreeMap<String, f64>,
+    },
+}
+
+/// The result of a run that did not fail.
+#[derive(Serialize)]
+struct Outcome {
+    /// The time that was reached.
+    time: f64,
+    state: BTreeMap<String, f64>,
+    steps: u64,
+    evaluations: u64,
+    drift: BTreeMap<&'static str, Drift>,
+    nearly_dependent: Option<NearlyDependent>,
+    largest_projection: Option<LargestProjection>,
+}
+
+#[derive(Serialize)]
+struct Drift {
+    target: f64,
+    max: f64,
+    last: f64,
+    slope: f64,
+    /// Whether nothing proves that the field conserves it.
+    assumed: bool,
+}
+
+#[derive(Serialize)]
+struct NearlyDependent {
+    time: f64,
+    constraints: Vec<&'static str>,
+    pivot_ratio: f64,
+}
+
+/// The settings of an ensemble.
+#[derive(Serialize)]
+pub(crate) struct EnsembleJob<'a> {
+    #[serde(flatten)]
+    pub(crate) job: &'a Job,
+    pub(crate) members: u32,
+    pub(crate) seed: u64,
+    /// The distributions of what varies over the members.
+    pub(crate) vary: BTreeMap<&'a str, Distribution>,
+    /// Entries of the start that all members have in common; the others follow from the parameters of a member.
+    pub(crate) start_entries: BTreeMap<&'a str, f64>,
+    /// Entries from which the repair of every start begins.
+    pub(crate) guessed_entries: BTreeMap<&'a str, f64>,
+    /// Whether every start is repaired. Starts with entries that vary always are.
+    pub(crate) repair: bool,
+}
+
+/// The result of an ensemble.
+#[derive(Serialize)]
+struct EnsembleOutcome {
+    failed: usize,
+    /// Statistics of every quantity at the end, over the members that did not fail.
+    end: BTreeMap<String, Statistics>,
+    largest_changes: BTreeMap<String, f64>,
+}
+
+#[derive(Serialize)]
+struct Statistics {
+    mean: f64,
+    variance: f64,
+    min: f64,
+    max: f64,
+}
+
+/// Writes the record of a run, which took `wall_seconds`.
+pub(crate) fn write(
+    output: &Output,
+    job: &Job,
+    model: &dyn AnyModel,
+    code_sha256: &str,
+    wall_seconds: f64,
+    ending: &Ending<'_>,
+) -> Result<(), Box<dyn Error>> {
+    let (status, message, result) = match ending {
+        Ending::Complete(run) => ("complete", None, Some(RunResult::End(Outcome::of(model, run)))),
+        Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Outcome::of(model, run)))),
+        Ending::Failed(error, last) => {
+            let state = |sample: &Sample| named(&model.state_names(), &sample.state);
+            let last = last.map(|sample| RunResult::LastGood { time: sample.time, state: state(sample) });
+            ("failed", Some(error.to_string()), last)
+        }
+    };
+    let versions = Versions::of_this_program();
+    write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
+}
+
+/// The end of an ensemble.
+pub(crate) enum EnsembleEnding<'a> {
+    Complete(&'a dyn AnyModel, &'a EnsembleRun),
+    Interrupted,
+    /// No member got to the end.
+    Failed(&'a str),
+}
+
+/// Writes the record of an ensemble, which took `wall_seconds`.
+pub(crate) fn write_ensemble(
+    output: &Output,
+    job: &EnsembleJob<'_>,
+    code_sha256: &str,
+    wall_seconds: f64,
+    ending: &EnsembleEnding<'_>,
+) -> Result<(), Box<dyn Error>> {
+    let (status, message, result) = match ending {
+        EnsembleEnding::Complete(model, run) => ("complete", None, Some(EnsembleOutcome::of(*model, run))),
+        EnsembleEnding::Interrupted => ("interrupted", None, None),
+        EnsembleEnding::Failed(message) => ("failed", Some((*message).to_owned()), None),
+    };
+    let versions = Versions::of_this_program();
+    write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
+}
+
+fn write_json(output: &Output, record: &impl Serialize) -> Result<(), Box<dyn Error>> {
+    let text = serde_json::to_string_pretty(record)?;
+    output.write(|file| writeln!(file, "{text}"))
+}
+
+impl Versions {
+    fn of_this_program() -> Self {
+        Self { fbint: env!("CARGO_PKG_VERSION"), rustc: env!("FBINT_RUSTC") }
+    }
+}
+
+impl EnsembleOutcome {
+    fn of(model: &dyn AnyModel, run: &EnsembleRun) -> Self {
+        let end = run.statistics.last().map_or(&[][..], |at| &at.quantities);
+        let end = quantities(model).into_iter().zip(end).map(|(name, summary)| {
+            let &Summary { mean, variance, min, max } = summary;
+            (name, Statistics { mean, variance, min, max })
+        });
+        Self {
+            failed: run.ends.iter().filter(|end| end.is_err()).count(),
+            end: end.collect(),
+            largest_changes: named(&model.integral_names(), &run.largest_changes),
+        }
+    }
+}
+
+impl Outcome {
+    fn of(model: &dyn AnyModel, run: &Run) -> Self {
+        let drift = run.drift.iter().map(|integral| {
+            let &fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed } = integral;
+            (name, Drift { target, max, last, slope, assumed })
+        });
+        Self {
+            time: run.time,
+            state: named(&model.state_names(), &run.state),
+            steps: run.steps,
+            evaluations: run.evaluations,
+            drift: drift.collect(),
+            nearly_dependent: run.dependence.as_ref().map(NearlyDependent::from),
+            largest_projection: run.largest_projection,
+        }
+    }
+}
+
+impl From<&Dependence> for NearlyDependent {
+    fn from(dependence: &Dependence) -> Self {
+        Self {
+            time: dependence.time,
+            constraints: dependence.constraints().to_vec(),
+            pivot_ratio: dependence.pivot_ratio,
+        }
+    }
+}

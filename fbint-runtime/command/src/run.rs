@@ -1,0 +1,147 @@
+//! `run`: one model by one method; and `resume`, which resumes such a run.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use fbint_runtime::{Method, Projection, Settings};
+
+use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
+use crate::catalogue::{AnyModel, Entry, Feedback, load};
+use crate::checkpoint::{Checkpoint, Files};
+use crate::job::{Job, in_terms_of_options, method_name, named};
+use crate::nearest;
+use crate::start::Given;
+use crate::task::{Outputs, Task};
+
+/// The default step size.
+const STEP: f64 = 1e-3;
+/// The default relative tolerance.
+const RTOL: f64 = 1e-9;
+/// Maximum number of samples: more hardly fit into memory.
+const MAX_SAMPLES: f64 = 1e7;
+/// The default time between checkpoints in seconds.
+const CHECKPOINT_EVERY: f64 = 10.0;
+
+/// Integrates a model, reports its drift and writes its files.
+pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
+    let job = job(models, &arguments.integration, arguments.every)?;
+    let outputs =
+        Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
+    let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
+    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
+    let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
+    Task::new(models, job, files, every, 0.0)?.execute(&outputs, None)
+}
+
+/// Resumes from a checkpoint, and keeps writing to it.
+pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
+    let path = &arguments.checkpoint;
+    let Checkpoint { job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
+        Checkpoint::read(models, path)?;
+    let outputs = Outputs::open(&job, files.out.as_deref(), files.plot.as_deref(), Some(path))?;
+    Task::new(models, job, files, every, wall_before)?.execute(&outputs, Some(snapshot))
+}
+
+/// The job that the command line describes, with everything resolved.
+pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>) -> Result<Job, Box<dyn Error>> {
+    let mut model = load(models, &arguments.model)?;
+    set_parameters(&mut *model, &arguments.parameters)?;
+    let start = Given::of(&*model, arguments)?.start(&*model, &[]).map_err(in_terms_of_options)?;
+    let method = method(arguments)?;
+    if let Some(every) = every
+        && arguments.until / every.max(step(method).unwrap_or(0.0)) > MAX_SAMPLES
+    {
+        return Err(format!("--every {every:?} makes more than {MAX_SAMPLES:e} samples: take a longer interval").into());
+    }
+    Ok(Job {
+        model: arguments.model.clone(),
+        parameters: model.parameters().into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        start: named(&model.state_names(), &start),
+        settings: Settings {
+            every,
+            projection: projection(&*model, arguments),
+            ..Settings::new(method, arguments.until)
+        },
+        gains: feedback(&*model, method, arguments.gains.as_ref())?,
+    })
+}
+
+/// The projection that was asked for, else the default where no gains are named.
+fn projection(model: &dyn AnyModel, arguments: &Integration) -> Option<Projection> {
+    match &arguments.gains {
+        _ if arguments.project => Some(Projection::default()),
+        Some(_) => None,
+        None => model.default_projection(),
+    }
+}
+
+fn set_parameters(model: &mut dyn AnyModel, assignments: &[Assignment]) -> Result<(), Box<dyn Error>> {
+    for Assignment { name, value } in assignments {
+        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+        let index = nearest::find("parameter", name, &names)?;
+        model.set_parameter(index, *value);
+    }
+    Ok(())
+}
+
+/// The method with its step or its tolerances; options that the method does not take are refused.
+fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
+    let h = arguments.step.unwrap_or(STEP);
+    let rtol = arguments.rtol.unwrap_or(RTOL);
+    let atol = arguments.atol.unwrap_or(rtol);
+    let method = match arguments.method {
+        MethodName::Euler => Method::Euler { h },
+        MethodName::Midpoint => Method::Midpoint { h },
+        MethodName::Heun => Method::Heun { h },
+        MethodName::Rk4 => Method::Rk4 { h },
+        MethodName::DormandPrince => Method::DormandPrince { rtol, atol },
+        MethodName::Dop853 => Method::Dop853 { rtol, atol },
+    };
+    let name = method_name(method);
+    let tolerance = arguments.rtol.map(|_| "--rtol").or(arguments.atol.map(|_| "--atol"));
+    match (step(method), tolerance) {
+        (None, _) if arguments.step.is_some() => {
+            Err(format!("{name} chooses its steps: give --rtol and --atol instead of --step").into())
+        }
+        (Some(_), Some(given)) => {
+            Err(format!("{name} takes steps of one size: give --step instead of {given}, or --method dop853").into())
+        }
+        _ => Ok(method),
+    }
+}
+
+/// The step size of a method that does not choose it.
+fn step(method: Method) -> Option<f64> {
+    match method {
+        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => Some(h),
+        Method::DiscreteHamel { h } => Some(h),
+        Method::DormandPrince { .. } | Method::Dop853 { .. } => None,
+    }
+}
+
+fn feedback(
+    model: &dyn AnyModel,
+    method: Method,
+    argument: Option<&GainsArgument>,
+) -> Result<Feedback, Box<dyn Error>> {
+    let names = model.integral_names();
+    match argument.unwrap_or(&GainsArgument::None) {
+        GainsArgument::None => Ok(Feedback::None),
+        GainsArgument::Uniform(k) => Ok(Feedback::Uniform(*k)),
+        GainsArgument::Relaxation(tau) => Ok(Feedback::Relaxation(*tau)),
+        GainsArgument::Scaled(rate) => Ok(Feedback::DiagonalScaled(*rate)),
+        GainsArgument::BaeChang => match step(method) {
+            Some(h) => Ok(Feedback::BaeChang(h)),
+            None => {
+                let name = method_name(method);
+                Err(format!("--gains bae-chang needs a step, which {name} chooses itself: give --method euler").into())
+            }
+        },
+        GainsArgument::Each(gains) if gains.len() == names.len() => Ok(Feedback::Diagonal(gains.clone())),
+        GainsArgument::Each(gains) => {
+            let (given, wanted, order) = (gains.len(), names.len(), names.join(", "));
+            Err(format!("--gains has {given} values but there are {wanted} integrals: {order}").into())
+        }
+    }
+}

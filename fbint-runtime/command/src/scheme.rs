@@ -1,0 +1,194 @@
+//! Methods as tables and figures name and draw them: colour and stroke show the scheme and its aid.
+
+use std::fmt;
+
+use fbint_runtime::Method;
+
+/// The kind of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// The explicit Euler method.
+    Euler,
+    /// The explicit midpoint rule.
+    Midpoint,
+    /// Heun's method.
+    Heun,
+    /// The classical Runge-Kutta method.
+    Rk4,
+    /// Dormand and Prince's method of order 5(4).
+    DormandPrince,
+    /// Dormand and Prince's method of order 8(5, 3).
+    Dop853,
+    /// RATTLE, for holonomic constraints.
+    Rattle,
+    /// The discrete Hamel integrator, for Lagrangian systems.
+    DiscreteHamel,
+    /// Störmer-Verlet, without constraints.
+    StormerVerlet,
+    /// A geometric integrator that is made for a model, such as a splitting.
+    Own {
+        /// The name in tables and legends.
+        name: &'static str,
+        /// The colour of its lines, as `#000000`.
+        colour: &'static str,
+    },
+}
+
+/// A means of keeping integrals in addition to the steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aid {
+    /// The derived field alone.
+    Nothing,
+    /// The field with feedback.
+    Feedback,
+    /// A projection after each step.
+    Projection,
+}
+
+/// A scheme with or without an aid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Contender {
+    /// The kind of steps.
+    pub scheme: Scheme,
+    /// What keeps integrals.
+    pub aid: Aid,
+}
+
+/// The stroke of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stroke {
+    /// Without gaps.
+    Solid,
+    /// With gaps.
+    Dashed,
+    /// With gaps as long as what is between them.
+    Dotted,
+    /// Solid, but behind the others.
+    Thin,
+}
+
+impl Contender {
+    /// A scheme left to itself.
+    pub const fn plain(scheme: Scheme) -> Self {
+        Self { scheme, aid: Aid::Nothing }
+    }
+
+    /// A scheme on the field with feedback.
+    pub const fn with_feedback(scheme: Scheme) -> Self {
+        Self { scheme, aid: Aid::Feedback }
+    }
+
+    /// A scheme with a projection after each step.
+    pub const fn with_projection(scheme: Scheme) -> Self {
+        Self { scheme, aid: Aid::Projection }
+    }
+
+    /// The colour of the scheme; a method with projection has a colour of its own, so that it can be told from feedback.
+    pub const fn colour(self) -> &'static str {
+        match (self.aid, self.scheme) {
+            (Aid::Projection, Scheme::DormandPrince) => "#0072B2",
+            (Aid::Projection, Scheme::Dop853) => "#009E73",
+            (Aid::Projection, _) => "#CC79A7",
+            (Aid::Nothing | Aid::Feedback, scheme) => scheme.colour(),
+        }
+    }
+
+    /// Solid with feedback, dotted with projection; dashed for a plain Runge-Kutta method, and solid for a
+    /// geometric method, which needs no aid.
+    pub const fn stroke(self) -> Stroke {
+        match self.aid {
+            Aid::Feedback => Stroke::Solid,
+            Aid::Projection => Stroke::Dotted,
+            Aid::Nothing if self.scheme.is_geometric() => Stroke::Solid,
+            Aid::Nothing => Stroke::Dashed,
+        }
+    }
+}
+
+impl Scheme {
+    /// One of Okabe and Ito's colours that read on white, which the colour-blind tell apart, and a brown and a grey for the
+    /// explicit schemes of order 2.
+    pub const fn colour(self) -> &'static str {
+        match self {
+            Self::Euler => "#0072B2",
+            Self::Rk4 => "#009E73",
+            Self::Dop853 => "#E69F00",
+            Self::DormandPrince => "#CC79A7",
+            Self::Rattle | Self::DiscreteHamel => "#D55E00",
+            Self::Midpoint => "#8C510A",
+            Self::Heun => "#777777",
+            Self::StormerVerlet => "#000000",
+            Self::Own { colour, .. } => colour,
+        }
+    }
+
+    /// The name in tables and legends.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Euler => "Euler",
+            Self::Midpoint => "midpoint",
+            Self::Heun => "Heun",
+            Self::Rk4 => "RK4",
+            Self::DormandPrince => "Dormand-Prince 5(4)",
+            Self::Dop853 => "DOP853",
+            Self::Rattle => "RATTLE",
+            Self::DiscreteHamel => "discrete Hamel",
+            Self::StormerVerlet => "Störmer-Verlet",
+            Self::Own { name, .. } => name,
+        }
+    }
+
+    /// Whether it keeps some of the structure by construction, and so needs no aid.
+    pub const fn is_geometric(self) -> bool {
+        matches!(self, Self::Rattle | Self::DiscreteHamel | Self::StormerVerlet | Self::Own { .. })
+    }
+
+    /// Whether it chooses its steps.
+    pub const fn chooses_steps(self) -> bool {
+        matches!(self, Self::DormandPrince | Self::Dop853)
+    }
+}
+
+impl From<Method> for Scheme {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Euler { .. } => Self::Euler,
+            Method::Midpoint { .. } => Self::Midpoint,
+            Method::Heun { .. } => Self::Heun,
+            Method::Rk4 { .. } => Self::Rk4,
+            Method::DiscreteHamel { .. } => Self::DiscreteHamel,
+            Method::DormandPrince { .. } => Self::DormandPrince,
+            Method::Dop853 { .. } => Self::Dop853,
+        }
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Contender {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let aid = match self.aid {
+            Aid::Nothing => "",
+            Aid::Feedback => " + feedback",
+            Aid::Projection => " + projection",
+        };
+        // Padded as a whole, so that it fits into the columns of a table.
+        out.pad(&format!("{}{aid}", self.scheme))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feedback_and_projection_have_two_colours() {
+        for scheme in [Scheme::Euler, Scheme::Rk4, Scheme::DormandPrince, Scheme::Dop853] {
+            assert_ne!(Contender::with_feedback(scheme).colour(), Contender::with_projection(scheme).colour());
+        }
+    }
+}

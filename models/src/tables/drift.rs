@@ -1,0 +1,57 @@
+//! The largest change of integrals of the spherical pendulum, by methods with projection, with feedback and with neither.
+
+use std::error::Error;
+
+use fbint_command::catalogue::Run;
+use fbint_command::scheme::Aid;
+use fbint_runtime::Method;
+use models::catalogue::load;
+
+use super::grid::{Grid, change, change_with_digits, count};
+use super::{GAIN, integrate};
+use crate::compare;
+
+const MODEL: &str = "spherical-pendulum";
+const UNTIL: f64 = 100.0;
+const METHODS: [(&str, Method); 3] = [
+    ("Euler, h = 1e-3", Method::Euler { h: 1e-3 }),
+    ("RK4, h = 1e-3", Method::Rk4 { h: 1e-3 }),
+    ("DOP853, tolerance 1e-9", Method::Dop853 { rtol: 1e-9, atol: 1e-9 }),
+];
+
+/// The largest change of any integral for each method: plain, projected, and with feedback.
+pub(super) fn of_methods() -> Result<Grid, Box<dyn Error>> {
+    let feedback = format!("feedback, k = {GAIN}");
+    let mut grid = Grid::new(["", "plain", "default: projection", &feedback]);
+    for (name, method) in METHODS {
+        let cells = [Aid::Nothing, Aid::Projection, Aid::Feedback].map(|aid| cell(method, aid));
+        grid.row(name, cells.into_iter().collect::<Result<Vec<_>, _>>()?);
+    }
+    Ok(grid)
+}
+
+fn cell(method: Method, aid: Aid) -> Result<String, Box<dyn Error>> {
+    let run = integrate(&*load(MODEL)?, method, aid, UNTIL, Some(UNTIL))?;
+    let change = change(largest(&run));
+    Ok(match method {
+        Method::Dop853 { .. } => format!("{change} ({} evaluations)", count(run.evaluations)),
+        _ => change,
+    })
+}
+
+/// The largest change of any integral at any step.
+pub(super) fn largest(run: &Run) -> f64 {
+    run.drift.iter().map(|integral| integral.max).fold(0.0, f64::max)
+}
+
+/// The comparison that `fbint` makes without arguments: a row for each integral.
+pub(super) fn as_published() -> Result<Grid, Box<dyn Error>> {
+    let runs = compare::runs()?;
+    let names = compare::CONTENDERS.map(|(contender, _)| contender.to_string());
+    let mut grid = Grid::new(["", &names[0], &names[1], &names[2], &names[3]]);
+    let symbols = ["f1 = \\|q\\|² - l²", "f2 = q · p", "energy", "vertical momentum"];
+    for (integral, symbol) in symbols.into_iter().enumerate() {
+        grid.row(symbol, runs.iter().map(|run| change_with_digits(run.drift[integral].max, 3)));
+    }
+    Ok(grid)
+}
