@@ -11,10 +11,14 @@ use fbint_runtime::Error;
 
 use crate::splitting::{self, RigidBody, Sphere};
 use crate::{
-    Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State, Chain32, Chain32State, EulerTop, EulerTopState,
-    FourBar, FourBarState, FreeRigidBody, FreeRigidBodyState, Kepler, KeplerState, PerturbedKepler,
-    PerturbedKeplerState, PlanarPendulum, PlanarPendulumState, SphericalPendulum, SphericalPendulumCpv22,
-    SphericalPendulumCpv22State, SphericalPendulumState,
+    BalancedSleigh, BalancedSleighState, CartPendulum, CartPendulumState, Chain4, Chain4State, Chain8, Chain8State,
+    Chain16, Chain16State, Chain32, Chain32State, ChaplyginSleigh, ChaplyginSleighState, DegeneratePendulum,
+    DegeneratePendulumState, EulerTop, EulerTopState, FourBar, FourBarState, FreeRigidBody, FreeRigidBodyState,
+    HamelPendulum, HamelPendulumState, HeisenbergSystem, HeisenbergSystemState, HeldSleigh, HeldSleighState, Kepler,
+    KeplerState, KnifeEdge, KnifeEdgeState, NonholonomicOscillator, NonholonomicOscillatorState, PerturbedKepler,
+    PerturbedKeplerState, PlanarPendulum, PlanarPendulumState, RollerRacer, RollerRacerState, RollingDisk,
+    RollingDiskState, SphericalPendulum, SphericalPendulumCpv22, SphericalPendulumCpv22State, SphericalPendulumState,
+    SuslovProblem, SuslovProblemState,
 };
 
 /// The splitting on a sphere of order 1.
@@ -27,7 +31,7 @@ pub const TURNS: Scheme = Scheme::Own { name: "splitting", colour: "#000000" };
 /// Every model, in the order in which they are listed.
 ///
 /// A function and not a constant, so that what it takes is compiled here and not in every program that names it.
-pub fn all() -> [Entry; 12] {
+pub fn all() -> [Entry; 24] {
     models![
         SphericalPendulum,
         SphericalPendulumCpv22,
@@ -41,6 +45,18 @@ pub fn all() -> [Entry; 12] {
         EulerTop,
         Kepler,
         PerturbedKepler,
+        CartPendulum,
+        HamelPendulum,
+        DegeneratePendulum,
+        ChaplyginSleigh,
+        BalancedSleigh,
+        HeldSleigh,
+        KnifeEdge,
+        RollingDisk,
+        RollerRacer,
+        SuslovProblem,
+        HeisenbergSystem,
+        NonholonomicOscillator,
     ]
 }
 
@@ -113,6 +129,18 @@ starts! {
     EulerTop => EulerTopState,
     Kepler => KeplerState,
     PerturbedKepler => PerturbedKeplerState,
+    CartPendulum => CartPendulumState,
+    HamelPendulum => HamelPendulumState,
+    DegeneratePendulum => DegeneratePendulumState,
+    ChaplyginSleigh => ChaplyginSleighState,
+    BalancedSleigh => BalancedSleighState,
+    HeldSleigh => HeldSleighState,
+    KnifeEdge => KnifeEdgeState,
+    RollingDisk => RollingDiskState,
+    RollerRacer => RollerRacerState,
+    SuslovProblem => SuslovProblemState,
+    HeisenbergSystem => HeisenbergSystemState,
+    NonholonomicOscillator => NonholonomicOscillatorState,
 }
 
 /// For either spherical pendulum.

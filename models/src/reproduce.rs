@@ -4,6 +4,7 @@
 //! one takes one line in [`REPRODUCTIONS`].
 
 mod cjp16;
+mod cp19;
 mod cpv22;
 mod cpv22_figure_6;
 mod equations;
@@ -12,6 +13,7 @@ mod report;
 mod result;
 mod stroboscope;
 mod trial;
+mod z14;
 
 use std::error::Error;
 use std::io::{self, Write, stdout};
@@ -33,6 +35,8 @@ const REPRODUCTIONS: &[(&str, Recipe)] = &[
     ("cjp16-kepler", cjp16::kepler),
     ("cjp16-perturbed-kepler", cjp16::perturbed_kepler),
     ("four-bar", four_bar::four_bar),
+    ("z14", z14::z14),
+    ("cp19", cp19::cp19),
 ];
 
 type Recipe = fn() -> Result<Reproduction, Box<dyn Error>>;

@@ -222,6 +222,8 @@ pub(crate) enum MethodName {
     Heun,
     /// The classical Runge-Kutta method, order 4.
     Rk4,
+    /// The discrete Hamel integrator, order 2, for Lagrangian systems without reactions.
+    DiscreteHamel,
     /// Dormand and Prince's method of order 5(4), with error control.
     DormandPrince,
     /// Dormand and Prince's method of order 8(5, 3), with error control.

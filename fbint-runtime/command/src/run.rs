@@ -95,6 +95,7 @@ fn method(arguments: &Integration) -> Result<Method, Box<dyn Error>> {
         MethodName::Midpoint => Method::Midpoint { h },
         MethodName::Heun => Method::Heun { h },
         MethodName::Rk4 => Method::Rk4 { h },
+        MethodName::DiscreteHamel => Method::DiscreteHamel { h },
         MethodName::DormandPrince => Method::DormandPrince { rtol, atol },
         MethodName::Dop853 => Method::Dop853 { rtol, atol },
     };

@@ -19,6 +19,7 @@ pub(crate) struct Reproduction {
 }
 
 /// A published or independently computed number, compared with the obtained one.
+#[derive(Clone)]
 pub(crate) struct Verdict {
     /// The quantity that is compared.
     pub(crate) what: String,
