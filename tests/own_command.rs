@@ -92,6 +92,7 @@ fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
     user.succeeds(&["work-precision", "--until", "0.1"])?;
     assert!(user.read("out/work-precision-pendulum.csv")?.contains("RATTLE"));
 
+    assert!(user.succeeds(&[])?.contains("Usage: pendulums <COMMAND>"));
     let help = user.succeeds(&["run", "--help"])?;
     assert!(help.contains("pendulums run pendulum --start q[0]=0.3 --repair") && !help.contains('{'), "{help}");
     let refused = user.run(&["run", "pendulm"])?;

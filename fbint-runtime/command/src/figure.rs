@@ -2,7 +2,7 @@
 //!
 //! The only module that names kuva. Its logarithmic axis draws no ticks below 1e-10, where the changes of a good method are, so that
 //! the decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
-//! have no logarithm; what lies below [`FLOOR`] is drawn at it.
+//! have no logarithm; what lies below 1e-17 is drawn there.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -188,7 +188,7 @@ impl Curve<'_> {
     }
 }
 
-/// The largest value in each of at most [`WINDOWS`] windows, at the window's end.
+/// The largest value in each of at most 400 windows, at the window's end.
 pub fn envelope(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let window = points.len().div_ceil(WINDOWS).max(1);
     let largest = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(0.0, f64::max);

@@ -42,7 +42,7 @@ pub mod typography;
 pub mod work_precision;
 
 use std::error;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 pub use arguments::Command;
@@ -51,6 +51,7 @@ use catalogue::Entry;
 pub use catalogue::Model;
 pub use clap;
 use clap::Parser;
+use clap::error::ErrorKind;
 use complaint::complain;
 /// The attribute that declares a model: [`runtime::feedback_system`], which finds the runtime in this crate.
 pub use fbint_macros::feedback_system_of_command as feedback_system;
@@ -116,6 +117,10 @@ pub fn run<A: Parser>(
             interruption::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
             execute(&arguments)
         }),
+        // Without a subcommand, what there is.
+        Err(asked) if asked.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            write!(io::stdout(), "{}", asked.render()).map(|()| ExitCode::SUCCESS).map_err(Into::into)
+        }
         Err(asked) if !asked.use_stderr() => asked.print().map(|()| ExitCode::SUCCESS).map_err(Into::into),
         Err(error) => Err(complaint(&error).into()),
     };

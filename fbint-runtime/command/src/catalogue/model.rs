@@ -10,6 +10,7 @@ use crate::scheme::Scheme;
 /// paragraph of its documentation.
 ///
 /// ```
+/// use fbint_command::runtime::FeedbackSystem;
 /// use fbint_command::{Error, Model, feedback_system};
 ///
 /// /// A mass on a spring.
