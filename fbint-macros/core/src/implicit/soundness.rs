@@ -7,8 +7,8 @@ use super::frame::constant_combination;
 use super::hamel::directions;
 use super::{Row, along, entry, motion, rows};
 use crate::derivation::{
-    Derivation, Field, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian, Problem, Role, Structure,
-    Symbols,
+    Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian, Problem, Role,
+    Structure, Symbols,
 };
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
@@ -76,18 +76,28 @@ fn as_sets(symbols: &Symbols, constraints: &[Vec<&Expression>]) -> Option<Deriva
     })
 }
 
-/// The velocities of a Lagrangian system, and a vector that its mass matrix takes to zero everywhere; no vector where the matrix is
-/// singular, but every vector that it takes to zero depends on the state. Nothing where it is regular.
-pub(crate) fn singular_mass(problem: &Problem) -> Option<(Vec<Symbol>, Vec<i64>)> {
+/// What is wrong with a mass matrix in every state that is looked at.
+pub(crate) enum Unsound {
+    /// The velocities, and a vector that the matrix takes to zero; no vector if every such vector depends on the state.
+    Singular(Vec<Symbol>, Vec<i64>),
+    /// It is neither positive nor negative.
+    Indefinite,
+}
+
+/// What is wrong with the mass matrix of a Lagrangian system.
+pub(crate) fn unsound_mass(problem: &Problem) -> Option<Unsound> {
     let motion = motion(problem)?;
     let is_acceleration = |symbol: &Symbol| matches!(problem.symbols[*symbol].role, Role::Acceleration { .. });
     let system = motion.field.systems.iter().find(|system| system.unknowns.iter().any(is_acceleration))?;
     let velocities = problem.symbols.with(|role| role == Role::Velocity);
+    // What cancels would leave what rounding makes of it.
+    let simplified = |entry: &Expression| if vanishes_identically(entry) { Expression::zero() } else { entry.clone() };
+    let matrix: Vec<Vec<Expression>> = system.matrix.iter().map(|row| row.iter().map(simplified).collect()).collect();
     let at: Vec<Vec<Vec<f64>>> = sample_points()
-        .map(|point| system.matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
+        .map(|point| matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
         .collect();
     if !at.iter().all(|matrix| null_vector(matrix.clone()).is_some()) {
-        return None;
+        return at.iter().all(|matrix| is_indefinite(matrix.clone())).then_some(Unsound::Indefinite);
     }
     let stacked: Vec<Vec<f64>> = at.concat();
     let kernel = (1..=velocities.len()).find_map(|count| {
@@ -100,7 +110,44 @@ pub(crate) fn singular_mass(problem: &Problem) -> Option<(Vec<Symbol>, Vec<i64>)
             is_whole.then(|| rounded.map(|entry| entry as i64).collect())
         })
     });
-    Some((velocities, kernel.unwrap_or_default()))
+    Some(Unsound::Singular(velocities, kernel.unwrap_or_default()))
+}
+
+/// Whether a symmetric matrix has pivots of both signs, or none on its diagonal. A definite matrix has pivots of one sign.
+fn is_indefinite(mut rows: Vec<Vec<f64>>) -> bool {
+    let mut sign = 0.0;
+    for step in 0..rows.len() {
+        let pivot = rows[step][step];
+        if !pivot.is_finite() {
+            return false;
+        }
+        if pivot == 0.0 || pivot * sign < 0.0 {
+            return true;
+        }
+        sign = pivot.signum();
+        let source = rows[step].clone();
+        for row in &mut rows[step + 1..] {
+            let factor = row[step] / pivot;
+            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
+        }
+    }
+    false
+}
+
+/// Constraints of a canonical system whose reactions are determined in no state that is looked at, because momenta along them change
+/// no rate.
+pub(crate) fn massless(problem: &Problem) -> Option<Vec<IntegralId>> {
+    if !matches!(problem.dynamics, Dynamics::Canonical { .. }) {
+        return None;
+    }
+    let motion = motion(problem)?;
+    let system = motion.field.systems.last()?;
+    let vectors = sample_points()
+        .map(|point| system.matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
+        .map(null_vector);
+    let vectors: Vec<Vec<f64>> = vectors.collect::<Option<_>>()?;
+    let involved = system.unknowns.iter().zip(vectors.first()?).filter(|(_, share)| share.abs() > 1e-6);
+    Some(involved.filter_map(|(multiplier, _)| problem.symbols.constraint(*multiplier)).collect())
 }
 
 /// Constraints whose reactions depend on one another in every state, if there are such.
