@@ -3,4 +3,5 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod points;
+mod residuals;
 mod systems;
