@@ -2,6 +2,8 @@
 
 #![allow(missing_docs, unreachable_pub)]
 
+mod conservation;
+mod equivalence;
 mod points;
 mod residuals;
 mod systems;
