@@ -4,6 +4,7 @@
 
 mod conservation;
 mod equivalence;
+mod frames;
 mod points;
 mod residuals;
 mod systems;
