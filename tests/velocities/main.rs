@@ -7,4 +7,5 @@ mod equivalence;
 mod frames;
 mod points;
 mod residuals;
+mod runs;
 mod systems;

@@ -17,14 +17,14 @@ const STATES: usize = 1_000;
 const TOLERANCE: f64 = 1e-11;
 
 /// A curve at one time: configuration, velocity, acceleration.
-struct Curve {
+pub(crate) struct Curve {
     q: Vec<f64>,
     v: Vec<f64>,
     a: Vec<f64>,
 }
 
 /// What a model says, in coordinates and their rates.
-trait Mechanics: FeedbackSystem {
+pub(crate) trait Mechanics: FeedbackSystem {
     /// Of the state's first entries, which are the coordinates.
     const COORDINATES: usize;
     /// Whether the outputs are the multipliers of the first rows.
@@ -107,7 +107,7 @@ fn equations<S: Mechanics>(system: &S, curve: &Curve) -> (DVector<f64>, f64) {
     (DVector::from_vec(left), size)
 }
 
-fn obeys<S: Mechanics>(system: &S) {
+pub(crate) fn obeys<S: Mechanics>(system: &S) {
     let prepared = system.prepare();
     let generated = S::gather::<Dual64>(|_| &prepared);
     let mut random = Random::new(1);
