@@ -303,6 +303,19 @@ mod derivations {
                 _ => format!("{{H, f}} {}", break_vector(energy_brackets, random)),
             },
             Field::Dirac(_) => unreachable!("a field without constraints has no matrix"),
+            Field::Implicit(implicit) => {
+                let (place, is_matrix) = (random.index(implicit.systems.len() + 1), random.index(2) == 0);
+                match implicit.systems.get_mut(place) {
+                    Some(system) if is_matrix => {
+                        format!("system {place}: {}", break_matrix(&mut system.matrix, 1, random))
+                    }
+                    Some(system) => format!("right side {place}: {}", break_vector(&mut system.right_side, random)),
+                    None => {
+                        let index = random.index(implicit.rates.len());
+                        format!("rate {index}: {}", break_expression(&mut implicit.rates[Symbol::at(index)], random))
+                    }
+                }
+            }
         }
     }
 

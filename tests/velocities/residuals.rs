@@ -353,7 +353,7 @@ sleigh!(SleighByMomenta, |s| s.a, |self, q, u| {
 });
 sleigh!(BalancedSleigh, |_s| 0.0, |self, q, u| vec![q[2].cos() * u[1], q[2].sin() * u[1], u[0]]);
 sleigh!(BalancedSleighByRates, |_s| 0.0, |self, _q, u| u.to_vec());
-sleigh!(BalancedSleighByMomenta, |_s| 0.0, |self, _q, u| { vec![u[0] / self.m, u[1] / self.m, u[2] / self.j] });
+sleigh!(BalancedSleighByMomenta, |_s| 0.0, |self, _q, u| vec![u[0] / self.m, u[1] / self.m, u[2] / self.j]);
 
 /// An upright disk at (x, y) that has rolled by psi with the heading phi.
 macro_rules! disk {
@@ -382,4 +382,4 @@ disk!(DiskWithoutSlip, true, |self, q, u| {
 });
 disk!(RollingDisk, false, |self, _q, u| u.to_vec());
 disk!(DiskByRates, true, |self, _q, u| u.to_vec());
-disk!(DiskByMomenta, true, |self, _q, u| { vec![u[0] / self.m, u[1] / self.m, u[2] / self.i, u[3] / self.j] });
+disk!(DiskByMomenta, true, |self, _q, u| vec![u[0] / self.m, u[1] / self.m, u[2] / self.i, u[3] / self.j]);

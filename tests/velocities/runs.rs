@@ -316,7 +316,7 @@ fn a_start_off_the_constraints_is_refused_by_name() {
     let (m, j, a) = (2.0, 0.7, 0.3);
     let sleigh = SleighByRates { m, j, a };
     let slipping = SleighByRatesState { x: 0.0, y: 0.0, theta: 0.0, vx: 1.0, vy: 0.5, omega: 1.0 };
-    assert_eq!(refused(Simulation::new(&sleigh, slipping.clone()).map(drop)), "blade");
+    assert_eq!(refused(Simulation::new(&sleigh, slipping).map(drop)), "blade");
     let start = ConsistentStart::new(&sleigh).hold(&["x", "y", "theta", "vx"]).unwrap().solve(slipping).unwrap();
     assert!((start.vx, start.theta) == (1.0, 0.0) && start.vy.abs() < 1e-15, "{start:?}");
     assert!(Simulation::new(&sleigh, start).is_ok());
