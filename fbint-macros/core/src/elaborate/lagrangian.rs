@@ -427,6 +427,10 @@ pub(super) fn check(
         };
         return lagrangian(message, errors);
     }
+    // Where brackets hold the constraints, their matrix is looked at with the derivation.
+    if matches!(problem.dynamics, Dynamics::Canonical { .. }) && problem.reactions.is_empty() {
+        return;
+    }
     if let Some(dependent) = dependent_rows(problem) {
         let names: Vec<String> = dependent.iter().map(|id| declared(*id)).collect();
         let is_velocity = |id: &IntegralId| problem.integrals[*id].kind == Kind::Velocity;
