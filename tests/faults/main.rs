@@ -261,7 +261,7 @@ mod derivations {
                 let mut derivation = good.derivation.clone();
                 let fault = format!("{name}: {}", break_derivation(&mut derivation, &mut random));
                 let Ok(Ok(programs)) = catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) else { continue };
-                let differs = |function| {
+                let differs = |function: &Function| {
                     (0..JUDGED).any(|state| {
                         let [one, other] =
                             [&good.programs, &programs].map(|programs| values(programs, function, state));
@@ -269,7 +269,7 @@ mod derivations {
                         error.is_nan() || error > ROUNDING
                     })
                 };
-                if ![VECTOR_FIELD, INTEGRALS, JACOBIAN, OUTPUTS].iter().any(differs) {
+                if ![&VECTOR_FIELD, &INTEGRALS, &JACOBIAN, &OUTPUTS].into_iter().any(differs) {
                     continue;
                 }
                 harmful += 1;
