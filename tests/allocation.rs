@@ -17,6 +17,9 @@ macro_rules! functions {
 
 #[path = "no_panic/functions.rs"]
 mod functions;
+#[allow(dead_code, missing_docs, unreachable_pub)]
+#[path = "velocities/systems.rs"]
+mod lagrangian;
 
 const STEPS: u32 = 1_000_000;
 
@@ -96,6 +99,14 @@ fn planar_pendulum() {
 fn four_bar() {
     let linkage = FourBar::default();
     steps_allocate_nothing(&linkage, linkage.start().unwrap());
+}
+
+#[test]
+fn lagrangian_systems() {
+    let (m, j, a) = (2.0, 0.7, 0.3);
+    steps_allocate_nothing(&lagrangian::ChaplyginSleigh { m, j, a }, [0.0, 0.0, 0.0, 1.0, -1.0]);
+    steps_allocate_nothing(&lagrangian::SleighByRates { m, j, a }, [0.0, 0.0, 0.0, -1.0, 0.0, 1.0]);
+    steps_allocate_nothing(&lagrangian::ConstrainedPendulum { m, g: 1.0, l: 1.0 }, [1.0, 0.0, 0.0, 0.5]);
 }
 
 fn steps_allocate_nothing<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>) {

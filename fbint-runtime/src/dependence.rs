@@ -1,7 +1,8 @@
 //! Constraints that are nearly dependent on one another, found from the generated Jacobian where a run cannot start or continue.
 //!
-//! The generated code factors A_ij = {g_i, g'_j} of holonomic constraints, or C_ij = {f_i, f_j} of others, without looking at
-//! its pivots. Here the same matrix is formed from DF, scaled so that the units of the constraints do not matter, and
+//! The generated code factors A_ij = {g_i, g'_j} of holonomic constraints, C_ij = {f_i, f_j} of others, or A M^-1 A^T of those whose
+//! reactions act along rows A of velocities, without looking at its pivots. For the last, A A^T stands, which is singular where
+//! it is. Here the same matrix is formed from DF, scaled so that the units of the constraints do not matter, and
 //! eliminated with complete pivoting. The pivot ratio is that of the smallest pivot to the largest: it says how many digits
 //! multipliers lose. Where the code solves more than four equations with C, it does so by the normal equations, whose condition
 //! number is the square of that of C: there it loses them much earlier. Constraints take part in a dependence if they have a
@@ -96,7 +97,8 @@ impl fmt::Display for Dependence {
     }
 }
 
-/// The matrix that the generated code inverts: A of holonomic constraints, C of any others.
+/// The matrix that the generated code inverts, or one that is singular where it is: A of holonomic constraints, C of any others, A A^T of
+/// rows of velocities.
 struct ConstraintMatrix<S: FeedbackSystem> {
     /// The matrix, in the first rows and columns.
     entries: Integrals<S, Integrals<S>>,
@@ -116,6 +118,21 @@ impl<S: FeedbackSystem> ConstraintMatrix<S> {
             StateRole::Coordinate { momentum } => Some((q, momentum)),
             StateRole::Momentum { .. } | StateRole::Position | StateRole::Velocity | StateRole::Variable => None,
         });
+        if has_rows_of_velocities::<S>() {
+            // What is linear in velocities has its row A as gradient by velocities, or A H_pp as that by momenta.
+            let columns = S::STATE.iter().enumerate().filter_map(|(column, entry)| match entry.role {
+                StateRole::Velocity | StateRole::Momentum { .. } => Some(column),
+                StateRole::Coordinate { .. } | StateRole::Position | StateRole::Variable => None,
+            });
+            let rows = S::INTEGRALS.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
+                IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),
+                IntegralKind::VelocityConstraint => Some((i, i)),
+                _ => None,
+            });
+            let product =
+                |(_, f): (usize, usize), (_, g): (usize, usize)| columns.clone().map(|x| df[f][x] * df[g][x]).sum();
+            return Self::new(rows, product);
+        }
         // f_q . g_p, of which the bracket is the difference.
         let half_bracket = |f: usize, g: usize| conjugates.clone().map(|(q, p)| df[f][q] * df[g][p]).sum::<f64>();
         let constraints = S::INTEGRALS.iter().enumerate().filter(|(_, integral)| integral.kind.is_constraint());
@@ -149,6 +166,12 @@ impl<S: FeedbackSystem> ConstraintMatrix<S> {
         }
         (matrix.count > 0).then_some(matrix)
     }
+}
+
+/// Whether reactions act along rows of velocities, those of velocity constraints or of a Lagrangian system.
+fn has_rows_of_velocities<S: FeedbackSystem>() -> bool {
+    S::STATE.iter().any(|entry| entry.role == StateRole::Velocity)
+        || S::INTEGRALS.iter().any(|integral| integral.kind == IntegralKind::VelocityConstraint)
 }
 
 /// The first pivot below `limit` times the largest, as a ratio, and a vector that the scaled matrix takes to nearly 0. The matrix is

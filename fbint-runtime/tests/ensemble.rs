@@ -28,6 +28,31 @@ struct Chain {
     l: f64,
 }
 
+/// A sleigh whose blade a reaction holds.
+#[feedback_system(
+    coordinates(x, y, theta),
+    velocities(vx, vy, omega),
+    define(centre = vector![vx - a * omega * theta.sin(), vy + a * omega * theta.cos()]),
+    lagrangian = centre.norm_squared() / 2 + omega.powi(2) / 3,
+    velocity_constraint(blade = -theta.sin() * rate(x) + theta.cos() * rate(y)),
+)]
+struct Sleigh {
+    a: f64,
+}
+
+/// A rigid body without inertia about its third axis.
+#[feedback_system(
+    coordinates(gamma: [3]),
+    velocities(xi: [2], spin),
+    kinematics(gamma = gamma.cross(&vector![xi[0], xi[1], spin])),
+    lagrangian = xi.norm_squared() / 2 - g * gamma[2],
+    velocity_constraint(no_spin = spin),
+    constraint(length = gamma.norm_squared() - 1),
+)]
+struct Degenerate {
+    g: f64,
+}
+
 const METHODS: [Method; 6] = [
     Method::Euler { h: 0.003 },
     Method::Midpoint { h: 0.004 },
@@ -138,6 +163,12 @@ fn members_of_chains_are_simulations() {
         _ => 0.0,
     });
     assert_members_are_simulations(|member| Chain { g: 1.0, l: 0.9 + 0.01 * member as f64 }, hanging);
+}
+
+#[test]
+fn members_of_lagrangian_systems_are_simulations() {
+    assert_members_are_simulations(|member| Sleigh { a: 0.1 + 0.01 * member as f64 }, [0.0, 0.0, 0.3, 0.9, 0.3, 1.0]);
+    assert_members_are_simulations(|member| Degenerate { g: 1.0 + 0.1 * member as f64 }, [0.0, -1.0, 0.0, 1.0, 1.0]);
 }
 
 /// Every lane takes the sines and cosines of `f64`, so that even these members are bit for bit their simulations.

@@ -16,11 +16,12 @@ use fbint_macros_core::check::{self, Verdict};
 use fbint_macros_core::derivation::{Constraints, Derivation, Field, Implicit, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
-    FUNCTIONS, INTEGRALS, Input, Instruction, JACOBIAN, Program, Programs, VECTOR_FIELD, Value, assemble, verify,
+    FUNCTIONS, Function, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD, Value,
+    assemble, verify,
 };
 use fbint_macros_core::table::Id;
 use fbint_runtime::FeedbackSystem;
-use fbint_tests::compiler::Declaration;
+use fbint_tests::compiler::{Declaration, run};
 use fbint_tests::functions::{Question, Results, disagreement, emitted, interpreted};
 use fbint_tests::oracle::{Declared, Oracle, Tolerances, random_state};
 use fbint_tests::{Random, relative_error};
@@ -243,6 +244,47 @@ mod derivations {
         tally.report(S::NAME, "derivation");
         assert_eq!(tally.by_verification, tally.harmful, "{}: the compiler itself does not notice all", S::NAME);
         assert!(tally.harmful > 0, "{}: no fault changes a result", S::NAME);
+    }
+
+    /// The compiler notices faults in fields that take the solution of linear systems. Values are those of the programs without them.
+    #[test]
+    fn every_harmful_fault_in_a_lagrangian_system_is_noticed() {
+        let declarations = Declaration::all(include_str!("../velocities/systems.rs"));
+        assert!(declarations.len() >= 16, "{}", declarations.len());
+        let mut random = Random::new(5);
+        for declaration in declarations {
+            let name = &declaration.name;
+            let good = declaration.compile();
+            assert_eq!(check::check(&good.model.problem, &good.derivation), Verdict::Agreement, "{name}");
+            let mut harmful = 0;
+            for _ in 0..30 {
+                let mut derivation = good.derivation.clone();
+                let fault = format!("{name}: {}", break_derivation(&mut derivation, &mut random));
+                let Ok(Ok(programs)) = catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) else { continue };
+                let differs = |function: &Function| {
+                    (0..JUDGED).any(|state| {
+                        let [one, other] =
+                            [&good.programs, &programs].map(|programs| values(programs, function, state));
+                        let error = relative_error(&one, &other);
+                        error.is_nan() || error > ROUNDING
+                    })
+                };
+                if ![&VECTOR_FIELD, &INTEGRALS, &JACOBIAN, &OUTPUTS].into_iter().any(differs) {
+                    continue;
+                }
+                harmful += 1;
+                let verdict = check::check(&good.model.problem, &derivation);
+                assert!(matches!(verdict, Verdict::Disagreement(_)), "{fault}: {verdict:?}");
+            }
+            assert!(harmful >= 10, "{name}: only {harmful} faults change a result");
+        }
+    }
+
+    /// A function's results where every number has a value of its own.
+    fn values(programs: &Programs, function: &Function, state: usize) -> Vec<f64> {
+        let number = |index: usize| Random::new((1_000 * state + index) as u64).between(0.5, 1.5);
+        let prepared = run(&programs.prepare, &[], number, |_| Vec::new());
+        run(&programs[function], &prepared, number, |_| Vec::new())
     }
 
     /// Puts a fault into the derivation and describes it.

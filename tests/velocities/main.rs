@@ -3,6 +3,11 @@
 #![allow(missing_docs, unreachable_pub)]
 
 mod chains;
+mod conservation;
 mod discrete_hamel;
+mod equivalence;
+mod frames;
 mod points;
+mod residuals;
+mod runs;
 mod systems;

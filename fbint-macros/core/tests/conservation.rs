@@ -406,6 +406,7 @@ fn problems_are_plain_data() {
         symbols: ["x", "y"].into_iter().map(symbol).collect(),
         dynamics: Dynamics::Given { rates: vec![v(1), -v(0)] },
         integrals: [invariant("sum", sum), invariant("difference", difference)].into_iter().collect(),
+        reactions: Vec::new(),
         outputs: Vec::new(),
     };
     let (derivation, claims) = session(|| {

@@ -226,7 +226,7 @@ struct Corpus {
     words: Vec<TokenStream>,
 }
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     include_str!("../../../models/src/spherical_pendulum.rs"),
     include_str!("../../../models/src/planar_pendulum.rs"),
     include_str!("../../../models/src/four_bar.rs"),
@@ -235,10 +235,11 @@ const SOURCES: [&str; 8] = [
     include_str!("../../../models/src/kepler.rs"),
     include_str!("../../../models/src/perturbed_kepler.rs"),
     include_str!("../../../tests/systems.rs"),
+    include_str!("../../../tests/velocities/systems.rs"),
 ];
 
 /// Short declarations, so that a mutation often hits what matters. Each attribute is followed by its item.
-const SHORT: [[&str; 2]; 8] = [
+const SHORT: [[&str; 2]; 12] = [
     [
         "coordinates(q: [2]), momenta(p: [2]), hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
         constraint(length = q.norm_squared() - l.powi(2)), output(tension = -2 * l * multiplier(length))",
@@ -274,6 +275,26 @@ const SHORT: [[&str; 2]; 8] = [
         "struct S { c: f64, e: SMatrix<f64, 1, 2> }",
     ],
     [
+        "coordinates(x, y), velocities(v, w), kinematics(x = v - y * w, y = w), lagrangian = m * rate(x).powi(2) + w.powi(2) - y,
+        velocity_constraint(c = v), invariant(k = momentum(w)), output(f = multiplier(c))",
+        "struct S { m: f64 }",
+    ],
+    [
+        "coordinates(q: [2]), velocities(v: [2]), lagrangian = m * v.norm_squared() / 2 - q[1],
+        constraint(rod = q.norm_squared() - 1), output(f = multiplier(rod), e = rate(q))",
+        "struct S { m: f64 }",
+    ],
+    [
+        "coordinates(q: [2], a), velocities(v: [2], b), lagrangian = v.norm_squared() + b.powi(2) * (2 + a.sin()),
+        velocity_constraint(c[i in 0..1] = v[i] - q[i] * b, d = rate(a) - v[1])",
+        "struct S {}",
+    ],
+    [
+        "coordinates(x, y), momenta(p, r), hamiltonian = p.powi(2) / m + r.powi(2) + x, velocity_constraint(c = rate(x) - y * rate(y)),
+        output(f = multiplier(c))",
+        "struct S { m: f64 }",
+    ],
+    [
         "crate = fbint_runtime, state(x), dynamics(x = k * x.recip() + PI * 0.5), output(o = x.asin().sinh())",
         "pub(crate) struct S { pub k: f64 }",
     ],
@@ -283,6 +304,8 @@ const SHORT: [[&str; 2]; 8] = [
 const WORDS: &str = r####"
 q p x m l r omega a b i energy length E PI self Self _ r#type r#q été Δ 变量 q_0 t0 y_0 T x_rate
 coordinates momenta state poisson dynamics hamiltonian define constraint phase_constraint invariant output
+velocities kinematics lagrangian velocity_constraint rate momentum v w rate(q) rate(x) momentum(v) velocities(v:[3])
+kinematics(q=v) kinematics(x=v) lagrangian=v.norm_squared() velocity_constraint(c=v) velocity_constraint(c=rate(q))
 multiplier vector matrix identity zeros hat in as sin cos sqrt powi powf norm dot cross map sum product column row
 f64 f32 Vector3 Matrix2 SVector SMatrix DVector Vec struct enum union pub crate super where const static mut ref fn
 if else match loop while for return break continue let async await move unsafe dyn impl type use mod trait yield box

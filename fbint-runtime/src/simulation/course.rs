@@ -49,17 +49,20 @@ impl<V> Audit<'_, V> {
     }
 }
 
+/// A step of a fixed size.
+type Step<'f, S> = &'f dyn Fn(&mut Vector<S>, f64) -> Result<(), StepFailure>;
+
 /// A step of a fixed size and its projection; see [`Projector::step`].
 type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Result<Projected<S>, StepFailure>;
 
 /// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
 pub(super) struct Steps<'f, S: FeedbackSystem> {
     /// A step.
-    pub(super) alone: &'f dyn Fn(&mut Vector<S>, f64) -> Result<(), StepFailure>,
+    pub(super) alone: Step<'f, S>,
     /// A step and its projection.
     pub(super) projected: ProjectedStep<'f, S>,
     /// A step that no other follows, to a time between the ends of steps.
-    pub(super) between: &'f dyn Fn(&mut Vector<S>, f64) -> Result<(), StepFailure>,
+    pub(super) between: Step<'f, S>,
     /// The number of evaluations of the field in a step.
     pub(super) evaluations: u64,
     /// What the discrete Hamel integrator carries from step to step.

@@ -8,7 +8,7 @@ use nalgebra::vector;
     momenta(p: [2]),
     hamiltonian = p.norm_squared() / (2 * mass) + mass * g * q[1],
     force(p = -p),
-    lagrangian = q.norm_squared(),
+    kinetic = q.norm_squared(),
     time(s),
     input(torque),
     constraint(length = q.norm_squared() - l.powi(2)),

@@ -18,7 +18,7 @@ pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
         // A function that is never negative can be zero only where its gradient is, and there C is singular.
         Doubt::OneSign { member, .. } => {
             let value = &derivation.integrals[*member].value;
-            is_never_zero(value) || derivation.constraints().is_some() && has_one_sign(value)
+            is_never_zero(value) || derivation.has_reaction(*member) && has_one_sign(value)
         }
         Doubt::NoGradient(member) => {
             let integral = &derivation.integrals[*member];

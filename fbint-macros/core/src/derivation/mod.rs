@@ -195,6 +195,15 @@ impl Derivation {
         }
     }
 
+    /// Whether what holds a constraint acts along its gradient.
+    pub fn has_reaction(&self, constraint: IntegralId) -> bool {
+        match self.field {
+            Field::Dirac(_) => true,
+            Field::Implicit(_) => matches!(self.integrals[constraint].kind, Kind::Holonomic { .. }),
+            Field::Given(_) => false,
+        }
+    }
+
     /// The entry of DF in the row of an integral and the column of a state, unless it vanishes.
     pub fn entry(&self, integral: IntegralId, state: Symbol) -> Option<&Expression> {
         let gradient = &self.integrals[integral].gradient;

@@ -16,7 +16,7 @@ pub struct SymbolInfo {
 }
 
 /// What a symbol is to the mechanics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// An entry of q in a canonical state (q, p).
     Coordinate {

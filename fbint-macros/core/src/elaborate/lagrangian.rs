@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
-use super::quantities::{Flattened, Quantity};
+use super::quantities::Flattened;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::symbols::UnknownKind;
 use super::value::{Scalar, Value};
-use crate::derivation::{Dynamics, IntegralId, Lagrangian, Problem, Role};
+use crate::derivation::{Dynamics, IntegralId, Kind, Lagrangian, Problem, Role};
 use crate::derivative;
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::implicit::{Misfit, brackets, dependent_rows, keeps, singular_mass};
+use crate::implicit::{Misfit, Unsound, brackets, dependent_rows, keeps, massless, unsound_mass};
 use crate::notation;
 use crate::proofs::vanishes_identically;
-use crate::syntax::{Declaration, Named, System, plain};
+use crate::syntax::{ASSUME, Declaration, KEPT, Named, System, plain};
+use crate::table::Table;
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
@@ -28,7 +30,8 @@ impl Scope<'_> {
             let message = format!("`{written}` is not a coordinate; only coordinates have a `rate`");
             return Err(self.fail(argument, message));
         };
-        self.motion(word, None, UnknownKind::Velocity)?;
+        let written = format!("rate({})", argument.to_token_stream());
+        self.motion(word, &written, None, UnknownKind::Velocity)?;
         Ok(Value::new(value.shape(), rates))
     }
 
@@ -46,7 +49,8 @@ impl Scope<'_> {
             };
             return Err(self.fail(argument, message));
         };
-        self.motion(word, None, UnknownKind::Velocity)?;
+        let written = format!("momentum({})", argument.to_token_stream());
+        self.motion(word, &written, None, UnknownKind::Velocity)?;
         Ok(Value::new(value.shape(), momenta))
     }
 
@@ -82,25 +86,30 @@ impl Scope<'_> {
         is_variable: &impl Fn(Symbol) -> bool,
         form: LinearForm<'_>,
     ) -> Outcome<BTreeMap<Symbol, Expression>> {
-        let slopes = derivative::gradient(value, is_variable).ok_or(Poison)?;
+        let LinearForm { subject, why_linear, why_homogeneous } = form;
+        let slopes = self.gradient(written, value, is_variable, subject)?;
         for (symbol, slope) in &slopes {
-            let curvature = derivative::gradient(slope, is_variable).ok_or(Poison)?;
-            let Some((other, _)) = curvature.iter().find(|(_, entry)| !vanishes_identically(entry)) else { continue };
-            let name = |symbol: Symbol| self.symbols[symbol].name.clone();
-            let product = if other == symbol {
-                format!("{}^2", name(*symbol))
-            } else {
-                format!("{} {}", name(*symbol), name(*other))
+            let curvature = self.gradient(written, slope, is_variable, subject)?;
+            let Some((other, second)) = curvature.iter().find(|(_, entry)| !vanishes_identically(entry)) else {
+                continue;
             };
-            let LinearForm { subject, why_linear, .. } = form;
-            let message = format!("{subject} is not linear in the velocities: it contains `{product}`{why_linear}");
+            let (name, other_name) = (&self.symbols[*symbol].name, &self.symbols[*other].name);
+            let is_quadratic = !second.symbols().into_iter().any(is_variable);
+            let evidence = match (is_quadratic, other == symbol) {
+                (true, true) => format!("it contains `{name}^2`"),
+                (true, false) => format!("it contains `{name} {other_name}`"),
+                (false, _) => {
+                    format!("its derivative by `{name}` is `{}`", notation::short(slope, self.symbols))
+                }
+            };
+            let message = format!("{subject} is not linear in the velocities: {evidence}{why_linear}");
             return Err(self.fail(written, message));
         }
         let rest = value
             .substituted(&|symbol| if is_variable(symbol) { Expression::zero() } else { Expression::from(symbol) });
         if !vanishes_identically(&rest) {
             let rest = notation::short(&rest, self.symbols);
-            let message = format!("{} has a part without velocities, `{rest}`: {}", form.subject, form.why_homogeneous);
+            let message = format!("{subject} has a part without velocities, `{rest}`: {why_homogeneous}");
             return Err(self.fail(written, message));
         }
         // Nothing of the variables is left in the coefficients, even if it only cancels.
@@ -109,6 +118,20 @@ impl Scope<'_> {
         };
         let slopes = slopes.iter().map(|(symbol, slope)| (*symbol, constant(slope)));
         Ok(slopes.filter(|(_, slope)| !vanishes_identically(slope)).collect())
+    }
+
+    /// The derivatives of what is written, by some symbols.
+    fn gradient(
+        &mut self,
+        written: &Expr,
+        value: &Expression,
+        is_variable: &impl Fn(Symbol) -> bool,
+        subject: &str,
+    ) -> Outcome<BTreeMap<Symbol, Expression>> {
+        derivative::gradient(value, is_variable).ok_or_else(|| {
+            let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
+            self.fail(written, format!("{subject} has no finite real derivative: {reason}"))
+        })
     }
 
     /// The function of a velocity constraint, and the row along which its reaction acts.
@@ -136,6 +159,9 @@ impl Scope<'_> {
             return Ok((self.settled(value)?, along));
         }
         let settled = self.settlement.as_ref().ok_or(Poison)?.applied(value);
+        if self.velocities().is_empty() {
+            return Err(Poison);
+        }
         let symbols = self.symbols;
         let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
         let row = self.linear_form(&named.value, &settled, &is_velocity, form)?;
@@ -176,7 +202,8 @@ pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinat
     }
     let lagrangian = settlement.applied(&lagrangian);
     let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
-    let momenta = derivative::gradient(&lagrangian, is_velocity).ok_or(Poison)?;
+    let written = declaration.lagrangian.as_ref().ok_or(Poison)?;
+    let momenta = scope.gradient(written, &lagrangian, &is_velocity, "the Lagrangian")?;
     for (symbol, info) in symbols.iter() {
         if let Role::Conjugate { of } = info.role {
             let momentum = momenta.get(&of).cloned().unwrap_or_else(Expression::zero);
@@ -224,6 +251,9 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
     let message = "a rate cannot contain `rate(..)` or `momentum(..)`, which follow from it";
     scope.refuse_stand_ins(&named.value, &value, stands_for, message)?;
     let variable = declaration.coordinates.iter().find(|variable| plain(&variable.name) == name).ok_or(Poison)?;
+    if scope.velocities().is_empty() {
+        return Err(Poison);
+    }
     let expected = Value::shape_of(variable.shape);
     if value.shape() != expected {
         let message = format!("the rate of `{name}` is {}, and `{name}` is {expected}", value.shape());
@@ -261,7 +291,13 @@ fn frame(
         Err(misfit) => misfit,
     };
     match misfit {
-        Misfit::Undefined => Err(Poison),
+        Misfit::Undefined => {
+            let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
+            Err(scope.fail_at(
+                declaration.place("kinematics"),
+                format!("`kinematics` has no finite real derivative: {reason}"),
+            ))
+        }
         Misfit::Dependent(velocities) => {
             let names: Vec<String> = velocities.iter().map(name).collect();
             let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
@@ -282,9 +318,7 @@ fn frame(
                  `velocity_constraint(name = velocity)`",
                 entries.join(", ")
             );
-            let span =
-                declaration.kinematics.first().map_or_else(|| declaration.item.ident.span(), |rate| rate.name.span());
-            Err(scope.fail_at(span, message))
+            Err(scope.fail_at(declaration.place("kinematics"), message))
         }
     }
 }
@@ -317,37 +351,63 @@ pub(super) fn sets(scope: &mut Scope, dynamics: &Dynamics, constraints: &[Outcom
     sets
 }
 
+/// What has a reaction is kept by construction, unlike sets.
+pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flattened>], is_set: &[bool]) {
+    if scope.declaration.system != System::Lagrangian {
+        return;
+    }
+    for ((named, constraint), is_set) in scope.declaration.constraints.iter().zip(constraints).zip(is_set) {
+        let Some(word) = named.assume.as_ref().filter(|_| constraint.is_ok() && !is_set) else { continue };
+        scope.fail_at(word.span(), format!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
+    }
+}
+
 /// Reports what is wrong with the inertia of a Lagrangian system, or with the reactions of any system.
-pub(super) fn check(declaration: &Declaration, problem: &Problem, velocity: &[Quantity], errors: &mut Errors) {
+pub(super) fn check(
+    declaration: &Declaration,
+    problem: &Problem,
+    spans: &Table<IntegralId, Span>,
+    errors: &mut Errors,
+) {
     let name = |symbol: &Symbol| problem.symbols[*symbol].name.clone();
+    let declared = |id: IntegralId| format!("`{}`", problem.integrals[id].name);
+    let nothing_left = "no velocity is left: the constraints rule out every motion";
     if let Dynamics::Lagrangian(_) = &problem.dynamics
         && problem.symbols.with(|role| role == Role::Velocity).is_empty()
     {
-        let span = declaration
-            .velocity_constraints
-            .first()
-            .map_or_else(|| declaration.item.ident.span(), |named| named.name.span());
-        errors.push(span, "no velocity is left: the constraints rule out every motion");
-        return;
+        return errors.push(declaration.place("velocity_constraint"), nothing_left);
     }
-    if let Some((velocities, kernel)) = singular_mass(problem) {
+    let mass = unsound_mass(problem);
+    let lagrangian = |message: String, errors: &mut Errors| match &declaration.lagrangian {
+        Some(lagrangian) => errors.push_spanned(lagrangian, message),
+        None => errors.push(declaration.item.ident.span(), message),
+    };
+    if let Some(Unsound::Indefinite) = mass {
+        let message = "the mass matrix of the Lagrangian has both signs: along some velocities the inertia is negative";
+        return lagrangian(format!("{message}; check the signs of the kinetic energy"), errors);
+    }
+    if let Some(Unsound::Singular(velocities, kernel)) = mass {
         let involved: Vec<(&Symbol, i64)> =
             velocities.iter().zip(kernel.iter().copied()).filter(|(_, entry)| *entry != 0).collect();
         let names: Vec<String> = involved.iter().map(|(velocity, _)| format!("`{}`", name(velocity))).collect();
         let all: Vec<String> = velocities.iter().map(name).collect();
         let numbers: Vec<String> = kernel.iter().map(i64::to_string).collect();
         let kernel = format!("({}) = ({})", all.join(", "), numbers.join(", "));
-        let held = velocity.iter().zip(&problem.reactions).find(|(_, reaction)| {
+        let held = problem.reactions.iter().find(|reaction| {
             matches!(&reaction.along[..], [(symbol, _)] if involved.iter().any(|(other, _)| *other == symbol))
         });
-        if let Some((quantity, reaction)) = held {
-            let entry = name(&reaction.along[0].0);
+        if let Some(reaction) = held {
+            let (entry, constraint) = (name(&reaction.along[0].0), declared(reaction.constraint));
             let message = format!(
-                "`{}` holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it a name of \
-                 its own in `velocities`, and put that to zero",
-                quantity.name
+                "{constraint} holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it \
+                 a name of its own in `velocities`, and put that to zero"
             );
-            return errors.push(quantity.span, message);
+            let stem = plain_stem(&problem.integrals[reaction.constraint].name);
+            let written = declaration.velocity_constraints.iter().find(|named| plain(&named.name) == stem);
+            return match written {
+                Some(named) => errors.push_spanned(&named.value, message),
+                None => errors.push(spans[reaction.constraint], message),
+            };
         }
         let remedy = match &names[..] {
             [name] => format!(
@@ -357,24 +417,42 @@ pub(super) fn check(declaration: &Declaration, problem: &Problem, velocity: &[Qu
             _ => "add inertia, or put one of them to zero by `velocity_constraint(name = velocity)`".to_owned(),
         };
         let along = joined(&names);
-        let message =
-            format!("the Lagrangian has no inertia along {along}: its mass matrix has the kernel {kernel}; {remedy}");
-        match &declaration.lagrangian {
-            Some(lagrangian) => errors.push_spanned(lagrangian, message),
-            None => errors.push(declaration.item.ident.span(), message),
-        }
+        let message = match &names[..] {
+            [] => format!(
+                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it; {remedy}"
+            ),
+            _ => format!(
+                "the Lagrangian has no inertia along {along}: its mass matrix has the kernel {kernel}; {remedy}"
+            ),
+        };
+        return lagrangian(message, errors);
+    }
+    // Where brackets hold the constraints, their matrix is looked at with the derivation.
+    if matches!(problem.dynamics, Dynamics::Canonical { .. }) && problem.reactions.is_empty() {
         return;
     }
     if let Some(dependent) = dependent_rows(problem) {
-        let declared = |id: &IntegralId| problem.integrals[*id].name.clone();
-        let names: Vec<String> = dependent.iter().map(|id| format!("`{}`", declared(id))).collect();
-        let first =
-            dependent.iter().map(declared).find_map(|name| velocity.iter().find(|quantity| quantity.name == name));
-        let span = first.map_or_else(|| declaration.item.ident.span(), |quantity| quantity.span);
+        let names: Vec<String> = dependent.iter().map(|id| declared(*id)).collect();
+        let is_velocity = |id: &IntegralId| problem.integrals[*id].kind == Kind::Velocity;
+        let first = dependent.iter().find(|id| is_velocity(id)).or(dependent.last());
+        let span = first.map_or_else(|| declaration.item.ident.span(), |id| spans[*id]);
+        let kind = if dependent.iter().all(is_velocity) { "velocity constraints" } else { "constraints" };
         let message = match &names[..] {
             [only] => format!("{only} restricts no velocity; remove it"),
-            _ => format!("the constraints {} depend on one another everywhere; remove one of them", names.join(", ")),
+            _ => format!("the {kind} {} depend on one another everywhere; remove one of them", names.join(", ")),
         };
-        errors.push(span, message);
+        return errors.push(span, message);
+    }
+    if let Some(undetermined) = massless(problem) {
+        let names: Vec<String> = undetermined.iter().map(|id| declared(*id)).collect();
+        let span = undetermined.last().map_or_else(|| declaration.item.ident.span(), |id| spans[*id]);
+        let reason = "the Hamiltonian is not quadratic in the momenta along it";
+        let message = format!("the reaction of {} is determined in no state, because {reason}", joined(&names));
+        return errors.push(span, message);
+    }
+    let is_free = |role| matches!(role, Role::Velocity | Role::Momentum { .. });
+    let forces = problem.reactions.len() + problem.holonomic_pairs().len();
+    if !declaration.velocity_constraints.is_empty() && forces >= problem.symbols.with(is_free).len() {
+        errors.push(declaration.place("velocity_constraint"), nothing_left);
     }
 }

@@ -68,6 +68,9 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let constraint = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
     let constraints = flatten(&mut scope, &declaration.constraints, constraint, &symbols);
     let is_set = dynamics.as_ref().map(|dynamics| lagrangian::sets(&mut scope, dynamics, &constraints));
+    if let Ok(is_set) = &is_set {
+        lagrangian::refuse_assumptions(&mut scope, &constraints, is_set);
+    }
     let is_set = is_set.unwrap_or_else(|_| vec![false; constraints.len()]);
     let phase = flatten(&mut scope, &declaration.phase_constraints, Purpose::PhaseConstraint, &symbols);
     let (vanishing, held): (Vec<Named>, Vec<Named>) =
@@ -129,7 +132,7 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
     let reactions = reactions.collect();
     let problem = Problem { name, symbols, dynamics, integrals, reactions, outputs };
-    lagrangian::check(declaration, &problem, &velocity, errors);
+    lagrangian::check(declaration, &problem, &spans, errors);
     if !errors.is_empty() {
         return None;
     }

@@ -102,6 +102,8 @@ fn member(
         _ => scope.evaluate(&named.value)?,
     };
     let shape = value.shape();
+    let vanishes = |symbol: &Symbol| matches!(scope.role(*symbol), Some(Role::Vanishing { .. }));
+    let has_vanished = value.entries().iter().any(|entry| entry.expression.symbols().iter().any(vanishes));
     let mut quantities = entries(named, value, suffix);
     for quantity in &mut quantities {
         if kind == Purpose::VelocityConstraint {
@@ -113,6 +115,9 @@ fn member(
     if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
         let name = &constant.name;
         let message = match kind {
+            Purpose::VelocityConstraint if has_vanished => {
+                format!("`{name}` restricts no velocity: those in it are put to zero already; remove it")
+            }
             Purpose::Holonomic => {
                 format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing")
             }

@@ -200,7 +200,7 @@ impl<'a> Scope<'a> {
     }
 
     /// What a symbol is, unless it is a multiplier, which only outputs contain.
-    fn role(&self, symbol: Symbol) -> Option<Role> {
+    pub(super) fn role(&self, symbol: Symbol) -> Option<Role> {
         self.symbols.get(symbol).map(|symbol| symbol.role)
     }
 
@@ -262,7 +262,7 @@ impl<'a> Scope<'a> {
         match meaning {
             Meaning::Variable(unknown) => {
                 if unknown.kind != UnknownKind::Other {
-                    self.motion(name, None, unknown.kind)?;
+                    self.motion(name, &plain(name), None, unknown.kind)?;
                 }
                 Ok(Value::variable(unknown.shape, &unknown.symbols))
             }
@@ -277,7 +277,7 @@ impl<'a> Scope<'a> {
                 }
                 let value = self.definition(index)?;
                 if let Some((motion, kind)) = self.motion_in[index].clone() {
-                    self.motion(name, Some(&motion), kind)?;
+                    self.motion(name, &plain(name), Some(&motion), kind)?;
                 }
                 Ok(value)
             }
@@ -325,10 +325,16 @@ impl<'a> Scope<'a> {
         value
     }
 
-    /// A momentum or a velocity is used under `name`, directly or through a definition that contains it.
-    pub(super) fn motion(&mut self, name: &Ident, within: Option<&str>, kind: UnknownKind) -> Outcome<()> {
+    /// A momentum or a velocity is `written` at `place`, directly or through a definition that contains it.
+    pub(super) fn motion(
+        &mut self,
+        place: &Ident,
+        written: &str,
+        within: Option<&str>,
+        kind: UnknownKind,
+    ) -> Outcome<()> {
         if let Some(user) = self.user {
-            let motion = within.map_or_else(|| plain(name), str::to_owned);
+            let motion = within.unwrap_or(written).to_owned();
             self.motion_in[user].get_or_insert((motion, kind));
         }
         let Some((restriction, reported)) = self.restricted else { return Ok(()) };
@@ -339,8 +345,8 @@ impl<'a> Scope<'a> {
             self.restricted = Some((restriction, true));
             let kind_in_words = if kind == UnknownKind::Momentum { "momentum" } else { "velocity" };
             let what = match within {
-                None => format!("`{name}` is a {kind_in_words}"),
-                Some(motion) => format!("`{name}` contains the {kind_in_words} `{motion}`"),
+                None => format!("`{written}` is a {kind_in_words}"),
+                Some(motion) => format!("`{written}` contains the {kind_in_words} `{motion}`"),
             };
             let message = match (restriction, kind) {
                 (Restriction::Rates, _) => format!(
@@ -354,7 +360,7 @@ impl<'a> Scope<'a> {
                     format!("{what}, but a `constraint` holds between coordinates only: use `phase_constraint`")
                 }
             };
-            self.errors.push(name.span(), message);
+            self.errors.push(place.span(), message);
         }
         Err(Poison)
     }

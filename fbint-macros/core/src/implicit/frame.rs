@@ -50,6 +50,9 @@ pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<F
     let mut brackets = Vec::new();
     for (place, &i) in velocities.iter().enumerate() {
         for &j in velocities[place + 1..].iter().filter(|j| !(vanishes(i) && vanishes(**j))) {
+            if frame.is_constant(i) && frame.is_constant(j) {
+                continue;
+            }
             let bracket = frame.bracket(i, j).ok_or(Misfit::Undefined)?;
             if bracket.values().all(vanishes_identically) {
                 continue;
@@ -75,6 +78,11 @@ impl Frame {
     fn of(symbols: &Symbols, declared: &Lagrangian) -> Option<Self> {
         let coordinates = declared.kinematics.iter().map(|(coordinate, _)| *coordinate).collect();
         Some(Self { coordinates, directions: directions(symbols, declared)? })
+    }
+
+    /// Whether a direction is the same everywhere.
+    fn is_constant(&self, velocity: Symbol) -> bool {
+        self.directions[&velocity].values().all(|entry| matches!(entry, Expression::Number(_)))
     }
 
     /// (Du_j) u_i - (Du_i) u_j
@@ -110,17 +118,13 @@ impl Frame {
     /// Velocities whose directions are a combination of one another with constant coefficients, if there are such.
     fn dependent(&self) -> Option<Vec<Symbol>> {
         let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
-        let place = |count: usize| {
-            // The last of the first `count` directions, as a combination of those before it.
-            let rows = self.stacked(&Row::new());
-            let rows = rows.iter().map(|row| row[..count].to_vec()).collect();
-            constant_combination(rows)
-        };
-        (1..=velocities.len()).find_map(|count| {
-            let factors = place(count)?;
-            let involved = factors.iter().zip(&velocities).filter(|(factor, _)| factor.abs() > NEGLIGIBLE);
-            Some(involved.map(|(_, velocity)| *velocity).chain([velocities[count - 1]]).collect())
-        })
+        let rows = self.stacked(&Row::new()).into_iter().map(|mut row| {
+            row.truncate(velocities.len());
+            row
+        });
+        let (place, factors) = first_combination(rows.collect())?;
+        let involved = factors.iter().zip(&velocities).filter(|(factor, _)| factor.abs() > NEGLIGIBLE);
+        Some(involved.map(|(_, velocity)| *velocity).chain([velocities[place]]).collect())
     }
 
     /// Constant coefficients of a vector in the frame.
@@ -191,32 +195,60 @@ impl Frame {
 
 /// The constant factors by which the last column of a matrix is a combination of the others, if it is one; those of columns that
 /// depend on earlier ones are 0.
-pub(super) fn constant_combination(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    if rows.iter().flatten().any(|entry| !entry.is_finite()) {
-        return None;
+pub(super) fn constant_combination(rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    let last = rows.first()?.len() - 1;
+    let mut echelon = Echelon::of(rows)?;
+    (0..last).for_each(|column| _ = echelon.pivot(column));
+    echelon.combination(last)
+}
+
+/// The first column of a matrix that is a combination of those before it, and their factors.
+fn first_combination(rows: Vec<Vec<f64>>) -> Option<(usize, Vec<f64>)> {
+    let width = rows.first()?.len();
+    let mut echelon = Echelon::of(rows)?;
+    let column = (0..width).find(|&column| !echelon.pivot(column))?;
+    Some((column, echelon.combination(column)?))
+}
+
+/// A matrix whose first columns are eliminated, and the columns of its pivots.
+struct Echelon {
+    rows: Vec<Vec<f64>>,
+    pivots: Vec<usize>,
+}
+
+impl Echelon {
+    fn of(rows: Vec<Vec<f64>>) -> Option<Self> {
+        let is_finite = rows.iter().flatten().all(|entry| entry.is_finite());
+        is_finite.then_some(Self { rows, pivots: Vec::new() })
     }
-    let count = rows.first()?.len() - 1;
-    let mut pivots = Vec::new();
-    for column in 0..count {
-        let step = pivots.len();
+
+    /// Eliminates a column, unless it is a combination of those before it.
+    fn pivot(&mut self, column: usize) -> bool {
+        let (rows, step) = (&mut self.rows, self.pivots.len());
         let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
-        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else { continue };
+        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else { return false };
         rows.swap(step, pivot);
         let source = rows[step].clone();
-        for row in rows.iter_mut().enumerate().filter(|(index, _)| *index != step).map(|(_, row)| row) {
+        let others = rows.iter_mut().enumerate().filter(|(index, row)| *index != step && row[column] != 0.0);
+        for (_, row) in others {
             let factor = row[column] / source[column];
             row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
         }
-        pivots.push(column);
+        self.pivots.push(column);
+        true
     }
-    if rows[pivots.len()..].iter().any(|row| row[count].abs() > NEGLIGIBLE) {
-        return None;
+
+    /// The factors by which a column is a combination of those before it, which are eliminated.
+    fn combination(&self, column: usize) -> Option<Vec<f64>> {
+        if self.rows[self.pivots.len()..].iter().any(|row| row[column].abs() > NEGLIGIBLE) {
+            return None;
+        }
+        let mut factors = vec![0.0; column];
+        for (row, &pivot) in self.rows.iter().zip(&self.pivots) {
+            factors[pivot] = row[column] / row[pivot];
+        }
+        Some(factors)
     }
-    let mut factors = vec![0.0; count];
-    for (row, &column) in rows.iter().zip(&pivots) {
-        factors[column] = row[count] / row[column];
-    }
-    Some(factors)
 }
 
 /// The expression, or the number that it is in every state.

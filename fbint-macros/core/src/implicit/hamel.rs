@@ -31,7 +31,8 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
             Some((value, slopes))
         })
         .collect::<Option<_>>()?;
-    let field = Field { frame: &frame, symbols, kept: &kept }.implicit()?;
+    let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
+    let field = Field { frame: &frame, symbols, roles, kept: &kept }.implicit()?;
     let hamel = Hamel {
         lagrangian: frame.lagrangian.clone(),
         momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
@@ -177,6 +178,8 @@ fn without(symbols: &Symbols, expression: &Expression) -> Expression {
 struct Field<'a> {
     frame: &'a Frame<'a>,
     symbols: &'a Symbols,
+    /// The symbols of roles that only one symbol has.
+    roles: BTreeMap<Role, Symbol>,
     /// The value and the gradient of what each force keeps.
     kept: &'a [(Expression, Row)],
 }
@@ -296,14 +299,14 @@ impl Field<'_> {
     }
 
     fn response(&self, of: Symbol, force: &Force) -> Option<Symbol> {
-        self.symbols.only(Role::Response { of, to: force.kept })
+        self.roles.get(&Role::Response { of, to: force.kept }).copied()
     }
 
     fn acceleration(&self, of: Symbol) -> Option<Symbol> {
-        self.symbols.only(Role::Acceleration { of })
+        self.roles.get(&Role::Acceleration { of }).copied()
     }
 
     fn multiplier(&self, constraint: IntegralId) -> Option<Symbol> {
-        self.symbols.multiplier(constraint)
+        self.roles.get(&Role::Multiplier(constraint)).copied()
     }
 }

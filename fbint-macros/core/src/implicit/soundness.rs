@@ -78,18 +78,28 @@ fn as_sets(symbols: &Symbols, constraints: &[Vec<&Expression>]) -> Option<Deriva
     })
 }
 
-/// The velocities of a Lagrangian system, and a vector that its mass matrix takes to zero everywhere; no vector where the matrix is
-/// singular, but every vector that it takes to zero depends on the state. Nothing where it is regular.
-pub(crate) fn singular_mass(problem: &Problem) -> Option<(Vec<Symbol>, Vec<i64>)> {
+/// What is wrong with a mass matrix in every state that is looked at.
+pub(crate) enum Unsound {
+    /// The velocities, and a vector that the matrix takes to zero; no vector if every such vector depends on the state.
+    Singular(Vec<Symbol>, Vec<i64>),
+    /// It is neither positive nor negative.
+    Indefinite,
+}
+
+/// What is wrong with the mass matrix of a Lagrangian system.
+pub(crate) fn unsound_mass(problem: &Problem) -> Option<Unsound> {
     let motion = motion(problem)?;
     let is_acceleration = |symbol: &Symbol| matches!(problem.symbols[*symbol].role, Role::Acceleration { .. });
     let system = motion.field.systems.iter().find(|system| system.unknowns.iter().any(is_acceleration))?;
     let velocities = problem.symbols.with(|role| role == Role::Velocity);
+    // What cancels would leave what rounding makes of it.
+    let simplified = |entry: &Expression| if vanishes_identically(entry) { Expression::zero() } else { entry.clone() };
+    let matrix: Vec<Vec<Expression>> = system.matrix.iter().map(|row| row.iter().map(simplified).collect()).collect();
     let at: Vec<Vec<Vec<f64>>> = sample_points()
-        .map(|point| system.matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
+        .map(|point| matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
         .collect();
     if !at.iter().all(|matrix| null_vector(matrix.clone()).is_some()) {
-        return None;
+        return at.iter().all(|matrix| is_indefinite(matrix.clone())).then_some(Unsound::Indefinite);
     }
     let stacked: Vec<Vec<f64>> = at.concat();
     let kernel = (1..=velocities.len()).find_map(|count| {
@@ -102,7 +112,31 @@ pub(crate) fn singular_mass(problem: &Problem) -> Option<(Vec<Symbol>, Vec<i64>)
             is_whole.then(|| rounded.map(|entry| entry as i64).collect())
         })
     });
-    Some((velocities, kernel.unwrap_or_default()))
+    Some(Unsound::Singular(velocities, kernel.unwrap_or_default()))
+}
+
+/// Whether the diagonal of a symmetric matrix has both signs, or a zero in a row that does not vanish: then no other entries make the
+/// matrix definite. A matrix of parameters may be definite for some and not for others.
+fn is_indefinite(rows: Vec<Vec<f64>>) -> bool {
+    let diagonal = || rows.iter().enumerate().map(|(i, row)| row[i]);
+    let vanishes = |(i, row): (usize, &Vec<f64>)| row[i] == 0.0 && row.iter().any(|entry| *entry != 0.0);
+    diagonal().any(|entry| entry > 0.0) && diagonal().any(|entry| entry < 0.0) || rows.iter().enumerate().any(vanishes)
+}
+
+/// Constraints of a canonical system whose reactions are determined in no state that is looked at, because momenta along them change
+/// no rate.
+pub(crate) fn massless(problem: &Problem) -> Option<Vec<IntegralId>> {
+    if !matches!(problem.dynamics, Dynamics::Canonical { .. }) {
+        return None;
+    }
+    let motion = motion(problem)?;
+    let system = motion.field.systems.last()?;
+    let vectors = sample_points()
+        .map(|point| system.matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
+        .map(null_vector);
+    let vectors: Vec<Vec<f64>> = vectors.collect::<Option<_>>()?;
+    let involved = system.unknowns.iter().zip(vectors.first()?).filter(|(_, share)| share.abs() > 1e-6);
+    Some(involved.filter_map(|(multiplier, _)| problem.symbols.constraint(*multiplier)).collect())
 }
 
 /// Constraints whose reactions depend on one another in every state, if there are such.

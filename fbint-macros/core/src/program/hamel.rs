@@ -15,7 +15,7 @@ pub(super) fn is_discretised(derivation: &Derivation) -> bool {
 /// (q, p), entry by entry in the order of the state.
 pub(super) fn momentum_state_of(derivation: &Derivation) -> Vec<Expression> {
     let momentum = |state: Symbol, hamel: &Hamel| entry(&hamel.momenta, state);
-    of_states(derivation, |state| Expression::from(state), momentum)
+    of_states(derivation, Expression::from, momentum)
 }
 
 /// (q', p'), entry by entry in the order of the state.

@@ -49,10 +49,10 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     if found.is_empty() {
         return Some(infeasible(derivation, &members));
     }
-    if derivation.constraints().is_none() || found.len() < STATES {
+    if found.len() < STATES {
         return None;
     }
-    let flat = members.iter().find(|&&member| {
+    let flat = members.iter().filter(|member| derivation.has_reaction(**member)).find(|&&member| {
         let slope = |state: &Values| gradient(derivation, member, state).1.sqrt();
         let is_flat = |(start, end): &(Values, Values)| {
             slope(end) < NEGLIGIBLE * slope(start) && is_multiple_zero(derivation, member, end)
@@ -62,6 +62,7 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     if let Some(&member) = flat {
         return Some(Doubt::NoGradient(member));
     }
+    derivation.constraints()?;
     let singular = |(_, state): &(Values, Values)| regularity(derivation, &|entry| states::evaluate(entry, state));
     let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(|pair| singular(pair).deficient()).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;

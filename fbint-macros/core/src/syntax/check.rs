@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syn::Ident;
 
-use super::{ASSUME, Declaration, ENERGY, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, plain};
+use super::{ASSUME, Declaration, ENERGY, KEPT, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, plain};
 use crate::diagnostics::{Errors, nearest};
 
 /// What the name of a definition means.
@@ -62,10 +62,8 @@ pub(super) fn velocities(declaration: &Declaration, errors: &mut Errors) {
     let remedy = format!("say how they move them by `kinematics({})`", names.join(", "));
     if own != needed {
         let message = format!("`velocities` has {own} {} and `coordinates` {needed}", entry(own));
-        errors.push(
-            velocities[0].name.span(),
-            format_args!("{message}, so they are not the coordinates' rates: {remedy}"),
-        );
+        let place = declaration.place("velocities");
+        errors.push(place, format_args!("{message}, so they are not the coordinates' rates: {remedy}"));
         return;
     }
     for (index, velocity) in velocities.iter().enumerate() {
@@ -107,10 +105,10 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
         }
     };
     if declaration.system == System::Canonical {
-        refuse(constraints, "is kept by construction, which leaves nothing to be assumed");
+        refuse(constraints, KEPT);
     }
-    refuse(phase_constraints, "is kept by construction, which leaves nothing to be assumed");
-    refuse(velocity_constraints, "is kept by construction, which leaves nothing to be assumed");
+    refuse(phase_constraints, KEPT);
+    refuse(velocity_constraints, KEPT);
     for all in [defines, dynamics, kinematics, outputs] {
         refuse(all, "is not an integral, and only the conservation of integrals can be assumed");
     }
@@ -157,10 +155,27 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     for constraint in &declaration.phase_constraints {
         names.claim_quantity(constraint, "a phase constraint", declaration);
     }
+    let mut velocities: BTreeMap<String, &Ident> = BTreeMap::new();
     for constraint in &declaration.velocity_constraints {
-        names.claim_quantity(constraint, "a velocity constraint", declaration);
+        let name = &constraint.name;
+        let is_new = !names.is_derived(name, declaration)
+            && names.claim_quantity(constraint, "a velocity constraint", declaration);
+        let put_to_zero = declaration.velocities.iter().find(|velocity| constraint.is_alone(&velocity.name));
+        if let (true, Some(velocity)) = (is_new, put_to_zero)
+            && let Some(first) = velocities.insert(plain(&velocity.name), name)
+        {
+            let message = format!("`{first}` puts `{}` to zero already: remove `{name}`", velocity.name);
+            names.errors.push(name.span(), message);
+            names.clashing.push(name.clone());
+        }
     }
     for invariant in &declaration.invariants {
+        if has_energy && declaration.system == System::Lagrangian && plain(&invariant.name) == ENERGY {
+            let message = "the energy is an integral of every Lagrangian system; remove it";
+            names.errors.push(invariant.name.span(), message);
+            names.clashing.push(invariant.name.clone());
+            continue;
+        }
         names.claim_quantity(invariant, "an invariant", declaration);
     }
     for output in &declaration.outputs {
@@ -173,6 +188,11 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
         names.consult(&family.index);
     }
     names.clashing
+}
+
+/// What the name of a constraint's rate means.
+fn partner_of(constraint: &Ident) -> String {
+    format!("the rate of the constraint `{constraint}`")
 }
 
 /// The names so far, and what they mean.
@@ -224,6 +244,19 @@ impl Names<'_> {
         false
     }
 
+    /// Whether a velocity constraint has the name of the rate of a constraint; reports it.
+    fn is_derived(&mut self, name: &Ident, declaration: &Declaration) -> bool {
+        let is_rate = |constraint: &&Named| format!("{}_rate", plain(&constraint.name)) == plain(name);
+        let of = declaration.constraints.iter().find(is_rate);
+        let Some(of) = of.filter(|of| self.taken.get(&plain(name)) == Some(&partner_of(&of.name))) else {
+            return false;
+        };
+        let message = format!("`{name}` is the rate of `{}`, which is derived already; remove it", of.name);
+        self.errors.push(name.span(), message);
+        self.clashing.push(name.clone());
+        true
+    }
+
     /// Whether the name is free; reports that it is not.
     fn consult(&mut self, name: &Ident) -> bool {
         match self.taken.get(&plain(name)) {
@@ -241,7 +274,7 @@ impl Names<'_> {
         let partner = format!("{}_rate", plain(constraint));
         match self.taken.get(&partner) {
             None => {
-                self.taken.insert(partner, format!("the rate of the constraint `{constraint}`"));
+                self.taken.insert(partner, partner_of(constraint));
             }
             Some(meaning) => {
                 let message = format!(

@@ -196,8 +196,9 @@ impl Reader<'_> {
             self.errors.push(index.span_open(), message);
             return None;
         }
-        if key == Key::Dynamics {
-            let message = format!("`dynamics` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`");
+        if key == Key::Dynamics || key == Key::Kinematics {
+            let key = key.name();
+            let message = format!("`{key}` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`");
             self.errors.push(index.span_open(), message);
             return None;
         }

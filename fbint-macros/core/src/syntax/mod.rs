@@ -14,6 +14,7 @@ mod limits;
 mod lists;
 mod system;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proc_macro2::{Span, TokenStream};
@@ -28,6 +29,9 @@ pub const RESERVED_NAMES: [&str; 7] = ["PI", "vector", "matrix", "identity", "ze
 
 /// The word before the name of what is conserved although algebra does not prove it.
 pub const ASSUME: &str = "assume";
+
+/// Why it cannot stand before some names.
+pub(crate) const KEPT: &str = "is kept by construction, which leaves nothing to be assumed";
 
 /// The name of the integral that `hamiltonian` and `lagrangian` add.
 pub const ENERGY: &str = "energy";
@@ -76,6 +80,8 @@ pub struct Declaration {
     pub invariants: Vec<Named>,
     /// Extra quantities, computed in addition to the field.
     pub outputs: Vec<Named>,
+    /// The keys that occur, and where each occurs first.
+    pub keys: BTreeMap<&'static str, Span>,
     /// Names whose declaration is mistaken: using them is not a second mistake.
     pub broken: Vec<Ident>,
     /// Whether some part that declares names could not be read, so that nobody can tell which names are unknown.
@@ -100,6 +106,11 @@ impl Declaration {
     /// Whether a velocity constraint is a velocity itself, and puts it to zero.
     pub fn puts_to_zero(&self, constraint: &Named) -> bool {
         self.velocities.iter().any(|velocity| constraint.is_alone(&velocity.name))
+    }
+
+    /// Where a key occurs first; the model's name, if it does not occur.
+    pub fn place(&self, key: &str) -> Span {
+        self.keys.get(key).copied().unwrap_or_else(|| self.item.ident.span())
     }
 
     /// Whether constraints may have reactions, and holonomic ones rates.
@@ -167,7 +178,15 @@ impl Named {
     /// Whether its value is this name alone.
     pub fn is_alone(&self, name: &Ident) -> bool {
         let is_name = |path: &syn::ExprPath| path.path.get_ident().is_some_and(|word| plain(word) == plain(name));
-        self.family.is_none() && matches!(&self.value, Expr::Path(path) if is_name(path))
+        let mut value = &self.value;
+        loop {
+            value = match value {
+                Expr::Paren(inner) => &inner.expr,
+                Expr::Group(inner) => &inner.expr,
+                Expr::Path(path) => return self.family.is_none() && is_name(path),
+                _ => return false,
+            };
+        }
     }
 }
 
@@ -242,6 +261,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
         velocity_constraints: attribute.velocity_constraints,
         invariants: attribute.invariants,
         outputs: attribute.outputs,
+        keys: attribute.seen.iter().rev().map(|(key, span)| (key.name(), *span)).collect(),
         broken: attribute.broken,
         hidden_names: attribute.hidden_names || parameters.hidden,
         hidden_uses: attribute.hidden_uses || parameters.hidden,

@@ -61,7 +61,7 @@ fn set_aside(attribute: &mut Attribute, system: System) {
 }
 
 /// Keys that exclude each other, and what to do about them. The first pair that occurs speaks for all.
-const EXCLUSIVE: [(Key, Key, &str); 17] = [
+const EXCLUSIVE: [(Key, Key, &str); 20] = [
     (Key::Momenta, Key::Lagrangian, LAGRANGIAN),
     (Key::Momenta, Key::Velocities, LAGRANGIAN),
     (Key::Momenta, Key::Kinematics, LAGRANGIAN),
@@ -71,6 +71,9 @@ const EXCLUSIVE: [(Key, Key, &str); 17] = [
     (Key::Poisson, Key::Lagrangian, LAGRANGIAN_FIELD),
     (Key::State, Key::Lagrangian, LAGRANGIAN_STATE),
     (Key::State, Key::Velocities, LAGRANGIAN_STATE),
+    (Key::State, Key::Kinematics, LAGRANGIAN_STATE),
+    (Key::Dynamics, Key::Kinematics, LAGRANGIAN_FIELD),
+    (Key::Hamiltonian, Key::Kinematics, ENERGIES),
     (Key::State, Key::Coordinates, KINDS),
     (Key::State, Key::Momenta, KINDS),
     (Key::Dynamics, Key::Coordinates, CANONICAL_FIELD),
@@ -111,7 +114,7 @@ fn compatible(attribute: &Attribute, errors: &mut Errors) -> bool {
 }
 
 /// Constraints of a kind that the system does not have.
-fn misplaced(attribute: &Attribute, system: System, errors: &mut Errors) {
+fn misplaced(attribute: &mut Attribute, system: System, errors: &mut Errors) {
     if let Some(span) = attribute.place(Key::PhaseConstraint) {
         let message = "`phase_constraint` belongs to a canonical system";
         match system {
@@ -140,6 +143,8 @@ fn misplaced(attribute: &Attribute, system: System, errors: &mut Errors) {
         let message = "a `state` has no velocities";
         let remedy = "declare `coordinates` and `velocities`, or write its reactions into `dynamics`";
         errors.push(span, format_args!("{message}: {remedy}"));
+        attribute.broken.extend(attribute.velocity_constraints.drain(..).map(|constraint| constraint.name));
+        attribute.hidden_uses = true;
     }
 }
 

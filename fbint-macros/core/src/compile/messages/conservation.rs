@@ -1,7 +1,7 @@
 //! What is said of integrals that are not conserved.
 
 use super::Messages;
-use crate::derivation::Derivation;
+use crate::derivation::{Derivation, Kind, Role};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::notation;
@@ -48,6 +48,23 @@ impl Messages<'_> {
         )
     }
 
+    /// Which reactions of velocity constraints take part in a rate.
+    fn reactions(&self, derivation: &Derivation, violation: &Violation) -> String {
+        let symbols = violation.rate.symbols();
+        let held = |symbol: &Symbol| derivation.symbols.constraint(*symbol);
+        let all: Vec<String> = symbols
+            .iter()
+            .filter_map(held)
+            .filter(|id| derivation.integrals[*id].kind == Kind::Velocity)
+            .map(|id| self.name(id))
+            .collect();
+        match &all[..] {
+            [] => String::new(),
+            [one] => format!("; the reaction of {one} changes it"),
+            _ => format!("; the reactions of {} change it", all.join(", ")),
+        }
+    }
+
     fn violation(&self, derivation: &Derivation, violation: &Violation, others: &[Violation]) -> String {
         let name = |violation: &Violation| self.name(violation.integral);
         let is_set = derivation.integrals[violation.integral].kind.is_constraint();
@@ -58,8 +75,7 @@ impl Messages<'_> {
             (false, false) => "is not conserved:",
         };
         let rate = notation::short(&violation.rate, &derivation.symbols);
-        let legend =
-            if has_multipliers(derivation, violation) { " (c: the multipliers of the constraints)" } else { "" };
+        let legend = legend(derivation, violation);
         let found = match &violation.found {
             Found::Witness(witness) => witness,
             Found::Nothing(states) => {
@@ -67,6 +83,7 @@ impl Messages<'_> {
             }
         };
         let value = number(found.value);
+        let reactions = self.reactions(derivation, violation);
         let witness = witness(derivation, violation, found);
         let also = match others {
             [] => String::new(),
@@ -75,7 +92,24 @@ impl Messages<'_> {
         };
         let remedy =
             if is_set { "; correct it or the field, or remove it" } else { "; correct its expression, or remove it" };
-        format!("{} {what} d/dt = {rate}{legend}, which is {value} {witness}{also}{remedy}", name(violation))
+        format!("{} {what} d/dt = {rate}{legend}, which is {value} {witness}{reactions}{also}{remedy}", name(violation))
+    }
+}
+
+/// What stands in the rate and is found with it.
+fn legend(derivation: &Derivation, violation: &Violation) -> &'static str {
+    let has = |is_meant: fn(Role) -> bool| {
+        violation.rate.symbols().into_iter().any(|symbol| is_meant(derivation.symbols[symbol].role))
+    };
+    let has_multipliers = has(|role| matches!(role, Role::Multiplier(_) | Role::Reaction { .. }));
+    let has_accelerations = has(|role| matches!(role, Role::Acceleration { .. }));
+    match (has_accelerations, has(|role| matches!(role, Role::Response { .. })), has_multipliers) {
+        (false, _, false) => "",
+        (false, _, true) => " (c: the multipliers of the constraints)",
+        (true, false, _) => " (a: the rates of velocities)",
+        (true, true, _) => {
+            " (a: the rates of velocities without reactions, w: what reactions add, c: the multipliers of the constraints)"
+        }
     }
 }
 
@@ -84,14 +118,10 @@ fn is_refuted(violation: &Violation) -> bool {
     matches!(violation.found, Found::Witness(_))
 }
 
-fn has_multipliers(derivation: &Derivation, violation: &Violation) -> bool {
-    violation.rate.symbols().into_iter().any(|symbol| derivation.symbols.constraint(symbol).is_some())
-}
-
-/// The values of the symbols that the rate depends on; of all, where it contains multipliers.
+/// The values of the symbols that the rate depends on; of all, where it contains what is solved for.
 fn witness(derivation: &Derivation, violation: &Violation, found: &Witness) -> String {
     let unknowns: Vec<Symbol> = derivation.symbols.unknowns().collect();
-    let relevant: Vec<Symbol> = if has_multipliers(derivation, violation) && unknowns.len() <= MOST_VALUES {
+    let relevant: Vec<Symbol> = if !legend(derivation, violation).is_empty() && unknowns.len() <= MOST_VALUES {
         unknowns
     } else {
         let symbols = violation.rate.symbols();

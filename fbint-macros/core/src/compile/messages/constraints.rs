@@ -45,7 +45,7 @@ impl Messages<'_> {
                 self.singular(derivation, members, place, &reason, errors);
             }
             [Doubt::Unsatisfied(members), ..] => self.contradiction(members, errors),
-            [Doubt::NoGradient(member), ..] => self.flat(*member, errors),
+            [Doubt::NoGradient(member), ..] => self.flat(derivation, *member, errors),
             _ => {}
         }
     }
@@ -57,9 +57,9 @@ impl Messages<'_> {
             format!("{name} is {sign} in every state, so it is never 0 and no motion satisfies it: check its signs")
         } else {
             let sign = if positive { "negative" } else { "positive" };
+            let consequence = consequence(derivation);
             format!(
-                "{name} is never {sign}, so that its gradient vanishes wherever {name} does and C is singular there: check \
-                 its signs"
+                "{name} is never {sign}, so that its gradient vanishes wherever {name} does and {consequence}: check its signs"
             )
         };
         errors.push(self.model.spans[member], text);
@@ -72,10 +72,10 @@ impl Messages<'_> {
         errors.push(span, text);
     }
 
-    fn flat(&self, member: IntegralId, errors: &mut Errors) {
-        let name = self.name(member);
+    fn flat(&self, derivation: &Derivation, member: IntegralId, errors: &mut Errors) {
+        let (name, consequence) = (self.name(member), consequence(derivation));
         let text = format!(
-            "the gradient of {name} vanishes wherever {name} does, so that C is singular there: drop the power, or whatever \
+            "the gradient of {name} vanishes wherever {name} does, so that {consequence}: drop the power, or whatever \
              makes {name} touch 0 without crossing it"
         );
         errors.push(self.model.spans[member], text);
@@ -107,4 +107,9 @@ impl Messages<'_> {
         let text = format!("the matrix C of the constraints' Poisson brackets is singular {place}: {reason}");
         errors.push(self.model.spans[last], text);
     }
+}
+
+/// What follows where the gradient of a constraint vanishes.
+fn consequence(derivation: &Derivation) -> &'static str {
+    if derivation.constraints().is_some() { "C is singular there" } else { "its reaction is undetermined there" }
 }

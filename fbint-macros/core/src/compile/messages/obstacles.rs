@@ -10,7 +10,16 @@ impl Messages<'_> {
         let mut errors = Errors::new();
         match obstacle {
             Obstacle::Session(error) => errors.push(self.declaration.item.ident.span(), error),
-            Obstacle::Unreal(quantities) => quantities.iter().for_each(|quantity| self.unreal(*quantity, &mut errors)),
+            Obstacle::Unreal(quantities) => {
+                // What the Lagrangian gives has its mistakes.
+                let follows = |quantity: &Unreal| match quantity {
+                    Unreal::Integral(id) => self.model.problem.integrals[*id].value.is_none(),
+                    _ => false,
+                };
+                let has_cause = quantities.iter().any(|quantity| matches!(quantity, Unreal::Lagrangian));
+                let own = quantities.iter().filter(|quantity| !(has_cause && follows(quantity)));
+                own.for_each(|quantity| self.unreal(*quantity, &mut errors));
+            }
             Obstacle::NotPoisson(reason) => {
                 errors.push(self.place(&self.declaration.poisson), self.not_poisson(*reason));
             }

@@ -1,0 +1,20 @@
+//! A kinetic energy with a wrong sign.
+
+use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+
+#[feedback_system(
+    coordinates(x, y),
+    velocities(v, w),
+    lagrangian = m * (v.powi(2) - w.powi(2)) / 2 - y,
+)]
+struct Particle {
+    m: f64,
+}
+
+fn main() {
+    let system = Particle { m: 1.0 };
+    let start = ParticleState { x: 1.0, y: 0.0, v: 1.0, w: 1.0 };
+    let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
+    let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
+    println!("{:?} {} {}", run.state(), run.drift(), Particle::EQUATIONS);
+}

@@ -1,0 +1,23 @@
+//! The slip velocity is left out before the variation.
+
+use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
+
+#[feedback_system(
+    coordinates(x, y, theta),
+    velocities(omega, v),
+    kinematics(x = v * theta.cos(), y = v * theta.sin(), theta = omega),
+    lagrangian = m * (v.powi(2) + (a * omega).powi(2)) / 2 + j * omega.powi(2) / 2,
+)]
+struct Sleigh {
+    m: f64,
+    j: f64,
+    a: f64,
+}
+
+fn main() {
+    let system = Sleigh { m: 1.0, j: 1.0, a: 1.0 };
+    let start = SleighState { x: 0.0, y: 0.0, theta: 0.0, omega: 1.0, v: 1.0 };
+    let simulation = Simulation::new(&system, start).unwrap().gains(Gains::uniform(50.0));
+    let run = simulation.run(Method::Rk4 { h: 1e-3 }, 1.0).unwrap();
+    println!("{:?} {} {}", run.state(), run.drift(), Sleigh::EQUATIONS);
+}
