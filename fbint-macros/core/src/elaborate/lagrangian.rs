@@ -10,7 +10,7 @@ use super::quantities::Flattened;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::symbols::UnknownKind;
 use super::value::{Scalar, Value};
-use crate::derivation::{Dynamics, IntegralId, Kind, Lagrangian, Problem, Role};
+use crate::derivation::{Declared, Dynamics, IntegralId, Kind, Lagrangian, Problem, Role, Symbols};
 use crate::derivative;
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -360,6 +360,26 @@ pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flatt
         let Some(word) = named.assume.as_ref().filter(|_| constraint.is_ok() && !is_set) else { continue };
         scope.fail_at(word.span(), format!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
     }
+}
+
+/// Whether there are so many reactions that they need not be looked at: more than velocities, and not few. Reports it.
+pub(super) fn exceed(
+    integrals: &Table<IntegralId, Declared>,
+    spans: &Table<IntegralId, Span>,
+    symbols: &Symbols,
+    errors: &mut Errors,
+) -> bool {
+    const FEW: usize = 64;
+    let velocities = symbols.with(|role| role == Role::Velocity).len();
+    let is_held = |kind: Kind| matches!(kind, Kind::Rate { .. } | Kind::Velocity);
+    let mut held = integrals.iter().filter(|(_, integral)| is_held(integral.kind));
+    let excess = held.nth(velocities.max(FEW)).map(|(id, _)| id);
+    if let Some(id) = excess {
+        let message =
+            format!("with `{}` there are more constraints than the {velocities} velocities allow", integrals[id].name);
+        errors.push(spans[id], format_args!("{message}; remove some"));
+    }
+    excess.is_some()
 }
 
 /// Reports what is wrong with the inertia of a Lagrangian system, or with the reactions of any system.
