@@ -24,7 +24,7 @@ impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
     pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
         let value = self.evaluate(argument)?;
-        let stand_in = |scope: &Self, symbol: Symbol| scope.symbols.only(Role::Rate { of: symbol });
+        let stand_in = |symbol: Symbol| Role::Rate { of: symbol };
         let Some(rates) = self.stand_ins(&value, stand_in) else {
             let written = argument.to_token_stream().to_string();
             let message = format!("`{written}` is not a coordinate; only coordinates have a `rate`");
@@ -38,7 +38,7 @@ impl Scope<'_> {
     /// `momentum(v)`, of the shape of v.
     pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
         let value = self.evaluate(argument)?;
-        let stand_in = |scope: &Self, symbol: Symbol| scope.symbols.only(Role::Conjugate { of: symbol });
+        let stand_in = |symbol: Symbol| Role::Conjugate { of: symbol };
         let Some(momenta) = self.stand_ins(&value, stand_in) else {
             let written = argument.to_token_stream().to_string();
             let message = match self.declaration.system {
@@ -55,9 +55,10 @@ impl Scope<'_> {
     }
 
     /// What stands for each entry, if every entry is a symbol that something stands for.
-    fn stand_ins(&self, value: &Value, of: impl Fn(&Self, Symbol) -> Option<Symbol>) -> Option<Vec<Scalar>> {
+    fn stand_ins(&self, value: &Value, role: impl Fn(Symbol) -> Role) -> Option<Vec<Scalar>> {
+        let roles: BTreeMap<Role, Symbol> = self.symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
         let entry = |entry: &Scalar| match entry.expression {
-            Expression::Symbol(symbol) => of(self, symbol).map(Scalar::symbol),
+            Expression::Symbol(symbol) => roles.get(&role(symbol)).copied().map(Scalar::symbol),
             _ => None,
         };
         value.entries().iter().map(entry).collect()
