@@ -10,7 +10,7 @@ use super::quantities::Flattened;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::symbols::UnknownKind;
 use super::value::{Scalar, Value};
-use crate::derivation::{Dynamics, IntegralId, Kind, Lagrangian, Problem, Role};
+use crate::derivation::{Declared, Dynamics, IntegralId, Kind, Lagrangian, Problem, Role, Symbols};
 use crate::derivative;
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -24,7 +24,7 @@ impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
     pub(super) fn rate(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
         let value = self.evaluate(argument)?;
-        let stand_in = |scope: &Self, symbol: Symbol| scope.symbols.only(Role::Rate { of: symbol });
+        let stand_in = |symbol: Symbol| Role::Rate { of: symbol };
         let Some(rates) = self.stand_ins(&value, stand_in) else {
             let written = argument.to_token_stream().to_string();
             let message = format!("`{written}` is not a coordinate; only coordinates have a `rate`");
@@ -38,7 +38,7 @@ impl Scope<'_> {
     /// `momentum(v)`, of the shape of v.
     pub(super) fn momentum(&mut self, word: &Ident, argument: &Expr) -> Outcome<Value> {
         let value = self.evaluate(argument)?;
-        let stand_in = |scope: &Self, symbol: Symbol| scope.symbols.only(Role::Conjugate { of: symbol });
+        let stand_in = |symbol: Symbol| Role::Conjugate { of: symbol };
         let Some(momenta) = self.stand_ins(&value, stand_in) else {
             let written = argument.to_token_stream().to_string();
             let message = match self.declaration.system {
@@ -55,9 +55,10 @@ impl Scope<'_> {
     }
 
     /// What stands for each entry, if every entry is a symbol that something stands for.
-    fn stand_ins(&self, value: &Value, of: impl Fn(&Self, Symbol) -> Option<Symbol>) -> Option<Vec<Scalar>> {
+    fn stand_ins(&self, value: &Value, role: impl Fn(Symbol) -> Role) -> Option<Vec<Scalar>> {
+        let roles: BTreeMap<Role, Symbol> = self.symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
         let entry = |entry: &Scalar| match entry.expression {
-            Expression::Symbol(symbol) => of(self, symbol).map(Scalar::symbol),
+            Expression::Symbol(symbol) => roles.get(&role(symbol)).copied().map(Scalar::symbol),
             _ => None,
         };
         value.entries().iter().map(entry).collect()
@@ -360,6 +361,26 @@ pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flatt
         let Some(word) = named.assume.as_ref().filter(|_| constraint.is_ok() && !is_set) else { continue };
         scope.fail_at(word.span(), format!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
     }
+}
+
+/// Whether there are so many reactions that they need not be looked at: more than velocities, and not few. Reports it.
+pub(super) fn exceed(
+    integrals: &Table<IntegralId, Declared>,
+    spans: &Table<IntegralId, Span>,
+    symbols: &Symbols,
+    errors: &mut Errors,
+) -> bool {
+    const FEW: usize = 64;
+    let velocities = symbols.with(|role| role == Role::Velocity).len();
+    let is_held = |kind: Kind| matches!(kind, Kind::Rate { .. } | Kind::Velocity);
+    let mut held = integrals.iter().filter(|(_, integral)| is_held(integral.kind));
+    let excess = held.nth(velocities.max(FEW)).map(|(id, _)| id);
+    if let Some(id) = excess {
+        let message =
+            format!("with `{}` there are more constraints than the {velocities} velocities allow", integrals[id].name);
+        errors.push(spans[id], format_args!("{message}; remove some"));
+    }
+    excess.is_some()
 }
 
 /// Reports what is wrong with the inertia of a Lagrangian system, or with the reactions of any system.

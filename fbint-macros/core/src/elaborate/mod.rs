@@ -93,7 +93,7 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     }
     .listed();
     let acting = if declaration.has_reactions() { add_multipliers(&integrals, &mut symbols) } else { Vec::new() };
-    if declaration.system == System::Lagrangian {
+    if declaration.system == System::Lagrangian && !lagrangian::exceed(&integrals, &spans, &symbols, scope.errors) {
         add_responses(&integrals, &mut symbols);
     }
     let holonomic = declaration.constraints.iter().zip(&constraints).zip(&is_set);

@@ -18,6 +18,8 @@ use crate::proofs::{State, consistent, general, vanishes_identically};
 /// States on the constraint set at which rates are evaluated, of those that are tried.
 const STATES: usize = 3;
 const TRIED: usize = 40;
+/// More constraints than this are not looked at on their set.
+const MOST: usize = 256;
 /// What is smaller, relative to rows and columns of size one, is zero.
 const NEGLIGIBLE: f64 = 1e-11;
 /// Derivatives of forms that are smaller, relative to the largest one, are zero.
@@ -39,6 +41,11 @@ pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[V
     let Some(rates) = rates else { return nothing };
     if rates.iter().flatten().all(vanishes_identically) {
         return vec![true; constraints.len()];
+    }
+    // Independent constraints are no more than coordinates.
+    let positions = symbols.with(|role| role == Role::Position).len();
+    if rates.iter().flatten().count() > positions.min(MOST) {
+        return rates.iter().map(|entries| entries.iter().all(vanishes_identically)).collect();
     }
     let Some(sets) = as_sets(symbols, constraints) else { return nothing };
     let states = general(symbols).take(TRIED).filter_map(|start| consistent(&sets, start)).take(STATES);
