@@ -109,10 +109,12 @@ impl Model for FreeRigidBody {
     }
 }
 
-/// Models of which there is nothing more to say than where they start.
+/// Models of which there is nothing more to say than where they start, and whether members of ensembles run in lanes.
 macro_rules! starts {
-    ($($model:ty => $state:ty,)*) => {
+    (lanes: $lanes:literal, $($model:ty => $state:ty,)*) => {
         $(impl Model for $model {
+            const RUNS_IN_LANES: bool = $lanes;
+
             fn start(&self) -> Result<$state, Error> {
                 Ok(Self::start(self))
             }
@@ -121,6 +123,7 @@ macro_rules! starts {
 }
 
 starts! {
+    lanes: true,
     PlanarPendulum => PlanarPendulumState,
     Chain4 => Chain4State,
     Chain8 => Chain8State,
@@ -129,6 +132,11 @@ starts! {
     EulerTop => EulerTopState,
     Kepler => KeplerState,
     PerturbedKepler => PerturbedKeplerState,
+}
+
+// Who builds the command would wait half a minute more for lanes of all of these.
+starts! {
+    lanes: false,
     CartPendulum => CartPendulumState,
     HamelPendulum => HamelPendulumState,
     DegeneratePendulum => DegeneratePendulumState,

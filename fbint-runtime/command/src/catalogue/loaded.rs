@@ -225,12 +225,12 @@ fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
 
 fn finish_ensemble<S, G>(ensemble: Ensemble<'_, S, G>, plan: &Plan) -> Result<EnsembleRun, Error>
 where
-    S: FeedbackSystem + Sync,
+    S: Model,
     G: EnsembleGains<S>,
 {
     let ensemble = ensemble.boxed();
     // Code for lanes that would never be called is not even made.
-    let run = if const { S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
+    let run = if const { !S::RUNS_IN_LANES || S::FEEDBACK_FIELD_OPERATIONS.total() > MOST_IN_LANES } {
         ensemble.run_one_by_one(&plan.settings)?
     } else {
         ensemble.run_with(&plan.settings)?
