@@ -189,10 +189,8 @@ pub(crate) fn advance<S: FeedbackSystem>(
     let rates = system.momentum_rates(&middle);
     let carried = carried.plus(&Entries::from_fn(|i| h * rates[i]));
     // The coordinates are there already; the velocities follow from the momenta.
-    let guess = Entries::from_fn(|i| match S::STATE[i].role {
-        StateRole::Velocity => middle[i],
-        _ => carried.node[i],
-    });
+    let is_velocity = |i: usize| S::STATE.get(i).is_some_and(|entry| entry.role == StateRole::Velocity);
+    let guess = Entries::from_fn(|i| if is_velocity(i) { middle[i] } else { carried.node[i] });
     let (state, second) = solve::<S>(system, &carried, 0.0, guess)?;
     Ok(Advanced { state, carried, iterations: first + second })
 }

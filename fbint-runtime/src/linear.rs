@@ -94,14 +94,13 @@ impl<R> Lu<R> {
         let (rows, size) = (&mut self.rows, V::LEN.min(R::LEN));
         let mut x = *b;
         for step in 0..size {
-            let mut pivot = step;
+            // Swapped as soon as they are found, so that no index depends on the entries.
             for i in step + 1..size {
-                if rows[i][step].abs() > rows[pivot][step].abs() {
-                    pivot = i;
+                if rows[i][step].abs() > rows[step][step].abs() {
+                    rows.as_mut().swap(step, i);
+                    x.as_mut().swap(step, i);
                 }
             }
-            rows.as_mut().swap(step, pivot);
-            x.as_mut().swap(step, pivot);
             for i in step + 1..size {
                 let factor = rows[i][step] / rows[step][step];
                 for j in step + 1..size {

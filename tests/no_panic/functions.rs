@@ -7,17 +7,19 @@ use std::hint::black_box;
 
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
-    Composition, DenseOutput, Diagonal, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem, Field, GainPolicy,
-    Gains, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected, Projection, Projector, Rattle,
-    StepError, StormerVerlet, Tolerance, Uniform, Vector,
+    Composition, DenseOutput, Diagonal, DiscreteHamel, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem, Field,
+    GainPolicy, Gains, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected, Projection, Projector,
+    Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
 };
 use models::{
-    Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
-    SphericalPendulum, SphericalPendulumCpv22,
+    BalancedSleigh, CartPendulum, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum, EulerTop,
+    FourBar, FreeRigidBody, HamelPendulum, HeisenbergSystem, HeldSleigh, Kepler, KnifeEdge, NonholonomicOscillator,
+    PerturbedKepler, PlanarPendulum, RollerRacer, RollingDisk, SphericalPendulum, SphericalPendulumCpv22,
+    SuslovProblem,
 };
 
 /// Calls every function of every model of the catalogue, and returns the models' names.
-pub(crate) fn of_every_model() -> Result<[&'static str; 12], Error> {
+pub(crate) fn of_every_model() -> Result<[&'static str; 24], Error> {
     let (spherical, cpv22, planar) =
         (SphericalPendulum::default(), SphericalPendulumCpv22::default(), PlanarPendulum::default());
     Ok([
@@ -33,6 +35,18 @@ pub(crate) fn of_every_model() -> Result<[&'static str; 12], Error> {
         every_function(&EulerTop::default(), EulerTop::default().start())?,
         every_function(&Kepler::default(), Kepler::default().start())?,
         every_function(&PerturbedKepler::default(), PerturbedKepler::default().start())?,
+        every_function(&CartPendulum::default(), CartPendulum::default().start())?,
+        every_function(&HamelPendulum::default(), HamelPendulum::default().start())?,
+        every_function(&DegeneratePendulum::default(), DegeneratePendulum::default().start())?,
+        every_function(&ChaplyginSleigh::default(), ChaplyginSleigh::default().start())?,
+        every_function(&BalancedSleigh::default(), BalancedSleigh::default().start())?,
+        every_function(&HeldSleigh::default(), HeldSleigh::default().start())?,
+        every_function(&KnifeEdge::default(), KnifeEdge::default().start())?,
+        every_function(&RollingDisk::default(), RollingDisk::default().start())?,
+        every_function(&RollerRacer::default(), RollerRacer::default().start())?,
+        every_function(&SuslovProblem::default(), SuslovProblem::default().start())?,
+        every_function(&HeisenbergSystem::default(), HeisenbergSystem::default().start())?,
+        every_function(&NonholonomicOscillator::default(), NonholonomicOscillator::default().start())?,
     ])
 }
 
@@ -45,6 +59,8 @@ fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Resu
     black_box((vector_field(&prepared, &x), integrals(&prepared, &x), integrals_jacobian(&prepared, &x)));
     black_box((multipliers(&prepared, &x), outputs(&prepared, &x), squared_gradients(&prepared, &x)));
     black_box(reaction_field(&prepared, &x));
+    black_box((momentum_state(&prepared, &x), momentum_rates(&prepared, &x)));
+    black_box((momentum_state_jacobian(&prepared, &x), momentum_rates_jacobian(&prepared, &x)));
     black_box((gather::<S>(&prepared), normalisation(&prepared)));
     let uniform = Feedback::new(model, &x, Gains::uniform(1.0))?;
     laws::<S>(&prepared, uniform.targets(), &x);
@@ -130,6 +146,9 @@ fn geometric_steps<S: FeedbackSystem>(model: &S, start: Vector<S>) {
         one_step(&verlet, &mut x, h);
         one_step(&Composition(verlet), &mut x, h);
     }
+    if let Ok(mut hamel) = DiscreteHamel::new(model, x) {
+        let _ = black_box(hamel_step(&mut hamel, h));
+    }
     black_box(x);
 }
 
@@ -192,6 +211,28 @@ functions! {
 
     fn reaction_field<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
         system.reaction_field(x)
+    }
+
+    fn momentum_state<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
+        system.momentum_state(x)
+    }
+
+    fn momentum_rates<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
+        system.momentum_rates(x)
+    }
+
+    fn momentum_state_jacobian<P: PreparedSystem<f64>>(
+        system: &P,
+        x: &Vector<P::System>,
+    ) -> Vector<P::System, Vector<P::System>> {
+        system.momentum_state_jacobian(x)
+    }
+
+    fn momentum_rates_jacobian<P: PreparedSystem<f64>>(
+        system: &P,
+        x: &Vector<P::System>,
+    ) -> Vector<P::System, Vector<P::System>> {
+        system.momentum_rates_jacobian(x)
     }
 
     fn squared_gradients<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Integrals<P::System> {
@@ -289,6 +330,13 @@ functions! {
 
     fn interpolate<V: Entries<f64>>(output: &DenseOutput<V>, time: f64) -> V {
         output.at(time)
+    }
+
+    fn hamel_step<S: FeedbackSystem>(
+        method: &mut DiscreteHamel<S>,
+        h: f64,
+    ) -> Result<(), StepError<Vector<S>>> {
+        method.step(h)
     }
 
     fn one_step<O: OneStep<V>, V>(method: &O, x: &mut V, h: f64) {
