@@ -11,6 +11,7 @@ use fbint_tests::systems::{
     GearedPendulum, HeavyTop, Indefinite, Kepler, MixedPendulum, Oscillator, PerturbedKepler, PlanarPendulum,
     PlanarPendulumCpv22, SixPhaseConstraints, SphericalPendulum, SphericalPendulumCpv22, Tree,
 };
+use models::{CartPendulum, ChaplyginSleigh, DegeneratePendulum, HeldSleigh, RollingDisk, SuslovProblem};
 use syn::visit::{self, Visit};
 
 const PLANAR_PENDULUM: &str = include_str!("../models/src/planar_pendulum.rs");
@@ -24,6 +25,9 @@ fn equations() {
     insta::assert_snapshot!("free_rigid_body_equations", FreeRigidBody::EQUATIONS);
     insta::assert_snapshot!("euler_top_equations", EulerTop::EQUATIONS);
     insta::assert_snapshot!("kepler_equations", Kepler::EQUATIONS);
+    insta::assert_snapshot!("cart_pendulum_equations", CartPendulum::EQUATIONS);
+    insta::assert_snapshot!("chaplygin_sleigh_equations", ChaplyginSleigh::EQUATIONS);
+    insta::assert_snapshot!("held_sleigh_equations", HeldSleigh::EQUATIONS);
 }
 
 #[test]
@@ -33,6 +37,8 @@ fn latex() {
     insta::assert_snapshot!("planar_pendulum_latex", PlanarPendulum::DERIVATION);
     insta::assert_snapshot!("four_bar_latex", FourBar::DERIVATION);
     insta::assert_snapshot!("perturbed_kepler_latex", PerturbedKepler::DERIVATION);
+    insta::assert_snapshot!("cart_pendulum_latex", CartPendulum::DERIVATION);
+    insta::assert_snapshot!("chaplygin_sleigh_latex", ChaplyginSleigh::DERIVATION);
 }
 
 /// Each judged by hand: what is proved where, and how.
@@ -51,6 +57,12 @@ fn conservation() {
         conservation_of::<HeavyTop>(),
         conservation_of::<Oscillator>(),
         conservation_of::<Functions>(),
+        conservation_of::<CartPendulum>(),
+        conservation_of::<DegeneratePendulum>(),
+        conservation_of::<ChaplyginSleigh>(),
+        conservation_of::<HeldSleigh>(),
+        conservation_of::<RollingDisk>(),
+        conservation_of::<SuslovProblem>(),
     ];
     insta::assert_snapshot!("conservation", table.join("\n"));
 }
@@ -73,6 +85,7 @@ fn program() {
 #[test]
 fn source() {
     insta::assert_snapshot!("planar_pendulum_source", PlanarPendulum::SOURCE);
+    insta::assert_snapshot!("chaplygin_sleigh_source", ChaplyginSleigh::SOURCE);
 }
 
 #[test]
@@ -119,6 +132,12 @@ fn operations() {
         operations_of::<Chain8>(),
         operations_of::<Chain16>(),
         operations_of::<Chain32>(),
+        operations_of::<CartPendulum>(),
+        operations_of::<DegeneratePendulum>(),
+        operations_of::<ChaplyginSleigh>(),
+        operations_of::<HeldSleigh>(),
+        operations_of::<RollingDisk>(),
+        operations_of::<SuslovProblem>(),
     ];
     insta::assert_snapshot!("operations", table.join("\n"));
 }
@@ -208,6 +227,8 @@ fn operations_are_those_of_the_emitted_code() {
     are_those_of_the_source::<FreeRigidBody>();
     are_those_of_the_source::<HeavyTop>();
     are_those_of_the_source::<Kepler>();
+    are_those_of_the_source::<ChaplyginSleigh>();
+    are_those_of_the_source::<HeldSleigh>();
 }
 
 fn are_those_of_the_source<S: FeedbackSystem>() {

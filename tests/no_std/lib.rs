@@ -1,4 +1,4 @@
-//! One pendulum declared twice, where generated code has least to stand on: no standard library, no allocator, the edition of
+//! One pendulum declared three times, where generated code has least to stand on: no standard library, no allocator, the edition of
 //! 2021, and a runtime that is called something else.
 //!
 //! That nothing below needs the standard library either is proved by building with the feature `freestanding` as a static
@@ -9,7 +9,7 @@
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic, clippy::std_instead_of_core, clippy::alloc_instead_of_core)]
 
-use integrators::{feedback_system, Error, Feedback, Gains, Integrator, Tolerance};
+use integrators::{feedback_system, DiscreteHamel, Error, Feedback, Gains, Integrator, Tolerance};
 
 /// A point mass on a circle under gravity, in the plane.
 #[feedback_system(
@@ -47,6 +47,24 @@ pub struct ByAngle {
     pub l: f64,
 }
 
+/// A pendulum by its Lagrangian, in the angle from the downward vertical and the speed of the mass.
+#[feedback_system(
+    crate = integrators,
+    coordinates(angle),
+    velocities(speed),
+    kinematics(angle = speed / l),
+    lagrangian = m * speed.powi(2) / 2 + m * g * l * angle.cos(),
+)]
+#[derive(Clone, Copy, Debug)]
+pub struct BySpeed {
+    /// The mass.
+    pub m: f64,
+    /// The acceleration of gravity.
+    pub g: f64,
+    /// The length.
+    pub l: f64,
+}
+
 /// The state of a pendulum of mass and length 1, released level with its pivot, after `steps` steps of RK4 with feedback.
 ///
 /// # Errors
@@ -73,6 +91,22 @@ pub fn angle(g: f64, time: f64) -> Result<f64, Error> {
     let mut integrator = Integrator::dop853(&feedback, x, Tolerance::new(1e-12, 1e-12)?);
     let end = integrator.advance_to(time).map(|()| ByAngleState::from(*integrator.state()).angle);
     Ok(end.unwrap_or(f64::NAN))
+}
+
+/// The angle of the pendulum after `steps` steps of the discrete Hamel integrator, or NaN if a step does not converge.
+///
+/// # Errors
+///
+/// None: the system is a Lagrangian one, and the start is finite.
+pub fn angle_of_hamel(g: f64, h: f64, steps: u32) -> Result<f64, Error> {
+    let start = BySpeedState { angle: core::f64::consts::FRAC_PI_2, speed: 0.0 };
+    let mut integrator = DiscreteHamel::new(&BySpeed { m: 1.0, g, l: 1.0 }, start)?;
+    for _ in 0..steps {
+        if integrator.step(h).is_err() {
+            return Ok(f64::NAN);
+        }
+    }
+    Ok(BySpeedState::from(*integrator.state()).angle)
 }
 
 #[cfg(feature = "freestanding")]
