@@ -198,8 +198,9 @@ impl<R, Q> Orthonormal<R, Q> {
                 lower[i][j] = share;
             }
             let length = Scalar::sqrt(dot(&rows[i], &rows[i]) + dot(&beside[i], &beside[i]));
-            rows[i] = V::from_fn(|j| rows[i][j] / length);
-            beside[i] = W::from_fn(|j| beside[i][j] / length);
+            let scale = length.recip();
+            rows[i] = V::from_fn(|j| rows[i][j] * scale);
+            beside[i] = W::from_fn(|j| beside[i][j] * scale);
             lower[i][i] = length;
         }
         Self { rows, lower }

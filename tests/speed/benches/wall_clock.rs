@@ -16,7 +16,7 @@ use fbint_runtime::{
 };
 use fbint_speed::Kernel;
 use fbint_speed::rivals::{Contested, Generated, rivals};
-use models::{Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
+use models::{CartPendulum, Chain4, Chain8, Chain16, FourBar, PlanarPendulum, SphericalPendulum};
 
 /// The number of turns, of which the fastest counts, because everything else on the machine only makes them slower.
 const TURNS: usize = 200;
@@ -29,6 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:<32} {:>12} {:>12} {:>7}", "ns per evaluation, Euler steps", "generated", "by hand", "ratio");
     by_hand::<SphericalPendulum>()?;
     by_hand::<PlanarPendulum>()?;
+    by_hand::<CartPendulum>()?;
     by_hand::<FourBar>()?;
     by_hand::<Chain4>()?;
     by_hand::<Chain8>()?;
