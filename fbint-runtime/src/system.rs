@@ -122,7 +122,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     fn momentum_state(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T> {
         *x
     }
-    /// (q', p') of a Lagrangian system: U(q) xi, and p_j' = c^a_ij p_a xi^i + u_j[L]. Any other system, and one with reactions, has X.
+    /// (q', p') of a Lagrangian system: U(q) xi, and `c^a_ij p_a xi^i + u_j[L]`. Any other system, and one with reactions, has X.
     #[inline]
     fn momentum_rates(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T> {
         self.vector_field(x)

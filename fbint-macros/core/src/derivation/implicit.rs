@@ -40,14 +40,14 @@ impl Implicit {
 
 /// A Lagrangian system in the frame of its velocities, after the vanishing ones were put to zero.
 ///
-/// q' = U(q) xi, [u_i, u_j] = c^a_ij u_a, p_a = dL/dxi^a, p_j' = c^a_ij p_a xi^i + u_j[L]
+/// `q' = U(q) xi, [u_i, u_j] = c^a_ij u_a, p_a = dL/dxi^a, p_j' = c^a_ij p_a xi^i + u_j[L]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hamel {
     /// L
     pub lagrangian: Expression,
     /// p_a of every velocity.
     pub momenta: Vec<(Symbol, Expression)>,
-    /// c^a_ij p_a xi^i + u_j[L] of every velocity that is part of the state.
+    /// `c^a_ij p_a xi^i + u_j[L]` of every velocity that is part of the state.
     pub forces: Vec<(Symbol, Expression)>,
     /// The brackets that do not vanish.
     pub brackets: Vec<FrameBracket>,
