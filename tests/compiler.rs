@@ -4,10 +4,10 @@ use fbint_macros_core::derivation::Derivation;
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
 use fbint_macros_core::prepared::Surroundings;
-use fbint_macros_core::program::{Input, Instruction, Program, Programs, Value, assemble};
+use fbint_macros_core::program::{Input, Instruction, OperationCount, Program, Programs, Value, assemble};
 use fbint_macros_core::table::Id;
 use fbint_macros_core::{algebra, compile, mechanics, prepared, symbolic, syntax};
-use fbint_runtime::Scalar;
+use fbint_runtime::{Operations, Scalar};
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 
@@ -181,6 +181,12 @@ impl Declaration {
         let programs = assemble(&derivation).expect("passes that keep results");
         Compiled { model, derivation, programs }
     }
+}
+
+/// The compiler's count as the runtime's.
+pub fn counted(count: &OperationCount) -> Operations {
+    let OperationCount { additions, multiplications, fused, divisions, functions } = *count;
+    Operations { additions, multiplications, fused, divisions, functions }
 }
 
 /// A chain of point masses on massless rods in a plane, in the angles of the rods to the vertical.

@@ -2,10 +2,10 @@
 #![allow(missing_docs)]
 
 use fbint_macros_core::expression::Symbol;
-use fbint_macros_core::program::{OperationCount, Pass, passes};
+use fbint_macros_core::program::{Pass, passes};
 use fbint_macros_core::table::Id;
 use fbint_runtime::{FeedbackSystem, Integral, Operations};
-use fbint_tests::compiler::Declaration;
+use fbint_tests::compiler::{Declaration, counted};
 use fbint_tests::systems::{
     Bead, Chain4, Chain8, Chain16, Chain32, DoublePendulum, EulerTop, FourBar, FreeRigidBody, Functions,
     GearedPendulum, HeavyTop, Indefinite, Kepler, MixedPendulum, Oscillator, PerturbedKepler, PlanarPendulum,
@@ -163,12 +163,6 @@ fn passes_of<S: FeedbackSystem>() -> String {
     assert_eq!(emitted, Some(S::FEEDBACK_FIELD_OPERATIONS), "{}", S::NAME);
     let lines: Vec<String> = passes.iter().map(line).collect();
     format!("{}\n{}", S::NAME, lines.join("\n"))
-}
-
-/// The compiler's count as the runtime's.
-fn counted(count: &OperationCount) -> Operations {
-    let OperationCount { additions, multiplications, fused, divisions, functions } = *count;
-    Operations { additions, multiplications, fused, divisions, functions }
 }
 
 /// What Symbolica's own evaluator makes of the same field, untouched, is 112.

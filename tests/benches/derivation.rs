@@ -3,12 +3,14 @@
 //!
 //! `cargo bench -p fbint-tests --profile dev --bench derivation` prints it: the whole of `#[feedback_system]`, from tokens to
 //! tokens. The process starts itself again for each model. The derivation is then read from the text that is kept of it, and checked.
+//! The operations of the field are printed, too.
 #![allow(missing_docs)]
 
 use std::time::Instant;
 
 use fbint_macros_core::prepared::{contradiction, read};
-use fbint_tests::compiler::{Declaration, open_chain};
+use fbint_macros_core::program::VECTOR_FIELD;
+use fbint_tests::compiler::{Declaration, counted, open_chain};
 
 fn main() {
     let open_chains = [2, 4, 8].map(|links| Declaration::one(&open_chain(links))).to_vec();
@@ -38,6 +40,7 @@ fn seconds(declaration: &Declaration) -> String {
     let warm = start.elapsed().as_secs_f64();
     let file = declaration.kept();
     let problem = declaration.elaborate().problem;
+    let operations = counted(&declaration.compile().programs[&VECTOR_FIELD].operations());
     let start = Instant::now();
     let prepared = read(&file, &problem).expect("a derivation");
     let read = start.elapsed().as_secs_f64();
@@ -46,6 +49,7 @@ fn seconds(declaration: &Declaration) -> String {
     let checked = start.elapsed().as_secs_f64();
     let size = file.len() as f64 / 1e3;
     format!(
-        "{cold:6.3} s cold, {warm:6.3} s a second time; {size:5.1} kB read in {read:.4} s, checked in {checked:.4} s"
+        "{cold:6.3} s cold, {warm:6.3} s a second time; {size:5.1} kB read in {read:.4} s, checked in {checked:.4} s; \
+         field {operations}"
     )
 }
