@@ -28,8 +28,8 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
     /// # Errors
     ///
     /// If a parameter or an entry of the start is not finite, if the start is off the constraint set, or if a gain, or the time
-    /// or rate in its place, is not positive, or if a relaxation cannot tell constraints of a given field apart. A constraint g counts as satisfied where |g| <= 1e-8 (1 + sum_j |dg/dx_j| |x_j|),
-    /// which is what a start given to eight digits achieves.
+    /// or rate in its place, is not positive, or if a relaxation cannot tell constraints of a given field apart. A constraint g
+    /// counts as satisfied where |g| <= 1e-8 (1 + sum_j |dg/dx_j| |x_j|), which is what a start given to eight digits achieves.
     pub fn new(system: &S, start: &Vector<S>, gains: Gains<K>) -> Result<Self, Error> {
         let integrals = check_start(system, start)?;
         gains.0.check()?;
