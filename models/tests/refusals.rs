@@ -41,7 +41,10 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--guess", "q[3]=0"], &["unknown entry of the state `q[3]`", "did you mean"]),
         (&["-p", "m=0"], &["at the start, perhaps because of `m` = 0.0"]),
         (&["--checkpoint-every", "-1", "--checkpoint", "c"], &["--checkpoint-every", "-1", "0 or more"]),
-        (&["--method", "leapfrog"], &["'leapfrog'", "euler, midpoint, heun, rk4, dormand-prince, dop853"]),
+        (
+            &["--method", "leapfrog"],
+            &["'leapfrog'", "euler, midpoint, heun, rk4, discrete-hamel, dormand-prince, dop853"],
+        ),
         (&["--method", "dop853", "--step", "0.1"], &["DOP853", "--rtol", "--step"]),
         (&["--method", "heun", "--rtol", "1e-6"], &["Heun", "--step", "instead of --rtol"]),
         (&["--atol", "1e-6"], &["RK4", "--step", "instead of --atol"]),
