@@ -263,7 +263,9 @@ pub fn run(
         let of = |value: Value| values[value.index()];
         let value = match *instruction {
             Instruction::Constant(bits) => f64::from_bits(bits),
-            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => input(symbol.place()),
+            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol)) => {
+                input(symbol.place())
+            }
             Instruction::Input(Input::Prepared(index)) => prepared[index],
             Instruction::Input(Input::Variance(state)) => variance(state.place()),
             Instruction::Input(Input::Noise(_)) => NOISE,

@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::extremes::Extremes;
 use crate::linear::{Orthonormal, dot, filled, largest, sum};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector, clock};
 
 const TOLERANCE: f64 = 1e-8;
 /// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
@@ -72,9 +72,9 @@ pub struct ConsistentStart<'a, S: FeedbackSystem> {
 }
 
 impl<'a, S: FeedbackSystem> ConsistentStart<'a, S> {
-    /// A search in which every entry of the state may change.
+    /// A search in which every entry of the state but the time may change.
     pub fn new(system: &'a S) -> Self {
-        Self { system, held: Entries::from_fn(|_| false) }
+        Self { system, held: Entries::from_fn(|i| clock::<S>() == Some(i)) }
     }
 
     /// Keeps entries at their guess: `a[0]` is one entry, `a` all of a vector or matrix.
@@ -261,7 +261,8 @@ fn way_back<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> (Vec
 /// What the others imply is not refused, nor what they imply on the constraint set alone, such as det R = 1 where R^T R = 1:
 /// gradients are compared there.
 pub(crate) fn check_distinct<S: FeedbackSystem>(system: &S, start: &Vector<S>, is_any: bool) -> Result<(), Error> {
-    if S::STATE.iter().any(|entry| entry.role != StateRole::Variable) {
+    let is_given = |role| matches!(role, StateRole::Variable | StateRole::Time | StateRole::Work);
+    if !S::STATE.iter().all(|entry| is_given(entry.role)) {
         return Ok(());
     }
     let system = system.prepare();

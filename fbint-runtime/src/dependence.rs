@@ -116,13 +116,13 @@ impl<S: FeedbackSystem> ConstraintMatrix<S> {
         let df = system.integrals_jacobian(x);
         let conjugates = S::STATE.iter().enumerate().filter_map(|(q, entry)| match entry.role {
             StateRole::Coordinate { momentum } => Some((q, momentum)),
-            StateRole::Momentum { .. } | StateRole::Position | StateRole::Velocity | StateRole::Variable => None,
+            _ => None,
         });
         if has_rows_of_velocities::<S>() {
             // What is linear in velocities has its row A as gradient by velocities, or A H_pp as that by momenta.
             let columns = S::STATE.iter().enumerate().filter_map(|(column, entry)| match entry.role {
                 StateRole::Velocity | StateRole::Momentum { .. } => Some(column),
-                StateRole::Coordinate { .. } | StateRole::Position | StateRole::Variable => None,
+                _ => None,
             });
             let rows = S::INTEGRALS.iter().enumerate().filter_map(|(i, integral)| match integral.kind {
                 IntegralKind::HolonomicConstraint { rate } => Some((i, rate)),

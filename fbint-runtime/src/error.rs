@@ -6,9 +6,11 @@
 use core::fmt;
 
 use crate::dependence::Dependence;
+#[cfg(feature = "std")]
+use crate::driver::Driver;
 use crate::extremes::Extremes;
 #[cfg(feature = "std")]
-use crate::failure::Failure;
+use crate::failure::{Cause, Failure};
 use crate::system::StateEntry;
 
 /// Why a field, a start or a run was refused.
@@ -199,6 +201,56 @@ pub enum Error {
         /// The end.
         until: f64,
     },
+    /// The times of a table of inputs do not increase, or there is none.
+    #[cfg(feature = "std")]
+    #[error("{}", HeldTimes(.index, .time, .before))]
+    HeldTimes {
+        /// The index of the time that is out of order; that of the end comes last.
+        index: usize,
+        /// The time.
+        time: f64,
+        /// The time before it, if there is one.
+        before: Option<f64>,
+    },
+    /// A run goes beyond the times at which its inputs are known.
+    #[cfg(feature = "std")]
+    #[error(
+        "the inputs are given from t = {first:?} to t = {last:?}, and the run goes from t = {from:?} to t = {until:?}: give inputs \
+         for all of it, or end with them"
+    )]
+    InputRange {
+        /// The first time at which the inputs are known.
+        first: f64,
+        /// The last time at which the inputs are known.
+        last: f64,
+        /// The time at the start of the run.
+        from: f64,
+        /// The time at the end of the run.
+        until: f64,
+    },
+    /// The start has another time than that at which the run begins.
+    #[cfg(feature = "std")]
+    #[error("the start has `{name}` = {time:?}, and the run begins at t = {from:?}: both must be the same")]
+    OtherTime {
+        /// The name of the time in the state.
+        name: &'static str,
+        /// The time in the state.
+        time: f64,
+        /// The time at the start of the run.
+        from: f64,
+    },
+    /// The inputs jump within a step of a fixed size.
+    #[cfg(feature = "std")]
+    #[error(
+        "the inputs jump at t = {time:?}, within a step of h = {h:?}: take a step of which the times of the table are multiples, or a \
+         method with error control"
+    )]
+    JumpWithinStep {
+        /// When the inputs jump.
+        time: f64,
+        /// The step.
+        h: f64,
+    },
     /// A time at which a sample is asked for that cannot be.
     #[cfg(feature = "std")]
     #[error("the list of times to sample has {time:?} at index {index}: {reason}")]
@@ -226,6 +278,17 @@ pub enum Error {
 }
 
 #[cfg(feature = "std")]
+impl Error {
+    /// The error with an input as its cause, if one was not a finite number in the step that failed.
+    pub(crate) fn blaming(self, driver: Option<&dyn Driver>) -> Self {
+        match (self, driver.and_then(Driver::undefined)) {
+            (Self::Failed(failure), Some(input)) => Failure { cause: Cause::Input(input), ..*failure }.into(),
+            (other, _) => other,
+        }
+    }
+}
+
+#[cfg(feature = "std")]
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Self {
         Self::Failed(Box::new(failure))
@@ -241,6 +304,27 @@ impl fmt::Debug for Error {
 
 pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() { Ok(value) } else { Err(Error::Setting { what, value }) }
+}
+
+/// What is wrong with the times of a table.
+#[cfg(feature = "std")]
+struct HeldTimes<'a>(&'a usize, &'a f64, &'a Option<f64>);
+
+#[cfg(feature = "std")]
+impl fmt::Display for HeldTimes<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(index, time, before) = self;
+        match before {
+            Some(before) => write!(
+                out,
+                "the table of inputs has the time {time:?} at index {index} after {before:?}: times must be finite and increase, and \
+                 the end of the table comes after all of them"
+            ),
+            None => {
+                write!(out, "the table of inputs is empty: give at least one input with the time from which it holds")
+            }
+        }
+    }
 }
 
 /// Names in a row: `a`, `b`, `c`.

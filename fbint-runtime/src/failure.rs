@@ -4,6 +4,8 @@ use core::fmt;
 
 #[cfg(feature = "std")]
 use crate::dependence::Dependence;
+#[cfg(feature = "std")]
+use crate::driver::UndefinedInput;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
 use crate::extremes::Extremes;
@@ -46,6 +48,9 @@ pub enum Cause {
         /// The entry of the state that is not finite beyond, or whose rate is not.
         entry: Option<&'static str>,
     },
+    /// An input is not a finite number.
+    #[error("the input `{}` is {:?} at t = {:?}: inputs must be finite numbers at all times of the run", .0.name, .0.value, .0.time)]
+    Input(UndefinedInput),
     /// The projection after the step moved the state by far more than the step erred.
     #[error("moves `{entry}` by {distance:.1e}, {per_error:.1e} times the error of the step")]
     Projection {
@@ -120,7 +125,7 @@ impl fmt::Display for Failure {
         let Self { cause, time, last_time, .. } = self;
         let (suspected, last) = (Suspected(self), Assigned(self.entries, &self.last_state));
         match cause {
-            Cause::Step { .. } => {
+            Cause::Step { .. } | Cause::Input(_) => {
                 return write!(out, "the run stopped at t = {time:?}, where {last}: {cause}{suspected}");
             }
             Cause::Projection { .. } => write!(

@@ -6,12 +6,14 @@
 use derive_where::derive_where;
 
 use crate::consistent_start::{check_distinct, check_start};
+use crate::driver::TakesInput;
 use crate::error::Error;
 use crate::field::Field;
 use crate::gains::Gains;
 use crate::policy::{ConstantGain, GainPolicy, Targets};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::sealed::Sealed;
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
 use crate::tableau::{EULER, RK4};
 
 /// The feedback field of the system `S` with gains of the kind `K`, in numbers of type `T`, ready to be integrated.
@@ -97,6 +99,15 @@ where
     }
 }
 
+impl<S: FeedbackSystem, K: GainPolicy<S>> Sealed for Feedback<S, K> {}
+
+impl<S: DrivenSystem, K: GainPolicy<S>> TakesInput<S> for Feedback<S, K> {
+    #[inline]
+    fn with_input(&self, input: S::Inputs<f64>) -> Self {
+        Self { system: S::with_input(self.system, input), ..*self }
+    }
+}
+
 impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K, T> {
     type Vector = Vector<S, T>;
 
@@ -111,5 +122,9 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
     /// at 2 for methods of order 1 and 2 with as many stages and at 2.785 for the classical one of order 4.
     fn decay_rate(&self, x: &Vector<S, T>) -> T {
         K::decay_rate(&self.gain, &self.system, x)
+    }
+
+    fn clock(&self) -> Option<usize> {
+        clock::<S>()
     }
 }

@@ -5,9 +5,11 @@
 
 use derive_where::derive_where;
 
+use crate::driver::{Driver, TakesInput};
 use crate::entries::Entries;
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, PreparedSystem, Vector};
+use crate::sealed::Sealed;
+use crate::system::{DrivenSystem, FeedbackSystem, PreparedSystem, Vector, clock};
 
 /// An autonomous ordinary differential equation x' = f(x) on R^N, in numbers of type `T`.
 pub trait Field<T: Scalar = f64> {
@@ -21,6 +23,16 @@ pub trait Field<T: Scalar = f64> {
     /// there is no feedback.
     fn decay_rate(&self, _x: &Self::Vector) -> T {
         T::from_f64(0.0)
+    }
+
+    /// The index of the entry of the state that is the time, if there is one: integrators set it to the time they reach.
+    fn clock(&self) -> Option<usize> {
+        None
+    }
+
+    /// What gives inputs to the field, if it takes any.
+    fn driver(&self) -> Option<&dyn Driver> {
+        None
     }
 }
 
@@ -36,6 +48,14 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
     fn decay_rate(&self, x: &F::Vector) -> T {
         (**self).decay_rate(x)
     }
+
+    fn clock(&self) -> Option<usize> {
+        (**self).clock()
+    }
+
+    fn driver(&self) -> Option<&dyn Driver> {
+        (**self).driver()
+    }
 }
 
 /// The vector field X of the system `S`, without feedback.
@@ -46,6 +66,15 @@ impl<S: FeedbackSystem> PlainField<S> {
     /// X of `system`.
     pub fn new(system: &S) -> Self {
         Self(system.prepare())
+    }
+}
+
+impl<S: FeedbackSystem> Sealed for PlainField<S> {}
+
+impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
+    #[inline]
+    fn with_input(&self, input: S::Inputs<f64>) -> Self {
+        Self(S::with_input(self.0, input))
     }
 }
 
@@ -63,5 +92,9 @@ impl<S: FeedbackSystem, T: Scalar> Field<T> for PlainField<S, T> {
     #[inline(always)]
     fn value(&self, x: &Vector<S, T>) -> Vector<S, T> {
         self.0.vector_field(x)
+    }
+
+    fn clock(&self) -> Option<usize> {
+        clock::<S>()
     }
 }

@@ -164,7 +164,7 @@ struct Mechanics<S: FeedbackSystem> {
 fn conjugates<S: FeedbackSystem>() -> impl Iterator<Item = [usize; 2]> + Clone {
     S::STATE.iter().enumerate().filter_map(|(i, entry)| match entry.role {
         StateRole::Coordinate { momentum } => Some([i, momentum]),
-        StateRole::Momentum { .. } | StateRole::Position | StateRole::Velocity | StateRole::Variable => None,
+        _ => None,
     })
 }
 

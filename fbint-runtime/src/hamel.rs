@@ -76,6 +76,9 @@ pub(crate) fn refusal<S: FeedbackSystem>() -> Option<&'static str> {
     if !S::STATE.iter().any(|entry| entry.role == StateRole::Velocity) {
         return Some("it is not declared by `velocities` and a `lagrangian`");
     }
+    if S::STATE.iter().any(|entry| entry.role == StateRole::Work) {
+        return Some("it is driven, and this method takes neither forces nor the time; choose a Runge-Kutta method");
+    }
     S::INTEGRALS.iter().find_map(|integral| match integral.kind {
         IntegralKind::HolonomicConstraint { .. } => Some(
             "it has constraints that reactions hold; choose velocities that keep to them, and put the others to zero by \

@@ -66,6 +66,8 @@ pub struct Integrator<'f, F: Field, const STAGES: usize> {
     #[derive_where(skip)]
     stages: [F::Vector; STAGES],
     knows_derivative: bool,
+    /// When a step has to end at the latest, because inputs of the field jump.
+    jump: f64,
     /// The error of the last step, as the method estimates it.
     error: F::Vector,
     /// The size of the next step, unless none was made yet.
@@ -106,6 +108,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
             previous_state: start,
             stages: [filled(0.0); STAGES],
             knows_derivative: false,
+            jump: f64::INFINITY,
             error: filled(0.0),
             size: None,
             last_log_error: LEAST_LOG_ERROR,
@@ -251,6 +254,8 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         if remaining == 0.0 {
             return Ok(());
         }
+        let until = self.before_jump(until);
+        let remaining = (until - self.time).abs();
         let direction = (until - self.time).signum();
         // The first stage is f(state): of the step before, or for a first size, or else left to the first attempt.
         let mut first = 0;
@@ -292,6 +297,14 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
             proposed = size * Self::PAIR.control.shrinkage(error);
             first = 1;
         }
+    }
+
+    /// Where a step towards `until` ends at the latest. Beyond a jump of the inputs, what is known of the field holds no more.
+    fn before_jump(&mut self, until: f64) -> f64 {
+        let Some(driver) = self.field.driver() else { return until };
+        self.knows_derivative &= self.time < self.jump;
+        self.jump = driver.hold(self.time);
+        if self.time < until { until.min(self.jump) } else { until }
     }
 
     /// The last step as a polynomial in time, which is of order 4 for Dormand and Prince 5(4) and 7 for DOP853.
@@ -408,6 +421,9 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     fn accept(&mut self, time: f64, state: F::Vector) {
         (self.previous_time, self.previous_state) = (self.time, self.state);
         (self.time, self.state) = (time, state);
+        if let Some(clock) = self.field.clock() {
+            self.state[clock] = time;
+        }
         self.knows_derivative = matches!(Self::PAIR.error, ErrorEstimate::Embedded(_));
         self.steps += 1;
     }
@@ -418,7 +434,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         Resumption {
             time: self.time,
             state: self.state,
-            derivative: self.knows_derivative.then(|| self.stages[Self::PAIR.last()]),
+            derivative: (self.knows_derivative && self.time < self.jump).then(|| self.stages[Self::PAIR.last()]),
             size: self.size,
             last_log_error: self.last_log_error,
             steps: self.steps,
@@ -434,6 +450,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         (self.previous_time, self.previous_state) = (from.time, from.state);
         self.knows_derivative = from.derivative.is_some();
         self.stages[Self::PAIR.last()] = from.derivative.unwrap_or(filled(0.0));
+        self.jump = f64::INFINITY;
         (self.size, self.last_log_error) = (from.size, from.last_log_error);
         (self.steps, self.rejected, self.evaluations) = (from.steps, from.rejected, from.evaluations);
     }

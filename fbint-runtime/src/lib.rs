@@ -80,6 +80,7 @@ mod dependence;
 mod differential_equations;
 #[cfg(feature = "std")]
 mod drift;
+mod driver;
 #[cfg(feature = "ensemble")]
 mod ensemble;
 mod entries;
@@ -115,6 +116,9 @@ pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
 #[cfg(feature = "std")]
 pub use drift::{Drift, IntegralDrift};
+#[cfg(feature = "std")]
+pub use driver::Held;
+pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
 #[cfg(feature = "ensemble")]
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 pub use entries::{Entries, Entry};
@@ -141,8 +145,8 @@ pub use scalar::Scalar;
 #[cfg(feature = "std")]
 pub use simulation::{LargestProjection, Moment, Run, Sample, Simulation, Snapshot};
 pub use system::{
-    Conservation, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals, KineticEnergy, Operations,
-    PreparedSystem, StateEntry, StateRole, Vector,
+    Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
+    KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
 };
 pub use tolerance::Tolerance;
 

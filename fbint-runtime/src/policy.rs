@@ -22,7 +22,7 @@ use crate::linear::{dot, filled, times, times_transposed};
 use crate::projection::LEAST_NOISE;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector, movable};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
 const POWER_ITERATIONS: usize = 24;
@@ -248,8 +248,8 @@ impl<S: FeedbackSystem> GainPolicy<S> for Relaxation {
             let changes = targets.changes(&integrals);
             Integrals::<S, T>::from_fn(|i| rate * changes[i])
         };
-        let (ones, noise) = (filled(T::from_f64(1.0)), filled(T::from_f64(LEAST_NOISE)));
-        let feedback = system.projection(x, &ones, &noise, &Weigh(weigh));
+        let (variances, noise) = (movable::<S, T>(), filled(T::from_f64(LEAST_NOISE)));
+        let feedback = system.projection(x, &variances, &noise, &Weigh(weigh));
         let field = system.vector_field(x);
         Entries::from_fn(|i| field[i] - feedback[i])
     }

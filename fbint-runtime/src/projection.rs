@@ -211,6 +211,12 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         [self.variances.as_ref(), self.derivative.as_ref()]
     }
 
+    /// Forgets f where the last step ended: the next step begins with another field.
+    #[cfg(feature = "std")]
+    pub(crate) fn forget_derivative(&mut self) {
+        self.derivative = None;
+    }
+
     #[cfg(feature = "std")]
     pub(crate) fn remember(&mut self, [variances, derivative]: [Option<Vector<S, T>>; 2]) {
         (self.variances, self.derivative) = (variances, derivative);

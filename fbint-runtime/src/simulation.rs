@@ -29,6 +29,7 @@ pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
+use crate::driver::{Driven, Driver, Signal, TakesInput};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::feedback::Feedback;
@@ -36,11 +37,21 @@ use crate::field::{Field, PlainField};
 use crate::gains::Gains;
 use crate::geometric::OneStep;
 use crate::integrator::{Integrator, MAX_STEPS};
-use crate::linear::filled;
 use crate::method::{ErrorControl, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::Projection;
-use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::sealed::Sealed;
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector, clock, movable};
+
+/// A field that other gains may replace: one without inputs, which they would forget.
+#[diagnostic::on_unimplemented(
+    message = "gains are chosen before the inputs are given",
+    note = "call `gains(..)` or `without_feedback()` first, then `input(..)`"
+)]
+pub trait Replaceable: Sealed {}
+
+impl<S: FeedbackSystem> Replaceable for PlainField<S> {}
+impl<S: FeedbackSystem, K: GainPolicy<S>> Replaceable for Feedback<S, K> {}
 
 /// Builder for one integration run of the system `S` along a field `F`.
 pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
@@ -81,7 +92,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
         let targets = check_start(system, &start)?;
         Ok(Self {
             system,
-            time: 0.0,
+            time: clock::<S>().map_or(0.0, |index| start[index]),
             start,
             targets,
             field: Ok(PlainField::new(system)),
@@ -97,7 +108,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
     }
 }
 
-impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
+impl<'a, S: FeedbackSystem, F: Replaceable> Simulation<'a, S, F> {
     /// Integrates the feedback field with these gains, without a projection unless one was chosen. Gains that are not positive are
     /// reported by [`run`](Self::run).
     pub fn gains<K: GainPolicy<S>>(self, gains: Gains<K>) -> Simulation<'a, S, Feedback<S, K>> {
@@ -110,13 +121,16 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         let field = Ok(PlainField::new(self.system));
         self.with_field(field)
     }
+}
 
+impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// Projects the state onto all integrals after each step, whatever the method, with feedback or without.
     pub fn projected(self, projection: Projection) -> Self {
         Self { projection: Some(projection), is_projection_chosen: true, ..self }
     }
 
-    /// The time at the start. The default is 0.
+    /// The time at the start. The default is 0, or the time in the start's state where it is part of the state; then it has to be this
+    /// time.
     pub fn from_time(mut self, time: f64) -> Self {
         self.time = time;
         self
@@ -252,6 +266,43 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         self.map_field(|field| field.map(|field| Box::new(field) as Box<dyn Field<Vector = Vector<S>>>))
     }
 
+    /// Gives the inputs by a function of time and state, or by a [`Held`](crate::Held) table. Without this, they are 0. Gains are chosen
+    /// before.
+    ///
+    /// ```
+    /// # use fbint_runtime::{Held, Method, Simulation, feedback_system};
+    /// # /// A mass on rails with a motor.
+    /// # #[feedback_system(
+    /// #     coordinates(x),
+    /// #     momenta(p),
+    /// #     hamiltonian = p.powi(2) / (2 * m),
+    /// #     input(thrust),
+    /// #     force(p = thrust),
+    /// # )]
+    /// # pub struct Trolley { pub m: f64 }
+    /// let trolley = Trolley { m: 2.0 };
+    /// let start = TrolleyState { x: 1.0, p: 0.0, time: 0.0, work: 0.0 };
+    /// let method = Method::Dop853 { rtol: 1e-10, atol: 1e-10 };
+    ///
+    /// // A controller that pulls the trolley to x = 0, and its own losses.
+    /// let controller = |_: f64, state: &TrolleyState| TrolleyInput { thrust: -2.0 * state.x - 3.0 * state.p };
+    /// let run = Simulation::new(&trolley, start)?.input(controller).run(method, 20.0)?;
+    /// assert!(run.state().x.abs() < 1e-4);
+    ///
+    /// // Half a second of thrust in one direction, and half a second in the other.
+    /// let table = Held::new([(0.0, TrolleyInput { thrust: 1.0 }), (0.5, TrolleyInput { thrust: -1.0 })], 1.0)?;
+    /// let run = Simulation::new(&trolley, start)?.input(table).run(method, 1.0)?;
+    /// assert!((run.state().x - 1.125).abs() < 1e-12 && run.state().p.abs() < 1e-12);
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
+    pub fn input<I: Signal<S>>(self, signal: I) -> Simulation<'a, S, Driven<S, F, I>>
+    where
+        S: DrivenSystem,
+        F: TakesInput<S>,
+    {
+        self.map_field(|field| field.map(|field| Driven::new(field, signal)))
+    }
+
     /// Runs the simulation with a method until a time, which must be later than the time at the start.
     ///
     /// # Errors
@@ -259,7 +310,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// If the gains, the method, the end, the interval or the times of samples are out of range; if the system does not have the
     /// structure that the method needs ([`Error::NotApplicable`]); if states are projected, and constraints of a field that is given are
     /// too nearly dependent at the start for that; if no further step can be made, see
-    /// [`Integrator::step`]; if the snapshot to resume from is of another run; or if the solution blows up: its state is no
+    /// [`Integrator::step`]; if inputs are not known during all of the run, jump within a step of a fixed size, or are not finite; if the
+    /// snapshot to resume from is of another run; or if the solution blows up: its state is no
     /// longer finite, or an integral is too far from its target.
     ///
     /// The size of an integral in a state is 1 + |target| + sum_j |dF/dx_j| |x_j|. A constraint may change by ten times its size
@@ -273,11 +325,12 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let field = self.field?;
         let (time, start, samples) = (self.time, self.start, self.samples);
         let span = Span::new(time, until)?;
+        check_driving::<S>(field.driver(), &start, span)?;
         let control = StepControl { time, scales: self.scales, max_steps: self.max_steps };
         let is_hamel = matches!(method, Method::DiscreteHamel { .. });
         let projection = self.projection.filter(|_| !is_hamel || self.is_projection_chosen);
         let course = Course::new(self.system, time, start, self.targets, projection, self.watch, self.from)?;
-        match method.stepping()? {
+        let run = match method.stepping()? {
             Stepping::Fixed { method, h } => {
                 let decay_rate = |x: &Vector<S>| field.decay_rate(x);
                 let interval_of_stability = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
@@ -299,6 +352,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                         },
                         evaluations: method.evaluations(),
                         carried: None,
+                        driver: field.driver(),
                     },
                 )
             }
@@ -314,7 +368,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
                 let integrator = control.set(Integrator::dop853(&field, start, tolerance))?;
                 course.with_error_control(integrator, span, samples.as_ref())
             }
-        }
+        };
+        run.map_err(|error| error.blaming(field.driver()))
     }
 
     /// Runs the simulation with these settings instead of those of the builder.
@@ -360,7 +415,7 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
                 // It estimates no error: every entry counts alike.
                 projected: &|projector, x, h| {
                     method.step(x, h);
-                    Ok(projector.project(&filled(1.0), x))
+                    Ok(projector.project(&movable::<S, f64>(), x))
                 },
                 between: &|x, h| {
                     method.step(x, h);
@@ -368,8 +423,21 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
                 },
                 evaluations: method.evaluations_per_step(),
                 carried: None,
+                driver: None,
             },
         )
+    }
+}
+
+/// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
+fn check_driving<S: FeedbackSystem>(driver: Option<&dyn Driver>, start: &Vector<S>, span: Span) -> Result<(), Error> {
+    let Span { from, until } = span;
+    if let Some(index) = clock::<S>().filter(|index| start[*index] != from) {
+        return Err(Error::OtherTime { name: S::STATE[index].name, time: start[index], from });
+    }
+    match driver.map(Driver::range) {
+        Some([first, last]) if from < first || until > last => Err(Error::InputRange { first, last, from, until }),
+        _ => Ok(()),
     }
 }
 

@@ -139,6 +139,48 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     }
 }
 
+/// 1 for each entry of the state that may be moved, and 0 for the time.
+pub(crate) fn movable<S: FeedbackSystem, T: Scalar>() -> Vector<S, T> {
+    Entries::from_fn(|i| T::from_f64(if clock::<S>() == Some(i) { 0.0 } else { 1.0 }))
+}
+
+/// A system with inputs: numbers, such as the torque of a motor, that are given from outside at every evaluation.
+///
+/// Implemented by `#[feedback_system]` where a declaration has `input(..)`, not by hand. A prepared system has its inputs, which are 0
+/// until others are given, so that each of its functions is evaluated with them. Forces and outputs depend on them; no integral does.
+///
+/// ```
+/// use fbint_runtime::{DrivenSystem, FeedbackSystem, PreparedSystem, feedback_system};
+///
+/// /// A mass on rails with a motor.
+/// #[feedback_system(
+///     coordinates(x),
+///     momenta(p),
+///     hamiltonian = p.powi(2) / (2 * m),
+///     input(thrust),
+///     force(p = thrust),
+/// )]
+/// pub struct Trolley { pub m: f64 }
+///
+/// let start = TrolleyState { x: 0.0, p: 1.0, time: 0.0, work: 0.0 };
+/// let trolley = Trolley::with_input(Trolley { m: 2.0 }.prepare(), TrolleyInput { thrust: 3.0 }.into());
+/// let rates = TrolleyState::from(trolley.vector_field(&start.into()));
+/// // The power is force times velocity.
+/// assert_eq!(rates, TrolleyState { x: 0.5, p: 3.0, time: 1.0, work: 1.5 });
+/// ```
+pub trait DrivenSystem: FeedbackSystem {
+    /// An array with an entry for each of [`INPUT_NAMES`](Self::INPUT_NAMES).
+    type Inputs<T: Entry>: Entries<T>;
+    /// The inputs with their declared names and shapes, e.g. `TrolleyInput { thrust }`.
+    type Input: Clone + fmt::Debug + From<Self::Inputs<f64>> + Into<Self::Inputs<f64>>;
+
+    /// A name for each input: `thrust`, `u[0]`.
+    const INPUT_NAMES: &'static [&'static str];
+
+    /// The prepared system with these inputs.
+    fn with_input<T: Scalar>(system: Self::Prepared<T>, input: Self::Inputs<T>) -> Self::Prepared<T>;
+}
+
 /// What the feedback adds to a system: F_target and K of CPV22 eq. (6), as the generated code calls them.
 pub trait FeedbackLaw<S: FeedbackSystem, T: Scalar> {
     /// y = K (F - F_target), from the integrals F.
@@ -184,6 +226,22 @@ pub enum StateRole {
     Velocity,
     /// An entry of a state of any other system.
     Variable,
+    /// The time, whose rate is 1. No projection and no feedback moves it.
+    Time,
+    /// The work that was done on a driven system. What is kept is the energy minus this.
+    Work,
+}
+
+/// The index of the time in the state of a system that has it there.
+pub(crate) const fn clock<S: FeedbackSystem>() -> Option<usize> {
+    let mut index = 0;
+    while index < S::STATE.len() {
+        if matches!(S::STATE[index].role, StateRole::Time) {
+            return Some(index);
+        }
+        index += 1;
+    }
+    None
 }
 
 /// An integral of a system.
@@ -217,7 +275,8 @@ pub enum IntegralKind {
     Constraint,
     /// A velocity constraint A(q) q' = 0 that a reaction holds. Its target is 0.
     VelocityConstraint,
-    /// The Hamiltonian, or the energy xi . dL/dxi - L of a Lagrangian system. Its target is its value at the start.
+    /// The Hamiltonian, or the energy xi . dL/dxi - L of a Lagrangian system; of a driven system minus the work that was done on it.
+    /// Its target is its value at the start.
     Energy,
     /// A declared first integral. Its target is its value at the start.
     Invariant,

@@ -1,7 +1,7 @@
 //! The state at the end of a run, and nothing else.
 
 use super::schedule::{Schedule, Span};
-use super::{Simulation, StepControl};
+use super::{Simulation, StepControl, check_driving};
 use crate::consistent_start::check_distinct;
 use crate::error::Error;
 use crate::extremes::Extremes;
@@ -12,7 +12,7 @@ use crate::integrator::Integrator;
 use crate::linear::filled;
 use crate::method::{ErrorControl, FixedStep, Settings, Stepping};
 use crate::projection::Projector;
-use crate::system::{FeedbackSystem, Vector};
+use crate::system::{FeedbackSystem, Vector, clock};
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
     /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
@@ -25,6 +25,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
         let field = self.field?;
         let Settings { method, from, until, projection, .. } = *settings;
         let span = Span::new(from, until)?;
+        check_driving::<S>(field.driver(), &self.start, span)?;
         let control = StepControl { time: from, scales: self.scales, max_steps: self.max_steps };
         if projection.is_some() {
             check_distinct(self.system, &self.start, true)?;
@@ -33,7 +34,7 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
         let extremes = Extremes::of(self.system);
         let end = match method.stepping()? {
             Stepping::Fixed { method, h } => {
-                follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)
+                follow_fixed_steps(&field, method, &Schedule::new(h, span, None)?, self.start, projector)?
             }
             Stepping::Hamel { h } => {
                 let schedule = Schedule::new(h, span, None)?;
@@ -59,8 +60,11 @@ fn follow_fixed_steps<S: FeedbackSystem>(
     schedule: &Schedule,
     mut x: Vector<S>,
     mut projector: Option<Projector<S>>,
-) -> Vector<S> {
+) -> Result<Vector<S>, Error> {
     for number in 1..=schedule.steps {
+        if schedule.hold(field.driver(), number - 1)? {
+            projector.iter_mut().for_each(Projector::forget_derivative);
+        }
         let h = schedule.step_size(number);
         match &mut projector {
             Some(projector) => {
@@ -68,8 +72,11 @@ fn follow_fixed_steps<S: FeedbackSystem>(
             }
             None => method.step(|x| field.value(x), &mut x, h),
         }
+        if let Some(index) = clock::<S>() {
+            x[index] = schedule.time(number);
+        }
     }
-    x
+    Ok(x)
 }
 
 /// The state after all steps of the discrete Hamel integrator.

@@ -9,6 +9,7 @@ use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Control, Moment, Snapshot};
 use crate::consistent_start::check_distinct;
+use crate::driver::Driver;
 use crate::error::Error;
 use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
@@ -16,7 +17,7 @@ use crate::hamel::Carried;
 use crate::integrator::{Integrator, Resumption};
 use crate::linear::from_slice;
 use crate::projection::{Projected, Projection, Projector};
-use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::system::{FeedbackSystem, Integrals, Vector, clock};
 
 /// A function that watches a run, and may interrupt it.
 pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
@@ -67,6 +68,18 @@ pub(super) struct Steps<'f, S: FeedbackSystem> {
     pub(super) evaluations: u64,
     /// What the discrete Hamel integrator carries from step to step.
     pub(super) carried: Option<&'f Cell<Carried<Vector<S>>>>,
+    /// What gives inputs to the field.
+    pub(super) driver: Option<&'f dyn Driver>,
+}
+
+/// How often inputs jump between two times.
+fn jumps_within(driver: &dyn Driver, from: f64, until: f64) -> u64 {
+    let mut time = from;
+    let jumps = core::iter::from_fn(|| {
+        time = driver.hold(time);
+        (time < until).then_some(())
+    });
+    jumps.count() as u64
 }
 
 impl<'a, S: FeedbackSystem> Course<'a, S> {
@@ -124,11 +137,21 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 let between = agenda.iter().flat_map(Agenda::past).filter(|time| !schedule.ends_step_at(*time)).count();
                 // The first projected step takes two evaluations more; see `Projector::step`.
                 let first = if self.projector.is_some() { 2 } else { 0 };
-                let evaluations = (number + between as u64) * steps.evaluations + first;
+                // And the first one after a jump of the inputs takes one more.
+                let jumps = steps.driver.filter(|_| self.projector.is_some());
+                let jumps = jumps.map_or(0, |driver| jumps_within(driver, schedule.span.from, schedule.time(number)));
+                let evaluations = (number + between as u64) * steps.evaluations + first + jumps;
                 return Ok(self.record.end(number, evaluations));
+            }
+            if schedule.hold(steps.driver, number)? {
+                self.projector.iter_mut().for_each(Projector::forget_derivative);
             }
             number += 1;
             let change = self.step(&schedule, number, &mut x, &steps)?;
+            if let Some(index) = clock::<S>() {
+                // Computed and not added up.
+                x[index] = schedule.time(number);
+            }
             // Before the step is recorded: the last good state is where it begins.
             let due = match &mut agenda {
                 Some(agenda) => self.states_due(agenda, &schedule, number, &x, &steps)?,

@@ -56,6 +56,7 @@ impl<S: FeedbackSystem> Course<'_, S> {
                 },
                 evaluations: 1,
                 carried: Some(&carried),
+                driver: None,
             },
         )
     }

@@ -1,5 +1,6 @@
 //! When steps of a fixed size end, and which of them are sampled.
 
+use crate::driver::Driver;
 use crate::error::{Error, positive};
 
 /// Maximum number of intervals of the trajectory by default; twice as many with error control.
@@ -103,6 +104,18 @@ impl Schedule {
     pub(crate) fn sample_times(&self) -> Vec<f64> {
         let steps = (0..self.steps).step_by(self.sampled as usize).chain([self.steps]);
         steps.map(|step| self.time(step)).collect()
+    }
+
+    /// Holds the inputs of the step after a number of steps. Whether they have jumped, so that what is known of the field holds no
+    /// more.
+    pub(super) fn hold(&self, driver: Option<&dyn Driver>, number: u64) -> Result<bool, Error> {
+        let Some(driver) = driver else { return Ok(false) };
+        let held = (number > 0).then(|| driver.hold(self.time(number - 1)));
+        let jump = driver.hold(self.time(number));
+        if jump < self.span.until && !self.ends_step_at(jump) {
+            return Err(Error::JumpWithinStep { time: jump, h: self.h });
+        }
+        Ok(held.is_some_and(|held| held != jump))
     }
 
     pub(super) fn is_watched(&self, step: u64) -> bool {

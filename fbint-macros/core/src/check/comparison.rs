@@ -85,7 +85,7 @@ impl<'a> Comparison<'a> {
             }
         }
         let agrees = match &self.declared.problem.dynamics {
-            Dynamics::Canonical { .. } if self.declared.problem.reactions.is_empty() => {
+            Dynamics::Canonical { .. } if !self.declared.problem.is_implicit() => {
                 matches!(self.derivation.structure, Structure::Canonical)
             }
             Dynamics::Poisson { .. } => matches!(self.derivation.structure, Structure::Matrix(_)),
@@ -194,7 +194,15 @@ impl<'a> Comparison<'a> {
         let expected: Vec<Option<Real>> = match (&self.declared.problem.dynamics, &self.declared.flow) {
             (Dynamics::Given { rates }, _) => rates.iter().map(|rate| self.evaluate(rate)).collect(),
             (_, Some(flow)) => {
-                states().map(|state| Some(flow.get(&state).cloned().unwrap_or_else(Real::zero))).collect()
+                let time = self.derivation.symbols.only(Role::Time);
+                let hamiltonian = self.declared.hamiltonian.as_ref();
+                let by_time = || hamiltonian?.gradient.get(&time?).cloned();
+                let rate = |state: Symbol| match self.derivation.symbols[state].role {
+                    Role::Time => Some(Real::from(1.0)),
+                    Role::Work => Some(by_time().unwrap_or_else(Real::zero)),
+                    _ => Some(flow.get(&state).cloned().unwrap_or_else(Real::zero)),
+                };
+                states().map(rate).collect()
             }
             (_, None) => Vec::new(),
         };

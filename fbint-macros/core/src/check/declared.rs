@@ -19,7 +19,7 @@ pub(super) struct Declared<'a> {
     /// The field, where it is implicit.
     pub(super) motion: Option<&'a Motion>,
     pub(super) hamiltonian: Option<Differentiated<Real>>,
-    /// J grad H
+    /// J grad H, without the rates of the time and the work.
     pub(super) flow: Option<Gradient>,
     /// F and DF, rates among them.
     pub(super) integrals: Table<IntegralId, Differentiated<Real>>,
@@ -31,9 +31,8 @@ impl<'a> Declared<'a> {
     /// Nothing where some of it is undefined.
     pub(super) fn at(problem: &'a Problem, motion: Option<&'a Motion>, point: &Point<'_>) -> Option<Self> {
         let at = at(problem, point);
-        let hamiltonian = problem.dynamics.hamiltonian();
-        let hamiltonian = match hamiltonian {
-            Some(hamiltonian) => Some(at.differentiate(hamiltonian)?),
+        let hamiltonian = match problem.energy_function() {
+            Some(hamiltonian) => Some(at.differentiate(&hamiltonian)?),
             None => None,
         };
         let matrix = match &problem.dynamics {
@@ -84,7 +83,7 @@ impl<'a> Declared<'a> {
                 (Dynamics::Canonical { .. }, Role::Momentum { coordinate }) => {
                     v.get(&coordinate).map(|entry| moved.insert(x, entry.negated()));
                 }
-                (Dynamics::Poisson { .. }, _) => {
+                (Dynamics::Poisson { .. }, Role::State) => {
                     let terms = symbols.states().zip(&self.matrix[x]);
                     for (entry, slope) in terms.filter_map(|(y, entry)| Some((entry, v.get(&y)?))) {
                         add(&mut moved, x, entry.times(slope));

@@ -37,7 +37,7 @@ pub enum Kind {
     Velocity,
     /// An invariant set g(x) = 0 that nothing has to hold: the field keeps it.
     InvariantSet,
-    /// H, or the energy xi . dL/dxi - L of a Lagrangian system.
+    /// H, or the energy xi . dL/dxi - L of a Lagrangian system; of a driven system minus the work that was done on it.
     Energy,
     /// A declared first integral.
     Invariant,

@@ -36,6 +36,8 @@ pub struct Problem {
     pub integrals: Table<IntegralId, Declared>,
     /// What holds the velocity constraints, in the order of the integrals.
     pub reactions: Vec<Reaction>,
+    /// Generalised forces, by the momenta or the velocities along which they act.
+    pub forces: Vec<(Symbol, Expression)>,
     /// Extra quantities, which may contain multipliers.
     pub outputs: Vec<Output>,
 }
@@ -44,6 +46,34 @@ impl Problem {
     /// The integrals that vanish on the constraint set.
     pub fn constraints(&self) -> Vec<IntegralId> {
         self.integrals.iter().filter(|(_, integral)| integral.kind.is_constraint()).map(|(id, _)| id).collect()
+    }
+
+    /// The energy, or the balance of energy and work; `None` where the field is given.
+    pub fn energy(&self) -> Option<IntegralId> {
+        self.integrals.iter().find(|(_, integral)| integral.kind == Kind::Energy).map(|(id, _)| id)
+    }
+
+    /// The function of the energy, where H is declared: of a driven system minus the work.
+    pub fn energy_function(&self) -> Option<Expression> {
+        let hamiltonian = self.dynamics.hamiltonian()?.clone();
+        Some(match self.symbols.only(Role::Work) {
+            Some(work) => hamiltonian - Expression::from(work),
+            None => hamiltonian,
+        })
+    }
+
+    /// Whether forces, inputs or the time change the energy, so that the state has the work that they do.
+    pub fn is_driven(&self) -> bool {
+        self.symbols.only(Role::Work).is_some()
+    }
+
+    /// Whether linear systems have to be solved for the field, beyond the brackets of constraints.
+    pub fn is_implicit(&self) -> bool {
+        match self.dynamics {
+            Dynamics::Lagrangian(_) => true,
+            Dynamics::Canonical { .. } => !self.reactions.is_empty() || self.is_driven(),
+            Dynamics::Poisson { .. } | Dynamics::Given { .. } => false,
+        }
     }
 
     /// Each holonomic constraint and its rate.
@@ -57,7 +87,8 @@ impl Problem {
 
     /// The derivation with these integrals, this field, and how H depends on the momenta; the rest is as declared.
     pub fn derivation(&self, integrals: Integrals, field: Field, kinetic_energy: KineticEnergy) -> Derivation {
-        let kinetic_energy = if self.reactions.is_empty() { kinetic_energy } else { KineticEnergy::General };
+        let is_free = self.reactions.is_empty() && !self.is_driven();
+        let kinetic_energy = if is_free { kinetic_energy } else { KineticEnergy::General };
         Derivation {
             name: self.name.clone(),
             symbols: self.symbols.clone(),

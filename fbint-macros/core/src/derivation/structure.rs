@@ -30,19 +30,20 @@ impl Structure {
     /// The bracket that a problem declares.
     pub fn of(problem: &Problem) -> Self {
         match &problem.dynamics {
-            Dynamics::Canonical { .. } if problem.reactions.is_empty() => Self::Canonical,
+            Dynamics::Canonical { .. } if !problem.is_implicit() => Self::Canonical,
             Dynamics::Poisson { matrix, .. } => Self::matrix(&problem.symbols, matrix),
             Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => Self::None,
         }
     }
 
-    /// The matrix with these rows, which have an entry for each entry of the state.
+    /// The matrix with these rows, which have an entry for each variable of the state. Those of the time and the work are empty.
     fn matrix(symbols: &Symbols, rows: &[Vec<Expression>]) -> Self {
         let row = |row: &Vec<Expression>| {
             let entries = symbols.states().zip(row).filter(|(_, entry)| !entry.is_zero());
             entries.map(|(symbol, entry)| (symbol, entry.clone())).collect()
         };
-        Self::Matrix(rows.iter().map(row).collect())
+        let mut rows = rows.iter().map(row);
+        Self::Matrix(symbols.over_states(|_| rows.next().unwrap_or_default()))
     }
 
     /// Whether there is a bracket.

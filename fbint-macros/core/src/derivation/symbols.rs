@@ -44,8 +44,14 @@ pub enum Role {
     },
     /// An entry of a state of any other system.
     State,
+    /// The time, an entry of the state of systems that depend on it.
+    Time,
+    /// The work that was done on a driven system, an entry of its state.
+    Work,
     /// An entry of a parameter.
     Parameter,
+    /// An entry of an input, whose value is given from outside at every evaluation.
+    Input,
     /// The entry of c that belongs to a constraint.
     Multiplier(IntegralId),
     /// What stands for the rate of a coordinate in a declaration.
@@ -75,12 +81,26 @@ pub enum Role {
 impl Role {
     /// Whether the symbol is an entry of the state.
     pub fn is_state(self) -> bool {
-        matches!(self, Self::Coordinate { .. } | Self::Momentum { .. } | Self::Position | Self::Velocity | Self::State)
+        matches!(
+            self,
+            Self::Coordinate { .. }
+                | Self::Momentum { .. }
+                | Self::Position
+                | Self::Velocity
+                | Self::State
+                | Self::Time
+                | Self::Work
+        )
+    }
+
+    /// Whether the symbol is an entry of a velocity, be it part of the state or put to zero.
+    pub fn is_velocity(self) -> bool {
+        matches!(self, Self::Velocity | Self::Vanishing { .. })
     }
 }
 
-/// All symbols of a model: the entries of the state in the order of the flat state, those of the parameters, and what is not an
-/// unknown: vanishing velocities, multipliers, auxiliary quantities.
+/// All symbols of a model: the entries of the state in the order of the flat state, those of the parameters and of the inputs, and
+/// what is not an unknown: vanishing velocities, multipliers, auxiliary quantities.
 pub type Symbols = Table<Symbol, SymbolInfo>;
 
 impl Id for Symbol {
@@ -114,14 +134,19 @@ impl Symbols {
         self.iter().filter(|(_, symbol)| symbol.role == Role::Parameter).map(|(id, _)| id)
     }
 
-    /// The symbols that have any value: the entries of the state and of the parameters.
+    /// The entries of the inputs in their order.
+    pub fn inputs(&self) -> impl Iterator<Item = Symbol> {
+        self.iter().filter(|(_, symbol)| symbol.role == Role::Input).map(|(id, _)| id)
+    }
+
+    /// The symbols that have any value: the entries of the state, of the parameters and of the inputs.
     pub fn unknowns(&self) -> impl Iterator<Item = Symbol> {
-        self.states().chain(self.parameters())
+        self.states().chain(self.parameters()).chain(self.inputs())
     }
 
     /// The symbol of a constraint's multiplier.
     pub fn multiplier(&self, constraint: IntegralId) -> Option<Symbol> {
-        self.iter().find(|(_, symbol)| symbol.role == Role::Multiplier(constraint)).map(|(id, _)| id)
+        self.only(Role::Multiplier(constraint))
     }
 
     /// The symbol with a role that only one symbol has.

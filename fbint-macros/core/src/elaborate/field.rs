@@ -1,4 +1,4 @@
-//! What makes the state change: a Hamiltonian with its bracket, a Lagrangian, or rates that are given.
+//! What makes the state change: a Hamiltonian with its bracket, a Lagrangian, or rates that are given; and forces.
 
 use syn::Expr;
 
@@ -7,13 +7,12 @@ use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::value::Value;
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::derivative;
-use crate::expression::Expression;
-use crate::syntax::{Declaration, Shape, System, plain};
+use crate::expression::{Expression, Symbol};
+use crate::syntax::{Declaration, Named, Shape, System, plain};
 
 /// The field of the declaration. Settles what `rate(..)` and `momentum(..)` stand for.
 pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dynamics> {
     let symbols = scope.symbols;
-    let dimension = symbols.dimension();
     let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));
     match declaration.system {
         System::Canonical => {
@@ -27,7 +26,8 @@ pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dyn
         }
         System::State => scope.settlement = Some(Settlement::default()),
     }
-    let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, dimension));
+    let variables = symbols.with(|role| role == Role::State).len();
+    let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, variables));
     let rates = rates(scope, declaration);
     match (matrix, hamiltonian) {
         (Some(matrix), Some(hamiltonian)) => Ok(Dynamics::Poisson { matrix: matrix?, hamiltonian: hamiltonian? }),
@@ -35,6 +35,36 @@ pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dyn
         // One without the other was reported by `syntax`.
         _ => Err(Poison),
     }
+}
+
+/// The entries of the forces by the momenta or velocities along which they act.
+pub(super) fn forces(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<(Symbol, Expression)>> {
+    let all: Vec<Outcome<Vec<(Symbol, Expression)>>> =
+        declaration.forces.iter().map(|named| force(scope, declaration, named)).collect();
+    Ok(all.into_iter().collect::<Outcome<Vec<_>>>()?.concat())
+}
+
+fn force(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<Vec<(Symbol, Expression)>> {
+    let value = scope.evaluate(&named.value)?;
+    let along = if declaration.system == System::Canonical { &declaration.momenta } else { &declaration.velocities };
+    // What acts along nothing was reported by `syntax`.
+    let variable = along.iter().find(|variable| plain(&variable.name) == plain(&named.name)).ok_or(Poison)?;
+    let expected = Value::shape_of(variable.shape);
+    if value.shape() != expected {
+        let name = &named.name;
+        let message = format!("the force along `{name}` is {}, and `{name}` is {expected}", value.shape());
+        return Err(scope.fail(&named.value, format!("{message}: they must have the same shape")));
+    }
+    let mut entries = Vec::new();
+    for (entry, force) in scope.resolve(&named.name)?.into_entries().into_iter().zip(value.into_entries()) {
+        let force = scope.settled(&force.expression)?;
+        if let Expression::Symbol(symbol) = entry.expression
+            && !force.is_zero()
+        {
+            entries.push((symbol, force));
+        }
+    }
+    Ok(entries)
 }
 
 /// The rate of a coordinate of a canonical system is dH/dp.
@@ -64,6 +94,7 @@ fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
         stands_for,
         "the Hamiltonian cannot contain `rate(..)`, which follows from it",
     )?;
+    scope.refuse_inputs(expression, &value, "the Hamiltonian")?;
     match value.as_scalar() {
         Some(energy) => Ok(energy.expression.clone()),
         None => Err(scope.fail(expression, format!("the Hamiltonian is a scalar, and this is {}", value.shape()))),
@@ -73,6 +104,7 @@ fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
 /// J, row by row.
 fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Outcome<Vec<Vec<Expression>>> {
     let value = scope.evaluate(expression)?;
+    scope.refuse_inputs(expression, &value, "the Poisson matrix")?;
     if !scope.state_is_certain() {
         return Err(Poison);
     }
@@ -98,6 +130,7 @@ fn rates(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<Expression
         let value = rate_of(plain(&variable.name)).ok_or(Poison)??;
         rates.extend(value.into_entries().into_iter().map(|entry| entry.expression));
     }
+    rates.extend(declaration.time.iter().map(|_| Expression::one()));
     Ok(rates)
 }
 

@@ -5,7 +5,6 @@ use proc_macro2::Span;
 
 use super::quantities::Quantity;
 use crate::derivation::{Declared, IntegralId, Kind};
-use crate::syntax::ENERGY;
 use crate::table::{Id, Table};
 
 /// What is declared to be kept, sorted by meaning.
@@ -14,7 +13,8 @@ pub(super) struct Kept<'a> {
     pub(super) constraints: Vec<(&'a Quantity, bool)>,
     pub(super) phase: Vec<&'a Quantity>,
     pub(super) velocity: Vec<&'a Quantity>,
-    pub(super) has_energy: bool,
+    /// The name of the energy, if there is one.
+    pub(super) energy: Option<&'static str>,
     pub(super) invariants: Vec<&'a Quantity>,
 }
 
@@ -43,8 +43,8 @@ impl Kept<'_> {
         }
         self.phase.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Phase));
         self.velocity.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Velocity));
-        if self.has_energy {
-            all.list(ENERGY, Kind::Energy, 1, Span::call_site());
+        if let Some(name) = self.energy {
+            all.list(name, Kind::Energy, 1, Span::call_site());
         }
         self.invariants.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Invariant));
         all

@@ -10,7 +10,7 @@ use super::quantities::Flattened;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::symbols::UnknownKind;
 use super::value::{Scalar, Value};
-use crate::derivation::{Declared, Dynamics, IntegralId, Kind, Lagrangian, Problem, Role, Symbols};
+use crate::derivation::{Declared, Dynamics, FrameBracket, IntegralId, Kind, Lagrangian, Problem, Role, Symbols};
 use crate::derivative;
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -164,7 +164,7 @@ impl Scope<'_> {
             return Err(Poison);
         }
         let symbols = self.symbols;
-        let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
+        let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
         let row = self.linear_form(&named.value, &settled, &is_velocity, form)?;
         Ok((self.without_vanishing(&settled), row.into_iter().collect()))
     }
@@ -190,6 +190,7 @@ pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinat
             is_momentum,
             "the Lagrangian cannot contain `momentum(..)`, which follows from it",
         )?;
+        scope.refuse_inputs(written, &value, "the Lagrangian")?;
         match value.as_scalar() {
             Some(scalar) => Ok(scalar.expression.clone()),
             None => Err(scope.fail(written, format!("the Lagrangian is a scalar, and this is {}", value.shape()))),
@@ -202,7 +203,7 @@ pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinat
         settlement.0.extend(symbols.only(Role::Rate { of: *coordinate }).map(|symbol| (symbol, rate.clone())));
     }
     let lagrangian = settlement.applied(&lagrangian);
-    let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
+    let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
     let written = declaration.lagrangian.as_ref().ok_or(Poison)?;
     let momenta = scope.gradient(written, &lagrangian, &is_velocity, "the Lagrangian")?;
     for (symbol, info) in symbols.iter() {
@@ -251,6 +252,10 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
     let stands_for = |role| matches!(role, Role::Rate { .. } | Role::Conjugate { .. });
     let message = "a rate cannot contain `rate(..)` or `momentum(..)`, which follow from it";
     scope.refuse_stand_ins(&named.value, &value, stands_for, message)?;
+    scope.refuse_inputs(&named.value, &value, &format!("the rate of `{name}`"))?;
+    let depends_on_time = |role| role == Role::Time;
+    let message = format!("the rate of `{name}` depends on the time: moving frames are not supported");
+    scope.refuse_stand_ins(&named.value, &value, depends_on_time, &message)?;
     let variable = declaration.coordinates.iter().find(|variable| plain(&variable.name) == name).ok_or(Poison)?;
     if scope.velocities().is_empty() {
         return Err(Poison);
@@ -261,7 +266,7 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
         return Err(scope.fail(&named.value, format!("{message}: they must have the same shape")));
     }
     let symbols = scope.symbols;
-    let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
+    let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
     let subject = format!("the rate of `{name}`");
     let form = LinearForm {
         subject: &subject,
@@ -280,11 +285,7 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
 }
 
 /// The brackets of the frame, or what is wrong with it.
-fn frame(
-    scope: &mut Scope,
-    declaration: &Declaration,
-    lagrangian: &Lagrangian,
-) -> Outcome<Vec<crate::derivation::FrameBracket>> {
+fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) -> Outcome<Vec<FrameBracket>> {
     let symbols = scope.symbols;
     let name = |symbol: &Symbol| format!("`{}`", symbols[*symbol].name);
     let misfit = match brackets(symbols, lagrangian) {

@@ -65,6 +65,7 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
     let dynamics = field::field(&mut scope, declaration);
+    let forces = field::forces(&mut scope, declaration);
     let constraint = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
     let constraints = flatten(&mut scope, &declaration.constraints, constraint, &symbols);
     let is_set = dynamics.as_ref().map(|dynamics| lagrangian::sets(&mut scope, dynamics, &constraints));
@@ -88,7 +89,7 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
             .collect(),
         phase: sound(&phase),
         velocity: sound(&velocity),
-        has_energy: declaration.dynamics.is_empty(),
+        energy: declaration.dynamics.is_empty().then(|| declaration.energy_name()),
         invariants: sound(&invariants),
     }
     .listed();
@@ -119,9 +120,16 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
         let mistaken = errors.len() > before || !understood;
         report_unused(declaration, used, mistaken, errors);
     }
-    let (Ok(dynamics), Ok(_), Ok(_), Ok(velocity), Ok(_), Ok(outputs), true) =
-        (dynamics, constraints, phase, velocity, join(invariants), join(outputs), understood && errors.is_empty())
-    else {
+    let (Ok(dynamics), Ok(forces), Ok(_), Ok(_), Ok(velocity), Ok(_), Ok(outputs), true) = (
+        dynamics,
+        forces,
+        constraints,
+        phase,
+        velocity,
+        join(invariants),
+        join(outputs),
+        understood && errors.is_empty(),
+    ) else {
         return None;
     };
     let output_spans = outputs.iter().map(|output| output.span).collect();
@@ -131,7 +139,7 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let reactions = integrals.iter().filter(|(_, integral)| integral.kind == derivation::Kind::Velocity).zip(&velocity);
     let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
     let reactions = reactions.collect();
-    let problem = Problem { name, symbols, dynamics, integrals, reactions, outputs };
+    let problem = Problem { name, symbols, dynamics, integrals, reactions, forces, outputs };
     lagrangian::check(declaration, &problem, &spans, errors);
     if !errors.is_empty() {
         return None;
@@ -232,6 +240,19 @@ fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken
             errors.push(q.span(), format_args!("nothing uses the coordinate `{q}` or its momentum `{p}`: remove both"));
         }
     }
+    for Variable { name, .. } in &declaration.inputs {
+        if !is_used(name) {
+            errors.push(
+                name.span(),
+                format_args!("nothing uses the input `{name}`: let a force depend on it, or remove it"),
+            );
+        }
+    }
+    for Variable { name, .. } in declaration.time.iter().filter(|_| declaration.inputs.is_empty()) {
+        if !is_used(name) {
+            errors.push(name.span(), format_args!("nothing depends on the time `{name}`: remove `time({name})`"));
+        }
+    }
     for Variable { name, .. } in &declaration.parameters {
         if !is_used(name) {
             errors.push(name.span(), format_args!("nothing uses the parameter `{name}`: remove the field"));
@@ -248,7 +269,8 @@ fn expressions(declaration: &Declaration) -> impl Iterator<Item = &Expr> {
     let quantities = declaration.constraints.iter().chain(&declaration.phase_constraints);
     let quantities = quantities.chain(&declaration.velocity_constraints).chain(&declaration.kinematics);
     let named = quantities.chain(&declaration.invariants).chain(&declaration.outputs);
-    let named = named.chain(&declaration.defines).chain(&declaration.dynamics).map(|named| &named.value);
+    let named = named.chain(&declaration.defines).chain(&declaration.dynamics).chain(&declaration.forces);
+    let named = named.map(|named| &named.value);
     let alone = declaration.hamiltonian.iter().chain(&declaration.lagrangian).chain(&declaration.poisson);
     alone.chain(named)
 }

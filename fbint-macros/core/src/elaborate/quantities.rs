@@ -101,6 +101,9 @@ fn member(
         Purpose::VelocityConstraint => scope.restricted(&named.value, Restriction::Rates)?,
         _ => scope.evaluate(&named.value)?,
     };
+    if kind != Purpose::Output {
+        scope.refuse_inputs(&named.value, &value, &format!("`{}`", named.name))?;
+    }
     let shape = value.shape();
     let vanishes = |symbol: &Symbol| matches!(scope.role(*symbol), Some(Role::Vanishing { .. }));
     let has_vanished = value.entries().iter().any(|entry| entry.expression.symbols().iter().any(vanishes));

@@ -14,7 +14,7 @@ use super::value::{Scalar, Value};
 use crate::derivation::{Role, Symbols};
 use crate::diagnostics::{Errors, nearest};
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{CLOCK, Declaration, ENERGY, Named, System, Variable, plain};
+use crate::syntax::{Declaration, Named, System, Variable, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -126,7 +126,12 @@ impl<'a> Scope<'a> {
         scope.variables(&declaration.momenta, &unknowns.momenta);
         scope.variables(&declaration.velocities, &unknowns.velocities);
         scope.variables(&declaration.states, &unknowns.states);
+        scope.variables(declaration.time.as_slice(), &unknowns.time);
         scope.variables(&declaration.parameters, &unknowns.parameters);
+        scope.variables(&declaration.inputs, &unknowns.inputs);
+        if let Some(work) = &declaration.work {
+            scope.declare(&work.name, Meaning::Quantity("the work that is done on the system, an entry of its state"));
+        }
         for (index, define) in declaration.defines.iter().enumerate() {
             scope.declare(&define.name, Meaning::Definition(index));
         }
@@ -149,7 +154,7 @@ impl<'a> Scope<'a> {
                 System::Lagrangian => "the integral of `lagrangian`",
                 System::Canonical | System::State => "the integral of `hamiltonian`",
             };
-            scope.names.entry(ENERGY.to_owned()).or_insert(Meaning::Quantity(meaning));
+            scope.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Quantity(meaning));
         }
         scope
     }
@@ -219,6 +224,15 @@ impl<'a> Scope<'a> {
         };
         let reactions: Vec<Symbol> = velocity.symbols.iter().map(reaction).collect::<Option<_>>()?;
         Some(Value::variable(velocity.shape, &reactions))
+    }
+
+    /// Reports an expression with an input where its rate would be needed.
+    pub(super) fn refuse_inputs(&mut self, written: &Expr, value: &Value, what: &str) -> Outcome<()> {
+        let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
+        let input = symbols.find(|symbol| self.role(*symbol) == Some(Role::Input));
+        let Some(input) = input else { return Ok(()) };
+        let message = format!("{what} contains the input `{}`, whose rate nobody knows", self.symbols[input].name);
+        Err(self.fail(written, format!("{message}: inputs act by a `force`, or by `dynamics`")))
     }
 
     /// Runs `body` while `index` has `value`.
@@ -409,7 +423,7 @@ impl<'a> Scope<'a> {
 fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
     let is_constant = name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
     match name {
-        "t" | "time" => Some(Cow::from(format!("a declaration does not depend on time by itself; {CLOCK}"))),
+        "t" | "time" => Some(Cow::from(format!("to let the model depend on the time, add `time({name})`"))),
         "E" | "TAU" => Some(Cow::from("write `1.exp()` or `2 * PI`: `PI` is the only constant that is known here")),
         _ if is_constant => Some(Cow::from(
             "the macro cannot see constants of the crate; make it a field of the struct, or write its number, \

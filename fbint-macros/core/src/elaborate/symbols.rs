@@ -43,7 +43,9 @@ pub(super) struct Unknowns {
     /// Of all velocities, also of those that are put to zero.
     pub(super) velocities: Vec<Unknown>,
     pub(super) states: Vec<Unknown>,
+    pub(super) time: Vec<Unknown>,
     pub(super) parameters: Vec<Unknown>,
+    pub(super) inputs: Vec<Unknown>,
 }
 
 impl Unknowns {
@@ -56,7 +58,10 @@ impl Unknowns {
             declaration.velocities.iter().cloned().partition(|velocity| declaration.vanishing_by(velocity).is_some());
         let mut free = unknowns.entries(&free, Role::Velocity).into_iter();
         unknowns.states = unknowns.entries(&declaration.states, Role::State);
+        unknowns.time = unknowns.entries(declaration.time.as_slice(), Role::Time);
+        unknowns.entries(declaration.work.as_slice(), Role::Work);
         unknowns.parameters = unknowns.entries(&declaration.parameters, Role::Parameter);
+        unknowns.inputs = unknowns.entries(&declaration.inputs, Role::Input);
         let mut vanishing = unknowns.entries(&vanishing, Role::Velocity).into_iter();
         let velocities =
             declaration.velocities.iter().filter_map(|velocity| match declaration.vanishing_by(velocity) {

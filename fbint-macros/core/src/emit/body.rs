@@ -31,12 +31,20 @@ pub(super) struct Writer<'a> {
     places: &'a Table<Symbol, Place>,
     /// Different names for the unknowns.
     names: Table<Symbol, Ident>,
-    /// The fields of the prepared model: the parameter's own name where one is passed on, else `c_0`, `c_1`, ...
+    /// The fields of the prepared model that depend on parameters: the parameter's own name where one is passed on, else `c_0`,
+    /// `c_1`, ...
     prepared: Vec<Ident>,
+    /// The fields of the prepared model that have the inputs.
+    inputs: Vec<Ident>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(runtime: &'a syn::Path, places: &'a Table<Symbol, Place>, prepare: &Program) -> Self {
+    pub(super) fn new(
+        runtime: &'a syn::Path,
+        places: &'a Table<Symbol, Place>,
+        inputs: impl Iterator<Item = Symbol>,
+        prepare: &Program,
+    ) -> Self {
         let mut taken: BTreeSet<String> =
             ["x", "law", "rows", "variances", "noise"].into_iter().map(str::to_owned).collect();
         let names = places.map(|place| free_name(variable_name(place), &mut taken));
@@ -46,18 +54,29 @@ impl<'a> Writer<'a> {
             _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
         };
         let prepared = prepare.outputs.iter().map(name).collect();
-        Self { runtime, places, names, prepared }
+        let inputs = inputs.map(|symbol| names[symbol].clone()).collect();
+        Self { runtime, places, names, prepared, inputs }
+    }
+
+    /// The fields of the prepared model that depend on parameters.
+    pub(super) fn prepared(&self) -> &[Ident] {
+        &self.prepared
+    }
+
+    /// The fields of the prepared model that have the inputs.
+    pub(super) fn inputs(&self) -> &[Ident] {
+        &self.inputs
     }
 
     /// The fields of the prepared model.
-    pub(super) fn prepared(&self) -> &[Ident] {
-        &self.prepared
+    pub(super) fn fields(&self) -> impl Iterator<Item = &Ident> {
+        self.prepared.iter().chain(&self.inputs)
     }
 
     /// The local variable that holds an input.
     fn input_name(&self, input: Input) -> Ident {
         match input {
-            Input::State(symbol) | Input::Parameter(symbol) => local(&self.names[symbol]),
+            Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => local(&self.names[symbol]),
             Input::Prepared(index) => local(&self.prepared[index]),
             Input::Variance(column) => local(format!("s_{}", column.place())),
             Input::Noise(row) => local(format!("r_{}", row.place())),
@@ -271,6 +290,10 @@ impl<'a> Body<'a> {
             Input::Noise(row) => entry("noise", row.place()),
             Input::Prepared(index) => {
                 let field = &self.writer.prepared[index];
+                quote!(self.#field)
+            }
+            Input::Driving(symbol) => {
+                let field = &self.writer.names[symbol];
                 quote!(self.#field)
             }
             Input::Parameter(_) => return,

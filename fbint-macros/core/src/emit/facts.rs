@@ -46,6 +46,8 @@ pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
             }
             Role::Position => quote!(Position),
             Role::Velocity => quote!(Velocity),
+            Role::Time => quote!(Time),
+            Role::Work => quote!(Work),
             _ => quote!(Variable),
         };
         quote!(#runtime::StateEntry { name: #name, role: #runtime::StateRole::#role })

@@ -20,7 +20,7 @@ use crate::syntax::{Declaration, plain};
 use crate::table::Table;
 use body::{Writer, place};
 use functions::{Signatures, functions};
-use state::state_type;
+use state::{input_type, state_type};
 pub use stub::stub;
 
 /// Everything that the generated items are made of.
@@ -47,13 +47,15 @@ pub struct Compiled<'a> {
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
 pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let item = &compiled.declaration.item;
-    let writer = Writer::new(&compiled.declaration.runtime, compiled.places, &compiled.programs.prepare);
+    let inputs = compiled.derivation.symbols.inputs();
+    let writer = Writer::new(&compiled.declaration.runtime, compiled.places, inputs, &compiled.programs.prepare);
     let state = state_type(compiled.declaration);
+    let driven = driven(compiled, &writer);
     let prepare = prepare(compiled, &writer);
     let prepared = prepared(compiled, &writer);
     let source = source(compiled, &prepare, &prepared);
     let implementation = implementation(compiled, &writer, &prepare, &source);
-    quote!(#item #state #prepared #implementation)
+    quote!(#item #state #prepared #implementation #driven)
 }
 
 /// What computes, pretty-printed.
@@ -70,12 +72,14 @@ fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream
 fn prepare(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     let prepared = prepared_name(&compiled.declaration.item.ident);
     let (statements, values) = writer.prepare(&compiled.programs.prepare);
-    let fields = writer.prepared();
+    let (fields, inputs) = (writer.prepared(), writer.inputs());
+    let fields = fields.iter().zip(values).map(|(field, value)| quote!(#field: #value));
+    let fields = fields.chain(inputs.iter().map(|input| quote!(#input: 0.0)));
     quote! {
         #[inline]
         fn prepare(&self) -> Self::Prepared<::core::primitive::f64> {
             #statements
-            #prepared { #(#fields: #values),* }
+            #prepared { #(#fields),* }
         }
     }
 }
@@ -93,7 +97,7 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
         " [`{}`] with everything computed that depends on its parameters alone.",
         plain(&compiled.declaration.item.ident)
     );
-    let fields = writer.prepared();
+    let fields: Vec<&Ident> = writer.fields().collect();
     let system = system_path(&compiled.declaration.item.ident);
     let signatures = Signatures {
         states: compiled.derivation.dimension(),
@@ -102,7 +106,7 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
         law: quote!(#runtime::FeedbackLaw<#system, T>),
     };
     let functions = functions(compiled, writer, &signatures);
-    let arguments = prepared_arguments(fields, &quote!(T));
+    let arguments = prepared_arguments(writer, &quote!(T));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
@@ -119,15 +123,15 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
 }
 
 /// The argument of the prepared model's type; there is none where it holds no number, since a parameter must be used.
-fn prepared_arguments(fields: &[Ident], number: &TokenStream) -> Option<TokenStream> {
-    (!fields.is_empty()).then(|| quote!(<#number>))
+fn prepared_arguments(writer: &Writer<'_>, number: &TokenStream) -> Option<TokenStream> {
+    writer.fields().next().is_some().then(|| quote!(<#number>))
 }
 
 /// The function that brings prepared models together, one for each lane.
 fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     let runtime = &compiled.declaration.runtime;
     let prepared = prepared_name(&compiled.declaration.item.ident);
-    let fields = writer.prepared();
+    let fields = writer.fields();
     let (member, lane) = (local("member"), local("lane"));
     quote! {
         #[inline(always)]
@@ -139,11 +143,42 @@ fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     }
 }
 
+/// The type of the inputs and the implementation that gives them to the prepared model, if there are any.
+fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
+    let (runtime, name) = (&compiled.declaration.runtime, &compiled.declaration.item.ident);
+    let (input_type, input) = (input_type(compiled.declaration)?, input_name(name));
+    let symbols = &compiled.derivation.symbols;
+    let names = symbols.inputs().map(|symbol| &symbols[symbol].name);
+    let number = Literal::usize_unsuffixed(writer.inputs().len());
+    let (system, entries) = (local("system"), local("input"));
+    let places = (0..).map(Literal::usize_unsuffixed);
+    let assignments =
+        writer.inputs().iter().zip(places).map(|(field, place)| quote!(#system.#field = #entries[#place];));
+    Some(quote! {
+        #input_type
+        #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        impl #runtime::DrivenSystem for #name {
+            type Inputs<T: #runtime::Entry> = [T; #number];
+            type Input = #input;
+            const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+            #[inline]
+            fn with_input<T: #runtime::Scalar>(
+                mut #system: Self::Prepared<T>,
+                #entries: Self::Inputs<T>,
+            ) -> Self::Prepared<T> {
+                #(#assignments)*
+                #system
+            }
+        }
+    })
+}
+
 fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
     let gathered = gathered(compiled, writer);
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
-    let arguments = prepared_arguments(writer.prepared(), &quote!(T));
+    let arguments = prepared_arguments(writer, &quote!(T));
     let Derivation { symbols, integrals, outputs, .. } = compiled.derivation;
     let [n, m, number_of_outputs] =
         [symbols.dimension(), integrals.len(), outputs.len()].map(Literal::usize_unsuffixed);
@@ -222,6 +257,10 @@ fn local(name: impl IdentFragment) -> Ident {
 
 fn prepared_name(model: &Ident) -> Ident {
     format_ident!("{}Prepared", plain(model), span = model.span())
+}
+
+fn input_name(model: &Ident) -> Ident {
+    format_ident!("{}Input", plain(model), span = model.span())
 }
 
 fn state_name(model: &Ident) -> Ident {

@@ -1,9 +1,9 @@
-//! The type of the state.
+//! The types of the state and of the inputs.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
-use super::{local, state_name};
+use super::{input_name, local, state_name};
 use crate::syntax::{Declaration, Shape, Variable, plain};
 
 /// The state with its declared names and shapes, and its conversions from and to the flat vector.
@@ -14,22 +14,43 @@ use crate::syntax::{Declaration, Shape, Variable, plain};
 /// impl From<PendulumState> for [f64; 4] { .. }
 /// ```
 pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
-    let (runtime, visibility, model) = (&declaration.runtime, &declaration.item.vis, &declaration.item.ident);
-    let state = state_name(model);
-    let variables: Vec<&Variable> = declaration.state_variables().collect();
-    let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
-    let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
-    let n = Literal::usize_unsuffixed(dimension);
-    let types = variables.iter().map(|variable| state_field_type(runtime, variable.shape));
+    let model = &declaration.item.ident;
     let kind = |variable: &Variable| {
         let is_one_of = |variables: &[Variable]| variables.iter().any(|other| other.name == variable.name);
         match () {
             () if is_one_of(&declaration.coordinates) => "coordinate",
             () if is_one_of(&declaration.momenta) => "momentum",
             () if is_one_of(&declaration.velocities) => "velocity",
+            () if is_one_of(declaration.time.as_slice()) => "time",
+            () if is_one_of(declaration.work.as_slice()) => "work done on the system,",
             () => "variable",
         }
     };
+    let doc = format!(" A state of [`{}`].", plain(model));
+    record(declaration, &state_name(model), &doc, declaration.state_variables().collect(), kind)
+}
+
+/// The inputs with their declared names and shapes, and their conversions from and to the flat vector, if there are any.
+pub(super) fn input_type(declaration: &Declaration) -> Option<TokenStream> {
+    let model = &declaration.item.ident;
+    let doc = format!(" The inputs of [`{}`].", plain(model));
+    let variables: Vec<&Variable> = declaration.inputs.iter().collect();
+    (!variables.is_empty()).then(|| record(declaration, &input_name(model), &doc, variables, |_| "input"))
+}
+
+/// A type that has these variables as its fields.
+fn record(
+    declaration: &Declaration,
+    state: &Ident,
+    doc: &str,
+    variables: Vec<&Variable>,
+    kind: impl Fn(&Variable) -> &'static str,
+) -> TokenStream {
+    let (runtime, visibility) = (&declaration.runtime, &declaration.item.vis);
+    let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
+    let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
+    let n = Literal::usize_unsuffixed(dimension);
+    let types = variables.iter().map(|variable| state_field_type(runtime, variable.shape));
     let field_docs = variables
         .iter()
         .map(|variable| format!(" The {} `{}`, {}.", kind(variable), plain(&variable.name), variable.shape));
@@ -49,7 +70,6 @@ pub(super) fn state_type(declaration: &Declaration) -> TokenStream {
         .collect();
     let flat = quote!([::core::primitive::f64; #n]);
     let (x, whole) = (local("x"), local("state"));
-    let doc = format!(" A state of [`{}`].", plain(model));
     // Only where a name needs it, for users who forbid the lint.
     let in_order = |name: &&Ident| !plain(name).contains("__") && !plain(name).contains(char::is_uppercase);
     let allow = (!names.iter().all(in_order)).then(|| quote!(#[allow(non_snake_case)]));

@@ -8,7 +8,7 @@ use quote::quote;
 use syn::{GenericParam, Generics};
 
 use super::functions::{Signatures, without_content};
-use super::{local, prepared_name, state_name, state_type, system_path};
+use super::{input_name, input_type, local, prepared_name, state_name, state_type, system_path};
 use crate::syntax::{Declaration, Named};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
@@ -19,12 +19,30 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
     let (state, prepared) = (state_name(name), prepared_name(name));
     let (visibility, doc) = (&item.vis, format!(" What [`{name}`] would be prepared for, were it not mistaken."));
     let state_type = state_type(declaration);
+    let none = quote!({ ::core::unreachable!("the declaration has errors") });
+    let driven = input_type(declaration).map(|input_type| {
+        let input = input_name(name);
+        let number = Literal::usize_unsuffixed(declaration.inputs.iter().map(|input| input.shape.entries()).sum());
+        let (prepared, entries) = (local("system"), local("input"));
+        quote! {
+            #input_type
+            #[automatically_derived]
+            impl<#sizes> #runtime::DrivenSystem for #name #arguments {
+                type Inputs<T: #runtime::Entry> = [T; #number];
+                type Input = #input;
+                const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[];
+                fn with_input<T: #runtime::Scalar>(
+                    #prepared: Self::Prepared<T>,
+                    #entries: Self::Inputs<T>,
+                ) -> Self::Prepared<T> #none
+            }
+        }
+    });
     let variables = declaration.state_variables();
     let states = variables.map(|variable| variable.shape.entries()).sum();
     let integrals = number_of_integrals(declaration);
     let law = quote!(#runtime::FeedbackLaw<#system #arguments, T>);
     let (index, member) = (local("index"), local("member"));
-    let none = quote!({ ::core::unreachable!("the declaration has errors") });
     let functions = without_content(&Signatures { states, integrals, outputs: 0, law }, &none);
     let [n, m] = [states, integrals].map(Literal::usize_unsuffixed);
     let text = quote!(&'static ::core::primitive::str);
@@ -71,6 +89,7 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
             type System = #system #arguments;
             #functions
         }
+        #driven
     }
 }
 

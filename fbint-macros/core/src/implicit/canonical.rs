@@ -1,74 +1,197 @@
-//! Canonical systems with velocity constraints f = A(q) dH/dp.
+//! Canonical systems that are driven, or have velocity constraints f = A(q) dH/dp.
 //!
-//! q' = H_p - f_p^T c2,  p' = -H_q + f_q^T c2 + A^T c1,  where S = A f_p^T = A H_pp A^T,
+//! Q are the driving forces, if there are any, and y = (H_p, Q - H_q, 1) is the flow without constraints.
+//!
+//! With holonomic and velocity constraints q' = H_p - f_p^T c2,  p' = Q - H_q + f_q^T c2 + A^T c1,  where S = A f_p^T = A H_pp A^T,
 //! S c2 = f among the rates of holonomic constraints, and c1 of all makes df.X = 0.
+//!
+//! With phase constraints X = y - J Df^T c, where C c = Df y and C is the matrix of all brackets {f_i, f_j}.
 
-use super::{Force, Motion, Row, along, entry, forces, slopes};
-use crate::derivation::{Implicit, IntegralId, LinearSystem, Problem, Role};
+use std::collections::BTreeMap;
+
+use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
+use crate::derivation::{Implicit, IntegralId, Kind, LinearSystem, Problem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
 pub(super) fn motion(problem: &Problem, hamiltonian: &Expression) -> Option<Motion> {
-    let symbols = &problem.symbols;
-    let slope = slopes(symbols, hamiltonian)?;
-    let partner = |symbol: Symbol| match symbols[symbol].role {
-        Role::Coordinate { momentum } => Some(momentum),
-        Role::Momentum { coordinate } => Some(coordinate),
-        _ => None,
-    };
-    let rate_of_coordinate = |q: Symbol| partner(q).map_or_else(Expression::zero, |p| entry(&slope, p));
-    let forces = forces(problem, |constraint| slopes(symbols, constraint))?;
-    let mut derived = std::collections::BTreeMap::new();
-    for Force { kept, row, .. } in forces.iter().filter(|force| force.is_holonomic) {
-        derived.insert(*kept, along(row, rate_of_coordinate));
-    }
-    let energy = problem.integrals.iter().find(|(_, integral)| integral.kind == crate::derivation::Kind::Energy)?.0;
-    derived.insert(energy, hamiltonian.clone());
-    let value = |id: IntegralId| derived.get(&id).or(problem.integrals[id].value.as_ref());
-    let of_kept: Vec<Row> = forces.iter().map(|force| slopes(symbols, value(force.kept)?)).collect::<Option<_>>()?;
-    let dirac: Vec<usize> = (0..forces.len()).filter(|&r| forces[r].is_holonomic).collect();
-    let multiplier = |id: IntegralId| symbols.multiplier(id);
+    let system = System::of(problem, hamiltonian)?;
+    let has_phase_constraints = problem.integrals.rows().any(|integral| integral.kind == Kind::Phase);
+    let field = if has_phase_constraints { system.with_brackets()? } else { system.with_reactions()? };
+    Some(Motion { field, hamel: None, derived: system.derived })
+}
 
-    // S
-    let product = |r: usize, s: usize| {
-        along(&forces[r].row, |q| partner(q).map_or_else(Expression::zero, |p| entry(&of_kept[s], p)))
-    };
-    let mut systems = Vec::new();
-    if !dirac.is_empty() {
-        systems.push(LinearSystem {
-            unknowns: dirac.iter().map(|&r| multiplier(forces[r].kept)).collect::<Option<_>>()?,
-            matrix: dirac.iter().map(|&r| dirac.iter().map(|&s| product(r, s)).collect()).collect(),
-            right_side: dirac.iter().map(|&r| value(forces[r].kept).cloned()).collect::<Option<_>>()?,
-        });
+struct System<'a> {
+    problem: &'a Problem,
+    /// dH
+    slope: Row,
+    forces: Vec<Force>,
+    /// The functions of integrals that are not declared.
+    derived: BTreeMap<IntegralId, Expression>,
+}
+
+impl<'a> System<'a> {
+    fn of(problem: &'a Problem, hamiltonian: &Expression) -> Option<Self> {
+        let symbols = &problem.symbols;
+        let slope = slopes(symbols, hamiltonian)?;
+        let forces = forces(problem, |constraint| slopes(symbols, constraint))?;
+        let mut system = Self { problem, slope, forces, derived: BTreeMap::new() };
+        for Force { kept, row, .. } in system.forces.iter().filter(|force| force.is_holonomic) {
+            let rate = along(row, |symbol| system.free(symbol));
+            system.derived.insert(*kept, rate);
+        }
+        system.derived.insert(problem.energy()?, problem.energy_function()?);
+        Some(system)
     }
-    // sum over the Dirac rows of c2 df / d symbol
-    let shifted = |symbol: Symbol| {
-        Expression::sum(dirac.iter().filter_map(|&r| {
-            let slope = of_kept[r].get(&symbol)?;
-            Some(Expression::from(multiplier(forces[r].kept)?) * slope.clone())
-        }))
-    };
-    // The rates without the forces A^T c1.
-    let free = |symbol: Symbol| match symbols[symbol].role {
-        Role::Coordinate { momentum } => entry(&slope, momentum) - shifted(momentum),
-        Role::Momentum { coordinate } => shifted(coordinate) - entry(&slope, coordinate),
-        _ => Expression::zero(),
-    };
-    systems.push(LinearSystem {
-        unknowns: forces.iter().map(|force| multiplier(force.constraint)).collect::<Option<_>>()?,
-        matrix: (0..forces.len()).map(|r| (0..forces.len()).map(|s| product(r, s)).collect()).collect(),
-        right_side: of_kept.iter().map(|row| -along(row, free)).collect(),
-    });
-    let reaction = |coordinate: Symbol| {
-        Expression::sum(forces.iter().filter_map(|force| {
-            let entry = force.row.get(&coordinate)?;
-            Some(entry.clone() * Expression::from(multiplier(force.constraint)?))
-        }))
-    };
-    let rate = |symbol: Symbol| match symbols[symbol].role {
-        Role::Momentum { coordinate } => free(symbol) + reaction(coordinate),
-        _ => free(symbol),
-    };
-    let rates: Table<Symbol, Expression> = symbols.states().map(rate).collect();
-    Some(Motion { field: Implicit { systems, rates }, hamel: None, derived })
+
+    fn value(&self, id: IntegralId) -> Option<&Expression> {
+        self.derived.get(&id).or(self.problem.integrals[id].value.as_ref())
+    }
+
+    fn partner(&self, symbol: Symbol) -> Option<Symbol> {
+        match self.problem.symbols[symbol].role {
+            Role::Coordinate { momentum } => Some(momentum),
+            Role::Momentum { coordinate } => Some(coordinate),
+            _ => None,
+        }
+    }
+
+    /// The rate of an entry of the state without constraints; nothing for the work.
+    fn free(&self, symbol: Symbol) -> Expression {
+        match self.problem.symbols[symbol].role {
+            Role::Coordinate { momentum } => entry(&self.slope, momentum),
+            Role::Momentum { coordinate } => driving_force(self.problem, symbol) - entry(&self.slope, coordinate),
+            Role::Time => Expression::one(),
+            _ => Expression::zero(),
+        }
+    }
+
+    /// An entry of J v.
+    fn turned(&self, v: &Row, symbol: Symbol) -> Expression {
+        match self.problem.symbols[symbol].role {
+            Role::Coordinate { momentum } => entry(v, momentum),
+            Role::Momentum { coordinate } => -entry(v, coordinate),
+            _ => Expression::zero(),
+        }
+    }
+
+    /// The rates of all entries of the state, the work's among them, from those without constraints, with what constraints add to each,
+    /// and the multipliers with the gradients of what they hold.
+    fn rates(&self, of: impl Fn(Symbol) -> Expression, holding: &[(Symbol, &Row)]) -> Table<Symbol, Expression> {
+        let symbols = &self.problem.symbols;
+        let power = || {
+            let of_forces = self
+                .problem
+                .forces
+                .iter()
+                .filter_map(|(momentum, force)| Some(force.clone() * of(self.partner(*momentum)?)));
+            let of_constraints =
+                holding.iter().map(|(multiplier, row)| -(Expression::from(*multiplier) * by_time(symbols, row)));
+            let of_energy = by_time(symbols, &self.slope);
+            Expression::sum(of_forces.chain([of_energy]).chain(of_constraints).collect::<Vec<_>>())
+        };
+        let rate = |symbol: Symbol| match symbols[symbol].role {
+            Role::Work => power(),
+            _ => of(symbol),
+        };
+        symbols.states().map(rate).collect()
+    }
+
+    fn with_reactions(&self) -> Option<Implicit> {
+        let Self { problem, forces, .. } = self;
+        let symbols = &problem.symbols;
+        let of_kept: Vec<Row> =
+            forces.iter().map(|force| slopes(symbols, self.value(force.kept)?)).collect::<Option<_>>()?;
+        let dirac: Vec<usize> = (0..forces.len()).filter(|&r| forces[r].is_holonomic).collect();
+        let multiplier = |id: IntegralId| symbols.multiplier(id);
+        // S
+        let product = |r: usize, s: usize| {
+            let by_momentum = |q| self.partner(q).map_or_else(Expression::zero, |p| entry(&of_kept[s], p));
+            along(&forces[r].row, by_momentum)
+        };
+        let mut systems = Vec::new();
+        if !dirac.is_empty() {
+            systems.push(LinearSystem {
+                unknowns: dirac.iter().map(|&r| multiplier(forces[r].kept)).collect::<Option<_>>()?,
+                matrix: dirac.iter().map(|&r| dirac.iter().map(|&s| product(r, s)).collect()).collect(),
+                right_side: dirac.iter().map(|&r| self.value(forces[r].kept).cloned()).collect::<Option<_>>()?,
+            });
+        }
+        // sum over the Dirac rows of c2 df / d symbol
+        let shifted = |symbol: Symbol| {
+            Expression::sum(dirac.iter().filter_map(|&r| {
+                let slope = of_kept[r].get(&symbol)?;
+                Some(Expression::from(multiplier(forces[r].kept)?) * slope.clone())
+            }))
+        };
+        // The rates without the forces A^T c1.
+        let free = |symbol: Symbol| match symbols[symbol].role {
+            Role::Coordinate { momentum } => self.free(symbol) - shifted(momentum),
+            Role::Momentum { coordinate } => shifted(coordinate) + self.free(symbol),
+            _ => self.free(symbol),
+        };
+        if !forces.is_empty() {
+            systems.push(LinearSystem {
+                unknowns: forces.iter().map(|force| multiplier(force.constraint)).collect::<Option<_>>()?,
+                matrix: (0..forces.len()).map(|r| (0..forces.len()).map(|s| product(r, s)).collect()).collect(),
+                right_side: of_kept.iter().map(|row| -along(row, free)).collect(),
+            });
+        }
+        let reaction = |coordinate: Symbol| {
+            Expression::sum(forces.iter().filter_map(|force| {
+                let entry = force.row.get(&coordinate)?;
+                Some(entry.clone() * Expression::from(multiplier(force.constraint)?))
+            }))
+        };
+        let rate = |symbol: Symbol| match symbols[symbol].role {
+            Role::Momentum { coordinate } => free(symbol) + reaction(coordinate),
+            _ => free(symbol),
+        };
+        let mut holding = Vec::new();
+        for &r in &dirac {
+            holding.push((multiplier(forces[r].constraint)?, &forces[r].row));
+            holding.push((multiplier(forces[r].kept)?, &of_kept[r]));
+        }
+        Some(Implicit { systems, rates: self.rates(rate, &holding) })
+    }
+
+    /// X = y - J Df^T c
+    fn with_brackets(&self) -> Option<Implicit> {
+        let symbols = &self.problem.symbols;
+        let members = self.problem.constraints();
+        let rows: Vec<Row> = members.iter().map(|id| slopes(symbols, self.value(*id)?)).collect::<Option<_>>()?;
+        let multipliers: Vec<Symbol> = members.iter().map(|id| symbols.multiplier(*id)).collect::<Option<_>>()?;
+        let bracket = |i: usize, j: usize| along(&rows[i], |symbol| self.turned(&rows[j], symbol));
+        let drift: Vec<Expression> = rows.iter().map(|row| along(row, |symbol| self.free(symbol))).collect();
+        let systems = antisymmetric(&multipliers, bracket, &drift);
+        let rate = |symbol: Symbol| {
+            let holding = multipliers
+                .iter()
+                .zip(&rows)
+                .filter(|(_, row)| self.partner(symbol).is_some_and(|partner| row.contains_key(&partner)));
+            let terms = holding.map(|(c, row)| -(Expression::from(*c) * self.turned(row, symbol)));
+            Expression::sum([self.free(symbol)].into_iter().chain(terms))
+        };
+        let holding: Vec<(Symbol, &Row)> = multipliers.iter().copied().zip(&rows).collect();
+        Some(Implicit { systems, rates: self.rates(rate, &holding) })
+    }
+}
+
+/// The systems whose solution is that of C c = y with an antisymmetric C: its two rows, or its normal equations, which are definite.
+fn antisymmetric(unknowns: &[Symbol], c: impl Fn(usize, usize) -> Expression, y: &[Expression]) -> Vec<LinearSystem> {
+    if let ([first, second], [y1, y2]) = (unknowns, y) {
+        let row = |unknown: &Symbol, right: Expression| LinearSystem {
+            unknowns: vec![*unknown],
+            matrix: vec![vec![c(0, 1)]],
+            right_side: vec![right],
+        };
+        return vec![row(first, -y2.clone()), row(second, y1.clone())];
+    }
+    let all = || 0..unknowns.len();
+    let product = |i: usize, right: &dyn Fn(usize) -> Expression| Expression::sum(all().map(|k| c(k, i) * right(k)));
+    vec![LinearSystem {
+        unknowns: unknowns.to_vec(),
+        matrix: all().map(|i| all().map(|j| product(i, &|k| c(k, j))).collect()).collect(),
+        right_side: all().map(|i| product(i, &|k| y[k].clone())).collect(),
+    }]
 }

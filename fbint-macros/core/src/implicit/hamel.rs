@@ -1,13 +1,15 @@
 //! Lagrangian systems in the frame of their velocities, by Hamel's equations.
 //!
 //! q' = U (xi - y),  M xi' = F - (dp/dq) q' + A^T c1,  where for every velocity j that does not vanish
-//! F_j = c^a_ij p_a (xi - y)^i + u_j[L] + (u_j[f] - (u_j[p]) . y) c2, with y = M^-1 A^T c2 over the rates f of holonomic
-//! constraints, and A M^-1 A^T c2 = f. Where the constraints hold, c2 and y vanish. c1 makes df.X = 0 for all constraints.
+//! F_j = Q_j + c^a_ij p_a (xi - y)^i + u_j[L] + (u_j[f] - (u_j[p]) . y) c2, with y = M^-1 A^T c2 over the rates f of holonomic
+//! constraints, and A M^-1 A^T c2 = f. Where the constraints hold, c2 and y vanish. c1 makes df.X = 0 for all constraints. Q are the
+//! driving forces, if there are any, whose work has the rate Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt, with partial
+//! derivatives by the time.
 
 use std::collections::BTreeMap;
 
-use super::{Force, Motion, Row, along, entry, forces, slopes};
-use crate::derivation::{Hamel, Implicit, IntegralId, Kind, Lagrangian, LinearSystem, Problem, Role, Symbols};
+use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
+use crate::derivation::{Hamel, Implicit, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
@@ -16,11 +18,15 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
     let frame = Frame::of(problem, declared)?;
     let symbols = &problem.symbols;
     let mut derived = BTreeMap::new();
-    for Force { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
-        derived.insert(*kept, frame.contracted(row));
+    let constraints = problem.holonomic_pairs().into_iter().map(|(constraint, _)| constraint);
+    let constraints: BTreeMap<IntegralId, Row> = constraints
+        .map(|constraint| Some((constraint, slopes(symbols, problem.integrals[constraint].value.as_ref()?)?)))
+        .collect::<Option<_>>()?;
+    for Force { kept, row, constraint, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
+        derived.insert(*kept, frame.contracted(row) + by_time(symbols, &constraints[constraint]));
     }
-    let energy = problem.integrals.iter().find(|(_, integral)| integral.kind == Kind::Energy)?.0;
-    derived.insert(energy, frame.energy());
+    let work = symbols.only(Role::Work).map_or_else(Expression::zero, Expression::from);
+    derived.insert(problem.energy()?, frame.energy() - work);
     let value = |id: IntegralId| derived.get(&id).or(problem.integrals[id].value.as_ref());
     let kept: Vec<(Expression, Row)> = frame
         .forces
@@ -32,7 +38,7 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
         })
         .collect::<Option<_>>()?;
     let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
-    let field = Field { frame: &frame, symbols, roles, kept: &kept }.implicit()?;
+    let field = Field { frame: &frame, problem, symbols, roles, kept: &kept, constraints: &constraints }.implicit()?;
     let hamel = Hamel {
         lagrangian: frame.lagrangian.clone(),
         momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
@@ -152,12 +158,9 @@ pub(super) fn forces_of(problem: &Problem, declared: &Lagrangian) -> Option<Vec<
 
 /// u_a by the velocity a.
 pub(super) fn directions(symbols: &Symbols, declared: &Lagrangian) -> Option<BTreeMap<Symbol, Row>> {
-    let is_velocity = |symbol: Symbol| matches!(symbols[symbol].role, Role::Velocity | Role::Vanishing { .. });
-    let mut directions: BTreeMap<Symbol, Row> = symbols
-        .with(|role| matches!(role, Role::Velocity | Role::Vanishing { .. }))
-        .into_iter()
-        .map(|a| (a, Row::new()))
-        .collect();
+    let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
+    let mut directions: BTreeMap<Symbol, Row> =
+        symbols.with(Role::is_velocity).into_iter().map(|a| (a, Row::new())).collect();
     for (coordinate, rate) in &declared.kinematics {
         for (velocity, entry) in derivative::gradient(rate, is_velocity)? {
             directions.get_mut(&velocity)?.insert(*coordinate, entry);
@@ -177,11 +180,14 @@ fn without(symbols: &Symbols, expression: &Expression) -> Expression {
 /// The linear systems and the rates.
 struct Field<'a> {
     frame: &'a Frame<'a>,
+    problem: &'a Problem,
     symbols: &'a Symbols,
     /// The symbols of roles that only one symbol has.
     roles: BTreeMap<Role, Symbol>,
     /// The value and the gradient of what each force keeps.
     kept: &'a [(Expression, Row)],
+    /// The gradients of holonomic constraints.
+    constraints: &'a BTreeMap<IntegralId, Row>,
 }
 
 impl Field<'_> {
@@ -218,9 +224,12 @@ impl Field<'_> {
         };
         let rates_of_positions: BTreeMap<Symbol, Expression> =
             positions.iter().map(|&x| (x, self.rate_of_position(x, is_shifted, &v))).collect();
-        let rate_of_position = |x: Symbol| rates_of_positions.get(&x).cloned().unwrap_or_else(Expression::zero);
-        let free_force =
-            |j: Symbol| self.frame.force(j, &v, &extra) - along(&self.frame.momenta[&j].slopes, rate_of_position);
+        let rate_of_position = |x: Symbol| match self.symbols[x].role {
+            Role::Time => Expression::one(),
+            _ => rates_of_positions.get(&x).cloned().unwrap_or_else(Expression::zero),
+        };
+        let force = |j: Symbol| driving_force(self.problem, j) + self.frame.force(j, &v, &extra);
+        let free_force = |j: Symbol| force(j) - along(&self.frame.momenta[&j].slopes, rate_of_position);
         let accelerations = free.iter().map(|&of| self.acceleration(of)).collect::<Option<_>>()?;
         systems.push(self.with_mass(accelerations, free.iter().map(|&j| free_force(j)).collect()));
         if !forces.is_empty() {
@@ -244,26 +253,38 @@ impl Field<'_> {
             let acceleration = self.acceleration(j).map_or_else(Expression::zero, Expression::from);
             Expression::sum([acceleration].into_iter().chain(responses))
         };
+        let power = || {
+            let of_forces = self.problem.forces.iter().filter(|(j, _)| free.contains(j));
+            let of_forces = of_forces.map(|(j, force)| force.clone() * v(*j));
+            let of_momenta = free.iter().filter(|_| is_shifted).map(|j| {
+                let by_time = by_time(self.symbols, &self.frame.momenta[j].slopes);
+                if by_time.is_zero() { by_time } else { by_time * shift(*j) }
+            });
+            let of_constraints = dirac.iter().flat_map(|&r| {
+                let Force { constraint, kept, .. } = &forces[r];
+                let rows = [(constraint, &self.constraints[constraint]), (kept, &self.kept[r].1)];
+                rows.map(|(id, row)| Some(-(Expression::from(self.multiplier(*id)?) * by_time(self.symbols, row))))
+            });
+            let of_lagrangian = -by_time(self.symbols, &self.frame.slopes_of_lagrangian);
+            let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints.flatten());
+            Expression::sum(of_forces.chain(others).collect::<Vec<_>>())
+        };
+        let rate = |symbol: Symbol| match self.symbols[symbol].role {
+            Role::Velocity => rate_of_velocity(symbol),
+            Role::Work => power(),
+            _ => rate_of_position(symbol),
+        };
         for &(velocity, reaction) in vanishing {
-            let rate = |symbol: Symbol| match self.symbols[symbol].role {
-                Role::Velocity => rate_of_velocity(symbol),
-                _ => rate_of_position(symbol),
-            };
             let others = forces.iter().filter_map(|force| {
                 Some(force.row.get(&velocity)?.clone() * Expression::from(self.multiplier(force.constraint)?))
             });
             let momentum = along(&self.frame.momenta[&velocity].slopes, rate);
-            let force = self.frame.force(velocity, &v, &extra);
             systems.push(LinearSystem {
                 unknowns: vec![reaction],
                 matrix: vec![vec![Expression::one()]],
-                right_side: vec![momentum - force - Expression::sum(others)],
+                right_side: vec![momentum - force(velocity) - Expression::sum(others)],
             });
         }
-        let rate = |symbol: Symbol| match self.symbols[symbol].role {
-            Role::Velocity => rate_of_velocity(symbol),
-            _ => rate_of_position(symbol),
-        };
         let rates: Table<Symbol, Expression> = self.symbols.states().map(rate).collect();
         Some(Implicit { systems, rates })
     }

@@ -1,10 +1,17 @@
 //! Fields that take the solution of linear systems, from what is declared: Lagrangian systems, and canonical systems with velocity
-//! constraints.
+//! constraints or driven ones.
 //!
 //! Everything is written by automatic differentiation of what is declared, without algebra and without simplification: `mechanics`
 //! simplifies it, and `check` holds what it made of it against this. Holonomic constraints g with g' = A q' have Dirac's form, which
 //! conserves the energy in every state; velocity constraints f = A q' have the form of Lagrange's multipliers, which is the more
 //! accurate one (the two agree where the constraints hold).
+//!
+//! A driven system has generalised forces Q, constraints g and an energy that may depend on the time t, whose rate is 1, and an entry
+//! W for the work that is done on it:
+//!
+//! W' = Q . q' + dH/dt - sum over the constraints f of c_f df/dt
+//!
+//! so that H - W is conserved as H is in other systems (the last sum is the power of moving constraints).
 
 mod canonical;
 mod frame;
@@ -15,7 +22,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::soundness::{Unsound, are_integrable, dependent_rows, keeps, massless, unsound_mass};
-use crate::derivation::{Dynamics, Hamel, Implicit, IntegralId, Problem, Symbols};
+use crate::derivation::{Dynamics, Hamel, Implicit, IntegralId, Problem, Role, Symbols};
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
 
@@ -32,7 +39,7 @@ pub(crate) struct Motion {
 pub(crate) fn motion(problem: &Problem) -> Option<Motion> {
     match &problem.dynamics {
         Dynamics::Lagrangian(lagrangian) => hamel::motion(problem, lagrangian),
-        Dynamics::Canonical { hamiltonian } if !problem.reactions.is_empty() => canonical::motion(problem, hamiltonian),
+        Dynamics::Canonical { hamiltonian } if problem.is_implicit() => canonical::motion(problem, hamiltonian),
         Dynamics::Canonical { .. } | Dynamics::Poisson { .. } | Dynamics::Given { .. } => None,
     }
 }
@@ -44,6 +51,17 @@ fn rows(problem: &Problem) -> Option<Vec<(IntegralId, Row)>> {
         _ => forces(problem, |constraint| slopes(&problem.symbols, constraint))?,
     };
     Some(forces.into_iter().map(|force| (force.constraint, force.row)).collect())
+}
+
+/// The generalised force along a momentum or a velocity.
+fn driving_force(problem: &Problem, along: Symbol) -> Expression {
+    let acting = problem.forces.iter().filter(|(symbol, _)| *symbol == along);
+    Expression::sum(acting.map(|(_, force)| force.clone()))
+}
+
+/// What does not depend on t for a given state: the partial derivative by the time.
+fn by_time(symbols: &Symbols, row: &Row) -> Expression {
+    symbols.only(Role::Time).map_or_else(Expression::zero, |time| entry(row, time))
 }
 
 /// A sparse row of expressions, by symbols.

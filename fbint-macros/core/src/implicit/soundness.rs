@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::frame::constant_combination;
 use super::hamel::directions;
-use super::{Row, along, entry, motion, rows};
+use super::{Row, along, by_time, entry, motion, rows};
 use crate::derivation::{
     Derivation, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
     Problem, Role, Structure, Symbols,
@@ -32,9 +32,9 @@ pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[V
     let rate = |constraint: &Expression| {
         let slopes = derivative::gradient(constraint, |symbol| symbols.is_state(symbol))?;
         let free = directions.iter().filter(|(velocity, _)| symbols[**velocity].role == Role::Velocity);
-        Some(Expression::sum(
-            free.map(|(velocity, direction)| Expression::from(*velocity) * along(direction, |x| entry(&slopes, x))),
-        ))
+        let moved =
+            free.map(|(velocity, direction)| Expression::from(*velocity) * along(direction, |x| entry(&slopes, x)));
+        Some(Expression::sum(moved.chain([by_time(symbols, &slopes)])))
     };
     let rates: Option<Vec<Vec<Expression>>> =
         constraints.iter().map(|entries| entries.iter().map(|entry| rate(entry)).collect()).collect();

@@ -12,7 +12,7 @@ pub(crate) use phase_space::{Observable, PhaseSpace};
 use written::Written;
 
 use crate::derivation::{
-    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Lagrangian, Problem, Structure,
+    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Lagrangian, Problem, Role, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::implicit::motion;
@@ -43,7 +43,8 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     };
     let motion = motion(problem);
     let space = PhaseSpace::new(&problem.symbols, &structure);
-    let hamiltonian = problem.dynamics.hamiltonian().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
+    let energy = problem.energy_function();
+    let hamiltonian = energy.as_ref().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
     let derived = motion.as_ref().map(|motion| &motion.derived);
     let value = |(id, integral): (IntegralId, &Declared)| {
         let derived = || derived?.get(&id).map(|derived| Expr::read(&circle::simplified(derived)).simplest());
@@ -65,7 +66,7 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     // What is derived from real quantities fails to be real only where H itself is to blame.
     let integrals = problem.integrals.rows().zip(observables.rows());
     let integral = |(declared, observable)| {
-        let integral = integral(declared, problem.dynamics.hamiltonian(), observable, &written)?;
+        let integral = integral(declared, energy.as_ref(), observable, &written)?;
         // Of canonical systems nothing else is known that would need it.
         Ok(if motion.is_some() { integral.mapped(circle::simplified) } else { integral })
     };
@@ -149,7 +150,14 @@ fn field(
         Dynamics::Lagrangian(_) => return Err(Unreal::Lagrangian),
         Dynamics::Poisson { .. } => {
             let hamiltonian = hamiltonian()?;
-            let rate = |state| match space.rate(state, hamiltonian).write() {
+            let time = problem.symbols.only(Role::Time);
+            let by_time = || time.and_then(|time| hamiltonian.derivative(time)).cloned().unwrap_or_else(Expr::zero);
+            let derived = |state: Symbol| match problem.symbols[state].role {
+                Role::Time => Expr::read(&Expression::one()),
+                Role::Work => by_time(),
+                _ => space.rate(state, hamiltonian),
+            };
+            let rate = |state| match derived(state).write() {
                 Ok(rate) => Ok(written.restored(&rate)),
                 Err(NotReal) => Err(Unreal::Poisson),
             };

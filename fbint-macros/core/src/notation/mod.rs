@@ -12,7 +12,7 @@ use num_traits::One;
 use self::print::{Printer, Style};
 use crate::derivation::{
     Coefficient, Constraints, Derivation, EnergyBracket, Field, Findings, FrameBracket, Implicit, Integral, IntegralId,
-    Kind, LinearSystem, Structure, Symbols,
+    Kind, LinearSystem, Role, Structure, Symbols,
 };
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
@@ -94,8 +94,12 @@ impl<'a> Notation<'a> {
             add("Momenta", hamel.momenta.iter().map(momentum).collect());
         }
         if let Some(energy) = integrals.energy() {
-            let letter = if self.derivation.hamel.is_some() { "E" } else { "H" };
-            let equation = (letter.to_owned(), self.expression(&integrals[energy].value));
+            let left = match (self.derivation.symbols.only(Role::Work), &self.derivation.hamel) {
+                (Some(_), _) => self.integral(energy),
+                (None, Some(_)) => "E".to_owned(),
+                (None, None) => "H".to_owned(),
+            };
+            let equation = (left, self.expression(&integrals[energy].value));
             add(&format!("Energy of {}", self.derivation.name), vec![equation]);
         }
         if let Structure::Matrix(rows) = &self.derivation.structure {

@@ -352,8 +352,7 @@ impl<'a> Body<'a> {
     fn begin(&mut self, kind: &str) -> Result<(), Damage> {
         let zeros = |size: usize| vec![vec![Expression::zero(); size]; size];
         let (pairs, members) = (self.problem.holonomic_pairs().len(), self.problem.constraints().len());
-        let is_implicit =
-            matches!(self.problem.dynamics, Dynamics::Lagrangian(_)) || !self.problem.reactions.is_empty();
+        let is_implicit = self.problem.is_implicit();
         let is_canonical = matches!(Structure::of(self.problem), Structure::Canonical);
         self.form = match kind {
             "given" if !is_canonical && !is_implicit => Some(Form::Given),

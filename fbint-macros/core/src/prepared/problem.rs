@@ -23,7 +23,10 @@ pub(super) fn text(problem: &Problem) -> String {
             Role::Acceleration { of } => format!("acceleration of {}", of.place()),
             Role::Response { of, to } => format!("response of {} to {}", of.place(), to.place()),
             Role::State => "state".to_owned(),
+            Role::Time => "time".to_owned(),
+            Role::Work => "work".to_owned(),
             Role::Parameter => "parameter".to_owned(),
+            Role::Input => "input".to_owned(),
             Role::Multiplier(constraint) => format!("multiplier of {}", constraint.place()),
         };
         lines.push((format!("symbol {} {role}", id.place()), None));
@@ -61,6 +64,8 @@ pub(super) fn text(problem: &Problem) -> String {
         let name = |symbol: Symbol| format!("reaction {} along {}", constraint.place(), symbol.place());
         lines.extend(along.iter().map(|(symbol, entry)| (name(*symbol), Some(entry))));
     }
+    let forces = problem.forces.iter();
+    lines.extend(forces.map(|(along, force)| (format!("force along {}", along.place()), Some(force))));
     lines.extend(problem.outputs.iter().map(|output| ("output".to_owned(), Some(&output.value))));
 
     let mut writer = Writer::default();

@@ -5,7 +5,7 @@
 //!
 //!   X         = J sum_r w_r dF_r          w_H = 1, w_f = -c_f, w_I = 0       (CPV22 eq. 4)
 //!   grad V    =   sum_r y_r dF_r
-//!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I)
+//!   feedback  = X - grad V                                                    (CPV22 eq. 6, L = I but for the time)
 //!
 //! Where the field is given, X is what was given; where it is implicit, linear systems are solved first.
 
@@ -15,7 +15,7 @@ use super::lower::{Lowering, Order, Stage};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
-use crate::derivation::{Derivation, Field, IntegralId};
+use crate::derivation::{Derivation, Field, IntegralId, Role};
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
@@ -169,7 +169,9 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
         let law = lowering.weigh(integrals);
         for (id, gradient) in normalised.rows.iter() {
             let weight = lowering.weighed(law, id);
-            for (column, entry) in gradient {
+            // The time passes whatever the integrals are.
+            let is_moved = |column: Symbol| !with_dynamics || derivation.symbols[column].role != Role::Time;
+            for (column, entry) in gradient.iter().filter(|(column, _)| is_moved(*column)) {
                 let term = entry.clone().times(&weight);
                 rows[*column].push(if with_dynamics { term.negated() } else { term });
             }

@@ -7,9 +7,12 @@ use super::{Program, Value};
 use crate::derivation::{Derivation, Field, Hamel, Role};
 use crate::expression::{Expression, Symbol};
 
-/// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions.
+/// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
 pub(super) fn is_discretised(derivation: &Derivation) -> bool {
-    derivation.hamel.is_some() && !derivation.integrals.rows().any(|integral| integral.kind.has_reaction())
+    let is_driven = derivation.symbols.only(Role::Work).is_some();
+    derivation.hamel.is_some()
+        && !is_driven
+        && !derivation.integrals.rows().any(|integral| integral.kind.has_reaction())
 }
 
 /// (q, p), entry by entry in the order of the state.

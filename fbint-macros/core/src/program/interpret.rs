@@ -117,7 +117,7 @@ pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program
 /// What programs read at a point.
 pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn(Input) -> N {
     let symbols = |input: Input| match input {
-        Input::State(symbol) | Input::Parameter(symbol) => N::exactly(point.symbol(symbol)),
+        Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => N::exactly(point.symbol(symbol)),
         Input::Variance(column) => N::exactly(variance(point, column)),
         Input::Noise(row) => N::exactly(noise(point, row)),
         Input::Prepared(_) => N::exactly(f64::NAN),

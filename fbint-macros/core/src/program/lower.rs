@@ -16,7 +16,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_shared};
 use super::{Builder, Input, Instruction, Value};
-use crate::derivation::{IntegralId, Symbols};
+use crate::derivation::{IntegralId, Role, Symbols};
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::scaled;
 
@@ -198,7 +198,11 @@ impl<'a> Lowering<'a> {
         if let Some(bound) = self.bound.get(&symbol) {
             return bound.clone();
         }
-        let input = if self.symbols.is_state(symbol) { Input::State(symbol) } else { Input::Parameter(symbol) };
+        let input = match self.symbols[symbol].role {
+            Role::Input => Input::Driving(symbol),
+            role if role.is_state() => Input::State(symbol),
+            _ => Input::Parameter(symbol),
+        };
         Monomial::value(self.builder.input(input))
     }
 
@@ -448,7 +452,7 @@ impl<'a> Lowering<'a> {
             let kind = match instruction {
                 Instruction::Constant(_) => DependsOn::Parameter,
                 Instruction::Input(Input::Parameter(_) | Input::Prepared(_)) => DependsOn::Parameter,
-                Instruction::Input(Input::State(_) | Input::Variance(_)) => DependsOn::State,
+                Instruction::Input(Input::State(_) | Input::Driving(_) | Input::Variance(_)) => DependsOn::State,
                 Instruction::Input(Input::Noise(_)) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
                     DependsOn::Scalar
                 }

@@ -60,6 +60,8 @@ pub enum Input {
     State(Symbol),
     /// An entry of a parameter: in the program that prepares.
     Parameter(Symbol),
+    /// An entry of an input, which is given from outside.
+    Driving(Symbol),
     /// The i-th result of the program that prepares.
     Prepared(usize),
     /// S_j, the variance of an entry of the state that a projection takes.
@@ -205,7 +207,9 @@ impl std::fmt::Display for Program {
         for (index, instruction) in self.instructions.iter().enumerate() {
             let text = match instruction {
                 Instruction::Constant(bits) => format!("{:?}", f64::from_bits(*bits)),
-                Instruction::Input(Input::State(symbol) | Input::Parameter(symbol)) => format!("symbol {}", symbol.0),
+                Instruction::Input(Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol)) => {
+                    format!("symbol {}", symbol.0)
+                }
                 Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Variance(state)) => format!("variance {}", state.place()),
                 Instruction::Input(Input::Noise(integral)) => format!("noise {}", integral.place()),

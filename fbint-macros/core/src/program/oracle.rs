@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use super::interpret::{noise, variance, weigh};
 use super::number::Number;
 use super::projection::DAMPING;
-use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output};
+use crate::derivation::{
+    Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output, Role,
+};
 use crate::derivative::At;
 use crate::expression::{Expression, Symbol};
 use crate::points::Point;
@@ -170,9 +172,12 @@ impl<'a, N: Number> Oracle<'a, N> {
         self.combined(&weigh(self.point, &integrals), |_| 1.0)
     }
 
-    /// X - grad V
+    /// X - grad V, and 1 for the time.
     pub(super) fn feedback_field(&self) -> Vec<N> {
-        self.vector_field().iter().zip(self.potential_gradient()).map(|(x, v)| x.minus(&v)).collect()
+        let time = self.derivation.symbols.only(Role::Time);
+        let states = self.derivation.symbols.states();
+        let entries = states.zip(self.vector_field()).zip(self.potential_gradient());
+        entries.map(|((state, x), v)| if time == Some(state) { x } else { x.minus(&v) }).collect()
     }
 
     /// S DF^T (DF S DF^T + e D + R)^-1 y for a consistent violation y.

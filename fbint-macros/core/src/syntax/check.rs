@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use syn::Ident;
 
-use super::{ASSUME, Declaration, ENERGY, KEPT, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, plain};
+use super::{ASSUME, Declaration, KEPT, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, plain};
 use crate::diagnostics::{Errors, nearest};
 
 /// What the name of a definition means.
@@ -95,6 +95,7 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
         defines,
         dynamics,
         kinematics,
+        forces,
         outputs,
         ..
     } = declaration;
@@ -109,7 +110,7 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
     }
     refuse(phase_constraints, KEPT);
     refuse(velocity_constraints, KEPT);
-    for all in [defines, dynamics, kinematics, outputs] {
+    for all in [defines, dynamics, kinematics, forces, outputs] {
         refuse(all, "is not an integral, and only the conservation of integrals can be assumed");
     }
 }
@@ -122,7 +123,7 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     }
     if has_energy {
         let key = if declaration.system == System::Lagrangian { "lagrangian" } else { "hamiltonian" };
-        names.taken.insert(ENERGY.to_owned(), format!("the integral that `{key}` adds"));
+        names.taken.insert(declaration.energy_name().to_owned(), format!("the integral that `{key}` adds"));
     }
     let mut fields = std::collections::BTreeSet::new();
     for parameter in &declaration.parameters {
@@ -142,6 +143,15 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     }
     for state in &declaration.states {
         names.claim(&state.name, "a variable of the state");
+    }
+    if let Some(time) = &declaration.time {
+        names.claim(&time.name, "the time");
+    }
+    for input in &declaration.inputs {
+        names.claim(&input.name, "an input");
+    }
+    if let Some(work) = &declaration.work {
+        names.claim(&work.name, "the work that is done on the system, an entry of its state");
     }
     for define in &declaration.defines {
         names.claim(&define.name, DEFINITION);
@@ -170,7 +180,8 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
         }
     }
     for invariant in &declaration.invariants {
-        if has_energy && declaration.system == System::Lagrangian && plain(&invariant.name) == ENERGY {
+        let is_lagrangian = has_energy && declaration.system == System::Lagrangian;
+        if is_lagrangian && plain(&invariant.name) == declaration.energy_name() {
             let message = "the energy is an integral of every Lagrangian system; remove it";
             names.errors.push(invariant.name.span(), message);
             names.clashing.push(invariant.name.clone());
@@ -289,8 +300,8 @@ impl Names<'_> {
 /// The whole state is differentiated entry by entry: it must stay within reason. What exceeds it is dropped.
 pub(super) fn size(declaration: &mut Declaration, errors: &mut Errors) {
     let mut total = 0;
-    let Declaration { coordinates, momenta, velocities, states, parameters, .. } = declaration;
-    for variables in [coordinates, momenta, velocities, states, parameters] {
+    let Declaration { coordinates, momenta, velocities, states, parameters, inputs, .. } = declaration;
+    for variables in [coordinates, momenta, velocities, states, parameters, inputs] {
         variables.retain(|variable| {
             let fitted = total <= MAX_ENTRIES;
             total += variable.shape.entries();

@@ -17,6 +17,9 @@ pub(super) enum Key {
     Dynamics,
     Hamiltonian,
     Lagrangian,
+    Time,
+    Input,
+    Force,
     Define,
     Constraint,
     PhaseConstraint,
@@ -27,25 +30,20 @@ pub(super) enum Key {
 }
 
 /// Keys that are often expected, and what to write instead.
-const FOREIGN: [(&str, &str); 10] = [
-    ("force", RATES),
-    ("forces", RATES),
-    ("damping", RATES),
-    ("time", CLOCK),
-    ("input", INPUT),
+const FOREIGN: [(&str, &str); 8] = [
+    ("forces", FORCE),
+    ("damping", FORCE),
+    ("friction", FORCE),
     ("inputs", INPUT),
     ("control", INPUT),
     ("parameters", "parameters are the fields of the struct"),
     ("kinetic", ENERGIES),
     ("potential", ENERGIES),
 ];
-const RATES: &str = "write the rates of all variables, forces included, as a `state(..)` with `dynamics(..)`";
+const FORCE: &str = "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity";
 const ENERGIES: &str =
     "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`";
-/// How a declaration depends on time.
-pub(crate) const CLOCK: &str = "add a coordinate that serves as a clock, and its momentum to the Hamiltonian, as in \
-    `coordinates(x, t), momenta(p, e), hamiltonian = p.powi(2) / (2 * m) + e - x * t.sin()`";
-const INPUT: &str = "make it a parameter, a field of the struct, and integrate piece by piece with its values";
+const INPUT: &str = "write `input(u)`";
 
 /// What to write instead of a key that does not exist but is often expected.
 pub(super) fn foreign(name: &str) -> Option<&'static str> {
@@ -53,7 +51,7 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
 }
 
 impl Key {
-    pub(super) const ALL: [Self; 16] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Coordinates,
         Self::Momenta,
         Self::Velocities,
@@ -63,6 +61,9 @@ impl Key {
         Self::Dynamics,
         Self::Hamiltonian,
         Self::Lagrangian,
+        Self::Time,
+        Self::Input,
+        Self::Force,
         Self::Define,
         Self::Constraint,
         Self::PhaseConstraint,
@@ -83,6 +84,9 @@ impl Key {
             Self::Dynamics => "dynamics",
             Self::Hamiltonian => "hamiltonian",
             Self::Lagrangian => "lagrangian",
+            Self::Time => "time",
+            Self::Input => "input",
+            Self::Force => "force",
             Self::Define => "define",
             Self::Constraint => "constraint",
             Self::PhaseConstraint => "phase_constraint",
@@ -105,6 +109,9 @@ impl Key {
             Self::Dynamics => "dynamics(x = expression)",
             Self::Hamiltonian => "hamiltonian = p.norm_squared() / (2 * m)",
             Self::Lagrangian => "lagrangian = m * v.norm_squared() / 2",
+            Self::Time => "time(t)",
+            Self::Input => "input(u: [2])",
+            Self::Force => "force(p = expression)",
             Self::Define => "define(name = expression)",
             Self::Constraint => "constraint(name = expression)",
             Self::PhaseConstraint => "phase_constraint(name = expression)",
@@ -132,6 +139,9 @@ impl Key {
             Self::Dynamics => Slot::Named(|attribute| &mut attribute.dynamics),
             Self::Hamiltonian => Slot::Expression(|attribute| &mut attribute.hamiltonian),
             Self::Lagrangian => Slot::Expression(|attribute| &mut attribute.lagrangian),
+            Self::Time => Slot::Variables(|attribute| &mut attribute.time),
+            Self::Input => Slot::Variables(|attribute| &mut attribute.inputs),
+            Self::Force => Slot::Named(|attribute| &mut attribute.forces),
             Self::Define => Slot::Named(|attribute| &mut attribute.defines),
             Self::Constraint => Slot::Named(|attribute| &mut attribute.constraints),
             Self::PhaseConstraint => Slot::Named(|attribute| &mut attribute.phase_constraints),
@@ -149,7 +159,16 @@ impl Key {
 
     /// Whether the names that the key declares have values in expressions.
     pub(super) fn gives_values(self) -> bool {
-        matches!(self, Self::Coordinates | Self::Momenta | Self::Velocities | Self::State | Self::Define)
+        matches!(
+            self,
+            Self::Coordinates
+                | Self::Momenta
+                | Self::Velocities
+                | Self::State
+                | Self::Time
+                | Self::Input
+                | Self::Define
+        )
     }
 
     /// Whether what the key names may be a definition, by its name alone.
@@ -205,6 +224,9 @@ pub(super) struct Attribute {
     pub(super) dynamics: Vec<Named>,
     pub(super) hamiltonian: Option<Expr>,
     pub(super) lagrangian: Option<Expr>,
+    pub(super) time: Variables,
+    pub(super) inputs: Variables,
+    pub(super) forces: Vec<Named>,
     pub(super) defines: Vec<Named>,
     pub(super) constraints: Vec<Named>,
     pub(super) phase_constraints: Vec<Named>,
@@ -256,6 +278,9 @@ impl Default for Attribute {
             dynamics: Vec::new(),
             hamiltonian: None,
             lagrangian: None,
+            time: Variables::default(),
+            inputs: Variables::default(),
+            forces: Vec::new(),
             defines: Vec::new(),
             constraints: Vec::new(),
             phase_constraints: Vec::new(),

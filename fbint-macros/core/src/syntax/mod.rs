@@ -8,6 +8,7 @@
 
 mod attribute;
 mod check;
+mod driving;
 mod item;
 mod key;
 mod limits;
@@ -21,7 +22,6 @@ use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::{Expr, Ident};
 
-pub(crate) use self::key::CLOCK;
 use crate::diagnostics::Errors;
 
 /// The words of the expression language. None of them can name a part of a model.
@@ -35,6 +35,15 @@ pub(crate) const KEPT: &str = "is kept by construction, which leaves nothing to 
 
 /// The name of the integral that `hamiltonian` and `lagrangian` add.
 pub const ENERGY: &str = "energy";
+
+/// The name of the integral that takes its place in a driven system: the energy minus the work.
+pub const ENERGY_BALANCE: &str = "energy_balance";
+
+/// The name of the entry of the state that has the work which was done on a driven system.
+pub const WORK: &str = "work";
+
+/// The name of the time, where inputs need it and the declaration gives it no name.
+pub const TIME: &str = "time";
 
 /// The most entries that a vector, a matrix, a family or the whole state may have.
 pub const MAX_ENTRIES: usize = 10_000;
@@ -68,6 +77,14 @@ pub struct Declaration {
     pub hamiltonian: Option<Expr>,
     /// The Lagrangian of a Lagrangian system. `None` after a mistake was reported.
     pub lagrangian: Option<Expr>,
+    /// The time, an entry of the state, if the system depends on it or has inputs.
+    pub time: Option<Variable>,
+    /// The work that was done on a driven system, an entry of its state.
+    pub work: Option<Variable>,
+    /// What is given from outside at every evaluation.
+    pub inputs: Vec<Variable>,
+    /// Generalised forces along momenta or velocities, by their names.
+    pub forces: Vec<Named>,
     /// Named sub-expressions.
     pub defines: Vec<Named>,
     /// Holonomic constraints of a canonical or a Lagrangian system, otherwise invariant sets of the field.
@@ -92,10 +109,16 @@ pub struct Declaration {
 
 impl Declaration {
     /// The variables of the state in their order: coordinates and momenta, coordinates and velocities that are not put to zero, or
-    /// those of any other state.
+    /// those of any other state; then the time and the work, where they are part of it.
     pub fn state_variables(&self) -> impl Iterator<Item = &Variable> {
         let velocities = self.velocities.iter().filter(|velocity| self.vanishing_by(velocity).is_none());
-        self.coordinates.iter().chain(&self.momenta).chain(velocities).chain(&self.states)
+        let moving = self.coordinates.iter().chain(&self.momenta).chain(velocities).chain(&self.states);
+        moving.chain(&self.time).chain(&self.work)
+    }
+
+    /// The name of the integral that `hamiltonian` or `lagrangian` adds.
+    pub fn energy_name(&self) -> &'static str {
+        if self.work.is_some() { ENERGY_BALANCE } else { ENERGY }
     }
 
     /// The velocity constraint that is this velocity itself, which puts it to zero.
@@ -241,6 +264,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
     let system = system::decide(&mut attribute, &item.ident, errors);
     let has_energy = system == System::Lagrangian
         || attribute.place(key::Key::Hamiltonian).is_some() && attribute.dynamics.is_empty();
+    let (time, work) = driving::variables(&mut attribute, has_energy, errors);
     let mut declaration = Declaration {
         item,
         runtime: attribute.runtime,
@@ -255,6 +279,10 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
         dynamics: attribute.dynamics,
         hamiltonian: attribute.hamiltonian,
         lagrangian: attribute.lagrangian,
+        time,
+        work,
+        inputs: attribute.inputs.variables,
+        forces: attribute.forces,
         defines: attribute.defines,
         constraints: attribute.constraints,
         phase_constraints: attribute.phase_constraints,
@@ -273,6 +301,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
     if attribute.coordinates.understood && attribute.velocities.understood {
         check::velocities(&declaration, errors);
     }
+    driving::forces(&declaration, errors);
     check::assumptions(&declaration, errors);
     let clashing = check::names(&declaration, has_energy, errors);
     check::size(&mut declaration, errors);

@@ -1,0 +1,187 @@
+//! What gives inputs to a driven system while it is integrated: a function of time and state, or a table.
+//!
+//! Inputs are evaluated in every stage of every method, at the stage's own time, which is an entry of the state. A table is constant
+//! between its times: every step ends where it jumps, and all stages of a step have the value that holds during the step.
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+use crate::error::Error;
+use crate::field::Field;
+use crate::linear::{is_finite, not_finite};
+use crate::sealed::Sealed;
+use crate::system::{DrivenSystem, FeedbackSystem, Vector, clock};
+
+/// What gives the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
+pub trait Signal<S: DrivenSystem> {
+    /// The inputs at a time in a state.
+    fn at(&self, time: f64, state: &S::State) -> S::Input;
+
+    /// Begins a step at this time, and returns when it has to end at the latest: where the inputs jump.
+    fn hold(&self, _time: f64) -> f64 {
+        f64::INFINITY
+    }
+
+    /// The first and the last time at which the inputs are known.
+    fn range(&self) -> [f64; 2] {
+        [f64::NEG_INFINITY, f64::INFINITY]
+    }
+}
+
+impl<S: DrivenSystem, F: Fn(f64, &S::State) -> S::Input> Signal<S> for F {
+    #[inline]
+    fn at(&self, time: f64, state: &S::State) -> S::Input {
+        self(time, state)
+    }
+}
+
+/// A field whose inputs a [`Signal`] gives.
+#[derive(Debug)]
+pub struct Driven<S, F, I> {
+    field: F,
+    signal: I,
+    undefined: Cell<Option<UndefinedInput>>,
+    system: PhantomData<fn() -> S>,
+}
+
+/// An input that is not a finite number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UndefinedInput {
+    /// The input.
+    pub name: &'static str,
+    /// What was given for it.
+    pub value: f64,
+    /// When.
+    pub time: f64,
+}
+
+/// What gives inputs to a field, as integrators see it.
+pub trait Driver {
+    /// Begins a step at this time, and returns when it has to end at the latest.
+    fn hold(&self, time: f64) -> f64;
+
+    /// The first and the last time at which the inputs are known.
+    fn range(&self) -> [f64; 2];
+
+    /// An input that was not a finite number, in a finite state, since the step began.
+    fn undefined(&self) -> Option<UndefinedInput>;
+}
+
+/// A field that takes inputs: X, or the field with feedback.
+pub trait TakesInput<S: DrivenSystem>: Field<Vector = Vector<S>> + Sealed {
+    /// The field with these inputs.
+    fn with_input(&self, input: S::Inputs<f64>) -> Self;
+}
+
+impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Driven<S, F, I> {
+    /// The field with the inputs that the signal gives.
+    pub fn new(field: F, signal: I) -> Self {
+        Self { field, signal, undefined: Cell::new(None), system: PhantomData }
+    }
+
+    /// The field at this state and its time.
+    fn at(&self, x: &Vector<S>) -> F {
+        let time = clock::<S>().map_or(0.0, |index| x[index]);
+        let input: S::Inputs<f64> = self.signal.at(time, &S::State::from(*x)).into();
+        if let Some(index) = not_finite(&input)
+            && is_finite(x)
+        {
+            let name = S::INPUT_NAMES.get(index).copied().unwrap_or_default();
+            self.undefined.set(Some(UndefinedInput { name, value: input[index], time }));
+        }
+        self.field.with_input(input)
+    }
+}
+
+impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> {
+    type Vector = Vector<S>;
+
+    #[inline]
+    fn value(&self, x: &Vector<S>) -> Vector<S> {
+        self.at(x).value(x)
+    }
+
+    fn decay_rate(&self, x: &Vector<S>) -> f64 {
+        self.field.decay_rate(x)
+    }
+
+    fn clock(&self) -> Option<usize> {
+        clock::<S>()
+    }
+
+    fn driver(&self) -> Option<&dyn Driver> {
+        Some(self)
+    }
+}
+
+impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {
+    fn hold(&self, time: f64) -> f64 {
+        self.undefined.set(None);
+        self.signal.hold(time)
+    }
+
+    fn range(&self) -> [f64; 2] {
+        self.signal.range()
+    }
+
+    fn undefined(&self) -> Option<UndefinedInput> {
+        self.undefined.get()
+    }
+}
+
+/// A table of inputs, each of which is held from its time until the next (zero-order hold), as by a digital controller.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug)]
+pub struct Held<I> {
+    samples: Vec<(f64, I)>,
+    until: f64,
+    /// The sample that holds during the step.
+    current: Cell<usize>,
+}
+
+#[cfg(feature = "std")]
+impl<I> Held<I> {
+    /// The table of these inputs with the times from which they hold, the last one until `until`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::HeldTimes`] if there is no input, or if the times with `until` do not increase or are not finite.
+    pub fn new(samples: impl Into<Vec<(f64, I)>>, until: f64) -> Result<Self, Error> {
+        let samples = samples.into();
+        let times: Vec<f64> = samples.iter().map(|(time, _)| *time).chain([until]).collect();
+        let increases = |pair: &[f64]| pair[0] < pair[1] && pair[0].is_finite() && pair[1].is_finite();
+        match times.windows(2).position(|pair| !increases(pair)) {
+            _ if samples.is_empty() => Err(Error::HeldTimes { index: 0, time: until, before: None }),
+            Some(index) => {
+                Err(Error::HeldTimes { index: index + 1, time: times[index + 1], before: Some(times[index]) })
+            }
+            None => Ok(Self { samples, until, current: Cell::new(0) }),
+        }
+    }
+
+    /// Where the sample after this one begins.
+    fn end(&self, index: usize) -> f64 {
+        self.samples.get(index + 1).map_or(self.until, |(time, _)| *time)
+    }
+}
+
+#[cfg(feature = "std")]
+impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
+    #[inline]
+    fn at(&self, _: f64, _: &<S as FeedbackSystem>::State) -> I {
+        self.samples[self.current.get()].1.clone()
+    }
+
+    fn hold(&self, time: f64) -> f64 {
+        // A step that ends at a jump may end a rounding before it.
+        let after = |(from, _): &(f64, I)| *from <= time + 1e-12 * from.abs().max(f64::MIN_POSITIVE);
+        let current = self.samples.partition_point(after).saturating_sub(1);
+        self.current.set(current);
+        let end = self.end(current);
+        if end < self.until { end } else { f64::INFINITY }
+    }
+
+    fn range(&self) -> [f64; 2] {
+        [self.samples.first().map_or(self.until, |(time, _)| *time), self.until]
+    }
+}

@@ -1,0 +1,8 @@
+//! Driven systems: forces, explicit time and inputs, in systems of every kind and with constraints of every kind.
+
+#![allow(missing_docs, unreachable_pub)]
+
+mod balance;
+mod inputs;
+mod motion;
+mod systems;
