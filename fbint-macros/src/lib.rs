@@ -48,6 +48,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `state(r: [3, 3], w: [3])` | a state that is not canonical, instead of `coordinates` and `momenta` |
 /// | `dynamics(r = expression, ..)` | the rate of every variable of a `state` |
 /// | `poisson = J` | x' = J(x) grad H for a `state` with a `hamiltonian`; J must be antisymmetric and satisfy the Jacobi identity |
+/// | `force(p = expression, ..)` | a generalised force along a momentum, or `force(v = ..)` along a velocity, of its shape |
+/// | `time(t)` | the time, on which everything but `kinematics` may depend; it becomes an entry of the state |
+/// | `input(u: [2], ..)` | numbers that are given from outside at every evaluation; forces, `dynamics` and outputs may depend on them |
 /// | `define(name = expression)` | names a scalar, vector or matrix for use in other expressions |
 /// | `constraint(name = g)` | canonical or Lagrangian: holonomic constraint g(q) = 0, whose rate `name_rate` is derived, unless the velocities keep it by themselves; with `state`: an invariant set g(x) = 0 of the field |
 /// | `phase_constraint(name = f)` | f(q, p) = 0 taken as it stands; their number must be even |
@@ -221,6 +224,45 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// In canonical systems a velocity constraint is written in `rate(x)`, which is dH/dp there:
 /// `velocity_constraint(blade = -theta.sin() * rate(x) + theta.cos() * rate(y))`.
 ///
+/// # Driven systems
+///
+/// Forces, inputs and explicit time change the energy, so that the state gains `work`, whose rate is the power of what drives the
+/// system: of the forces, force times velocity; of the explicit time in H, dH/dt, or in L, -dL/dt; of moving constraints. The integral
+/// is `energy_balance` = H - `work` instead of `energy`. It is conserved by construction, and projection and feedback keep it.
+///
+/// - A force is a covector: its entry along a momentum p adds to p', and its entry along a velocity v does work at the rate force
+///   times v, whatever the coordinates. A force along a velocity that is put to zero adds to the reaction.
+/// - With `time(t)` the time is the entry `t` of the state, with rate 1, and simulations begin at its value. Neither projection nor
+///   feedback moves it. Holonomic constraints and phase constraints may depend on it: a moving pivot, a rotating hoop.
+/// - With `input(..)` a type `NameInput` has a field for each input, and the time is in the state, under the name `time` unless
+///   `time(..)` gives another. Inputs are 0 unless `Simulation::input` gives a function of time and state, or a table. What is
+///   conserved may not depend on them.
+///
+/// ```
+/// # use fbint_runtime::{FeedbackSystem, Method, Simulation, feedback_system};
+/// # use nalgebra::vector;
+/// /// A bead on a hoop that turns about its vertical diameter, with friction and a motor that pushes it.
+/// #[feedback_system(
+///     coordinates(q: [3]),
+///     momenta(p: [3]),
+///     time(t),
+///     input(push: [3]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2],
+///     constraint(sphere = q.norm_squared() - r.powi(2), plane = q[0] * (w * t).sin() - q[1] * (w * t).cos()),
+///     force(p = push - c * rate(q)),
+///     output(power = push.dot(&rate(q))),
+/// )]
+/// pub struct Hoop { pub m: f64, pub g: f64, pub r: f64, pub w: f64, pub c: f64 }
+///
+/// let hoop = Hoop { m: 1.0, g: 9.81, r: 1.0, w: 5.0, c: 0.1 };
+/// let start = HoopState { q: vector![0.6, 0.0, -0.8], p: vector![0.0, 3.0, 0.0], t: 0.0, work: 0.0 };
+/// let upwards = |t: f64, _: &HoopState| HoopInput { push: vector![0.0, 0.0, if t < 1.0 { 2.0 } else { 0.0 }] };
+/// let run = Simulation::new(&hoop, start)?.input(upwards).run(Method::Rk4 { h: 1e-3 }, 2.0)?;
+/// assert!(run.drift().get("energy_balance").unwrap().max < 1e-11);
+/// assert!(run.drift().get("plane").unwrap().max < 1e-12);
+/// # Ok::<(), fbint_runtime::Error>(())
+/// ```
+///
 /// # Parameters
 ///
 /// The struct's fields are `f64`, `[f64; N]`, or nalgebra's `Vector1..6<f64>`, `SVector<f64, N>`, `Matrix1..6<f64>`,
@@ -264,7 +306,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # What is generated
 ///
 /// The state type `NameState` has a field of the declared shape for each coordinate and momentum, and converts from and
-/// into the flat state, an array `[f64; N]` (coordinates, then momenta). The constants `STATE` and `INTEGRALS` say what each entry
+/// into the flat state, an array `[f64; N]` (coordinates, then momenta; last the time and the work). The constants `STATE` and `INTEGRALS` say what each entry
 /// of the state and each integral is. `NamePrepared<T>`, which `prepare()` returns, holds what depends on the parameters alone;
 /// its functions are the ones that are called step after step.
 ///
@@ -283,7 +325,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// compile. `INTEGRALS` says for each where that holds and how it is known, and so do `EQUATIONS`, `DERIVATION` and the documentation
 /// of the generated implementation:
 ///
-/// - everywhere: constraints and energy of a canonical or a Lagrangian system and the energy of a Poisson system by construction,
+/// - everywhere: constraints and energy of a canonical or a Lagrangian system, the energy of a Poisson system, and the balance of
+///   energy and work of driven ones by construction,
 ///   anything else because algebra shows that dI.X vanishes in every state in which it is defined;
 /// - where the constraints hold: dI.X vanishes modulo the constraints. An example is the constraint r^T r = 1 of a free
 ///   rigid body, whose rate is [r^T r, hat(w)];

@@ -143,7 +143,7 @@ pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uni
 pub use projection::{Projected, Projection, Projector};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
-pub use simulation::{LargestProjection, Moment, Run, Sample, Simulation, Snapshot};
+pub use simulation::{LargestProjection, Moment, Replaceable, Run, Sample, Simulation, Snapshot};
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
     KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,

@@ -108,22 +108,26 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
     }
 }
 
-impl<'a, S: FeedbackSystem, F: Replaceable> Simulation<'a, S, F> {
+impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// Integrates the feedback field with these gains, without a projection unless one was chosen. Gains that are not positive are
     /// reported by [`run`](Self::run).
-    pub fn gains<K: GainPolicy<S>>(self, gains: Gains<K>) -> Simulation<'a, S, Feedback<S, K>> {
+    pub fn gains<K: GainPolicy<S>>(self, gains: Gains<K>) -> Simulation<'a, S, Feedback<S, K>>
+    where
+        F: Replaceable,
+    {
         let field = Feedback::new(self.system, &self.start, gains);
         self.with_field(field)
     }
 
     /// Integrates the Dirac-extended field X, without a projection unless one was chosen.
-    pub fn without_feedback(self) -> Simulation<'a, S> {
+    pub fn without_feedback(self) -> Simulation<'a, S>
+    where
+        F: Replaceable,
+    {
         let field = Ok(PlainField::new(self.system));
         self.with_field(field)
     }
-}
 
-impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// Projects the state onto all integrals after each step, whatever the method, with feedback or without.
     pub fn projected(self, projection: Projection) -> Self {
         Self { projection: Some(projection), is_projection_chosen: true, ..self }
@@ -286,7 +290,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     ///
     /// // A controller that pulls the trolley to x = 0, and its own losses.
     /// let controller = |_: f64, state: &TrolleyState| TrolleyInput { thrust: -2.0 * state.x - 3.0 * state.p };
-    /// let run = Simulation::new(&trolley, start)?.input(controller).run(method, 20.0)?;
+    /// let run = Simulation::new(&trolley, start)?.input(controller).run(method, 40.0)?;
     /// assert!(run.state().x.abs() < 1e-4);
     ///
     /// // Half a second of thrust in one direction, and half a second in the other.

@@ -1,4 +1,4 @@
-//! Time, on which a declaration does not depend by itself.
+//! Time, which has to be declared.
 
 use fbint_runtime::{FeedbackSystem, Gains, Method, Simulation, feedback_system};
 use nalgebra::vector;

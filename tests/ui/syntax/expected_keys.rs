@@ -7,10 +7,10 @@ use nalgebra::vector;
     coordinates(q: [2]),
     momenta(p: [2]),
     hamiltonian = p.norm_squared() / (2 * mass) + mass * g * q[1],
-    force(p = -p),
+    forces(p = -p),
     kinetic = q.norm_squared(),
-    time(s),
-    input(torque),
+    friction(p = -p),
+    control(torque),
     constraint(length = q.norm_squared() - l.powi(2)),
 )]
 struct Pendulum {

@@ -32,6 +32,8 @@ enum Meaning<'a> {
     Quantity(&'static str),
     /// No value either.
     Output,
+    /// The work that is done on the system, on which nothing depends.
+    Work,
     /// Its declaration is mistaken.
     Broken,
 }
@@ -130,7 +132,7 @@ impl<'a> Scope<'a> {
         scope.variables(&declaration.parameters, &unknowns.parameters);
         scope.variables(&declaration.inputs, &unknowns.inputs);
         if let Some(work) = &declaration.work {
-            scope.declare(&work.name, Meaning::Quantity("the work that is done on the system, an entry of its state"));
+            scope.declare(&work.name, Meaning::Work);
         }
         for (index, define) in declaration.defines.iter().enumerate() {
             scope.declare(&define.name, Meaning::Definition(index));
@@ -231,7 +233,7 @@ impl<'a> Scope<'a> {
         let mut symbols = value.entries().iter().flat_map(|entry| entry.expression.symbols());
         let input = symbols.find(|symbol| self.role(*symbol) == Some(Role::Input));
         let Some(input) = input else { return Ok(()) };
-        let message = format!("{what} contains the input `{}`, whose rate nobody knows", self.symbols[input].name);
+        let message = format!("{what} contains the input `{}`, whose rate is not known", self.symbols[input].name);
         Err(self.fail(written, format!("{message}: inputs act by a `force`, or by `dynamics`")))
     }
 
@@ -302,6 +304,11 @@ impl<'a> Scope<'a> {
             Meaning::Output => {
                 let message = format!("`{name}` is an output, which nothing else can use");
                 Err(self.fail_at(name.span(), format!("{message}: name the expression with `define`")))
+            }
+            Meaning::Work => {
+                let message =
+                    "is the work that is done on the system, an entry of its state on which nothing else depends";
+                Err(self.fail_at(name.span(), format!("`{name}` {message}")))
             }
             Meaning::Broken => Err(Poison),
         }
@@ -385,8 +392,10 @@ impl<'a> Scope<'a> {
         }
         let key = plain(name);
         let indices = self.indices.iter().map(|(index, _)| index.as_str());
-        let values =
-            self.names.iter().filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity(_) | Meaning::Output));
+        let values = self
+            .names
+            .iter()
+            .filter(|(_, meaning)| !matches!(meaning, Meaning::Quantity(_) | Meaning::Output | Meaning::Work));
         let known: Vec<&str> = values.map(|(name, _)| name.as_str()).collect();
         let message = match nearest(&key, known.iter().copied().chain(indices).chain(["PI"])) {
             Some(near) => {

@@ -125,6 +125,14 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
         let key = if declaration.system == System::Lagrangian { "lagrangian" } else { "hamiltonian" };
         names.taken.insert(declaration.energy_name().to_owned(), format!("the integral that `{key}` adds"));
     }
+    // What the attribute adds has its name before what the user can rename.
+    let is_time_declared = declaration.keys.contains_key("time");
+    if let Some(time) = declaration.time.iter().find(|_| !is_time_declared) {
+        names.claim(&time.name, "the time, an entry of the state of systems with inputs");
+    }
+    if let Some(work) = &declaration.work {
+        names.claim(&work.name, "the work that is done on the system, an entry of its state");
+    }
     let mut fields = std::collections::BTreeSet::new();
     for parameter in &declaration.parameters {
         // A field that is declared twice is rustc's to report.
@@ -144,14 +152,11 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     for state in &declaration.states {
         names.claim(&state.name, "a variable of the state");
     }
-    if let Some(time) = &declaration.time {
+    if let Some(time) = declaration.time.iter().find(|_| is_time_declared) {
         names.claim(&time.name, "the time");
     }
     for input in &declaration.inputs {
         names.claim(&input.name, "an input");
-    }
-    if let Some(work) = &declaration.work {
-        names.claim(&work.name, "the work that is done on the system, an entry of its state");
     }
     for define in &declaration.defines {
         names.claim(&define.name, DEFINITION);

@@ -26,6 +26,7 @@ pub(super) fn variables(
     {
         errors.push(name.span(), format_args!("the time is a scalar: write `time({name})`"));
         *shape = Shape::Scalar;
+        attribute.broken.push(name.clone());
     }
     let of_inputs = attribute.place(Key::Input).map(|span| named(TIME, span));
     let time = time.or_else(|| of_inputs.filter(|_| attribute.place(Key::Time).is_none()));

@@ -182,8 +182,10 @@ impl Key {
     /// What to do about a key that is given twice.
     pub(super) fn repetition(self) -> String {
         match self.slot() {
-            Slot::Variables(_) => format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name()),
-            Slot::Path(_) | Slot::Expression(_) | Slot::Named(_) => {
+            Slot::Variables(_) if self != Self::Time => {
+                format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name())
+            }
+            Slot::Path(_) | Slot::Expression(_) | Slot::Variables(_) | Slot::Named(_) => {
                 format!("`{}` is given twice: keep one of the two", self.name())
             }
         }
