@@ -115,8 +115,10 @@ impl<'a> Notation<'a> {
             add("Poisson brackets", self.brackets(constraints));
             add("Multipliers", self.multipliers(constraints));
         }
-        if let Field::Implicit(implicit) = &self.derivation.field {
-            add("Linear systems", implicit.systems.iter().flat_map(|system| self.linear_system(system)).collect());
+        if let Field::Implicit(Implicit { systems, .. }) = &self.derivation.field
+            && !systems.is_empty()
+        {
+            add("Linear systems", systems.iter().flat_map(|system| self.linear_system(system)).collect());
         }
         let invariants = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
         let invariants: Vec<Equation> =

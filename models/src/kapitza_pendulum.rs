@@ -1,0 +1,83 @@
+//! Kapitza's pendulum: its pivot vibrates, and it stands upright. The pivot is a constraint that moves.
+
+use fbint_runtime::{ConsistentStart, Error, feedback_system};
+use nalgebra::vector;
+
+/// A pendulum whose pivot vibrates vertically, in Cartesian coordinates.
+#[feedback_system(
+    coordinates(q: [2]),
+    momenta(p: [2]),
+    time(t),
+    define(pivot = vector![0, amplitude * (frequency * t).sin()]),
+    hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+    constraint(length = (q - pivot).norm_squared() - l.powi(2)),
+    output(tension = -2 * l * multiplier(length)),
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub struct KapitzaPendulum {
+    /// The mass.
+    pub m: f64,
+    /// The length of the rod.
+    pub l: f64,
+    /// The acceleration of gravity.
+    pub g: f64,
+    /// The amplitude of the vibration.
+    pub amplitude: f64,
+    /// The angular frequency of the vibration.
+    pub frequency: f64,
+}
+
+impl Default for KapitzaPendulum {
+    fn default() -> Self {
+        Self { m: 1.0, l: 1.0, g: 9.81, amplitude: 0.1, frequency: 100.0 }
+    }
+}
+
+impl KapitzaPendulum {
+    /// The start near the upper equilibrium, where the pivot is in the middle of its way.
+    ///
+    /// # Errors
+    ///
+    /// If the parameters are not finite.
+    pub fn start(&self) -> Result<KapitzaPendulumState, Error> {
+        let (sine, cosine) = 0.1_f64.sin_cos();
+        // The fast part of the angular velocity, a w/l sin(angle) cos(w t), so that the slow part is at rest.
+        let speed = self.amplitude * self.frequency;
+        let fast = speed * sine;
+        let velocity = vector![fast * cosine, speed - fast * sine];
+        let guess = KapitzaPendulumState { q: self.l * vector![sine, cosine], p: self.m * velocity, t: 0.0, work: 0.0 };
+        ConsistentStart::new(self).hold(&["q"])?.solve(guess)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fbint_runtime::{Method, Simulation};
+
+    use super::*;
+
+    /// The period of the slow oscillation about the upper equilibrium is 2 pi / sqrt((a w)^2 / (2 l^2) - g / l), to first order in
+    /// a / l (Landau and Lifshitz, *Mechanics*, section 30).
+    #[test]
+    fn it_stands_upright() -> Result<(), Error> {
+        let system = KapitzaPendulum { amplitude: 0.02, frequency: 500.0, ..Default::default() };
+        let run = Simulation::new(&system, system.start()?)?.run(Method::Rk4 { h: 1e-4 }, 4.0)?;
+        let angle = |sample: &fbint_runtime::Sample<KapitzaPendulum>| {
+            let state = KapitzaPendulumState::from(sample.state);
+            let pivot = system.amplitude * (system.frequency * sample.time).sin();
+            state.q.x.atan2(state.q.y - pivot)
+        };
+        let angles: Vec<(f64, f64)> = run.trajectory().iter().map(|sample| (sample.time, angle(sample))).collect();
+        assert!(angles.iter().all(|(_, angle)| angle.abs() < 0.12), "it falls");
+        let rise = (system.amplitude * system.frequency).powi(2) / (2.0 * system.l.powi(2)) - system.g / system.l;
+        let period = 2.0 * std::f64::consts::PI / rise.sqrt();
+        // Half a period after the start it is on the other side, and after a whole one where it began.
+        let near = |time: f64| {
+            let around = angles.iter().filter(|(at, _)| (at - time).abs() < 0.05);
+            let angles: Vec<f64> = around.map(|(_, angle)| *angle).collect();
+            angles.iter().sum::<f64>() / angles.len() as f64
+        };
+        assert!((near(period / 2.0) + 0.1).abs() < 0.01 && (near(period) - 0.1).abs() < 0.01);
+        Ok(())
+    }
+}
