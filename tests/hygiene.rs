@@ -5,7 +5,9 @@
 #![deny(warnings, missing_docs, unreachable_pub, missing_debug_implementations, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic)]
 
-use fbint_runtime::{Error, Feedback, FeedbackLaw, FeedbackSystem, Field, Gains, Integrals, PreparedSystem, Vector};
+use fbint_runtime::{
+    DrivenSystem, Error, Feedback, FeedbackLaw, FeedbackSystem, Field, Gains, Integrals, PreparedSystem, Vector,
+};
 use nalgebra::vector;
 
 /// One model of every kind, for the surroundings that `feedback_system` was brought to.
@@ -66,6 +68,22 @@ macro_rules! models_of_every_kind {
         pub(crate) struct Dynamics {
             pub(crate) inertia: [::core::primitive::f64; 3],
         }
+
+        /// Forces, the time, and inputs of every shape.
+        #[feedback_system(
+            $($key = $runtime,)?
+            coordinates(q: [2]),
+            momenta(p: [2]),
+            time(t),
+            input(u, pull: [2], shear: [2, 2]),
+            hamiltonian = p.norm_squared() / (2 * m) + m * q[1] * t.cos(),
+            constraint(length = (q - vector![t.sin() / 5, 0]).norm_squared() - 1),
+            force(p = pull * u + shear * q),
+            output(tension = -2 * multiplier(length), power = u * rate(q[0])),
+        )]
+        pub(crate) struct Driven {
+            pub(crate) m: ::core::primitive::f64,
+        }
     };
 }
 
@@ -116,6 +134,7 @@ mod shadows {
     trait Clone {}
     trait FeedbackLaw {}
     trait FeedbackSystem {}
+    trait DrivenSystem {}
     trait PreparedSystem {}
     trait Entry {}
     trait Entries {}
@@ -396,6 +415,16 @@ macro_rules! assert_meaning {
         assert_twins(&$($surroundings)*Poisson { inertia }, &plain::Poisson { inertia }, &x)?;
         let x = [0.6, 0.8, 0.0, -0.8, 0.6, 0.0, 0.0, 0.0, 1.0, 0.1, 0.2, -0.3];
         assert_twins(&$($surroundings)*Dynamics { inertia }, &plain::Dynamics { inertia }, &x)?;
+        let x = [0.6, -0.8, 1.2, 0.6, 0.0, 0.0];
+        assert_twins(&$($surroundings)*Driven { m }, &plain::Driven { m }, &x)?;
+        let input = $($surroundings)*DrivenInput {
+            u: 2.0,
+            pull: vector![1.0, -1.0],
+            shear: nalgebra::matrix![0.1, 0.2; 0.3, 0.4],
+        };
+        let driven = <$($surroundings)*Driven as DrivenSystem>::with_input(($($surroundings)*Driven { m }).prepare(), input.into());
+        let plain = plain::Driven::with_input(plain::Driven { m }.prepare(), [2.0, 1.0, -1.0, 0.1, 0.3, 0.2, 0.4]);
+        assert_identical(&driven.vector_field(&x), &plain.vector_field(&x));
     }};
 }
 

@@ -11,7 +11,10 @@ use fbint_tests::systems::{
     GearedPendulum, HeavyTop, Indefinite, Kepler, MixedPendulum, Oscillator, PerturbedKepler, PlanarPendulum,
     PlanarPendulumCpv22, SixPhaseConstraints, SphericalPendulum, SphericalPendulumCpv22, Tree,
 };
-use models::{CartPendulum, ChaplyginSleigh, DegeneratePendulum, HeldSleigh, RollingDisk, SuslovProblem};
+use models::{
+    CartPendulum, CartPole, ChaplyginSleigh, DegeneratePendulum, DrivenFourBar, HeldSleigh, KapitzaPendulum,
+    RollingDisk, RotatingHoop, SuslovProblem,
+};
 use syn::visit::{self, Visit};
 
 const PLANAR_PENDULUM: &str = include_str!("../models/src/planar_pendulum.rs");
@@ -28,6 +31,8 @@ fn equations() {
     insta::assert_snapshot!("cart_pendulum_equations", CartPendulum::EQUATIONS);
     insta::assert_snapshot!("chaplygin_sleigh_equations", ChaplyginSleigh::EQUATIONS);
     insta::assert_snapshot!("held_sleigh_equations", HeldSleigh::EQUATIONS);
+    insta::assert_snapshot!("kapitza_pendulum_equations", KapitzaPendulum::EQUATIONS);
+    insta::assert_snapshot!("cart_pole_equations", CartPole::EQUATIONS);
 }
 
 #[test]
@@ -39,6 +44,7 @@ fn latex() {
     insta::assert_snapshot!("perturbed_kepler_latex", PerturbedKepler::DERIVATION);
     insta::assert_snapshot!("cart_pendulum_latex", CartPendulum::DERIVATION);
     insta::assert_snapshot!("chaplygin_sleigh_latex", ChaplyginSleigh::DERIVATION);
+    insta::assert_snapshot!("kapitza_pendulum_latex", KapitzaPendulum::DERIVATION);
 }
 
 /// Each judged by hand: what is proved where, and how.
@@ -63,6 +69,9 @@ fn conservation() {
         conservation_of::<HeldSleigh>(),
         conservation_of::<RollingDisk>(),
         conservation_of::<SuslovProblem>(),
+        conservation_of::<DrivenFourBar>(),
+        conservation_of::<CartPole>(),
+        conservation_of::<RotatingHoop>(),
     ];
     insta::assert_snapshot!("conservation", table.join("\n"));
 }

@@ -194,3 +194,27 @@ fn runs_begin_at_the_time_of_their_start() {
     let clock = Pendulum::STATE.iter().position(|entry| entry.role == StateRole::Time);
     assert_eq!(clock, Some(2));
 }
+
+/// Other numbers take the same inputs: single precision, and several systems side by side.
+#[test]
+fn inputs_of_other_numbers() {
+    use fbint_runtime::{DrivenSystem, Entries, Lanes, PreparedSystem, Scalar};
+    let x: [f64; 6] = [0.1, 0.3, -0.4, 0.2, 0.5, 0.0];
+    let thrusts: [f64; 4] = [1.0, -2.0, 0.5, 3.0];
+    let alone = thrusts.map(|thrust| CartPole::with_input(SYSTEM.prepare(), [thrust]));
+    let expected = alone.map(|system| system.vector_field(&x));
+
+    type Number = Lanes<1>;
+    let side_by_side = CartPole::gather::<Number>(|lane| &alone[lane]);
+    let field = side_by_side.vector_field(&x.map(Number::from_f64));
+    for (lane, expected) in expected.iter().enumerate() {
+        let own: [f64; 6] = Entries::from_fn(|i| field[i].lane(lane));
+        assert_eq!(&own, expected);
+    }
+
+    let single = CartPole::gather::<f32>(|_| &alone[0]);
+    let again = CartPole::with_input(single, [-2.0_f32]);
+    for (single, double) in again.vector_field(&x.map(|entry| entry as f32)).iter().zip(&expected[1]) {
+        assert!((f64::from(*single) - double).abs() < 1e-5, "{single} {double}");
+    }
+}
