@@ -12,7 +12,6 @@ use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, sl
 use crate::derivation::{Hamel, Implicit, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
-use crate::table::Table;
 
 pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion> {
     let frame = Frame::of(problem, declared)?;
@@ -37,8 +36,7 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
             Some((value, slopes))
         })
         .collect::<Option<_>>()?;
-    let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
-    let field = Field { frame: &frame, problem, symbols, roles, kept: &kept, constraints: &constraints }.implicit()?;
+    let field = Field::new(&frame, problem, &kept, &constraints).implicit()?;
     let hamel = Hamel {
         lagrangian: frame.lagrangian.clone(),
         momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
@@ -188,115 +186,185 @@ struct Field<'a> {
     kept: &'a [(Expression, Row)],
     /// The gradients of holonomic constraints.
     constraints: &'a BTreeMap<IntegralId, Row>,
+    /// The forces whose rows are gradients of holonomic constraints. Where there are any, velocities are shifted by y.
+    dirac: Vec<usize>,
+    /// q'
+    rates_of_positions: BTreeMap<Symbol, Expression>,
 }
 
-impl Field<'_> {
-    fn implicit(&self) -> Option<Implicit> {
-        let Frame { free, forces, positions, vanishing, .. } = self.frame;
-        let dirac: Vec<usize> = (0..forces.len()).filter(|&r| forces[r].is_holonomic).collect();
-        let mut systems = Vec::new();
-        for force in forces {
-            let unknowns = free.iter().map(|&of| self.response(of, force)).collect::<Option<_>>()?;
-            systems.push(self.with_mass(unknowns, free.iter().map(|&j| entry(&force.row, j)).collect()));
-        }
-        if !dirac.is_empty() {
-            systems.push(LinearSystem {
-                unknowns: dirac.iter().map(|&r| self.multiplier(forces[r].kept)).collect::<Option<_>>()?,
-                matrix: self.compliance(&dirac),
-                right_side: dirac.iter().map(|&r| self.kept[r].0.clone()).collect(),
-            });
-        }
-        let is_shifted = !dirac.is_empty();
-        let shift = |j: Symbol| {
-            let responses = dirac.iter().filter_map(|&r| {
-                let force = &forces[r];
-                Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.kept)?))
-            });
-            Expression::sum(responses)
-        };
-        let v = |j: Symbol| if is_shifted { Expression::from(j) - shift(j) } else { Expression::from(j) };
-        let extra = |x: Symbol| {
-            let by_rates = dirac
-                .iter()
-                .filter_map(|&r| Some(Expression::from(self.multiplier(forces[r].kept)?) * entry(&self.kept[r].1, x)));
-            let by_momenta = free.iter().map(|j| -(entry(&self.frame.momenta[j].slopes, x) * shift(*j)));
-            is_shifted.then(|| Expression::sum(by_rates.chain(by_momenta).collect::<Vec<_>>()))
-        };
-        let rates_of_positions: BTreeMap<Symbol, Expression> =
-            positions.iter().map(|&x| (x, self.rate_of_position(x, is_shifted, &v))).collect();
-        let rate_of_position = |x: Symbol| match self.symbols[x].role {
-            Role::Time => Expression::one(),
-            _ => rates_of_positions.get(&x).cloned().unwrap_or_else(Expression::zero),
-        };
-        let force = |j: Symbol| driving_force(self.problem, j) + self.frame.force(j, &v, &extra);
-        let free_force = |j: Symbol| force(j) - along(&self.frame.momenta[&j].slopes, rate_of_position);
-        let accelerations = free.iter().map(|&of| self.acceleration(of)).collect::<Option<_>>()?;
-        systems.push(self.with_mass(accelerations, free.iter().map(|&j| free_force(j)).collect()));
-        if !forces.is_empty() {
-            let all: Vec<usize> = (0..forces.len()).collect();
-            let right_side = |(force, (_, slopes)): (&Force, &(Expression, Row))| {
-                let accelerated = free
-                    .iter()
-                    .filter_map(|&j| Some(force.row.get(&j)?.clone() * Expression::from(self.acceleration(j)?)));
-                -(along(slopes, rate_of_position) + Expression::sum(accelerated))
-            };
-            systems.push(LinearSystem {
-                unknowns: forces.iter().map(|force| self.multiplier(force.constraint)).collect::<Option<_>>()?,
-                matrix: self.compliance(&all),
-                right_side: forces.iter().zip(self.kept).map(right_side).collect(),
-            });
-        }
-        let rate_of_velocity = |j: Symbol| {
-            let responses = forces.iter().filter_map(|force| {
-                Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.constraint)?))
-            });
-            let acceleration = self.acceleration(j).map_or_else(Expression::zero, Expression::from);
-            Expression::sum([acceleration].into_iter().chain(responses))
-        };
-        let power = || {
-            let of_forces = self.problem.forces.iter().filter(|(j, _)| free.contains(j));
-            let of_forces = of_forces.map(|(j, force)| force.clone() * v(*j));
-            let of_momenta = free.iter().filter(|_| is_shifted).map(|j| {
-                let by_time = by_time(self.symbols, &self.frame.momenta[j].slopes);
-                if by_time.is_zero() { by_time } else { by_time * shift(*j) }
-            });
-            let of_constraints = dirac.iter().flat_map(|&r| {
-                let Force { constraint, kept, .. } = &forces[r];
-                let rows = [(constraint, &self.constraints[constraint]), (kept, &self.kept[r].1)];
-                rows.map(|(id, row)| Some(-(Expression::from(self.multiplier(*id)?) * by_time(self.symbols, row))))
-            });
-            let of_lagrangian = -by_time(self.symbols, &self.frame.slopes_of_lagrangian);
-            let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints.flatten());
-            Expression::sum(of_forces.chain(others).collect::<Vec<_>>())
-        };
-        let rate = |symbol: Symbol| match self.symbols[symbol].role {
-            Role::Velocity => rate_of_velocity(symbol),
-            Role::Work => power(),
-            _ => rate_of_position(symbol),
-        };
-        for &(velocity, reaction) in vanishing {
-            let others = forces.iter().filter_map(|force| {
-                Some(force.row.get(&velocity)?.clone() * Expression::from(self.multiplier(force.constraint)?))
-            });
-            let momentum = along(&self.frame.momenta[&velocity].slopes, rate);
-            systems.push(LinearSystem {
-                unknowns: vec![reaction],
-                matrix: vec![vec![Expression::one()]],
-                right_side: vec![momentum - force(velocity) - Expression::sum(others)],
-            });
-        }
-        let rates: Table<Symbol, Expression> = self.symbols.states().map(rate).collect();
-        Some(Implicit { systems, rates })
+impl<'a> Field<'a> {
+    fn new(
+        frame: &'a Frame<'a>,
+        problem: &'a Problem,
+        kept: &'a [(Expression, Row)],
+        constraints: &'a BTreeMap<IntegralId, Row>,
+    ) -> Self {
+        let symbols = &problem.symbols;
+        let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
+        let dirac = (0..frame.forces.len()).filter(|&r| frame.forces[r].is_holonomic).collect();
+        let rates_of_positions = BTreeMap::new();
+        let mut field = Self { frame, problem, symbols, roles, kept, constraints, dirac, rates_of_positions };
+        field.rates_of_positions = frame.positions.iter().map(|&x| (x, field.moved(x))).collect();
+        field
     }
 
-    /// As it is declared, where the velocities are not shifted.
-    fn rate_of_position(&self, x: Symbol, is_shifted: bool, v: &impl Fn(Symbol) -> Expression) -> Expression {
-        if is_shifted {
-            let directions = self.frame.free.iter().filter_map(|j| Some((*j, self.frame.directions[j].get(&x)?)));
-            return Expression::sum(directions.map(|(j, entry)| entry.clone() * v(j)));
+    fn implicit(&self) -> Option<Implicit> {
+        let mut systems = self.responses()?;
+        systems.extend(self.shifts()?);
+        systems.push(self.accelerations()?);
+        systems.extend(self.reactions()?);
+        systems.extend(self.frame.vanishing.iter().map(|&(velocity, reaction)| self.held(velocity, reaction)));
+        Some(Implicit { systems, rates: self.symbols.states().map(|symbol| self.rate(symbol)).collect() })
+    }
+
+    /// W = M^-1 A^T, row by row of A.
+    fn responses(&self) -> Option<Vec<LinearSystem>> {
+        let Frame { free, forces, .. } = self.frame;
+        let system = |force: &Force| {
+            let unknowns = free.iter().map(|&of| self.response(of, force)).collect::<Option<_>>()?;
+            Some(self.with_mass(unknowns, free.iter().map(|&j| entry(&force.row, j)).collect()))
+        };
+        forces.iter().map(system).collect()
+    }
+
+    /// A W c2 = f
+    fn shifts(&self) -> Option<Option<LinearSystem>> {
+        if self.dirac.is_empty() {
+            return Some(None);
         }
-        let declared = self.frame.declared.kinematics.iter().find(|(coordinate, _)| *coordinate == x);
+        let forces = &self.frame.forces;
+        let unknowns = self.dirac.iter().map(|&r| self.multiplier(forces[r].kept)).collect::<Option<_>>()?;
+        let right_side = self.dirac.iter().map(|&r| self.kept[r].0.clone()).collect();
+        Some(Some(LinearSystem { unknowns, matrix: self.compliance(&self.dirac), right_side }))
+    }
+
+    /// M a = F - (dp/dq) q' - dp/dt
+    fn accelerations(&self) -> Option<LinearSystem> {
+        let free = &self.frame.free;
+        let unknowns = free.iter().map(|&of| self.acceleration(of)).collect::<Option<_>>()?;
+        let inertial = |j: Symbol| along(&self.frame.momenta[&j].slopes, |x| self.rate_of_position(x));
+        Some(self.with_mass(unknowns, free.iter().map(|&j| self.force(j) - inertial(j)).collect()))
+    }
+
+    /// A W c1 = -(df/dq q' + df/dt + A a)
+    fn reactions(&self) -> Option<Option<LinearSystem>> {
+        let Frame { free, forces, .. } = self.frame;
+        if forces.is_empty() {
+            return Some(None);
+        }
+        let right_side = |(force, (_, slopes)): (&Force, &(Expression, Row))| {
+            let accelerated =
+                free.iter().filter_map(|&j| Some(force.row.get(&j)?.clone() * Expression::from(self.acceleration(j)?)));
+            -(along(slopes, |x| self.rate_of_position(x)) + Expression::sum(accelerated))
+        };
+        let all: Vec<usize> = (0..forces.len()).collect();
+        Some(Some(LinearSystem {
+            unknowns: forces.iter().map(|force| self.multiplier(force.constraint)).collect::<Option<_>>()?,
+            matrix: self.compliance(&all),
+            right_side: forces.iter().zip(self.kept).map(right_side).collect(),
+        }))
+    }
+
+    /// What holds a velocity at zero: p' - F - A^T c1 along it.
+    fn held(&self, velocity: Symbol, reaction: Symbol) -> LinearSystem {
+        let others = self.frame.forces.iter().filter_map(|force| {
+            Some(force.row.get(&velocity)?.clone() * Expression::from(self.multiplier(force.constraint)?))
+        });
+        let momentum = along(&self.frame.momenta[&velocity].slopes, |symbol| self.rate(symbol));
+        LinearSystem {
+            unknowns: vec![reaction],
+            matrix: vec![vec![Expression::one()]],
+            right_side: vec![momentum - self.force(velocity) - Expression::sum(others)],
+        }
+    }
+
+    fn rate(&self, symbol: Symbol) -> Expression {
+        match self.symbols[symbol].role {
+            Role::Velocity => self.rate_of_velocity(symbol),
+            Role::Work => self.power(),
+            _ => self.rate_of_position(symbol),
+        }
+    }
+
+    /// a + W c1
+    fn rate_of_velocity(&self, j: Symbol) -> Expression {
+        let responses = self.frame.forces.iter().filter_map(|force| {
+            Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.constraint)?))
+        });
+        let acceleration = self.acceleration(j).map_or_else(Expression::zero, Expression::from);
+        Expression::sum([acceleration].into_iter().chain(responses))
+    }
+
+    fn rate_of_position(&self, x: Symbol) -> Expression {
+        match self.symbols[x].role {
+            Role::Time => Expression::one(),
+            _ => self.rates_of_positions.get(&x).cloned().unwrap_or_else(Expression::zero),
+        }
+    }
+
+    /// U (xi - y); as it is declared, where the velocities are not shifted.
+    fn moved(&self, x: Symbol) -> Expression {
+        let Frame { free, directions, declared, .. } = self.frame;
+        if self.is_shifted() {
+            let directions = free.iter().filter_map(|j| Some((*j, directions[j].get(&x)?)));
+            return Expression::sum(directions.map(|(j, entry)| entry.clone() * self.velocity(j)));
+        }
+        let declared = declared.kinematics.iter().find(|(coordinate, _)| *coordinate == x);
         declared.map_or_else(Expression::zero, |(_, rate)| without(self.symbols, rate))
+    }
+
+    fn is_shifted(&self) -> bool {
+        !self.dirac.is_empty()
+    }
+
+    /// y = W c2
+    fn shift(&self, j: Symbol) -> Expression {
+        let responses = self.dirac.iter().filter_map(|&r| {
+            let force = &self.frame.forces[r];
+            Some(Expression::from(self.response(j, force)?) * Expression::from(self.multiplier(force.kept)?))
+        });
+        Expression::sum(responses)
+    }
+
+    /// xi - y
+    fn velocity(&self, j: Symbol) -> Expression {
+        if self.is_shifted() { Expression::from(j) - self.shift(j) } else { Expression::from(j) }
+    }
+
+    /// F_j
+    fn force(&self, j: Symbol) -> Expression {
+        driving_force(self.problem, j) + self.frame.force(j, &|i| self.velocity(i), &|x| self.extra(x))
+    }
+
+    /// What the shift adds to dL/dx: df/dx c2 - (dp/dx) . y
+    fn extra(&self, x: Symbol) -> Option<Expression> {
+        let forces = &self.frame.forces;
+        let by_rates = self
+            .dirac
+            .iter()
+            .filter_map(|&r| Some(Expression::from(self.multiplier(forces[r].kept)?) * entry(&self.kept[r].1, x)));
+        let momenta = self.frame.free.iter();
+        let by_momenta = momenta.map(|j| -(entry(&self.frame.momenta[j].slopes, x) * self.shift(*j)));
+        self.is_shifted().then(|| Expression::sum(by_rates.chain(by_momenta)))
+    }
+
+    /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt
+    fn power(&self) -> Expression {
+        let Frame { free, forces, momenta, slopes_of_lagrangian, .. } = self.frame;
+        let acting = self.problem.forces.iter().filter(|(j, _)| free.contains(j));
+        let of_forces = acting.map(|(j, force)| force.clone() * self.velocity(*j));
+        let of_momenta = free.iter().filter(|_| self.is_shifted()).map(|j| {
+            let by_time = by_time(self.symbols, &momenta[j].slopes);
+            if by_time.is_zero() { by_time } else { by_time * self.shift(*j) }
+        });
+        let of_constraints = self.dirac.iter().flat_map(|&r| {
+            let Force { constraint, kept, .. } = &forces[r];
+            let rows = [(constraint, &self.constraints[constraint]), (kept, &self.kept[r].1)];
+            rows.map(|(id, row)| Some(-(Expression::from(self.multiplier(*id)?) * by_time(self.symbols, row))))
+        });
+        let of_lagrangian = -by_time(self.symbols, slopes_of_lagrangian);
+        let others = [of_lagrangian].into_iter().chain(of_momenta).chain(of_constraints.flatten());
+        Expression::sum(of_forces.chain(others))
     }
 
     /// M z = b
