@@ -366,7 +366,7 @@ fn a_figure_as_png_is_refused_with_what_to_do() -> Outcome {
     let folder = tempdir()?;
     let plot = ["run", MODEL, "--until", "0.1", "--plot", "a.PNG"];
     for arguments in [&plot[..], &["reproduce", "four-bar", "--png"], &["work-precision", "--png"]] {
-        refused(&fbint(&folder, arguments)?, &["PNG", "cargo run --release --features png --", "SVG"]);
+        refused(&fbint(&folder, arguments)?, &["PNG", "--features fbint-command/png", "SVG"]);
     }
     assert!(names_in(&folder)?.is_empty());
     Ok(())
