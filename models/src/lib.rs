@@ -1,11 +1,11 @@
 //! Mechanical systems integrated by fbint, one file each: the declaration, default parameters, a start, and what must stay
-//! true. The module `catalogue` has them by name.
+//! true. The package `fbint` has them by name, with a command for all of them.
 
 mod cart_pendulum;
-#[cfg(feature = "catalogue")]
-pub mod catalogue;
 mod chain;
 mod chaplygin_sleigh;
+#[cfg(feature = "command")]
+mod command;
 mod degenerate_pendulum;
 mod euler_top;
 mod four_bar;
@@ -23,6 +23,8 @@ pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State,
 pub use chaplygin_sleigh::{
     BalancedSleigh, BalancedSleighState, ChaplyginSleigh, ChaplyginSleighState, HeldSleigh, HeldSleighState,
 };
+#[cfg(feature = "command")]
+pub use command::{LIE_TROTTER, STRANG, TURNS};
 pub use degenerate_pendulum::{DegeneratePendulum, DegeneratePendulumState};
 pub use euler_top::{EulerTop, EulerTopState};
 pub use four_bar::{FourBar, FourBarState};

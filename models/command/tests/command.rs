@@ -56,7 +56,7 @@ fn two_comparisons_print_and_draw_the_same() -> Outcome {
 fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
     let folder = tempdir()?;
     let list = succeeded(&fbint(folder.path(), &["list"])?);
-    for entry in models::catalogue::all() {
+    for entry in catalogue::all() {
         assert!(list.contains(&entry.name) && list.contains(entry.summary), "{} is not listed", entry.name);
         let run = succeeded(&fbint(folder.path(), &["run", &entry.name, "--until", "0.1"])?);
         for integral in (entry.load)().integral_names() {
@@ -74,7 +74,7 @@ fn every_model_of_the_catalogue_is_listed_runs_and_shows() -> Outcome {
 #[test]
 fn show_prints_the_generated_rust_as_it_is() -> Outcome {
     let folder = tempdir()?;
-    for entry in models::catalogue::all() {
+    for entry in catalogue::all() {
         let shown = succeeded(&fbint(folder.path(), &["show", &entry.name, "--rust"])?);
         assert_eq!(shown.trim_end(), (entry.load)().source().trim_end());
     }
@@ -315,7 +315,7 @@ fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome 
 
 /// CI runs this with its release build, in a second.
 #[test]
-#[ignore = "takes a minute without optimisation; `cargo run --release -- reproduce all` exits with the same code"]
+#[ignore = "takes a minute without optimisation; `cargo run --release -p fbint -- reproduce all` exits with the same code"]
 fn everything_is_reproduced() -> Outcome {
     let folder = tempdir()?;
     let output = fbint(folder.path(), &["reproduce", "all", "--out", "out"])?;

@@ -8,13 +8,13 @@ use std::io::{Write, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
+use catalogue::load;
 use fbint_command::catalogue::{AnyModel, Feedback, Plan, Run};
 use fbint_command::figure::{self, Curve};
 use fbint_command::output::Output;
 use fbint_command::progress::Progress;
 use fbint_command::scheme::{Aid, Contender, Scheme};
 use fbint_runtime::{IntegralDrift, Method, Settings};
-use models::catalogue::load;
 
 const MODEL: &str = "spherical-pendulum-cpv22";
 const FIGURE: &str = "spherical-pendulum.svg";

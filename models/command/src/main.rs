@@ -12,7 +12,6 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use fbint_command::clap::{self, Parser, Subcommand};
-use models::catalogue;
 
 use reproduce::Reproduce;
 use tables::Tables;

@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
+use catalogue::load;
 use fbint_command::catalogue::Run;
 use fbint_command::scheme::Aid;
 use fbint_runtime::Method;
-use models::catalogue::load;
 
 use super::grid::{Grid, change, change_with_digits, count};
 use super::{GAIN, integrate};
