@@ -1,10 +1,9 @@
-//! The command `fbint`: what `fbint-command` gives every crate of models, and with it the comparison, the reproductions and the
-//! tables that are about the models of this crate.
+//! The command `fbint`: what `fbint-command` gives every crate of models, and with it the reproductions and the tables that are about
+//! the models of `models`.
 //!
 //! An error is one line on stderr and exit code 2, and leaves no file behind. A reproduction that differs from what was
 //! published is a result, with exit code 1.
 
-mod compare;
 mod reproduce;
 mod tables;
 
@@ -17,19 +16,15 @@ use reproduce::Reproduce;
 use tables::Tables;
 
 /// Integrates mechanical systems whose equations were derived while this program was compiled.
-///
-/// Without a command it integrates the spherical pendulum of CPV22 with four methods, and compares how well each keeps
-/// constraints and invariants.
 #[derive(Parser, Debug)]
 #[command(name = "fbint", version, after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Command,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  fbint                                              compare four methods on CPV22's pendulum
   fbint list                                         the models, with their parameters and shapes
   fbint run four-bar --until 30 --plot four-bar.svg  integrate a model and draw its motion
   fbint ensemble kepler --vary mu=normal:1,0.01 --members 100 --until 1  integrate many members
@@ -56,9 +51,8 @@ fn main() -> ExitCode {
 
 fn execute(Arguments { command }: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     match command {
-        None => compare::compare(),
-        Some(Command::OfEveryModel(command)) => command.execute(&catalogue::all()),
-        Some(Command::Reproduce(arguments)) => reproduce::reproduce(arguments),
-        Some(Command::Tables(arguments)) => tables::tables(arguments),
+        Command::OfEveryModel(command) => command.execute(&catalogue::all()),
+        Command::Reproduce(arguments) => reproduce::reproduce(arguments),
+        Command::Tables(arguments) => tables::tables(arguments),
     }
 }
