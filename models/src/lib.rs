@@ -1,12 +1,12 @@
 //! Mechanical systems integrated by fbint, one file each: the declaration, default parameters, a start, and what must stay
-//! true. The module `catalogue` has them by name.
+//! true. The package `fbint` has them by name, with a command for all of them.
 
 mod cart_pendulum;
 mod cart_pole;
-#[cfg(feature = "catalogue")]
-pub mod catalogue;
 mod chain;
 mod chaplygin_sleigh;
+#[cfg(feature = "command")]
+mod command;
 mod degenerate_pendulum;
 mod driven_four_bar;
 mod driven_pendulum;
@@ -29,6 +29,8 @@ pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State,
 pub use chaplygin_sleigh::{
     BalancedSleigh, BalancedSleighState, ChaplyginSleigh, ChaplyginSleighState, HeldSleigh, HeldSleighState,
 };
+#[cfg(feature = "command")]
+pub use command::{LIE_TROTTER, STRANG, TURNS};
 pub use degenerate_pendulum::{DegeneratePendulum, DegeneratePendulumState};
 pub use driven_four_bar::{DrivenFourBar, DrivenFourBarState};
 pub use driven_pendulum::{DrivenPendulum, DrivenPendulumState};

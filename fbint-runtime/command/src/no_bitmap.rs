@@ -17,7 +17,7 @@ impl Painter {
         let program = program();
         Err(format!(
             "cannot draw PNG: {program} was built without the feature `png` of fbint-command; build it with \
-             `cargo run --release --features png -- ..`, or take the SVG"
+             `--features fbint-command/png`, or take the SVG"
         )
         .into())
     }

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 use fbint_command::output::Output;
 use fbint_command::results::{Picture, Table};
 use fbint_command::typography::typeset;
-use models::catalogue;
 
 use super::equations;
 use super::result::{Reproduction, Rule, Verdict};

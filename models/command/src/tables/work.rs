@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
+use catalogue::load;
 use fbint_command::scheme::Scheme;
 use fbint_command::work_precision::{Comparison, GOAL, Policy, Series, Study};
-use models::catalogue::load;
 
 use super::grid::{Grid, bold_if, count, ratio};
 

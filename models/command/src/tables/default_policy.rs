@@ -2,10 +2,10 @@
 
 use std::error::Error;
 
+use catalogue::load;
 use fbint_command::catalogue::Run;
 use fbint_command::scheme::Aid;
 use fbint_runtime::Method;
-use models::catalogue::load;
 
 use super::drift::largest;
 use super::grid::{Grid, bold_if, change, count};

@@ -138,11 +138,12 @@ fn the_commands_of_the_readme_run() -> Outcome {
 #[test]
 fn the_commands_of_all_documents_are_known() -> Outcome {
     let folder = tempdir()?;
-    let catalogue = models::catalogue::all();
-    let models: Vec<&str> = catalogue.iter().map(|entry| &*entry.name).collect();
+    let entries = catalogue::all();
+    let models: Vec<&str> = entries.iter().map(|entry| &*entry.name).collect();
     for (document, text) in DOCUMENTS.map(|document| (document, read(document))) {
         let text = text?;
-        let release = commands(&text, "cargo run --release --").into_iter().map(|line| line.split_off_words(4));
+        let release = commands(&text, "cargo run --release -p fbint --");
+        let release = release.into_iter().map(|line| line.split_off_words(6));
         for command in commands(&text, "fbint").into_iter().map(|line| line.split_off_words(1)).chain(release) {
             let command = command.replace("MODEL", "kepler");
             let arguments: Vec<&str> = command.split_whitespace().collect();
@@ -248,10 +249,16 @@ fn commands(text: &str, program: &str) -> Vec<String> {
         text.lines().filter(|line| !line.starts_with("```")).flat_map(|line| line.split('`').skip(1).step_by(2));
     let lines = shell.into_iter().chain(in_text.map(str::to_owned));
     let without_comment = lines.map(|line| line.split(" #").next().unwrap_or_default().to_owned());
-    without_comment
-        .filter_map(|line| Some(line[line.find(program)?..].trim().to_owned()))
-        .filter(|command| command.len() > program.len() && command[program.len()..].starts_with(' '))
-        .collect()
+    let commands = without_comment.map(|line| without_variables(&line).trim().to_owned());
+    commands.filter(|command| command.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '))).collect()
+}
+
+/// A line of shell from the command on, without `time` and the variables that are set for it.
+fn without_variables(line: &str) -> &str {
+    match line.trim_start().split_once(' ') {
+        Some((word, rest)) if word == "time" || word.contains('=') => without_variables(rest),
+        _ => line.trim_start(),
+    }
 }
 
 trait Words {
@@ -298,5 +305,5 @@ fn read(file: &str) -> Result<String, Box<dyn Error>> {
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package lies in a workspace").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

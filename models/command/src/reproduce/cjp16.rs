@@ -11,7 +11,7 @@ use fbint_command::figure::{self, Axis, Chart, Line, envelope};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::Scheme;
 use fbint_runtime::{Method, StormerVerlet};
-use models::catalogue::TURNS;
+use models::TURNS;
 use models::splitting::RigidBody;
 use models::{FreeRigidBody, Kepler, PerturbedKepler};
 use nalgebra::{Vector3, vector};

@@ -182,7 +182,7 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
 #[test]
 fn every_model_has_ensembles() -> Outcome {
     let folder = tempdir()?;
-    for entry in models::catalogue::all() {
+    for entry in catalogue::all() {
         for gains in [&[][..], &["--gains", "relaxation:0.5"]] {
             let run = [&entry.name, "--members", "3", "--until", "0.01"];
             let text = succeeded(&fbint(folder.path(), &[&run[..], gains].concat())?);

@@ -2,13 +2,13 @@
 
 use std::error;
 
+use catalogue::load;
 use fbint_command::catalogue::{AnyModel, Feedback, Plan, Run, Sample, Steps};
 use fbint_command::figure::Curve;
 use fbint_command::progress::Progress;
 use fbint_command::results::Table;
 use fbint_command::scheme::{Contender, Scheme};
 use fbint_runtime::{Error, IntegralDrift, Method, OneStep, Projection, Settings};
-use models::catalogue::load;
 
 use super::result::{Rule, Verdict};
 

@@ -1,12 +1,10 @@
-//! The models by name, as the command runs them.
+//! What the command takes of each model: where it starts, and the integrators that are made for it.
 //!
-//! A new model takes one line in [`all`], and its start.
+//! The command for all of them is the package `fbint`.
 
-use std::error;
-
-use fbint_command::catalogue::{self, AnyModel, Entry, GeometricMethod};
+use fbint_command::Model;
+use fbint_command::catalogue::GeometricMethod;
 use fbint_command::scheme::Scheme;
-use fbint_command::{Model, models};
 use fbint_runtime::Error;
 
 use crate::splitting::{self, RigidBody, Sphere};
@@ -27,47 +25,6 @@ pub const LIE_TROTTER: Scheme = Scheme::Own { name: "Lie-Trotter", colour: "#56B
 pub const STRANG: Scheme = Scheme::Own { name: "Strang", colour: "#000000" };
 /// The splitting of the free rigid body into turns about its axes.
 pub const TURNS: Scheme = Scheme::Own { name: "splitting", colour: "#000000" };
-
-/// Every model, in the order in which they are listed.
-///
-/// A function and not a constant, so that what it takes is compiled here and not in every program that names it.
-pub fn all() -> [Entry; 24] {
-    models![
-        SphericalPendulum,
-        SphericalPendulumCpv22,
-        PlanarPendulum,
-        FourBar,
-        Chain4,
-        Chain8,
-        Chain16,
-        Chain32,
-        FreeRigidBody,
-        EulerTop,
-        Kepler,
-        PerturbedKepler,
-        CartPendulum,
-        HamelPendulum,
-        DegeneratePendulum,
-        ChaplyginSleigh,
-        BalancedSleigh,
-        HeldSleigh,
-        KnifeEdge,
-        RollingDisk,
-        RollerRacer,
-        SuslovProblem,
-        HeisenbergSystem,
-        NonholonomicOscillator,
-    ]
-}
-
-/// The model of that name, with its default parameters.
-///
-/// # Errors
-///
-/// If there is no such model: one line with the nearest name and the list of all names.
-pub fn load(name: &str) -> Result<Box<dyn AnyModel>, Box<dyn error::Error>> {
-    catalogue::load(&all(), name)
-}
 
 impl Model for SphericalPendulum {
     fn start(&self) -> Result<SphericalPendulumState, Error> {

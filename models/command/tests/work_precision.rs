@@ -6,7 +6,6 @@ use std::process::Command;
 
 use fbint_command::catalogue::{Feedback, Plan};
 use fbint_runtime::{Method, Projection, Settings};
-use models::catalogue;
 use tempfile::tempdir;
 
 type Outcome = Result<(), Box<dyn Error>>;

@@ -2,14 +2,13 @@
 
 use std::error::Error;
 
+use catalogue::load;
 use fbint_command::catalogue::Run;
-use fbint_command::scheme::Aid;
+use fbint_command::scheme::{Aid, Contender};
 use fbint_runtime::Method;
-use models::catalogue::load;
 
 use super::grid::{Grid, change, change_with_digits, count};
 use super::{GAIN, integrate};
-use crate::compare;
 
 const MODEL: &str = "spherical-pendulum";
 const UNTIL: f64 = 100.0;
@@ -44,10 +43,15 @@ pub(super) fn largest(run: &Run) -> f64 {
     run.drift.iter().map(|integral| integral.max).fold(0.0, f64::max)
 }
 
-/// The comparison that `fbint` makes without arguments: a row for each integral.
+/// Euler and RK4 with and without feedback, as `comparison` compares them: a row for each integral.
 pub(super) fn as_published() -> Result<Grid, Box<dyn Error>> {
-    let runs = compare::runs()?;
-    let names = compare::CONTENDERS.map(|(contender, _)| contender.to_string());
+    let model = load("spherical-pendulum-cpv22")?;
+    let methods = [Method::Euler { h: 1e-3 }, Method::Rk4 { h: 1e-3 }];
+    let contenders = methods.map(|method| [Aid::Feedback, Aid::Nothing].map(|aid| (method, aid))).concat();
+    let name = |&(method, aid): &(Method, Aid)| Contender { scheme: method.into(), aid }.to_string();
+    let names: Vec<String> = contenders.iter().map(name).collect();
+    let run = |&(method, aid): &(Method, Aid)| integrate(&*model, method, aid, UNTIL, None);
+    let runs = contenders.iter().map(run).collect::<Result<Vec<_>, _>>()?;
     let mut grid = Grid::new(["", &names[0], &names[1], &names[2], &names[3]]);
     let symbols = ["f1 = \\|q\\|² - l²", "f2 = q · p", "energy", "vertical momentum"];
     for (integral, symbol) in symbols.into_iter().enumerate() {

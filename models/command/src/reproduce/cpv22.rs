@@ -10,8 +10,8 @@ use fbint_command::figure::{self, Axis, Chart, Line};
 use fbint_command::results::{Picture, Table};
 use fbint_command::scheme::Scheme;
 use fbint_runtime::{Method, Rattle};
-use models::catalogue::{LIE_TROTTER, STRANG};
 use models::splitting::{LieTrotter, Sphere, Strang};
+use models::{LIE_TROTTER, STRANG};
 use models::{SphericalPendulum, SphericalPendulumCpv22};
 
 use super::result::{Reproduction, Verdict};

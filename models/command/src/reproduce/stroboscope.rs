@@ -8,12 +8,12 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use catalogue::load;
 use fbint_command::catalogue::{Feedback, Plan, Sample};
 use fbint_command::progress::Progress;
 use fbint_command::results::Picture;
 use fbint_runtime::{Method, Settings};
 use models::FourBar;
-use models::catalogue::load;
 
 const WIDTH: f64 = 360.0;
 const MARGIN: f64 = 18.0;
