@@ -434,7 +434,11 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
 }
 
 /// Refuses a run that begins at another time than its start has, or goes beyond the times at which its inputs are known.
-fn check_driving<S: FeedbackSystem>(driver: Option<&dyn Driver>, start: &Vector<S>, span: Span) -> Result<(), Error> {
+pub(crate) fn check_driving<S: FeedbackSystem>(
+    driver: Option<&dyn Driver>,
+    start: &Vector<S>,
+    span: Span,
+) -> Result<(), Error> {
     let Span { from, until } = span;
     if let Some(index) = clock::<S>().filter(|index| start[*index] != from) {
         return Err(Error::OtherTime { name: S::STATE[index].name, time: start[index], from });

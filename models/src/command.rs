@@ -9,14 +9,15 @@ use fbint_runtime::Error;
 
 use crate::splitting::{self, RigidBody, Sphere};
 use crate::{
-    BalancedSleigh, BalancedSleighState, CartPendulum, CartPendulumState, Chain4, Chain4State, Chain8, Chain8State,
-    Chain16, Chain16State, Chain32, Chain32State, ChaplyginSleigh, ChaplyginSleighState, DegeneratePendulum,
-    DegeneratePendulumState, EulerTop, EulerTopState, FourBar, FourBarState, FreeRigidBody, FreeRigidBodyState,
-    HamelPendulum, HamelPendulumState, HeisenbergSystem, HeisenbergSystemState, HeldSleigh, HeldSleighState, Kepler,
-    KeplerState, KnifeEdge, KnifeEdgeState, NonholonomicOscillator, NonholonomicOscillatorState, PerturbedKepler,
-    PerturbedKeplerState, PlanarPendulum, PlanarPendulumState, RollerRacer, RollerRacerState, RollingDisk,
-    RollingDiskState, SphericalPendulum, SphericalPendulumCpv22, SphericalPendulumCpv22State, SphericalPendulumState,
-    SuslovProblem, SuslovProblemState,
+    BalancedSleigh, BalancedSleighState, CartPendulum, CartPendulumState, CartPole, CartPoleState, Chain4, Chain4State,
+    Chain8, Chain8State, Chain16, Chain16State, Chain32, Chain32State, ChaplyginSleigh, ChaplyginSleighState,
+    DegeneratePendulum, DegeneratePendulumState, DrivenFourBar, DrivenFourBarState, DrivenPendulum,
+    DrivenPendulumState, EulerTop, EulerTopState, FourBar, FourBarState, FreeRigidBody, FreeRigidBodyState,
+    HamelPendulum, HamelPendulumState, HeisenbergSystem, HeisenbergSystemState, HeldSleigh, HeldSleighState,
+    KapitzaPendulum, KapitzaPendulumState, Kepler, KeplerState, KnifeEdge, KnifeEdgeState, NonholonomicOscillator,
+    NonholonomicOscillatorState, PerturbedKepler, PerturbedKeplerState, PlanarPendulum, PlanarPendulumState,
+    RollerRacer, RollerRacerState, RollingDisk, RollingDiskState, RotatingHoop, RotatingHoopState, SphericalPendulum,
+    SphericalPendulumCpv22, SphericalPendulumCpv22State, SphericalPendulumState, SuslovProblem, SuslovProblemState,
 };
 
 /// The splitting on a sphere of order 1.
@@ -66,6 +67,22 @@ impl Model for FreeRigidBody {
     }
 }
 
+impl Model for DrivenFourBar {
+    const RUNS_IN_LANES: bool = false;
+
+    fn start(&self) -> Result<DrivenFourBarState, Error> {
+        Self::start(self)
+    }
+}
+
+impl Model for KapitzaPendulum {
+    const RUNS_IN_LANES: bool = false;
+
+    fn start(&self) -> Result<KapitzaPendulumState, Error> {
+        Self::start(self)
+    }
+}
+
 /// Models of which there is nothing more to say than where they start, and whether members of ensembles run in lanes.
 macro_rules! starts {
     (lanes: $lanes:literal, $($model:ty => $state:ty,)*) => {
@@ -106,6 +123,9 @@ starts! {
     SuslovProblem => SuslovProblemState,
     HeisenbergSystem => HeisenbergSystemState,
     NonholonomicOscillator => NonholonomicOscillatorState,
+    DrivenPendulum => DrivenPendulumState,
+    CartPole => CartPoleState,
+    RotatingHoop => RotatingHoopState,
 }
 
 /// For either spherical pendulum.

@@ -57,6 +57,8 @@ pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn e
 pub trait AnyModel {
     /// A name for each entry of the state.
     fn state_names(&self) -> Vec<&'static str>;
+    /// The index of the time in the state, if it is part of it.
+    fn clock(&self) -> Option<usize>;
     /// A name for each integral.
     fn integral_names(&self) -> Vec<&'static str>;
     /// A name for each declared output.

@@ -61,6 +61,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
         settings: Settings {
             every,
             projection: projection(&*model, arguments),
+            from: model.clock().map_or(0.0, |index| start[index]),
             ..Settings::new(method, arguments.until)
         },
         gains: feedback(&*model, method, arguments.gains.as_ref())?,

@@ -29,7 +29,7 @@ use crate::method::{FixedStep, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
 use crate::projection::{Projection, Projector, noise};
 use crate::scalar::Scalar;
-use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds};
+use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds, check_driving};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use block::Course;
 use gains::Boxed;
@@ -307,6 +307,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     fn seat(&self, plan: &Plan, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
         let (system, start) = (self.members.system(member), self.members.starts[member]);
         let targets = check_start(system, &start)?;
+        check_driving::<S>(None, &start, schedule.span)?;
         if plan.settings.projection.is_some() {
             check_distinct(system, &start, true)?;
         }

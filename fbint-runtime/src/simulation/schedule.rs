@@ -39,7 +39,7 @@ impl Span {
 /// When steps of a fixed size end, and which are sampled and watched.
 pub(crate) struct Schedule {
     pub(crate) h: f64,
-    pub(super) span: Span,
+    pub(crate) span: Span,
     pub(crate) steps: u64,
     /// The size of the last step where it is not h.
     last: Option<f64>,

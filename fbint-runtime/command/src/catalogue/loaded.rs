@@ -2,7 +2,7 @@
 
 use fbint_runtime::{
     ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, FeedbackSystem, Field, Gains, OneStep,
-    PreparedSystem, Projection, Rattle, Simulation, Snapshot, StormerVerlet, Vector,
+    PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet, Vector,
 };
 
 use super::{
@@ -59,6 +59,10 @@ impl<S: Model> Loaded<S> {
 impl<S: Model> AnyModel for Loaded<S> {
     fn state_names(&self) -> Vec<&'static str> {
         S::STATE.iter().map(|entry| entry.name).collect()
+    }
+
+    fn clock(&self) -> Option<usize> {
+        S::STATE.iter().position(|entry| entry.role == StateRole::Time)
     }
 
     fn integral_names(&self) -> Vec<&'static str> {
