@@ -7,6 +7,7 @@ mod cjp16;
 mod cp19;
 mod cpv22;
 mod cpv22_figure_6;
+mod energy_balance;
 mod equations;
 mod four_bar;
 mod report;
@@ -37,6 +38,7 @@ const REPRODUCTIONS: &[(&str, Recipe)] = &[
     ("four-bar", four_bar::four_bar),
     ("z14", z14::z14),
     ("cp19", cp19::cp19),
+    ("energy-balance", energy_balance::energy_balance),
 ];
 
 type Recipe = fn() -> Result<Reproduction, Box<dyn Error>>;

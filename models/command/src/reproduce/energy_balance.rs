@@ -1,0 +1,126 @@
+//! The balance of energy and work of driven systems over a long time: what error control leaves of it, and what projection and
+//! feedback do to that.
+//!
+//! Not a figure of a paper. Of the damped pendulum it is known what should come out: within a thousand periods it comes to rest, and
+//! the balance, a difference of numbers of size one, can be kept to a few roundings.
+
+use std::error::Error;
+
+use fbint_command::catalogue::Feedback;
+use fbint_command::figure::{self, Line, envelope};
+use fbint_command::results::{Picture, Table};
+use fbint_runtime::Method;
+use models::DrivenPendulum;
+
+use super::result::{Reproduction, Verdict};
+use super::trial::{Setting, Trial, at_most};
+
+const METHOD: Method = Method::Dop853 { rtol: 1e-10, atol: 1e-12 };
+/// Periods of small oscillations.
+const PERIODS: f64 = 1000.0;
+const SAMPLES: f64 = 4000.0;
+const GAIN: f64 = 0.1;
+const BALANCE: &str = "energy_balance";
+/// What the balance of the damped pendulum changes by at most without a projection, and with one.
+const OF_PLAIN: f64 = 1e-9;
+const OF_PROJECTION: f64 = 1e-14;
+
+/// A system, and what it is called here.
+struct Scene {
+    name: &'static str,
+    model: &'static str,
+    /// Parameters that are not the model's own.
+    parameters: &'static [(&'static str, f64)],
+    until: f64,
+}
+
+/// The scenes.
+fn scenes() -> [Scene; 3] {
+    let until = PERIODS * DrivenPendulum::default().period();
+    let driven = Scene { name: "driven pendulum", model: "driven-pendulum", parameters: &[], until };
+    let damped = Scene { name: "damped pendulum", parameters: &[("torque", 0.0), ("damping", 0.01)], ..driven };
+    let linkage = Scene { name: "linkage with a motor", model: "driven-four-bar", parameters: &[], until: 1000.0 };
+    [damped, driven, linkage]
+}
+
+/// All scenes, plain, with feedback and with projection.
+pub(super) fn energy_balance() -> Result<Reproduction, Box<dyn Error>> {
+    let scenes = scenes();
+    let trials = scenes.iter().map(trials).collect::<Result<Vec<_>, _>>()?;
+    let all = || scenes.iter().zip(&trials);
+    let [plain, _, projected] = &trials[0];
+    Ok(Reproduction {
+        name: "energy-balance",
+        title: "energy minus work of driven systems over 1,000 periods of a pendulum, DOP853 at rtol 1e-10, atol 1e-12",
+        words: all().map(|(scene, trials)| words(scene, trials)).collect(),
+        figures: vec![picture(all().collect())],
+        tables: vec![table(all().collect())],
+        verdicts: vec![
+            at_most("the damped pendulum without projection", OF_PLAIN, plain.max(BALANCE)),
+            at_most("the damped pendulum with projection", OF_PROJECTION, projected.max(BALANCE)),
+        ]
+        .into_iter()
+        .chain(all().skip(1).map(|(scene, [plain, _, projected])| verdict(scene, plain, projected)))
+        .collect(),
+    })
+}
+
+fn trials(scene: &Scene) -> Result<[Trial; 3], Box<dyn Error>> {
+    let mut setting = Setting::of(scene.model, scene.until, scene.until / SAMPLES)?;
+    for (name, value) in scene.parameters {
+        let index = setting.model.parameters().iter().position(|(other, _)| other == name);
+        setting.model.set_parameter(index.ok_or(format!("there is no parameter `{name}`"))?, *value);
+    }
+    let plain = setting.plain(METHOD)?;
+    let feedback = setting.with_feedback(METHOD, Feedback::Uniform(GAIN))?;
+    Ok([plain, feedback, setting.with_projection(METHOD)?])
+}
+
+/// A projection holds the balance better than error control alone does, by four digits at least.
+fn verdict(scene: &Scene, plain: &Trial, projected: &Trial) -> Verdict {
+    at_most(
+        format!("the {} with projection, against a ten-thousandth of without", scene.name),
+        1e-4 * plain.max(BALANCE),
+        projected.max(BALANCE),
+    )
+}
+
+fn words(scene: &Scene, [plain, feedback, projected]: &[Trial; 3]) -> String {
+    let [plain, with_feedback, with_projection] = [plain, feedback, projected].map(|trial| trial.max(BALANCE));
+    let effect = if with_feedback < plain { "helps" } else { "does harm" };
+    format!(
+        "The balance of the {} changes by {plain:.1e}, with projection by {with_projection:.1e}; feedback {effect}: \
+         {with_feedback:.1e}.",
+        scene.name
+    )
+}
+
+fn table(all: Vec<(&Scene, &[Trial; 3])>) -> Table {
+    let row = |(scene, trials): (&Scene, &[Trial; 3])| {
+        let numbers = trials.iter().flat_map(|trial| [trial.max(BALANCE), trial.evaluations as f64]);
+        (scene.name.to_owned(), numbers.collect())
+    };
+    let columns = ["plain", "evaluations", "with feedback", "evaluations", "with projection", "evaluations"];
+    Table {
+        name: "energy-balance".to_owned(),
+        caption: format!("The largest change of energy minus work over all steps, k = {GAIN}"),
+        columns: ["system"].into_iter().chain(columns).map(str::to_owned).collect(),
+        rows: all.into_iter().map(row).collect(),
+    }
+}
+
+fn picture(all: Vec<(&Scene, &[Trial; 3])>) -> Picture {
+    let line = |trial: &Trial| {
+        let place = trial.drift.iter().position(|integral| integral.name == BALANCE).unwrap_or(0);
+        let points: Vec<(f64, f64)> =
+            trial.trajectory.iter().map(|sample| (sample.time, sample.change[place].abs())).collect();
+        Line::of(trial.contender, envelope(&points))
+    };
+    let panels = all.into_iter().map(|(scene, trials)| (scene.name, trials.iter().map(line).collect())).collect();
+    Picture {
+        name: "energy-balance".to_owned(),
+        caption: "How far energy minus work is from its value at the start, in at most 400 windows of samples."
+            .to_owned(),
+        svg: figure::over_time("Balance of energy and work", 3, "time t", "|change|", panels),
+    }
+}
