@@ -19,8 +19,8 @@ pub(super) struct Setting {
     pub(super) model: Box<dyn AnyModel>,
     pub(super) start: Vec<f64>,
     pub(super) until: f64,
-    /// The time between two samples.
-    pub(super) every: f64,
+    /// The time between two samples; the ends of steps are sampled where there is none.
+    pub(super) every: Option<f64>,
 }
 
 /// What one method did.
@@ -34,9 +34,13 @@ pub(super) struct Trial {
 
 impl Setting {
     /// A model of the catalogue from its own start.
-    pub(super) fn of(name: &'static str, until: f64, every: f64) -> Result<Self, Box<dyn error::Error>> {
+    pub(super) fn of(
+        name: &'static str,
+        until: f64,
+        every: impl Into<Option<f64>>,
+    ) -> Result<Self, Box<dyn error::Error>> {
         let model = load(name)?;
-        Ok(Self { name, start: model.start()?, model, until, every })
+        Ok(Self { name, start: model.start()?, model, until, every: every.into() })
     }
 
     /// A Runge-Kutta method left to itself.
@@ -64,7 +68,7 @@ impl Setting {
         let contender = Contender::plain(scheme);
         let step = |x: &mut [f64], h: f64| method.step(x.try_into().expect("states have N entries"), h);
         let evaluations = method.evaluations_per_step();
-        let steps = Steps { step: &step, evaluations, h, until: self.until, every: self.every };
+        let steps = Steps { step: &step, evaluations, h, until: self.until, every: self.every.unwrap_or(h) };
         let mut progress = Progress::new(&format!("{}: {contender}", self.name));
         Ok(Trial::new(contender, self.model.run_steps(&self.start, &steps, &mut progress.watch())?))
     }
@@ -76,7 +80,7 @@ impl Setting {
         projection: Option<Projection>,
         feedback: Feedback,
     ) -> Result<Trial, Error> {
-        let settings = Settings { every: Some(self.every), projection, ..Settings::new(method, self.until) };
+        let settings = Settings { every: self.every, projection, ..Settings::new(method, self.until) };
         let plan = Plan { is_audited: false, ..Plan::new(settings, feedback) };
         let mut progress = Progress::new(&format!("{}: {contender}", self.name));
         Ok(Trial::new(contender, self.model.run(&self.start, &plan, None, &mut progress.watch())?))
