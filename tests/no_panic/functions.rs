@@ -7,19 +7,21 @@ use std::hint::black_box;
 
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
-    Composition, DenseOutput, Diagonal, DiscreteHamel, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem, Field,
-    GainPolicy, Gains, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected, Projection, Projector,
-    Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
+    Composition, DenseOutput, Diagonal, DiscreteHamel, Driven, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem,
+    Field, GainPolicy, Gains, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected, Projection,
+    Projector, Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
 };
 use models::{
-    BalancedSleigh, CartPendulum, Chain4, Chain8, Chain16, Chain32, ChaplyginSleigh, DegeneratePendulum, EulerTop,
-    FourBar, FreeRigidBody, HamelPendulum, HeisenbergSystem, HeldSleigh, Kepler, KnifeEdge, NonholonomicOscillator,
-    PerturbedKepler, PlanarPendulum, RollerRacer, RollingDisk, SphericalPendulum, SphericalPendulumCpv22,
+    BalancedSleigh, CartPendulum, CartPole, CartPoleInput, CartPoleState, Chain4, Chain8, Chain16, Chain32,
+    ChaplyginSleigh, DegeneratePendulum, DrivenFourBar, DrivenPendulum, EulerTop, FourBar, FreeRigidBody,
+    HamelPendulum, HeisenbergSystem, HeldSleigh, KapitzaPendulum, Kepler, KnifeEdge, NonholonomicOscillator,
+    PerturbedKepler, PlanarPendulum, RollerRacer, RollingDisk, RotatingHoop, SphericalPendulum, SphericalPendulumCpv22,
     SuslovProblem,
 };
 
 /// Calls every function of every model of the catalogue, and returns the models' names.
-pub(crate) fn of_every_model() -> Result<[&'static str; 24], Error> {
+pub(crate) fn of_every_model() -> Result<[&'static str; 29], Error> {
+    driven()?;
     let (spherical, cpv22, planar) =
         (SphericalPendulum::default(), SphericalPendulumCpv22::default(), PlanarPendulum::default());
     Ok([
@@ -47,7 +49,21 @@ pub(crate) fn of_every_model() -> Result<[&'static str; 24], Error> {
         every_function(&SuslovProblem::default(), SuslovProblem::default().start())?,
         every_function(&HeisenbergSystem::default(), HeisenbergSystem::default().start())?,
         every_function(&NonholonomicOscillator::default(), NonholonomicOscillator::default().start())?,
+        every_function(&DrivenPendulum::default(), DrivenPendulum::default().start())?,
+        every_function(&CartPole::default(), CartPole::default().start())?,
+        every_function(&DrivenFourBar::default(), DrivenFourBar::default().start()?)?,
+        every_function(&KapitzaPendulum::default(), KapitzaPendulum::default().start()?)?,
+        every_function(&RotatingHoop::default(), RotatingHoop::default().start())?,
     ])
+}
+
+/// Every step of a field whose inputs a controller gives, without feedback and with it.
+fn driven() -> Result<(), Error> {
+    let cart = CartPole::default();
+    let start = Vector::<CartPole>::from(cart.start());
+    let controller = |t: f64, state: &CartPoleState| CartPoleInput { thrust: t - state.v };
+    runge_kutta_steps(&Driven::new(PlainField::new(&cart), controller), start)?;
+    runge_kutta_steps(&Driven::new(Feedback::new(&cart, &start, Gains::uniform(1.0))?, controller), start)
 }
 
 /// Calls all that a model can be asked for, once, and returns its name.
