@@ -85,6 +85,8 @@ mod driver;
 mod ensemble;
 mod entries;
 mod error;
+#[cfg(feature = "std")]
+mod event;
 mod extremes;
 mod failure;
 mod feedback;
@@ -123,6 +125,8 @@ pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 pub use entries::{Entries, Entry};
 pub use error::Error;
+#[cfg(feature = "std")]
+pub use event::Event;
 pub use extremes::Extremes;
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
@@ -143,7 +147,7 @@ pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uni
 pub use projection::{Projected, Projection, Projector};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
-pub use simulation::{LargestProjection, Moment, Run, Sample, Simulation, Snapshot};
+pub use simulation::{LargestProjection, Moment, Occurrence, Run, Sample, Simulation, Snapshot};
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
     KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,
