@@ -207,8 +207,8 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// projects. The step has to be possible beyond the event, too.
     ///
     /// Events that do not stop the run leave its steps as they are, bit by bit. After a [reset](Event::reset) a method with a fixed step
-    /// takes one shorter step to the end of the one it was in, and one with error control begins with a first step. What
-    /// is reset at once is reset in the order in which the events were given.
+    /// takes one shorter step to the end of the one it was in. What is met at once is reset in the order in which the events were
+    /// given.
     ///
     /// ```
     /// # use fbint_runtime::{Event, Method, Simulation, feedback_system};
@@ -379,9 +379,12 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from })?;
         let route = Route { control, span, samples: samples.as_ref(), is_audited: self.is_audited };
         loop {
+            if let Some(state) = course.last_reset() {
+                field.start_at(&state);
+            }
             match route.leg(system, &field, method, &mut course) {
                 Ok(Leg::Ended { steps, evaluations }) => return Ok(course.end(steps, evaluations)),
-                Ok(Leg::Reset) => field.start_at(&course.state()),
+                Ok(Leg::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver())),
             }
         }

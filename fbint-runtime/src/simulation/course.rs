@@ -139,22 +139,20 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         if snapshot.events.is_some() != self.lookout.is_needed() {
             return Err(Error::ForeignSnapshot { reason: "only one of both has events" });
         }
-        self.record.restore(&snapshot)?;
+        snapshot.check::<S>()?;
+        snapshot.events.iter().try_for_each(|past| self.lookout.restore(past))?;
+        let reset = self.last_reset();
+        self.record.restore(&snapshot, reset)?;
         let vector = |entries: Option<&Vec<f64>>| entries.map(|entries| from_slice(entries));
         if let Some(projector) = &mut self.projector {
-            if let Some(past) = &snapshot.events {
-                let resets = past.occurrences.iter().filter_map(|occurrence| occurrence.reset.as_deref());
-                resets
-                    .last()
-                    .into_iter()
-                    .for_each(|state| projector.start_at(&from_slice(state), self.record.targets()));
+            if let Some(state) = reset {
+                projector.start_at(&state, *self.record.targets());
             }
             // With error control the derivative is the integrator's to remember.
             let derivative = snapshot.derivative.as_ref().filter(|_| snapshot.control.is_none());
             projector.remember([snapshot.variances.as_ref(), derivative].map(vector));
         }
-        let Snapshot { time, steps, derivative, momenta, control, events, .. } = snapshot;
-        events.iter().try_for_each(|past| self.lookout.restore(past))?;
+        let Snapshot { time, steps, derivative, momenta, control, .. } = snapshot;
         self.from = Some(Position { time, steps, derivative, momenta, control });
         Ok(())
     }
@@ -162,6 +160,12 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     /// The state at which the run begins, or resumes.
     pub(super) fn state(&self) -> Vector<S> {
         self.record.last.state
+    }
+
+    /// The state after the last reset, from which the run goes on as from a start.
+    pub(super) fn last_reset(&self) -> Option<Vector<S>> {
+        let mut latest = self.lookout.occurrences.iter().rev();
+        latest.find_map(|occurrence| occurrence.reset.clone().map(Into::into))
     }
 
     /// What the discrete Hamel integrator carried where the run resumes.
@@ -388,11 +392,9 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 if self.stop(&stop)? {
                     return Ok(Leg::Ended { steps, evaluations });
                 }
-                let control = Control {
-                    size: None,
-                    last_log_error: LEAST_LOG_ERROR,
-                    ..Control::of(&integrator, sampling.stride())
-                };
+                // The next step may be as long as after any other, or it is rejected.
+                let control =
+                    Control { last_log_error: LEAST_LOG_ERROR, ..Control::of(&integrator, sampling.stride()) };
                 let (time, control) = (stop.time, Some(control));
                 self.from = Some(Position { time, steps, derivative: None, momenta: None, control });
                 return Ok(Leg::Reset);

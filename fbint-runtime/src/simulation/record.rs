@@ -146,9 +146,8 @@ impl<S: FeedbackSystem> Record<S> {
         samples.map(|sample| sample.change.as_ref().to_vec()).collect()
     }
 
-    /// Resumes from a snapshot, which must be of a run from this start.
-    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
-        snapshot.check::<S>()?;
+    /// Resumes from a snapshot, which must be of a run from this start, with the state after the last reset if there was one.
+    pub(super) fn restore(&mut self, snapshot: &Snapshot, reset: Option<Vector<S>>) -> Result<(), Error> {
         let start = self.last;
         let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], from_slice(&row[1..])));
         let trajectory: Vec<_> = trajectory.collect();
@@ -157,7 +156,10 @@ impl<S: FeedbackSystem> Record<S> {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
         self.trajectory = trajectory;
-        self.restore_targets(snapshot)?;
+        if let (Some(state), Some(past)) = (reset, &snapshot.events) {
+            self.restore_changes(&past.changes)?;
+            self.start_at(snapshot.time, state);
+        }
         self.last = self.at(snapshot.time, from_slice(&snapshot.state));
         self.drift.restore(&snapshot.drift);
         self.jump = snapshot.jump;
@@ -168,23 +170,19 @@ impl<S: FeedbackSystem> Record<S> {
         Ok(())
     }
 
-    /// Begins anew at the last reset before a snapshot, if there was one.
-    fn restore_targets(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
-        let Some(past) = &snapshot.events else { return Ok(()) };
-        let resets = past.occurrences.iter().filter_map(|occurrence| occurrence.reset.as_deref());
-        let Some(state) = resets.last() else { return Ok(()) };
-        if past.changes.len() != self.trajectory.len() {
+    /// Takes F - F_target of every sample from a snapshot, because its targets are not known any more.
+    fn restore_changes(&mut self, changes: &[Vec<f64>]) -> Result<(), Error> {
+        if changes.len() != self.trajectory.len() {
             return Err(Error::ForeignSnapshot { reason: "its samples are not those of its events" });
         }
-        for (sample, change) in self.trajectory.iter_mut().zip(&past.changes) {
+        for (sample, change) in self.trajectory.iter_mut().zip(changes) {
             sample.change = from_slice(change);
         }
-        self.start_at(snapshot.time, from_slice(state));
         Ok(())
     }
 
-    pub(super) fn targets(&self) -> Integrals<S> {
-        self.targets
+    pub(super) fn targets(&self) -> &Integrals<S> {
+        &self.targets
     }
 
     fn at(&self, time: f64, state: Vector<S>) -> Sample<S> {
