@@ -25,7 +25,12 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
-    let job = job(models, &arguments.integration, arguments.every)?;
+    let job =
+        Job { until_event: arguments.until_event.clone(), ..job(models, &arguments.integration, arguments.every)? };
+    if let Some(condition) = &job.until_event {
+        let model = job.model(models)?;
+        condition.check(&*model, &job.start(&*model)?)?;
+    }
     let outputs =
         Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
     let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
@@ -64,6 +69,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
             ..Settings::new(method, arguments.until)
         },
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
+        until_event: None,
     })
 }
 
