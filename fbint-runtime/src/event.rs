@@ -58,7 +58,8 @@ impl<'a, X> Event<'a, X> {
     /// the constraints, as by [`ConsistentStart`](crate::ConsistentStart). The time itself stays, also where it is part of the state.
     ///
     /// The run goes on from there as a run that starts there: the energy and the invariants have new targets, and nothing of the
-    /// steps before is used any more. Where the event is terminal, too, the run ends with the state after the reset.
+    /// steps before is used any more. A sample at the time of the reset has the state before it. Where the event is terminal, too, the
+    /// run ends with the state after it.
     pub fn reset(self, reset: impl Fn(f64, &X) -> X + 'a) -> Self {
         Self { reset: Some(Box::new(reset)), ..self }
     }

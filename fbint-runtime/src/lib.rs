@@ -5,7 +5,8 @@
 //! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K, [`Feedback`] is
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
 //! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Projector`] makes steps that are projected onto the level
-//! set, which is what a simulation does by default, and [`Projection`] says how. Steps are those of [`tableau`], of a fixed size, or of
+//! set, which is what a simulation does by default, and [`Projection`] says how. An [`Event`] is found within a step, and may end or reset
+//! a run. Steps are those of [`tableau`], of a fixed size, or of
 //! [`Integrator`], with error control; both work on any [`Field`].
 //!
 //! ```

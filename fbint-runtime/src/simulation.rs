@@ -204,7 +204,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// Times are located to four spacings of doubles, far below 1e-12 of the larger of 1 and |t|, if the function is as exact; how
     /// far they are from those of the solution depends on the method. With error control, states within a step are its
     /// dense output; with a fixed step they are the ends of shorter steps by the same method. Both are projected where the run
-    /// projects. The step has to be possible beyond the event, too.
+    /// projects. The step has to be possible beyond the event, too, and all event functions have to be defined there.
     ///
     /// Events that do not stop the run leave its steps as they are, bit by bit. After a [reset](Event::reset) a method with a fixed step
     /// takes one shorter step to the end of the one it was in. What is met at once is reset in the order in which the events were

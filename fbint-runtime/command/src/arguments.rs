@@ -77,8 +77,8 @@ Start:
 Event:
   --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
   keep the shell from taking < and > for itself. The time is located within a step; the quantity is looked at where steps end, so
-  that what becomes true and false again within one step may be missed. A quantity that is exactly NUMBER at the start has to come
-  back to it.
+  that what becomes true and false again within one step may be missed. A condition that is true at the start, or as
+  soon as the run begins, is refused.
 
 Files:
   The ending decides what is written: .csv for --out, .svg or .png for --plot. A PNG has text in a font of this computer, and

@@ -33,23 +33,21 @@ impl Condition {
         };
         Ok(Crossing { name: self.to_string(), quantity, is_below: self.is_below, number: self.number })
     }
+}
 
-    /// Refuses a condition that is true at the start, where a run would not begin.
-    pub(crate) fn check(&self, model: &dyn AnyModel, start: &[f64]) -> Result<(), Box<dyn Error>> {
-        let value = match self.of(model)?.quantity {
-            Quantity::Entry(index) => start.get(index).copied(),
-            Quantity::Output(index) => model.outputs(start).get(index).copied(),
+impl Crossing {
+    /// The quantity in a state of a model.
+    pub(crate) fn value(&self, model: &dyn AnyModel, state: &[f64]) -> f64 {
+        let value = match self.quantity {
+            Quantity::Entry(index) => state.get(index).copied(),
+            Quantity::Output(index) => model.outputs(state).get(index).copied(),
         };
-        let is_true = |value: f64| if self.is_below { value < self.number } else { value > self.number };
-        match value.filter(|value| is_true(*value)) {
-            Some(value) => Err(format!(
-                "--until-event `{self}` is true at the start, where {} is {value:?}: give a condition that is false there, or \
-                 another start",
-                self.name
-            )
-            .into()),
-            None => Ok(()),
-        }
+        value.unwrap_or(f64::NAN)
+    }
+
+    /// Whether a value of the quantity is beyond the number.
+    pub(crate) fn is_true(&self, value: f64) -> bool {
+        if self.is_below { value < self.number } else { value > self.number }
     }
 }
 

@@ -162,7 +162,7 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
         Ok(())
     }
 
-    /// The rate of an event function just before it is met, or 0 where it jumps.
+    /// The rate of an event function just before it is met; 0 where it jumps, or nobody will ask.
     fn rate_before(
         &self,
         event: usize,
@@ -171,6 +171,9 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
         step: &Stretch<S>,
         state_at: StateAt<'_, S>,
     ) -> Result<f64, Cause> {
+        if self.events[event].reset.is_none() {
+            return Ok(0.0);
+        }
         let earlier = (time - indistinct(step.from, step.until)).max(step.from);
         let before = self.value(event, earlier, &state_at(earlier)?)?;
         let value = self.value(event, time, state)?;
