@@ -229,7 +229,13 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
     if let Some((&value, entry)) = field.as_ref().iter().zip(S::STATE).find(|(rate, _)| !rate.is_finite()) {
         return Err(Error::Rate { name: entry.name, value, extremes });
     }
-    Ok(Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] }))
+    Ok(targets::<S, f64>(&system, start))
+}
+
+/// What the integrals of a run from `start` have to keep: 0 for constraints, their values there for all others.
+pub(crate) fn targets<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, start: &Vector<S, T>) -> Integrals<S, T> {
+    let integrals = system.integrals(start);
+    Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { T::from_f64(0.0) } else { integrals[i] })
 }
 
 /// Refuses a start from which the way to the constraint set is long, although no constraint is violated by much. The constraint that has

@@ -33,7 +33,7 @@ pub struct Drift<S: FeedbackSystem> {
 pub struct IntegralDrift {
     /// The name of the integral.
     pub name: &'static str,
-    /// The value it should keep.
+    /// The value it should keep; the last one, if an event has reset it.
     pub target: f64,
     /// The largest |F - F_target|.
     pub max: f64,
@@ -74,6 +74,11 @@ impl<S: FeedbackSystem> Drift<S> {
             self.largest[i] = self.largest[i].max(change.abs());
             self.last[i] = change;
         }
+    }
+
+    /// Changes the values that the integrals should keep from now on.
+    pub(crate) fn set_targets(&mut self, targets: Integrals<S>) {
+        self.targets = targets;
     }
 
     /// What the run did to each integral, in the order of [`FeedbackSystem::INTEGRALS`].

@@ -112,6 +112,10 @@ impl<S: DrivenSystem, F: TakesInput<S>, I: Signal<S>> Field for Driven<S, F, I> 
     fn driver(&self) -> Option<&dyn Driver> {
         Some(self)
     }
+
+    fn start_at(&mut self, x: &Vector<S>) {
+        self.field.start_at(x);
+    }
 }
 
 impl<S: DrivenSystem, F, I: Signal<S>> Driver for Driven<S, F, I> {

@@ -8,6 +8,8 @@ use crate::dependence::Dependence;
 use crate::driver::UndefinedInput;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
+use crate::error::Error;
+#[cfg(feature = "std")]
 use crate::extremes::Extremes;
 #[cfg(feature = "std")]
 use crate::system::{FeedbackSystem, StateEntry, Vector};
@@ -37,7 +39,7 @@ pub struct Failure {
 
 /// Why a run ended before its end.
 #[cfg(feature = "std")]
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
     /// No further step can be made.
@@ -51,6 +53,38 @@ pub enum Cause {
     /// An input is not a finite number.
     #[error("the input `{}` is {:?} at t = {:?}: inputs must be finite numbers at all times of the run", .0.name, .0.value, .0.time)]
     Input(UndefinedInput),
+    /// An event function is not a finite number.
+    #[error(
+        "the event `{event}` is {value:?} at t = {time:?}: event functions must be finite numbers at all times of the run"
+    )]
+    Event {
+        /// The name of the event.
+        event: String,
+        /// What its function gave.
+        value: f64,
+        /// When.
+        time: f64,
+    },
+    /// A run cannot start from the state after a reset.
+    #[error("the reset of the event `{event}` gives a state from which no run can start: {refusal}")]
+    Reset {
+        /// The name of the event.
+        event: String,
+        /// Why this start is refused.
+        refusal: Box<Error>,
+    },
+    /// Resets of an event follow one another at once, or the event function rests at 0 after one.
+    #[error(
+        "the event `{event}` accumulates at t = {time:?}, after it has occurred {resets} times: its resets no longer lead away from it;          make it terminal before the motion comes to rest there, or go on with a model of the motion that rests"
+    )]
+    Accumulation {
+        /// The name of the event.
+        event: String,
+        /// How often it has occurred.
+        resets: u64,
+        /// When.
+        time: f64,
+    },
     /// The projection after the step moved the state by far more than the step erred.
     #[error("moves `{entry}` by {distance:.1e}, {per_error:.1e} times the error of the step")]
     Projection {
@@ -100,6 +134,18 @@ pub enum Cause {
 }
 
 #[cfg(feature = "std")]
+impl Cause {
+    /// That no further step of a run of the system `S` can be made.
+    pub(crate) fn of_step<S: FeedbackSystem>(reason: StepFailure) -> Self {
+        let entry = match reason {
+            StepFailure::NotFinite { entry } => S::STATE.get(entry).map(|entry| entry.name),
+            _ => None,
+        };
+        Self::Step { reason, entry }
+    }
+}
+
+#[cfg(feature = "std")]
 impl Failure {
     /// The failure of a run of the system `S` in which no further step can be made.
     pub(crate) fn of_step<S: FeedbackSystem>(
@@ -109,12 +155,8 @@ impl Failure {
         trajectory: Vec<(f64, Vec<f64>)>,
     ) -> Self {
         let StepError { reason, time, state } = error;
-        let entry = match reason {
-            StepFailure::NotFinite { entry } => S::STATE.get(entry).map(|entry| entry.name),
-            _ => None,
-        };
         let last_state = state.as_ref().to_vec();
-        let cause = Cause::Step { reason, entry };
+        let cause = Cause::of_step::<S>(reason);
         Self { cause, time, last_time: time, last_state, entries: S::STATE, dependence, extremes, trajectory }
     }
 }
@@ -127,6 +169,9 @@ impl fmt::Display for Failure {
         match cause {
             Cause::Step { .. } | Cause::Input(_) => {
                 return write!(out, "the run stopped at t = {time:?}, where {last}: {cause}{suspected}");
+            }
+            Cause::Event { .. } | Cause::Reset { .. } | Cause::Accumulation { .. } => {
+                return write!(out, "the run stopped at t = {last_time:?}, where {last}: {cause}{suspected}");
             }
             Cause::Projection { .. } => write!(
                 out,

@@ -5,7 +5,7 @@
 
 use derive_where::derive_where;
 
-use crate::consistent_start::{check_distinct, check_start};
+use crate::consistent_start::{check_distinct, check_start, targets};
 use crate::driver::TakesInput;
 use crate::error::Error;
 use crate::field::Field;
@@ -126,5 +126,9 @@ impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Field<T> for Feedback<S, K,
 
     fn clock(&self) -> Option<usize> {
         clock::<S>()
+    }
+
+    fn start_at(&mut self, x: &Vector<S, T>) {
+        self.targets = Targets::new(targets::<S, T>(&self.system, x), &self.system.normalisation());
     }
 }

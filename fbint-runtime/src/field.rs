@@ -34,6 +34,9 @@ pub trait Field<T: Scalar = f64> {
     fn driver(&self) -> Option<&dyn Driver> {
         None
     }
+
+    /// Makes it the field of a solution that starts at this state, which is given to a feedback as new targets.
+    fn start_at(&mut self, _x: &Self::Vector) {}
 }
 
 #[cfg(feature = "std")]
@@ -55,6 +58,10 @@ impl<F: Field<T> + ?Sized, T: Scalar> Field<T> for std::boxed::Box<F> {
 
     fn driver(&self) -> Option<&dyn Driver> {
         (**self).driver()
+    }
+
+    fn start_at(&mut self, x: &F::Vector) {
+        (**self).start_at(x);
     }
 }
 

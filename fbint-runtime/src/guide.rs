@@ -3,6 +3,9 @@
 #[doc = include_str!("../guide/driven_systems.md")]
 pub mod driven_systems {}
 
+#[doc = include_str!("../guide/events.md")]
+pub mod events {}
+
 #[doc = include_str!("../guide/reaction_forces.md")]
 pub mod reaction_forces {}
 

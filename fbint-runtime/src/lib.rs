@@ -5,7 +5,8 @@
 //! the level set that they started on (CPV22 eq. 6). This crate supplies the rest: [`Gains`] are K, [`Feedback`] is
 //! the field with feedback, ready to be integrated, [`Simulation`] integrates it and reports the [`Drift`] of every
 //! integral, and [`ConsistentStart`] moves a guess onto the constraints. [`Projector`] makes steps that are projected onto the level
-//! set, which is what a simulation does by default, and [`Projection`] says how. Steps are those of [`tableau`], of a fixed size, or of
+//! set, which is what a simulation does by default, and [`Projection`] says how. An [`Event`] is found within a step, and may end or reset
+//! a run. Steps are those of [`tableau`], of a fixed size, or of
 //! [`Integrator`], with error control; both work on any [`Field`].
 //!
 //! ```
@@ -85,6 +86,8 @@ mod driver;
 mod ensemble;
 mod entries;
 mod error;
+#[cfg(feature = "std")]
+mod event;
 mod extremes;
 mod failure;
 mod feedback;
@@ -123,6 +126,8 @@ pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
 pub use ensemble::{Ensemble, EnsembleGains, EnsembleRun, Statistics, Summary};
 pub use entries::{Entries, Entry};
 pub use error::Error;
+#[cfg(feature = "std")]
+pub use event::Event;
 pub use extremes::Extremes;
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
@@ -143,7 +148,7 @@ pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uni
 pub use projection::{Projected, Projection, Projector};
 pub use scalar::Scalar;
 #[cfg(feature = "std")]
-pub use simulation::{LargestProjection, Moment, Replaceable, Run, Sample, Simulation, Snapshot};
+pub use simulation::{LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot};
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
     KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,

@@ -80,17 +80,15 @@ pub struct Targets<S: FeedbackSystem, T: Scalar> {
     pub(crate) normalised: Integrals<S, T>,
 }
 
-impl<S: FeedbackSystem> Targets<S, f64> {
-    pub(crate) fn new(declared: Integrals<S>, normalisation: &Integrals<S, [f64; 3]>) -> Self {
+impl<S: FeedbackSystem, T: Scalar> Targets<S, T> {
+    pub(crate) fn new(declared: Integrals<S, T>, normalisation: &Integrals<S, [T; 3]>) -> Self {
         let normalised = Entries::from_fn(|i| {
             let [_, scale, offset] = normalisation[i];
             declared[i] / scale - offset
         });
         Self { declared, normalised }
     }
-}
 
-impl<S: FeedbackSystem, T: Scalar> Targets<S, T> {
     /// The targets of `member(i)` in lane `i`.
     #[inline(always)]
     pub(crate) fn gather<'a>(member: impl Fn(usize) -> &'a Targets<S, f64>) -> Self {

@@ -224,6 +224,19 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
 }
 
 impl<S: FeedbackSystem> Projector<S> {
+    /// Begins anew at a state that sets these targets. How large the errors are is still remembered.
+    #[cfg(feature = "std")]
+    pub(crate) fn start_at(&mut self, start: &Vector<S>, targets: Integrals<S>) {
+        (self.targets, self.noise) = (targets, noise::<S>(&self.system, start, &targets));
+        self.derivative = None;
+    }
+
+    /// Projects a state within the last step in the metric after it, and remembers nothing of that.
+    #[cfg(feature = "std")]
+    pub(crate) fn project_within(&self, x: &mut Vector<S>) {
+        self.move_back(&self.variances.unwrap_or(filled(0.0)), x);
+    }
+
     /// Does what [`project`](Self::project) does, and returns how far it moved the state; leaves everything as it was where that is
     /// [out of proportion](Move::is_in_proportion).
     pub(crate) fn project_in_proportion(

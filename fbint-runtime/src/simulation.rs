@@ -9,6 +9,7 @@
 mod bare;
 mod course;
 mod hamel;
+mod lookout;
 mod record;
 mod run;
 mod sampling;
@@ -19,10 +20,10 @@ use core::fmt;
 use core::ops::ControlFlow;
 
 pub(crate) use self::course::Audit;
-use self::course::{Course, Steps, Watch};
+use self::course::{Course, Leg, Plan, Steps, Watch};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bounds;
-pub use self::run::{LargestProjection, Run, Sample};
+pub use self::run::{LargestProjection, Occurrence, Run, Sample};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;
@@ -32,6 +33,7 @@ use crate::consistent_start::check_start;
 use crate::driver::{Driven, Driver, Signal, TakesInput};
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::event::Event;
 use crate::feedback::Feedback;
 use crate::field::{Field, PlainField};
 use crate::gains::Gains;
@@ -69,6 +71,7 @@ pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
     max_steps: u64,
     is_audited: bool,
     watch: Watch<'a>,
+    events: Vec<Event<'a, S::State>>,
     from: Option<Snapshot>,
 }
 
@@ -103,6 +106,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             max_steps: MAX_STEPS,
             is_audited: true,
             watch: Box::new(|_| ControlFlow::Continue(())),
+            events: Vec::new(),
             from: None,
         })
     }
@@ -193,8 +197,49 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self
     }
 
+    /// Looks for an event in every step; may be called for several. [`Run::events`] has every occurrence with its time and state.
+    ///
+    /// An event occurs where its function changes its sign between the ends of a step, in the direction of the event. Where it is
+    /// exactly 0 at the end of a step, it occurs there. Where it is 0 at the start, or where a reset at this event has put it, its
+    /// side is the one to which it leaves: leaving is not an occurrence, coming back is. **A function that changes its sign twice
+    /// within one step may be lost**, and of three changes one is found: where that may be, take shorter steps, a tighter
+    /// tolerance, or a function that does not. Nor does a reset itself make other events occur, however far it moves the state.
+    ///
+    /// Times are located to four spacings of doubles, far below 1e-12 of the larger of 1 and |t|, if the function is as exact; how
+    /// far they are from those of the solution depends on the method. With error control, states within a step are its
+    /// dense output; with a fixed step they are the ends of shorter steps by the same method. Both are projected where the run
+    /// projects. The step has to be possible beyond the event, too, and all event functions have to be defined there.
+    ///
+    /// Events that do not stop the run leave its steps as they are, bit by bit. After a [reset](Event::reset) a method with a fixed step
+    /// takes one shorter step to the end of the one it was in. What is met at once is reset in the order in which the events were
+    /// given.
+    ///
+    /// ```
+    /// # use fbint_runtime::{Event, Method, Simulation, feedback_system};
+    /// # /// A mass on a spring.
+    /// # #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) + q.powi(2)) / 2)]
+    /// # pub struct Oscillator;
+    /// let start = OscillatorState { q: 1.0, p: 0.0 };
+    /// let zero = Event::new("zero", |_, state: &OscillatorState| state.q);
+    /// let fast = Event::new("fast", |_, state: &OscillatorState| state.p - 0.5).rising().terminal();
+    /// let simulation = Simulation::new(&Oscillator, start)?.event(zero).event(fast);
+    /// let run = simulation.run(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, 10.0)?;
+    ///
+    /// // q = cos(t) and p = -sin(t).
+    /// let pi = std::f64::consts::PI;
+    /// for (occurrence, exact) in run.events().iter().zip([pi / 2.0, 7.0 * pi / 6.0]) {
+    ///     assert!((occurrence.time - exact).abs() < 1e-11);
+    /// }
+    /// assert_eq!(run.ended_by().map(|end| end.name.as_str()), Some("fast"));
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
+    pub fn event(mut self, event: Event<'a, S::State>) -> Self {
+        self.events.push(event);
+        self
+    }
+
     /// Shows the run to `watch`: at the start, after every step with error control or at least every 256 steps of a fixed size,
-    /// and at the end. If it breaks, the run ends there, at the last state that was reached.
+    /// and at the end, unless an event ends it. If it breaks, the run ends there, at the last state that was reached.
     ///
     /// ```
     /// use core::ops::ControlFlow;
@@ -255,6 +300,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
             max_steps: self.max_steps,
             is_audited: self.is_audited,
             watch: self.watch,
+            events: self.events,
             from: self.from,
         }
     }
@@ -326,54 +372,26 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
-        let field = self.field?;
-        let (time, start, samples) = (self.time, self.start, self.samples);
+        let mut field = self.field?;
+        let (system, time, start, samples) = (self.system, self.time, self.start, self.samples);
         let span = Span::new(time, until)?;
         check_driving::<S>(field.driver(), &start, span)?;
         let control = StepControl { time, scales: self.scales, max_steps: self.max_steps };
         let is_hamel = matches!(method, Method::DiscreteHamel { .. });
         let projection = self.projection.filter(|_| !is_hamel || self.is_projection_chosen);
-        let course = Course::new(self.system, time, start, self.targets, projection, self.watch, self.from)?;
-        let run = match method.stepping()? {
-            Stepping::Fixed { method, h } => {
-                let decay_rate = |x: &Vector<S>| field.decay_rate(x);
-                let interval_of_stability = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
-                let audit = Audit { interval: interval_of_stability, decay_rate: &decay_rate };
-                let schedule = Schedule::new(h, span, samples.as_ref().and_then(SampleTimes::interval))?;
-                course.with_fixed_steps(
-                    schedule,
-                    samples.as_ref(),
-                    audit,
-                    Steps {
-                        alone: &|x, h| {
-                            method.step(|x| field.value(x), x, h);
-                            Ok(())
-                        },
-                        projected: &|projector, x, h| Ok(method.projected_step(projector, |x| field.value(x), x, h)),
-                        between: &|x, h| {
-                            method.step(|x| field.value(x), x, h);
-                            Ok(())
-                        },
-                        evaluations: method.evaluations(),
-                        carried: None,
-                        driver: field.driver(),
-                    },
-                )
+        let (targets, watch, events, from) = (self.targets, self.watch, self.events, self.from);
+        let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from })?;
+        let route = Route { control, span, samples: samples.as_ref(), is_audited: self.is_audited };
+        loop {
+            if let Some(state) = course.last_reset() {
+                field.start_at(&state);
             }
-            Stepping::Hamel { h } => {
-                let schedule = Schedule::new(h, span, samples.as_ref().and_then(SampleTimes::interval))?;
-                course.with_hamel_steps(self.system, schedule, samples.as_ref())
+            match route.leg(system, &field, method, &mut course) {
+                Ok(Leg::Ended { steps, evaluations }) => return Ok(course.end(steps, evaluations)),
+                Ok(Leg::Reset) => {}
+                Err(error) => return Err(error.blaming(field.driver())),
             }
-            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator = control.set(Integrator::dormand_prince(&field, start, tolerance))?;
-                course.with_error_control(integrator, span, samples.as_ref())
-            }
-            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = control.set(Integrator::dop853(&field, start, tolerance))?;
-                course.with_error_control(integrator, span, samples.as_ref())
-            }
-        };
-        run.map_err(|error| error.blaming(field.driver()))
+        }
     }
 
     /// Runs the simulation with these settings instead of those of the builder.
@@ -405,31 +423,87 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
         let interval = self.samples.as_ref().and_then(SampleTimes::interval);
         let schedule = Schedule::new(h, Span::new(self.time, until)?, interval)?;
         let projection = self.projection.filter(|_| self.is_projection_chosen);
-        let course = Course::new(self.system, self.time, self.start, self.targets, projection, self.watch, self.from)?;
-        let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
-        course.with_fixed_steps(
-            schedule,
-            self.samples.as_ref(),
-            audit,
-            Steps {
-                alone: &|x, h| {
-                    method.step(x, h);
-                    Ok(())
-                },
-                // It estimates no error: every entry counts alike.
-                projected: &|projector, x, h| {
-                    method.step(x, h);
-                    Ok(projector.project(&movable::<S, f64>(), x))
-                },
-                between: &|x, h| {
-                    method.step(x, h);
-                    Ok(())
-                },
-                evaluations: method.evaluations_per_step(),
-                carried: None,
-                driver: None,
+        let (system, time, start, targets) = (self.system, self.time, self.start, self.targets);
+        let (watch, events, from) = (self.watch, self.events, self.from);
+        let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from })?;
+        let steps = Steps {
+            alone: &|x, h| {
+                method.step(x, h);
+                Ok(())
             },
-        )
+            // It estimates no error: every entry counts alike.
+            projected: &|projector, x, h| {
+                method.step(x, h);
+                Ok(projector.project(&movable::<S, f64>(), x))
+            },
+            between: &|x, h| {
+                method.step(x, h);
+                Ok(())
+            },
+            evaluations: method.evaluations_per_step(),
+            carried: None,
+            driver: None,
+        };
+        loop {
+            let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
+            match course.with_fixed_steps(&schedule, self.samples.as_ref(), audit, &steps)? {
+                Leg::Ended { steps, evaluations } => return Ok(course.end(steps, evaluations)),
+                Leg::Reset => {}
+            }
+        }
+    }
+}
+
+/// What all legs of a run have in common.
+struct Route<'s, V> {
+    control: StepControl<V>,
+    span: Span,
+    samples: Option<&'s SampleTimes>,
+    is_audited: bool,
+}
+
+impl<V: Entries<f64>> Route<'_, V> {
+    /// A run by a method to its end, or to a reset.
+    fn leg<S: FeedbackSystem<Vector<f64> = V>, F: Field<Vector = V>>(
+        &self,
+        system: &S,
+        field: &F,
+        method: Method,
+        course: &mut Course<'_, S>,
+    ) -> Result<Leg, Error> {
+        let (span, samples, start) = (self.span, self.samples, course.state());
+        let schedule = |h: f64| Schedule::new(h, span, samples.and_then(SampleTimes::interval));
+        match method.stepping()? {
+            Stepping::Fixed { method, h } => {
+                let decay_rate = |x: &V| field.decay_rate(x);
+                let interval = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
+                let audit = Audit { interval, decay_rate: &decay_rate };
+                let steps = Steps {
+                    alone: &|x, h| {
+                        method.step(|x| field.value(x), x, h);
+                        Ok(())
+                    },
+                    projected: &|projector, x, h| Ok(method.projected_step(projector, |x| field.value(x), x, h)),
+                    between: &|x, h| {
+                        method.step(|x| field.value(x), x, h);
+                        Ok(())
+                    },
+                    evaluations: method.evaluations(),
+                    carried: None,
+                    driver: field.driver(),
+                };
+                course.with_fixed_steps(&schedule(h)?, samples, audit, &steps)
+            }
+            Stepping::Hamel { h } => course.with_hamel_steps(system, &schedule(h)?, samples),
+            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+                let integrator = self.control.set(Integrator::dormand_prince(field, start, tolerance))?;
+                course.with_error_control(integrator, span, samples)
+            }
+            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
+                let integrator = self.control.set(Integrator::dop853(field, start, tolerance))?;
+                course.with_error_control(integrator, span, samples)
+            }
+        }
     }
 }
 

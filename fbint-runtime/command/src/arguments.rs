@@ -6,8 +6,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use crate::condition::Condition;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
-use values::{assignment, gains, members, positive, seconds, seed, threads, variation};
+use values::{assignment, condition, gains, members, positive, seconds, seed, threads, variation};
 
 /// What the command does; [`execute`](Self::execute) does it.
 ///
@@ -51,6 +52,7 @@ Examples:
   {program} run {model} --start {entry}=0.3 --repair
   {program} run {model} --guess {entry}=0.3 --plot run.svg
   {program} run {model} --until 20 --out run.csv --checkpoint run.checkpoint
+  {program} run {model} --method dop853 --until-event '{entry}<0'
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
@@ -72,6 +74,12 @@ Start:
   of the constraint. --repair moves it to a consistent start nearby, with the entries that --start sets. Entries that --guess sets
   say where the search begins, and are moved as all others are.
 
+Event:
+  --until-event 'NAME < NUMBER' or 'NAME > NUMBER' ends the run where the condition becomes true, at --until at the latest. The quotes
+  keep the shell from taking < and > for itself. The time is located within a step; the quantity is looked at where steps end, so
+  that what becomes true and false again within one step may be missed. A condition that is true at the start, or as
+  soon as the run begins, is refused.
+
 Files:
   The ending decides what is written: .csv for --out, .svg or .png for --plot. A PNG has text in a font of this computer, and
   takes a build with the feature `png`. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
@@ -91,6 +99,9 @@ Interruption:
 pub struct Run {
     #[command(flatten)]
     pub(crate) integration: Integration,
+    /// End the run where an entry of the state, or an output, falls below a number or rises above it.
+    #[arg(long, value_name = "NAME<NUMBER|NAME>NUMBER", value_parser = condition)]
+    pub(crate) until_event: Option<Condition>,
     /// Write the trajectory, the change of every integral and the outputs as CSV.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,

@@ -116,12 +116,36 @@ pub struct Plan {
     pub feedback: Feedback,
     /// Whether gains that are too large for the step are refused.
     pub is_audited: bool,
+    /// Where the run ends before its end.
+    pub until_event: Option<Crossing>,
+}
+
+/// Where a quantity passes a number.
+#[derive(Clone, Debug)]
+pub struct Crossing {
+    /// The name, in errors and results.
+    pub name: String,
+    /// What passes it.
+    pub quantity: Quantity,
+    /// Whether it has to fall below the number, or else to rise above it.
+    pub is_below: bool,
+    /// The number.
+    pub number: f64,
+}
+
+/// A quantity that follows from the state.
+#[derive(Clone, Copy, Debug)]
+pub enum Quantity {
+    /// The entry of the state at this index of [`AnyModel::state_names`].
+    Entry(usize),
+    /// The output at this index of [`AnyModel::output_names`].
+    Output(usize),
 }
 
 impl Plan {
     /// A run with these settings and gains, which are refused if they are too large for the step.
     pub const fn new(settings: Settings, feedback: Feedback) -> Self {
-        Self { settings, feedback, is_audited: true }
+        Self { settings, feedback, is_audited: true, until_event: None }
     }
 }
 
@@ -166,8 +190,10 @@ pub struct Run {
     pub report: String,
     /// Samples of the trajectory, including start and end.
     pub trajectory: Vec<Sample>,
-    /// The time at the end, earlier than planned if the run was ended by its watch.
+    /// The time at the end, earlier than planned if the run was ended by its watch or by an event.
     pub time: f64,
+    /// The name of the event that ended the run, if one did.
+    pub ended_by: Option<String>,
     /// The state at the end.
     pub state: Vec<f64>,
     /// The place where constraints were nearly dependent, if there was one.

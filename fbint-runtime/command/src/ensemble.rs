@@ -214,7 +214,7 @@ fn integrate(
         }
     }
     let mut progress = Progress::new(&job.model);
-    let mut run = model.run_ensemble(&startable, &job.plan(), &mut |fraction| progress.report(fraction))?;
+    let mut run = model.run_ensemble(&startable, &job.plan(model)?, &mut |fraction| progress.report(fraction))?;
     let mut ends = std::mem::take(&mut run.ends).into_iter();
     run.ends = failures
         .into_iter()

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
+use crate::condition::Condition;
 use crate::nearest;
 
 /// A run as records and checkpoints describe it.
@@ -20,6 +21,9 @@ pub(crate) struct Job {
     #[serde(flatten)]
     pub(crate) settings: Settings,
     pub(crate) gains: Feedback,
+    /// Where the run ends before its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) until_event: Option<Condition>,
 }
 
 impl Job {
@@ -43,8 +47,9 @@ impl Job {
         Ok(start)
     }
 
-    pub(crate) fn plan(&self) -> Plan {
-        Plan::new(self.settings, self.gains.clone())
+    pub(crate) fn plan(&self, model: &dyn AnyModel) -> Result<Plan, Box<dyn Error>> {
+        let until_event = self.until_event.as_ref().map(|condition| condition.of(model)).transpose()?;
+        Ok(Plan { until_event, ..Plan::new(self.settings, self.gains.clone()) })
     }
 }
 

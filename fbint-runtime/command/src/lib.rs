@@ -19,6 +19,7 @@ mod bitmap;
 pub mod catalogue;
 mod checkpoint;
 mod complaint;
+mod condition;
 mod ensemble;
 pub mod figure;
 mod help;

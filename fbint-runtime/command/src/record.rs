@@ -69,6 +69,9 @@ enum RunResult {
 /// The result of a run that did not fail.
 #[derive(Serialize)]
 struct Outcome {
+    /// The condition that ended the run before its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_by: Option<String>,
     /// The time that was reached.
     time: f64,
     state: BTreeMap<String, f64>,
@@ -210,6 +213,7 @@ impl Outcome {
             (name, Drift { target, max, last, slope, assumed })
         });
         Self {
+            ended_by: run.ended_by.clone(),
             time: run.time,
             state: named(&model.state_names(), &run.state),
             steps: run.steps,

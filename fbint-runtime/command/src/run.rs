@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use fbint_runtime::{Method, Projection, Settings};
 
 use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
-use crate::catalogue::{AnyModel, Entry, Feedback, load};
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::job::{Job, in_terms_of_options, method_name, named};
 use crate::nearest;
@@ -18,6 +18,8 @@ use crate::task::{Outputs, Task};
 const STEP: f64 = 1e-3;
 /// The default relative tolerance.
 const RTOL: f64 = 1e-9;
+/// The part of a run after which it is looked where a quantity goes that begins at the number that it is compared with.
+const SOON: f64 = 1e-6;
 /// Maximum number of samples: more hardly fit into memory.
 const MAX_SAMPLES: f64 = 1e7;
 /// The default time between checkpoints in seconds.
@@ -25,13 +27,41 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
-    let job = job(models, &arguments.integration, arguments.every)?;
+    let job =
+        Job { until_event: arguments.until_event.clone(), ..job(models, &arguments.integration, arguments.every)? };
+    check_condition(models, &job)?;
     let outputs =
         Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
     let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
     let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     Task::new(models, job, files, every, 0.0)?.execute(&outputs, None)
+}
+
+/// Refuses a condition that is true at the start, or becomes true as soon as the run begins.
+fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
+    let model = job.model(models)?;
+    let (start, plan) = (job.start(&*model)?, job.plan(&*model)?);
+    let Some(crossing) = &plan.until_event else { return Ok(()) };
+    let value = crossing.value(&*model, &start);
+    let begins = || {
+        let until = step(job.settings.method).unwrap_or(SOON * job.settings.until).min(job.settings.until);
+        let settings = Settings { until, ..job.settings };
+        // What is wrong with the run is told by the run.
+        let soon = model.run_bare(&start, &Plan { until_event: None, settings, ..plan.clone() });
+        soon.is_ok_and(|state| crossing.is_true(crossing.value(&*model, &state)))
+    };
+    let verb = match value {
+        _ if crossing.is_true(value) => "is true",
+        _ if value == crossing.number && begins() => "becomes true",
+        _ => return Ok(()),
+    };
+    let name = &crossing.name;
+    Err(format!(
+        "--until-event `{name}` {verb} at the start, where its left side is {value:?}: give a condition that is false there, or another \
+         start"
+    )
+    .into())
 }
 
 /// Resumes from a checkpoint, and keeps writing to it.
@@ -65,6 +95,7 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
             ..Settings::new(method, arguments.until)
         },
         gains: feedback(&*model, method, arguments.gains.as_ref())?,
+        until_event: None,
     })
 }
 

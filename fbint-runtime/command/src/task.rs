@@ -53,11 +53,11 @@ impl Task {
     /// Carries out the run, watched for signals, and writes its files and its record.
     pub(crate) fn execute(&self, outputs: &Outputs, from: Option<Snapshot>) -> Result<ExitCode, Box<dyn Error>> {
         let model = &*self.model;
-        let start = self.job.start(model)?;
+        let (start, plan) = (self.job.start(model)?, self.job.plan(model)?);
         let (begun, interruption) = (Instant::now(), Watch::begin());
         let mut progress = Progress::new(&self.job.model);
         let mut keeper = Keeper { task: self, output: outputs.checkpoint.as_ref(), begun, last: None, failure: None };
-        let outcome = model.run(&start, &self.job.plan(), from, &mut |moment| {
+        let outcome = model.run(&start, &plan, from, &mut |moment| {
             progress.report(moment.fraction());
             keeper.look(moment, interruption.exit_code().is_some())
         });
@@ -79,7 +79,7 @@ impl Task {
             let wall_seconds = self.wall_seconds(begun);
             record::write(&outputs.record, &self.job, model, &self.code_sha256, wall_seconds, ending)
         };
-        let is_complete = |run: &catalogue::Run| run.time == self.job.settings.until;
+        let is_complete = |run: &catalogue::Run| run.time == self.job.settings.until || run.ended_by.is_some();
         let outcome = outcome.and_then(|run| {
             if is_complete(&run) {
                 self.write(model, &run, outputs).map_err(|error| (error, Vec::new()))?;
@@ -95,7 +95,7 @@ impl Task {
             }
             (Ok(run), _) => {
                 record(&Ending::Complete(&run))?;
-                report(&title(&self.job), &run, outputs, was_there, &mut stdout().lock())?;
+                self.report(&run, outputs, was_there, &mut stdout().lock())?;
                 Ok(ExitCode::SUCCESS)
             }
             (Err((error, samples)), _) => {
@@ -136,6 +136,20 @@ impl Task {
             Ok(()) => format!("{error}; the trajectory until then is in {}", out.path().display()).into(),
             Err(unwritten) => format!("{error}; {unwritten}").into(),
         }
+    }
+
+    fn report(&self, run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}\n\n{}\n", title(&self.job), run.report)?;
+        match (&run.ended_by, &self.job.until_event) {
+            (Some(event), _) => {
+                let state = self.model.state_names().into_iter().zip(&run.state);
+                let state: Vec<String> = state.map(|(name, value)| format!("{name} = {value:?}")).collect();
+                writeln!(out, "{event} at t = {:?}, where {}", run.time, state.join(", "))?;
+            }
+            (None, Some(event)) => writeln!(out, "{event} did not become true until t = {:?}", run.time)?,
+            (None, None) => {}
+        }
+        report(run, outputs, was_there, out)
     }
 
     fn wall_seconds(&self, begun: Instant) -> f64 {
@@ -225,14 +239,7 @@ impl Outputs {
     }
 }
 
-fn report(
-    title: &str,
-    run: &catalogue::Run,
-    outputs: &Outputs,
-    was_there: bool,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    writeln!(out, "{title}\n\n{}\n", run.report)?;
+fn report(run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{} steps, {} evaluations of the field", run.steps, run.evaluations)?;
     if let Some(LargestProjection { time, entry, distance, per_error, per_tolerance }) = run.largest_projection {
         write!(

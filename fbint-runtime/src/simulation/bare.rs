@@ -16,12 +16,16 @@ use crate::system::{FeedbackSystem, Vector, clock};
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
     /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
-    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run.
+    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run. With events it is
+    /// that run.
     ///
     /// # Errors
     ///
     /// If the gains, the method or the end are out of range, or if no further step can be made.
     pub fn final_state(self, settings: &Settings) -> Result<S::State, Error> {
+        if !self.events.is_empty() {
+            return self.run_with(settings).map(|run| run.state());
+        }
         let field = self.field?;
         let Settings { method, from, until, projection, .. } = *settings;
         let span = Span::new(from, until)?;

@@ -3,20 +3,23 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use super::lookout::{Lookout, Stop, Stretch};
 use super::record::Record;
 use super::run::{Run, Sample};
 use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
-use super::snapshot::{Control, Moment, Snapshot};
+use super::snapshot::{Control, Moment, Past, Snapshot};
 use crate::consistent_start::check_distinct;
 use crate::driver::Driver;
 use crate::error::Error;
-use crate::failure::{StepError, StepFailure};
+use crate::event::Event;
+use crate::failure::{Cause, StepError, StepFailure};
 use crate::field::Field;
 use crate::hamel::Carried;
 use crate::integrator::{Integrator, Resumption};
-use crate::linear::from_slice;
+use crate::linear::{from_slice, is_finite};
 use crate::projection::{Projected, Projection, Projector};
+use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, Integrals, Vector, clock};
 
 /// A function that watches a run, and may interrupt it.
@@ -28,8 +31,28 @@ pub(super) struct Course<'a, S: FeedbackSystem> {
     /// If the state is projected after every step.
     projector: Option<Projector<S>>,
     watch: Watch<'a>,
-    /// Where to resume instead of at the start.
-    from: Option<Snapshot>,
+    lookout: Lookout<'a, S>,
+    /// Where to go on instead of at the start.
+    from: Option<Position>,
+}
+
+/// Where a run goes on, besides its record.
+struct Position {
+    time: f64,
+    steps: u64,
+    derivative: Option<Vec<f64>>,
+    momenta: Option<[Vec<f64>; 2]>,
+    control: Option<Control>,
+}
+
+/// A run to its end, or to a reset, after which it goes on with another field.
+pub(super) enum Leg {
+    /// The number of steps, and of evaluations of the field.
+    Ended {
+        steps: u64,
+        evaluations: u64,
+    },
+    Reset,
 }
 
 /// Whether a feedback that decays at some rate is stable with steps of a fixed size.
@@ -48,6 +71,18 @@ impl<V> Audit<'_, V> {
         }
         Err(Error::UnstableGains { time, h: schedule.h, rate, interval: self.interval })
     }
+}
+
+/// What [`Course::new`] takes.
+pub(super) struct Plan<'a, S: FeedbackSystem> {
+    pub(super) system: &'a S,
+    pub(super) time: f64,
+    pub(super) start: Vector<S>,
+    pub(super) targets: Integrals<S>,
+    pub(super) projection: Option<Projection>,
+    pub(super) watch: Watch<'a>,
+    pub(super) events: Vec<Event<'a, S::State>>,
+    pub(super) from: Option<Snapshot>,
 }
 
 /// A step of a fixed size.
@@ -83,30 +118,43 @@ fn jumps_within(driver: &dyn Driver, from: f64, until: f64) -> u64 {
 }
 
 impl<'a, S: FeedbackSystem> Course<'a, S> {
-    pub(super) fn new(
-        system: &S,
-        time: f64,
-        start: Vector<S>,
-        targets: Integrals<S>,
-        projection: Option<Projection>,
-        watch: Watch<'a>,
-        from: Option<Snapshot>,
-    ) -> Result<Self, Error> {
+    pub(super) fn new(plan: Plan<'a, S>) -> Result<Self, Error> {
+        let Plan { system, time, start, targets, projection, watch, events, from } = plan;
         if projection.is_some() {
             check_distinct(system, &start, true)?;
         }
-        let mut record = Record::new(system, time, start, targets, projection.is_some());
-        let mut projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
-        if let Some(snapshot) = &from {
-            record.restore(snapshot)?;
-            let vector = |entries: Option<&Vec<f64>>| entries.map(|entries| from_slice(entries));
-            if let Some(projector) = &mut projector {
-                // With error control the derivative is the integrator's to remember.
-                let derivative = snapshot.derivative.as_ref().filter(|_| snapshot.control.is_none());
-                projector.remember([snapshot.variances.as_ref(), derivative].map(vector));
-            }
+        let record = Record::new(system, time, start, targets, projection.is_some());
+        let projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
+        let lookout = Lookout::new(system, events);
+        let mut course = Self { record, projector, watch, lookout, from: None };
+        if let Some(snapshot) = from {
+            course.restore(snapshot)?;
         }
-        Ok(Self { record, projector, watch, from })
+        let Sample { time, state, .. } = course.record.last;
+        course.lookout.begin(time, &state).map_err(|cause| course.record.failed(time, cause))?;
+        Ok(course)
+    }
+
+    fn restore(&mut self, snapshot: Snapshot) -> Result<(), Error> {
+        if snapshot.events.is_some() != self.lookout.is_needed() {
+            return Err(Error::ForeignSnapshot { reason: "only one of both has events" });
+        }
+        snapshot.check::<S>()?;
+        snapshot.events.iter().try_for_each(|past| self.lookout.restore(past))?;
+        let reset = self.last_reset();
+        self.record.restore(&snapshot, reset)?;
+        let vector = |entries: Option<&Vec<f64>>| entries.map(|entries| from_slice(entries));
+        if let Some(projector) = &mut self.projector {
+            if let Some(state) = reset {
+                projector.start_at(&state, *self.record.targets());
+            }
+            // With error control the derivative is the integrator's to remember.
+            let derivative = snapshot.derivative.as_ref().filter(|_| snapshot.control.is_none());
+            projector.remember([snapshot.variances.as_ref(), derivative].map(vector));
+        }
+        let Snapshot { time, steps, derivative, momenta, control, .. } = snapshot;
+        self.from = Some(Position { time, steps, derivative, momenta, control });
+        Ok(())
     }
 
     /// The state at which the run begins, or resumes.
@@ -114,57 +162,133 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         self.record.last.state
     }
 
+    /// The state after the last reset, from which the run goes on as from a start.
+    pub(super) fn last_reset(&self) -> Option<Vector<S>> {
+        let mut latest = self.lookout.occurrences.iter().rev();
+        latest.find_map(|occurrence| occurrence.reset.clone().map(Into::into))
+    }
+
     /// What the discrete Hamel integrator carried where the run resumes.
     pub(super) fn momenta(&self) -> Option<&[Vec<f64>; 2]> {
         self.from.as_ref()?.momenta.as_ref()
     }
 
+    /// The run, which has ended.
+    pub(super) fn end(self, steps: u64, evaluations: u64) -> Run<S> {
+        self.record.end(steps, evaluations, self.lookout.occurrences, self.lookout.end)
+    }
+
     pub(super) fn with_fixed_steps(
-        mut self,
-        schedule: Schedule,
+        &mut self,
+        schedule: &Schedule,
         times: Option<&SampleTimes>,
         audit: Audit<'_, Vector<S>>,
-        steps: Steps<'_, S>,
-    ) -> Result<Run<S>, Error> {
-        let mut number = self.first_step(&schedule)?;
+        steps: &Steps<'_, S>,
+    ) -> Result<Leg, Error> {
+        let mut number = self.first_step(schedule)?;
         let mut agenda = Agenda::of_list(schedule.span, times, self.record.trajectory.len() as u64)?;
-        let mut x = self.record.last.state;
-        audit.check(&schedule, self.record.last.time, &x)?;
+        audit.check(schedule, self.record.last.time, &self.record.last.state)?;
         loop {
-            if schedule.is_watched(number) && self.is_interrupted(schedule.span, number, steps.carried, || None)
+            // Not after a reset within a step.
+            let is_between_steps = self.record.last.time == schedule.time(number);
+            if is_between_steps
+                && schedule.is_watched(number)
+                && self.is_interrupted(schedule.span, number, steps.carried, || None)
                 || number == schedule.steps
             {
-                let between = agenda.iter().flat_map(Agenda::past).filter(|time| !schedule.ends_step_at(*time)).count();
-                // The first projected step takes two evaluations more; see `Projector::step`.
-                let first = if self.projector.is_some() { 2 } else { 0 };
-                // And the first one after a jump of the inputs takes one more.
-                let jumps = steps.driver.filter(|_| self.projector.is_some());
-                let jumps = jumps.map_or(0, |driver| jumps_within(driver, schedule.span.from, schedule.time(number)));
-                let evaluations = (number + between as u64) * steps.evaluations + first + jumps;
-                return Ok(self.record.end(number, evaluations));
+                return Ok(self.ended(schedule, number, agenda.as_ref(), steps));
             }
             if schedule.hold(steps.driver, number)? {
                 self.projector.iter_mut().for_each(Projector::forget_derivative);
             }
             number += 1;
-            let change = self.step(&schedule, number, &mut x, &steps)?;
+            let (mut x, largest) = (self.record.last.state, self.record.largest_projection);
+            let change = self.step(schedule, number, &mut x, steps)?;
             if let Some(index) = clock::<S>() {
                 // Computed and not added up.
                 x[index] = schedule.time(number);
             }
+            let stop = if self.lookout.is_needed() { self.look(schedule.time(number), &x, steps)? } else { None };
             // Before the step is recorded: the last good state is where it begins.
+            let reach = stop.as_ref().map_or(schedule.reach(number), |stop| stop.time);
             let due = match &mut agenda {
-                Some(agenda) => self.states_due(agenda, &schedule, number, &x, &steps)?,
+                Some(agenda) => self.states_due(agenda, schedule, reach, &x, steps)?,
                 None => Vec::new(),
             };
-            self.record.add(schedule.time(number), x, change)?;
+            match &stop {
+                Some(Stop { time, state, .. }) => {
+                    self.record.largest_projection = largest;
+                    self.record.add(*time, *state, None)?;
+                }
+                None => self.record.add(schedule.time(number), x, change)?,
+            }
             due.into_iter().for_each(|(time, state)| self.record.sample_at(time, state));
-            if schedule.is_sampled(number) {
+            let is_whole = self.record.last.time == schedule.time(number);
+            if is_whole && schedule.is_sampled(number) {
                 if agenda.is_none() {
                     self.record.sample();
                 }
-                audit.check(&schedule, self.record.last.time, &x)?;
+                audit.check(schedule, self.record.last.time, &x)?;
             }
+            if let Some(stop) = stop {
+                if self.stop(&stop)? {
+                    return Ok(self.ended(schedule, number, agenda.as_ref(), steps));
+                }
+                self.count_reset(is_whole, steps);
+                let steps = if is_whole { number } else { number - 1 };
+                let time = schedule.time(steps);
+                self.from = Some(Position { time, steps, derivative: None, momenta: None, control: None });
+                return Ok(Leg::Reset);
+            }
+        }
+    }
+
+    /// The end of a run after a number of steps of a fixed size.
+    fn ended(&self, schedule: &Schedule, number: u64, agenda: Option<&Agenda>, steps: &Steps<'_, S>) -> Leg {
+        let between = agenda.into_iter().flat_map(Agenda::past).filter(|time| !schedule.ends_step_at(*time)).count();
+        // The first projected step takes two evaluations more; see `Projector::step`.
+        let first = if self.projector.is_some() { 2 } else { 0 };
+        // And the first one after a jump of the inputs takes one more.
+        let jumps = steps.driver.filter(|_| self.projector.is_some());
+        let jumps = jumps.map_or(0, |driver| jumps_within(driver, schedule.span.from, schedule.time(number)));
+        let evaluations = (number + between as u64) * steps.evaluations + first + jumps;
+        Leg::Ended { steps: number + self.lookout.steps, evaluations: evaluations + self.lookout.evaluations }
+    }
+
+    /// Looks for events in a step of a fixed size to the state `end`. Within the step, a state is the end of a shorter one.
+    fn look(&mut self, until: f64, end: &Vector<S>, steps: &Steps<'_, S>) -> Result<Option<Stop<S>>, Error> {
+        let (begin, projector) = (self.record.last, self.projector.as_ref());
+        let mut evaluations = 0;
+        let mut state_at = |time: f64| {
+            evaluations += steps.evaluations;
+            let mut state = begin.state;
+            (steps.between)(&mut state, time - begin.time).map_err(Cause::of_step::<S>)?;
+            Ok(within(projector, time, state))
+        };
+        let step = Stretch { from: begin.time, until, end: *end };
+        let stop = look(&mut self.lookout, &mut self.record, &step, &mut state_at);
+        self.lookout.evaluations += evaluations;
+        stop
+    }
+
+    /// Ends the run where it stops, or resets its state; returns whether it has ended.
+    fn stop(&mut self, stop: &Stop<S>) -> Result<bool, Error> {
+        let reset = self.lookout.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;
+        if let Some(state) = reset {
+            let targets = self.record.start_at(stop.time, state);
+            self.projector.iter_mut().for_each(|projector| projector.start_at(&state, targets));
+        }
+        Ok(self.lookout.end.is_some())
+    }
+
+    /// Counts what a reset adds to the steps of a fixed size: the rest of its step, and f where a projected step begins.
+    fn count_reset(&mut self, is_whole: bool, steps: &Steps<'_, S>) {
+        if !is_whole {
+            self.lookout.steps += 1;
+            self.lookout.evaluations += steps.evaluations;
+        }
+        if self.projector.is_some() {
+            self.lookout.evaluations += 1;
         }
     }
 
@@ -176,7 +300,9 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         x: &mut Vector<S>,
         steps: &Steps<'_, S>,
     ) -> Result<Option<Integrals<S>>, Error> {
-        let (time, h) = (schedule.time(number), schedule.step_size(number));
+        let (time, begin) = (schedule.time(number), self.record.last.time);
+        let is_whole = begin == schedule.time(number - 1);
+        let h = if is_whole { schedule.step_size(number) } else { time - begin };
         let Some(projector) = &mut self.projector else {
             return match (steps.alone)(x, h) {
                 Ok(()) => Ok(None),
@@ -202,18 +328,18 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         self.record.halted(StepError { reason, time, state })
     }
 
-    /// The states at the times of a list that are due after a step which ends at `end`. Between the ends of steps a state is the end of
+    /// The states at the times of a list until `reach`, in a step which ends at `end`. Between the ends of steps a state is the end of
     /// a shorter step, so that it is as exact as they are, and the steps are the same whatever is sampled.
     fn states_due(
         &mut self,
         agenda: &mut Agenda,
         schedule: &Schedule,
-        number: u64,
+        reach: f64,
         end: &Vector<S>,
         steps: &Steps<'_, S>,
     ) -> Result<Vec<(f64, Vector<S>)>, Error> {
         let begin = self.record.last;
-        let times = std::iter::from_fn(|| agenda.next_until(schedule.reach(number)));
+        let times = std::iter::from_fn(|| agenda.next_until(reach));
         let state = |time: f64| {
             let mut state = *end;
             if !schedule.ends_step_at(time) {
@@ -227,20 +353,20 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     }
 
     pub(super) fn with_error_control<F: Field<Vector = Vector<S>>, const STAGES: usize>(
-        mut self,
+        &mut self,
         mut integrator: Integrator<'_, F, STAGES>,
         span: Span,
         times: Option<&SampleTimes>,
-    ) -> Result<Run<S>, Error> {
+    ) -> Result<Leg, Error> {
         let until = span.until;
         let stride = self.resume(&mut integrator, span)?;
         let mut sampling = Sampling::new(span, times, stride, self.record.trajectory.len() as u64)?;
         loop {
             let control = || Some((Control::of(&integrator, sampling.stride()), integrator.resumption().derivative));
             if self.is_interrupted(span, integrator.steps(), None, control) || integrator.time() >= until {
-                return Ok(self.record.end(integrator.steps(), integrator.evaluations()));
+                return Ok(Leg::Ended { steps: integrator.steps(), evaluations: integrator.evaluations() });
             }
-            let mut change = None;
+            let (mut change, largest) = (None, self.record.largest_projection);
             let step = match &mut self.projector {
                 Some(projector) => integrator.measured_step(until, projector).map(|(projected, furthest)| {
                     change = Some(projected.violation);
@@ -249,25 +375,58 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 None => integrator.step(until),
             };
             step.map_err(|error| self.record.halted(error))?;
-            self.record.add(integrator.time(), *integrator.state(), change)?;
+            let stop = if self.lookout.is_needed() { self.look_densely(&mut integrator)? } else { None };
+            match &stop {
+                Some(Stop { time, state, .. }) => {
+                    self.record.largest_projection = largest;
+                    self.record.add(*time, *state, None)?;
+                }
+                None => self.record.add(integrator.time(), *integrator.state(), change)?,
+            }
             match &mut sampling {
                 Sampling::Steps { stride } => self.record.sample_step(integrator.steps(), stride),
                 Sampling::Times(agenda) => self.record.sample_times(&mut integrator, agenda),
             }
+            if let Some(stop) = stop {
+                let (steps, evaluations) = (integrator.steps(), integrator.evaluations());
+                if self.stop(&stop)? {
+                    return Ok(Leg::Ended { steps, evaluations });
+                }
+                // The next step may be as long as after any other, or it is rejected.
+                let control =
+                    Control { last_log_error: LEAST_LOG_ERROR, ..Control::of(&integrator, sampling.stride()) };
+                let (time, control) = (stop.time, Some(control));
+                self.from = Some(Position { time, steps, derivative: None, momenta: None, control });
+                return Ok(Leg::Reset);
+            }
         }
+    }
+
+    /// Looks for events in the last step of an integrator, on its dense output.
+    fn look_densely<F: Field<Vector = Vector<S>>, const STAGES: usize>(
+        &mut self,
+        integrator: &mut Integrator<'_, F, STAGES>,
+    ) -> Result<Option<Stop<S>>, Error> {
+        let step = Stretch { from: self.record.last.time, until: integrator.time(), end: *integrator.state() };
+        let (projector, mut dense_output) = (self.projector.as_ref(), None);
+        let mut state_at = |time: f64| {
+            let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
+            Ok(within(projector, time, state))
+        };
+        look(&mut self.lookout, &mut self.record, &step, &mut state_at)
     }
 
     /// The number of steps of a fixed size that were made before the snapshot.
     fn first_step(&self, schedule: &Schedule) -> Result<u64, Error> {
         match &self.from {
             None => Ok(0),
-            Some(Snapshot { control: Some(_), .. }) => {
+            Some(Position { control: Some(_), .. }) => {
                 Err(Error::ForeignSnapshot { reason: "its method chooses its steps" })
             }
-            Some(Snapshot { time, steps, .. }) if *steps > schedule.steps || *time != schedule.time(*steps) => {
+            Some(Position { time, steps, .. }) if *steps > schedule.steps || *time != schedule.time(*steps) => {
                 Err(Error::ForeignSnapshot { reason: "its step or its end is another one" })
             }
-            Some(Snapshot { steps, .. }) => Ok(*steps),
+            Some(Position { steps, .. }) => Ok(*steps),
         }
     }
 
@@ -277,7 +436,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         integrator: &mut Integrator<'_, F, STAGES>,
         span: Span,
     ) -> Result<u64, Error> {
-        let Some(Snapshot { time, steps, control, derivative, .. }) = &self.from else { return Ok(1) };
+        let Some(Position { time, steps, control, derivative, .. }) = &self.from else { return Ok(1) };
         let Some(control) = control else {
             return Err(Error::ForeignSnapshot { reason: "its method takes steps of one size" });
         };
@@ -305,7 +464,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         carried: Option<&Cell<Carried<Vector<S>>>>,
         control: impl Fn() -> Option<(Control, Option<Vector<S>>)>,
     ) -> bool {
-        let Self { record, watch, projector, .. } = self;
+        let Self { record, watch, projector, lookout, .. } = self;
         let [variances, own] = projector.as_ref().map_or([None; 2], Projector::memory);
         let entries = |vector: Option<&Vector<S>>| vector.map(|vector| vector.as_ref().to_vec());
         let snapshot = || {
@@ -319,11 +478,36 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                     [node, excess].map(|vector| vector.as_ref().to_vec())
                 }),
                 control,
+                events: lookout.is_needed().then(|| Past { changes: record.changes(), ..lookout.past() }),
                 ..record.snapshot(steps)
             }
         };
         watch(&Moment { time: record.last.time, span, snapshot: &snapshot }).is_break()
     }
+}
+
+/// Looks for events in a step, unless it has left the doubles, which is told when it is recorded.
+fn look<S: FeedbackSystem>(
+    lookout: &mut Lookout<'_, S>,
+    record: &mut Record<S>,
+    step: &Stretch<S>,
+    state_at: &mut dyn FnMut(f64) -> Result<Vector<S>, Cause>,
+) -> Result<Option<Stop<S>>, Error> {
+    if !is_finite(&step.end) {
+        return Ok(None);
+    }
+    lookout.look(step, state_at).map_err(|cause| record.failed(step.until, cause))
+}
+
+/// A state within a step, with its time where that is part of it, and projected if the ends of steps are.
+fn within<S: FeedbackSystem>(projector: Option<&Projector<S>>, time: f64, mut state: Vector<S>) -> Vector<S> {
+    if let Some(index) = clock::<S>() {
+        state[index] = time;
+    }
+    if let Some(projector) = projector {
+        projector.project_within(&mut state);
+    }
+    state
 }
 
 impl Control {

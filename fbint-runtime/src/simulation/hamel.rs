@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 
-use super::course::{Audit, Course, Steps};
-use super::run::Run;
+use super::course::{Audit, Course, Leg, Steps};
 use super::sampling::SampleTimes;
 use super::schedule::Schedule;
 use crate::error::Error;
@@ -15,11 +14,11 @@ use crate::system::{FeedbackSystem, Vector};
 impl<S: FeedbackSystem> Course<'_, S> {
     /// A run by steps of one size of the discrete Hamel integrator.
     pub(super) fn with_hamel_steps(
-        self,
+        &mut self,
         system: &S,
-        schedule: Schedule,
+        schedule: &Schedule,
         times: Option<&SampleTimes>,
-    ) -> Result<Run<S>, Error> {
+    ) -> Result<Leg, Error> {
         let state = self.state();
         // Refuses systems that have no such integrator.
         DiscreteHamel::new(system, state)?;
@@ -43,7 +42,7 @@ impl<S: FeedbackSystem> Course<'_, S> {
             schedule,
             times,
             audit,
-            Steps {
+            &Steps {
                 alone: &step,
                 // It estimates no error: every entry counts alike.
                 projected: &|projector, x, h| {

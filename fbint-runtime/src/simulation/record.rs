@@ -1,10 +1,10 @@
 //! What a run records after each step, and what becomes of it at the end.
 
-use super::run::{LargestProjection, Run, Sample};
+use super::run::{LargestProjection, Occurrence, Run, Sample};
 use super::sampling::Agenda;
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Largest, Snapshot};
-use crate::consistent_start::scales;
+use crate::consistent_start::{scales, targets};
 use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::entries::Entries;
@@ -52,7 +52,10 @@ pub(super) struct Record<S: FeedbackSystem> {
     jump: f64,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vector<S>, Dependence)>,
-    largest_projection: Option<Largest>,
+    pub(super) largest_projection: Option<Largest>,
+    is_projected: bool,
+    /// Whether a reset has changed the targets, so that those of earlier samples are not known any more.
+    has_new_targets: bool,
 }
 
 /// How large the terms and the target of each integral are in a state, and 1 more, since there may be neither.
@@ -101,7 +104,21 @@ impl<S: FeedbackSystem> Record<S> {
             jump: 0.0,
             dependence: None,
             largest_projection: None,
+            is_projected,
+            has_new_targets: false,
         }
+    }
+
+    /// Begins anew at a state, which sets targets and bounds; returns the targets.
+    pub(super) fn start_at(&mut self, time: f64, state: Vector<S>) -> Integrals<S> {
+        self.targets = targets::<S, f64>(&self.system, &state);
+        self.bounds = bounds::<S>(&self.system, &state, &self.targets, self.is_projected);
+        let sizes = sizes::<S>(&self.system, &state, &self.targets);
+        self.inverse_sizes = Entries::from_fn(|i| sizes[i].recip());
+        self.drift.set_targets(self.targets);
+        self.has_new_targets = true;
+        self.last = self.at(time, state);
+        self.targets
     }
 
     pub(super) fn snapshot(&self, steps: u64) -> Snapshot {
@@ -119,12 +136,18 @@ impl<S: FeedbackSystem> Record<S> {
             jump: self.jump,
             largest_projection: self.largest_projection,
             dependence: self.dependence.map(|(state, dependence)| (dependence.time, state.as_ref().to_vec())),
+            events: None,
         }
     }
 
-    /// Resumes from a snapshot, which must be of a run from this start.
-    pub(super) fn restore(&mut self, snapshot: &Snapshot) -> Result<(), Error> {
-        snapshot.check::<S>()?;
+    /// F - F_target of every sample, if that does not follow from the state any more.
+    pub(super) fn changes(&self) -> Vec<Vec<f64>> {
+        let samples = self.trajectory.iter().filter(|_| self.has_new_targets);
+        samples.map(|sample| sample.change.as_ref().to_vec()).collect()
+    }
+
+    /// Resumes from a snapshot, which must be of a run from this start, with the state after the last reset if there was one.
+    pub(super) fn restore(&mut self, snapshot: &Snapshot, reset: Option<Vector<S>>) -> Result<(), Error> {
         let start = self.last;
         let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], from_slice(&row[1..])));
         let trajectory: Vec<_> = trajectory.collect();
@@ -132,8 +155,12 @@ impl<S: FeedbackSystem> Record<S> {
         if !trajectory.first().is_some_and(is_start) {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
-        self.last = self.at(snapshot.time, from_slice(&snapshot.state));
         self.trajectory = trajectory;
+        if let (Some(state), Some(past)) = (reset, &snapshot.events) {
+            self.restore_changes(&past.changes)?;
+            self.start_at(snapshot.time, state);
+        }
+        self.last = self.at(snapshot.time, from_slice(&snapshot.state));
         self.drift.restore(&snapshot.drift);
         self.jump = snapshot.jump;
         self.largest_projection = snapshot.largest_projection;
@@ -141,6 +168,21 @@ impl<S: FeedbackSystem> Record<S> {
             self.look_for_dependence(*time, &from_slice(state));
         }
         Ok(())
+    }
+
+    /// Takes F - F_target of every sample from a snapshot, because its targets are not known any more.
+    fn restore_changes(&mut self, changes: &[Vec<f64>]) -> Result<(), Error> {
+        if changes.len() != self.trajectory.len() {
+            return Err(Error::ForeignSnapshot { reason: "its samples are not those of its events" });
+        }
+        for (sample, change) in self.trajectory.iter_mut().zip(changes) {
+            sample.change = from_slice(change);
+        }
+        Ok(())
+    }
+
+    pub(super) fn targets(&self) -> &Integrals<S> {
+        &self.targets
     }
 
     fn at(&self, time: f64, state: Vector<S>) -> Sample<S> {
@@ -232,21 +274,27 @@ impl<S: FeedbackSystem> Record<S> {
         self.trajectory.push(self.at(time, state));
     }
 
-    /// Samples at the times that lie in the last step.
+    /// Samples at the times that lie in the last step, as far as it was recorded.
     pub(super) fn sample_times<F: Field<Vector = Vector<S>>, const STAGES: usize>(
         &mut self,
         integrator: &mut Integrator<'_, F, STAGES>,
         agenda: &mut Agenda,
     ) {
         let mut dense_output = None;
-        while let Some(time) = agenda.next_until(integrator.time()) {
+        while let Some(time) = agenda.next_until(self.last.time) {
             let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
             self.sample_at(time, state);
         }
     }
 
     /// The run up to the last good state, which is always sampled.
-    pub(super) fn end(mut self, steps: u64, evaluations: u64) -> Run<S> {
+    pub(super) fn end(
+        mut self,
+        steps: u64,
+        evaluations: u64,
+        events: Vec<Occurrence<S>>,
+        end: Option<usize>,
+    ) -> Run<S> {
         if self.trajectory.last().is_none_or(|sample| sample.time != self.last.time) {
             self.sample();
         }
@@ -258,7 +306,7 @@ impl<S: FeedbackSystem> Record<S> {
                 LargestProjection { time, entry, distance, per_error, per_tolerance }
             });
         let (time, state) = (last.time, last.state);
-        Run { time, state, drift, trajectory, steps, evaluations, dependence, largest_projection }
+        Run { time, state, drift, trajectory, steps, evaluations, dependence, largest_projection, events, end }
     }
 
     pub(super) fn halted(&mut self, error: StepError<Vector<S>>) -> Error {
@@ -274,7 +322,7 @@ impl<S: FeedbackSystem> Record<S> {
     }
 
     /// The error of a run whose step to this time failed.
-    fn failed(&mut self, time: f64, cause: Cause) -> Error {
+    pub(super) fn failed(&mut self, time: f64, cause: Cause) -> Error {
         self.look_for_dependence(self.last.time, &self.last.state.clone());
         let failure = Failure {
             cause,

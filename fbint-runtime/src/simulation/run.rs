@@ -17,6 +17,25 @@ pub struct Run<S: FeedbackSystem> {
     pub(super) evaluations: u64,
     pub(super) dependence: Option<Dependence>,
     pub(super) largest_projection: Option<LargestProjection>,
+    pub(super) events: Vec<Occurrence<S>>,
+    /// The occurrence that ended the run.
+    pub(super) end: Option<usize>,
+}
+
+/// An occurrence of an [`Event`](crate::Event) in a run of the system `S`.
+#[derive_where(Clone, Debug)]
+#[non_exhaustive]
+pub struct Occurrence<S: FeedbackSystem> {
+    /// The index of the event, in the order in which the simulation was given them.
+    pub event: usize,
+    /// The name of the event.
+    pub name: String,
+    /// The time.
+    pub time: f64,
+    /// The state at that time, before any reset.
+    pub state: S::State,
+    /// The state after the reset, if the event has one.
+    pub reset: Option<S::State>,
 }
 
 /// The projection of a run that was largest in units of the error of its step.
@@ -49,7 +68,7 @@ pub struct Sample<S: FeedbackSystem> {
 }
 
 impl<S: FeedbackSystem> Run<S> {
-    /// The time at the end, exactly the one that was asked for unless the run was interrupted.
+    /// The time at the end, exactly the one that was asked for unless the run was interrupted or an event ended it.
     pub fn time(&self) -> f64 {
         self.time
     }
@@ -59,7 +78,7 @@ impl<S: FeedbackSystem> Run<S> {
         self.state.into()
     }
 
-    /// What the run did to every integral, recorded at every step.
+    /// What the run did to every integral, recorded at every step. A reset sets new targets, from which changes count from then on.
     pub fn drift(&self) -> &Drift<S> {
         &self.drift
     }
@@ -78,6 +97,16 @@ impl<S: FeedbackSystem> Run<S> {
     /// The projection that was largest in units of the error of its step, if states were projected.
     pub fn largest_projection(&self) -> Option<&LargestProjection> {
         self.largest_projection.as_ref()
+    }
+
+    /// Every occurrence of every event, in the order of time and, at one time, in the order of the events.
+    pub fn events(&self) -> &[Occurrence<S>] {
+        &self.events
+    }
+
+    /// The occurrence of a terminal event that ended the run, if one did.
+    pub fn ended_by(&self) -> Option<&Occurrence<S>> {
+        self.events.get(self.end?)
     }
 
     /// The number of steps.

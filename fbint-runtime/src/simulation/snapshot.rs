@@ -61,6 +61,32 @@ pub struct Snapshot {
     pub(crate) largest_projection: Option<Largest>,
     /// Time and state where constraints were nearest to dependence.
     pub(crate) dependence: Option<(f64, Vec<f64>)>,
+    /// What has happened to the events, if the run has events.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
+    pub(crate) events: Option<Past>,
+}
+
+/// What has happened to the events of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Past {
+    pub(crate) occurrences: Vec<PastOccurrence>,
+    /// Of each event that has just been met: the rate of its function before.
+    pub(crate) left: Vec<Option<f64>>,
+    pub(crate) steps: u64,
+    pub(crate) evaluations: u64,
+    /// F - F_target of every sample, if the targets have changed.
+    pub(crate) changes: Vec<Vec<f64>>,
+}
+
+/// An occurrence of an event; see [`Occurrence`](crate::Occurrence).
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct PastOccurrence {
+    pub(crate) event: usize,
+    pub(crate) time: f64,
+    pub(crate) state: Vec<f64>,
+    pub(crate) reset: Option<Vec<f64>>,
 }
 
 /// The largest projection of a run so far; see [`LargestProjection`](crate::LargestProjection).
@@ -103,17 +129,22 @@ impl Snapshot {
         let (entries, integrals) = (S::STATE.len(), S::INTEGRALS.len());
         let dependent = self.dependence.iter().map(|(_, state)| state);
         let states = self.derivative.iter().chain(&self.variances).chain(dependent).chain([&self.state]);
-        let mut states = states.chain(self.momenta.iter().flatten());
+        let occurrences = || self.events.iter().flat_map(|past| &past.occurrences);
+        let met = occurrences().map(|occurrence| &occurrence.state);
+        let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());
+        let mut states = states.chain(self.momenta.iter().flatten()).chain(met).chain(reset);
         if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }
-        if !self.drift.has_length(integrals) {
+        let changes = self.events.iter().flat_map(|past| &past.changes);
+        if !self.drift.has_length(integrals) || !changes.into_iter().all(|change| change.len() == integrals) {
             return Err(Error::ForeignSnapshot { reason: "it has another number of integrals" });
         }
         if self.trajectory.is_empty() {
             return Err(Error::ForeignSnapshot { reason: "it has no start" });
         }
         let counters = self.control.iter().flat_map(|control| [control.rejected, control.evaluations, control.stride]);
+        let counters = counters.chain(self.events.iter().flat_map(|past| [past.steps, past.evaluations]));
         if counters.chain([self.steps]).any(|counter| counter > MOST) {
             return Err(Error::ForeignSnapshot { reason: "it has counted more than any run can" });
         }

@@ -406,7 +406,9 @@ fn every_example_of_the_help_runs() -> Outcome {
     // A run has to write the checkpoint that another example resumes.
     examples.sort_by_key(|example| example.starts_with("resume"));
     for example in &examples {
-        let mut arguments: Vec<&str> = example.split_whitespace().collect();
+        // What is in quotes has no spaces in it.
+        let unquoted = |word| str::trim_matches(word, '\'');
+        let mut arguments: Vec<&str> = example.split_whitespace().map(unquoted).collect();
         match arguments[..] {
             // Shorter, for it takes minutes without optimisation.
             ["work-precision", ..] => match arguments.iter().position(|argument| *argument == "--until") {
@@ -441,4 +443,81 @@ fn table(text: &str, names: &[&str]) -> Vec<Vec<f64>> {
     let row = |name: &&str| text.lines().find(|line| line.split_whitespace().next() == Some(*name));
     let numbers = |line: &str| line.split_whitespace().skip(1).flat_map(str::parse).collect();
     names.iter().filter_map(row).map(numbers).collect()
+}
+
+/// A pendulum that is let go at the side is at its lowest point after a quarter of its period, K(1 / sqrt 2) sqrt(l / g).
+#[test]
+fn a_run_ends_where_a_condition_becomes_true() -> Outcome {
+    let folder = tempdir()?;
+    let run = |condition: &str, more: &[&str]| {
+        let run = ["run", "planar-pendulum", "--method", "dop853", "--rtol", "1e-13", "--until-event", condition];
+        fbint(folder.path(), &[&run[..], more].concat())
+    };
+    let text = succeeded(&run("q[0]<0", &["--out", "a.csv"])?);
+    let record = json_in(&folder, "a.run.json")?;
+    let parameter = |name: &str| record["parameters"][name].as_f64().ok_or("no parameter");
+    let exact = 1.854_074_677_301_371_9 * (parameter("l")? / parameter("g")?).sqrt();
+    let time = record["time"].as_f64().ok_or("no time")?;
+    assert!((time - exact).abs() < 1e-11, "{time} instead of {exact}");
+    assert!(record["state"]["q[0]"].as_f64().is_some_and(|q| q.abs() < 1e-13));
+    assert_eq!((&record["status"], &record["ended_by"]), (&json!("complete"), &json!("q[0] < 0.0")));
+    assert_eq!(record["until_event"], json!("q[0] < 0.0"));
+    assert!(text.contains(&format!("q[0] < 0.0 at t = {time:?}, where q[0] = ")), "{text}");
+    let table = fs::read_to_string(folder.path().join("a.csv"))?;
+    assert!(table.lines().last().is_some_and(|line| line.starts_with(&format!("{time:?},"))));
+
+    // Without such an end nothing of it is recorded, and one that is not reached is told.
+    let text = succeeded(&run("p[1] > 1e9", &["--until", "1"])?);
+    assert!(text.contains("p[1] > 1000000000.0 did not become true until t = 1.0"), "{text}");
+    let record = json_in(&folder, "planar-pendulum.run.json")?;
+    assert_eq!((record["time"].as_f64(), record.get("ended_by")), (Some(1.0), None));
+    succeeded(&fbint(folder.path(), &["run", "planar-pendulum", "--until", "1"])?);
+    assert_eq!(json_in(&folder, "planar-pendulum.run.json")?.get("until_event"), None);
+    Ok(())
+}
+
+#[test]
+fn conditions_that_are_wrong_are_refused() -> Outcome {
+    let folder = tempdir()?;
+    let run = |condition: &str| fbint(folder.path(), &["run", "planar-pendulum", "--until-event", condition]);
+    refused(
+        &run("q[7] < 0")?,
+        &["unknown entry of the state or output `q[7]`, did you mean `q[", "known: q[0], q[1], p[0]"],
+    );
+    for condition in ["q[0]", "q[0] = 0", "q[0] <= 0", "< 0", "", "q[0] < 0 < 1"] {
+        refused(&run(condition)?, &["--until-event", "NAME < NUMBER"]);
+    }
+    refused(&run("q[0] < inf")?, &["`inf` is not finite"]);
+    refused(&run("q[0] > 0.5")?, &["--until-event `q[0] > 0.5` is true at the start, where its left side is 1.0"]);
+    // The height is 0 at the start and falls at once; so does the momentum that the other condition waits for, and it comes back.
+    refused(&run("q[1] < 0")?, &["--until-event `q[1] < 0.0` becomes true at the start, where its left side is 0.0"]);
+    assert!(names_in(&folder)?.is_empty());
+    succeeded(&run("p[0] > 0")?);
+    assert!(
+        json_in(&folder, "planar-pendulum.run.json")?["time"]
+            .as_f64()
+            .is_some_and(|time| (time - 3.708_149).abs() < 1e-5)
+    );
+    Ok(())
+}
+
+/// The checkpoint keeps the condition.
+#[test]
+fn a_run_until_an_event_resumes() -> Outcome {
+    let folder = tempdir()?;
+    for method in ["rk4", "dop853"] {
+        let run = ["run", "four-bar", "--method", method, "--until", "30", "--until-event", "b[1] < 0.5"];
+        let files = ["--out", "a.csv", "--checkpoint", "c", "--checkpoint-every", "0"];
+        succeeded(&fbint(folder.path(), &[&run[..], &files].concat())?);
+        let (record, table) = (json_in(&folder, "a.run.json")?, fs::read(folder.path().join("a.csv"))?);
+        fs::remove_file(folder.path().join("a.csv"))?;
+        // The last checkpoint is from before the event.
+        succeeded(&fbint(folder.path(), &["resume", "c"])?);
+        assert_eq!(fs::read(folder.path().join("a.csv"))?, table);
+        let resumed = json_in(&folder, "a.run.json")?;
+        for key in ["status", "ended_by", "until_event", "time", "state", "steps", "evaluations", "drift"] {
+            assert!(record[key] == resumed[key] && !record[key].is_null(), "{method}: {key}");
+        }
+    }
+    Ok(())
 }

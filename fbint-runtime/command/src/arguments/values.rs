@@ -4,6 +4,8 @@
 
 use serde::Serialize;
 
+use crate::condition::Condition;
+
 /// Squares of larger gains overflow in products.
 const GREATEST_GAIN: f64 = 1e150;
 const MOST_MEMBERS: u32 = 10_000_000;
@@ -72,6 +74,10 @@ fn gain(text: &str) -> Result<f64, String> {
         gain if gain <= GREATEST_GAIN => Ok(gain),
         _ => Err(format!("`{text}` is too large: a gain is at most {GREATEST_GAIN:e}")),
     }
+}
+
+pub(super) fn condition(text: &str) -> Result<Condition, String> {
+    Condition::try_from(text.to_owned())
 }
 
 pub(super) fn assignment(text: &str) -> Result<Assignment, String> {

@@ -1,13 +1,13 @@
 //! A system behind the interface of the catalogue.
 
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, FeedbackSystem, Field, Gains, OneStep,
+    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Field, Gains, OneStep,
     PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet, Vector,
 };
 
 use super::{
-    AnyModel, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Run, Sample, Statistics, Steps, Summary,
-    Watch,
+    AnyModel, Crossing, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Quantity, Run, Sample, Statistics,
+    Steps, Summary, Watch,
 };
 use crate::scheme::Scheme;
 
@@ -34,6 +34,21 @@ impl<S: Model> Loaded<S> {
             Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
             Feedback::BaeChang(h) => simulation.gains(Gains::bae_chang(*h)).boxed(),
         })
+    }
+
+    /// The end of a run where a quantity passes a number.
+    fn event(&self, crossing: &Crossing) -> Event<'static, S::State> {
+        let Crossing { name, quantity, is_below, number } = crossing.clone();
+        let system = self.0.prepare();
+        let event = Event::new(name, move |_, state: &S::State| {
+            let state: Vector<S> = state.clone().into();
+            let value = match quantity {
+                Quantity::Entry(index) => state.as_ref().get(index).copied(),
+                Quantity::Output(index) => system.outputs(&state).as_ref().get(index).copied(),
+            };
+            value.unwrap_or(f64::NAN) - number
+        });
+        if is_below { event.falling().terminal() } else { event.rising().terminal() }
     }
 
     /// Every geometric integrator that applies: Störmer-Verlet, or RATTLE where there are constraints, and the model's own.
@@ -103,6 +118,10 @@ impl<S: Model> AnyModel for Loaded<S> {
             None => simulation,
         };
         let simulation = if plan.is_audited { simulation } else { simulation.unaudited() };
+        let simulation = match &plan.until_event {
+            Some(crossing) => simulation.event(self.event(crossing)),
+            None => simulation,
+        };
         simulation.run_with(&plan.settings).map(|run| erased(&run))
     }
 
@@ -219,6 +238,7 @@ fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
         report: run.drift().to_string(),
         trajectory: run.trajectory().iter().map(Sample::from).collect(),
         time: run.time(),
+        ended_by: run.ended_by().map(|end| end.name.clone()),
         state: flat::<S>(run.state()),
         dependence: run.dependence().copied(),
         largest_projection: run.largest_projection().copied(),

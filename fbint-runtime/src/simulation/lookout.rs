@@ -1,0 +1,297 @@
+//! What looks for events after each step.
+//!
+//! An event function has a side, the sign of its value, where a step begins, and one where it ends. Where it is 0 at the beginning,
+//! or the event has just been met there and the state was reset, its side is the one that it leaves to: leaving is not an
+//! occurrence, coming back is. That side is looked for at fractions of the step, from one half downwards, so that a flight is
+//! found which is over long before the step is.
+
+use super::run::Occurrence;
+use super::snapshot::{Past, PastOccurrence};
+use crate::consistent_start::ConsistentStart;
+use crate::error::Error;
+use crate::event::{Bracket, Event, locate, resolution};
+use crate::failure::Cause;
+use crate::linear::from_slice;
+use crate::system::{FeedbackSystem, Vector, clock};
+
+/// What is nearer to a reset than this fraction of the time is not told from it.
+const INDISTINCT: f64 = 1.0 / (1_u64 << 36) as f64;
+/// Resets of one event that follow one another within this fraction of the time accumulate.
+const ACCUMULATED: f64 = 1.0 / (1_u64 << 28) as f64;
+/// An event function that goes on after a reset in the direction in which it came, but at less than this part of the rate, rests.
+const RESTING: f64 = 0.01;
+
+/// A state at a time within a step.
+pub(super) type StateAt<'f, S> = &'f mut dyn FnMut(f64) -> Result<Vector<S>, Cause>;
+
+/// The events of a run, and which of them have occurred.
+pub(super) struct Lookout<'a, S: FeedbackSystem> {
+    system: &'a S,
+    events: Vec<Event<'a, S::State>>,
+    /// The function of each event where the next step begins.
+    values: Vec<f64>,
+    /// Of each event that has just been met where the next step begins: the rate of its function before.
+    left: Vec<Option<f64>>,
+    pub(super) occurrences: Vec<Occurrence<S>>,
+    /// The occurrence that ended the run.
+    pub(super) end: Option<usize>,
+    /// How many steps of a fixed size were made in two parts.
+    pub(super) steps: u64,
+    /// The evaluations of the field by steps of a fixed size that served to find events alone.
+    pub(super) evaluations: u64,
+}
+
+/// A step as its ends.
+pub(super) struct Stretch<S: FeedbackSystem> {
+    pub(super) from: f64,
+    pub(super) until: f64,
+    /// The state at its end.
+    pub(super) end: Vector<S>,
+}
+
+/// Where a run does not simply go on.
+pub(super) struct Stop<S: FeedbackSystem> {
+    pub(super) time: f64,
+    pub(super) state: Vector<S>,
+    /// The first of the events there, by its occurrence.
+    first: usize,
+}
+
+/// An event within a step.
+struct Met {
+    event: usize,
+    time: f64,
+}
+
+impl<'a, S: FeedbackSystem> Lookout<'a, S> {
+    pub(super) fn new(system: &'a S, events: Vec<Event<'a, S::State>>) -> Self {
+        let (left, values) = (vec![None; events.len()], vec![0.0; events.len()]);
+        let occurrences = Vec::new();
+        Self { system, events, values, left, occurrences, end: None, steps: 0, evaluations: 0 }
+    }
+
+    pub(super) fn is_needed(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    /// Looks out from a state.
+    pub(super) fn begin(&mut self, time: f64, state: &Vector<S>) -> Result<(), Cause> {
+        self.values = self.values_at(time, state)?;
+        Ok(())
+    }
+
+    /// Records what occurs in a step; returns where the run stops in it, if it does.
+    pub(super) fn look(&mut self, step: &Stretch<S>, state_at: StateAt<'_, S>) -> Result<Option<Stop<S>>, Cause> {
+        let values = self.values_at(step.until, &step.end)?;
+        let mut met = Vec::new();
+        for event in 0..self.events.len() {
+            let bracket = self.bracket(event, values[event], step, state_at)?;
+            if let Some(bracket) = bracket {
+                let time = locate(bracket, |time| self.value(event, time, &state_at(time)?))?;
+                met.push(Met { event, time });
+            }
+        }
+        let stops = met.iter().filter(|met| self.events[met.event].stops()).map(|met| met.time);
+        let stop = stops.reduce(f64::min);
+        // Events that are as near to the stop as it is located are met at once with it.
+        let reach = stop.map_or(step.until, |time| time + resolution(step.from, step.until));
+        met.retain(|met| met.time <= reach);
+        for Met { time, .. } in &mut met {
+            *time = stop.filter(|stop| (*time - stop).abs() <= resolution(step.from, step.until)).unwrap_or(*time);
+        }
+        met.sort_by(|one, other| one.time.total_cmp(&other.time));
+        let mut last = None;
+        for Met { event, time } in &met {
+            let state = if *time == step.until { step.end } else { state_at(*time)? };
+            self.record(*event, *time, &state);
+            last = Some(state);
+        }
+        self.depart(step.from, stop.unwrap_or(step.until));
+        let (Some(time), Some(state)) = (stop, last) else {
+            self.values = values;
+            return Ok(None);
+        };
+        let at_once = met.iter().filter(|met| met.time == time);
+        let first = self.occurrences.len() - at_once.clone().count();
+        for met in at_once {
+            self.left[met.event] = Some(self.rate_before(met.event, time, &state, step, state_at)?);
+        }
+        Ok(Some(Stop { time, state, first }))
+    }
+
+    /// Where in a step an event function changes its side in the direction of the event, if it does.
+    fn bracket(
+        &self,
+        event: usize,
+        last: f64,
+        step: &Stretch<S>,
+        state_at: StateAt<'_, S>,
+    ) -> Result<Option<Bracket>, Cause> {
+        let Stretch { from, until, .. } = *step;
+        let (first, left) = (self.values[event], self.left[event]);
+        if first != 0.0 && left.is_none() {
+            let occurs = self.events[event].occurs(first, last);
+            return Ok(occurs.then_some(Bracket { from, until, first, last }));
+        }
+        let (length, least) = (until - from, indistinct(from, until));
+        if length <= least {
+            return Ok(None);
+        }
+        let mut offset = length;
+        while offset > least {
+            offset = (0.5 * offset).max(least);
+            let first = self.value(event, from + offset, &state_at(from + offset)?)?;
+            if offset == least {
+                self.check_rest(event, first, offset, from)?;
+            }
+            if self.events[event].occurs(first, last) {
+                return Ok(Some(Bracket { from: from + offset, until, first, last }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a reset after which the event function rests at 0, or the motion is over before it can be told from the reset.
+    fn check_rest(&self, event: usize, value: f64, offset: f64, time: f64) -> Result<(), Cause> {
+        let Some(before) = self.left[event].filter(|_| self.events[event].reset.is_some()) else { return Ok(()) };
+        let after = (value - self.values[event]) / offset;
+        let has_turned = value != 0.0 && (value > 0.0) != (before > 0.0);
+        if !has_turned && (after / before).abs() < RESTING {
+            return Err(self.accumulated(event, time));
+        }
+        Ok(())
+    }
+
+    /// The rate of an event function just before it is met; 0 where it jumps, or nobody will ask.
+    fn rate_before(
+        &self,
+        event: usize,
+        time: f64,
+        state: &Vector<S>,
+        step: &Stretch<S>,
+        state_at: StateAt<'_, S>,
+    ) -> Result<f64, Cause> {
+        if self.events[event].reset.is_none() {
+            return Ok(0.0);
+        }
+        let earlier = (time - indistinct(step.from, step.until)).max(step.from);
+        let before = self.value(event, earlier, &state_at(earlier)?)?;
+        let value = self.value(event, time, state)?;
+        let rate = (value - before) / (time - earlier);
+        let is_smooth = value.abs() <= RESTING * before.abs();
+        Ok(if rate.is_finite() && is_smooth { rate } else { 0.0 })
+    }
+
+    fn record(&mut self, event: usize, time: f64, state: &Vector<S>) {
+        let (name, state) = (self.events[event].name.clone(), (*state).into());
+        self.occurrences.push(Occurrence { event, name, time, state, reset: None });
+    }
+
+    /// Leaves what was met where a step began, if it went far enough to be told from there.
+    fn depart(&mut self, from: f64, until: f64) {
+        if until - from > indistinct(from, until) {
+            self.left.fill(None);
+        }
+    }
+
+    /// Ends the run, or resets the state, by the events of a stop in the order in which they were given. Returns the state after it,
+    /// if there was a reset.
+    pub(super) fn take(&mut self, stop: &Stop<S>) -> Result<Option<Vector<S>>, Cause> {
+        let mut state = None;
+        for number in stop.first..self.occurrences.len() {
+            let event = self.occurrences[number].event;
+            if let Some(reset) = &self.events[event].reset {
+                self.check_accumulation(number)?;
+                let next: Vector<S> = reset(stop.time, &state.unwrap_or(stop.state).into()).into();
+                let next = self.consistent(event, stop.time, next)?;
+                self.occurrences[number].reset = Some(next.into());
+                state = Some(next);
+            }
+            if self.events[event].is_terminal && self.end.is_none() {
+                self.end = Some(number);
+            }
+        }
+        self.begin(stop.time, &state.unwrap_or(stop.state))?;
+        Ok(state)
+    }
+
+    /// Refuses a reset that follows the last one of its event at once.
+    fn check_accumulation(&self, number: usize) -> Result<(), Cause> {
+        let Occurrence { event, time, .. } = self.occurrences[number];
+        let before = self.occurrences[..number].iter().rev().find(|before| before.event == event);
+        match before {
+            Some(before) if time - before.time < ACCUMULATED * time.abs() => Err(self.accumulated(event, time)),
+            _ => Ok(()),
+        }
+    }
+
+    fn accumulated(&self, event: usize, time: f64) -> Cause {
+        let resets = self.occurrences.iter().filter(|occurrence| occurrence.event == event).count() as u64;
+        Cause::Accumulation { event: self.events[event].name.clone(), resets, time }
+    }
+
+    /// The state that a reset gave, moved onto the constraints.
+    fn consistent(&self, event: usize, time: f64, mut state: Vector<S>) -> Result<Vector<S>, Cause> {
+        if let Some(index) = clock::<S>() {
+            state[index] = time;
+        }
+        match ConsistentStart::new(self.system).solve(state) {
+            Ok(state) => Ok(state.into()),
+            Err(refusal) => Err(self.refused(event, refusal)),
+        }
+    }
+
+    fn refused(&self, event: usize, refusal: Error) -> Cause {
+        Cause::Reset { event: self.events[event].name.clone(), refusal: Box::new(refusal) }
+    }
+
+    fn values_at(&self, time: f64, state: &Vector<S>) -> Result<Vec<f64>, Cause> {
+        (0..self.events.len()).map(|event| self.value(event, time, state)).collect()
+    }
+
+    /// The function of an event, which has to be finite.
+    fn value(&self, event: usize, time: f64, state: &Vector<S>) -> Result<f64, Cause> {
+        let Event { name, value, .. } = &self.events[event];
+        let value = value(time, &(*state).into());
+        if value.is_finite() { Ok(value) } else { Err(Cause::Event { event: name.clone(), value, time }) }
+    }
+
+    /// What it takes to look out from here again.
+    pub(super) fn past(&self) -> Past {
+        let flat = |state: &S::State| Into::<Vector<S>>::into(state.clone()).as_ref().to_vec();
+        let occurrence = |of: &Occurrence<S>| PastOccurrence {
+            event: of.event,
+            time: of.time,
+            state: flat(&of.state),
+            reset: of.reset.as_ref().map(flat),
+        };
+        let occurrences = self.occurrences.iter().map(occurrence).collect();
+        let Self { left, steps, evaluations, .. } = self;
+        Past { occurrences, left: left.clone(), steps: *steps, evaluations: *evaluations, changes: Vec::new() }
+    }
+
+    /// Looks out from where a snapshot was taken.
+    pub(super) fn restore(&mut self, past: &Past) -> Result<(), Error> {
+        let is_known = |occurrence: &PastOccurrence| occurrence.event < self.events.len();
+        if past.left.len() != self.events.len() || !past.occurrences.iter().all(is_known) {
+            return Err(Error::ForeignSnapshot { reason: "it has another number of events" });
+        }
+        let shaped = |state: &Vec<f64>| from_slice::<Vector<S>>(state).into();
+        let occurrence = |of: &PastOccurrence| Occurrence {
+            event: of.event,
+            name: self.events[of.event].name.clone(),
+            time: of.time,
+            state: shaped(&of.state),
+            reset: of.reset.as_ref().map(shaped),
+        };
+        self.occurrences = past.occurrences.iter().map(occurrence).collect();
+        self.left.clone_from(&past.left);
+        (self.steps, self.evaluations) = (past.steps, past.evaluations);
+        Ok(())
+    }
+}
+
+/// What is not told from the beginning of a step, or from an event in it.
+fn indistinct(from: f64, until: f64) -> f64 {
+    INDISTINCT * from.abs().max(until.abs())
+}

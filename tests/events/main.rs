@@ -1,0 +1,9 @@
+//! Events: where they are found, what resets do, and what is refused.
+
+#![allow(missing_docs, unreachable_pub)]
+
+mod location;
+mod refusals;
+mod resets;
+mod resumption;
+mod systems;

@@ -1,0 +1,100 @@
+//! Runs with events that are interrupted and resumed: bit by bit what they would have been.
+
+use core::ops::ControlFlow;
+
+use fbint_runtime::{Event, FeedbackSystem, Gains, Method, Moment, Projection, Run, Simulation, Snapshot, Vector};
+
+use super::resets::bounce;
+use super::systems::*;
+
+const BALL: Ball = Ball { m: 1.0, g: 10.0 };
+const DROPPED: BallState = BallState { height: 1.0, p: 0.0 };
+
+/// Everything that a run gives.
+fn everything<S: FeedbackSystem>(run: &Run<S>) -> String {
+    let events: Vec<_> =
+        run.events().iter().map(|event| (event.event, event.time, &event.state, &event.reset)).collect();
+    let drift: Vec<_> = run.drift().integrals().collect();
+    let end: Vector<S> = run.state().into();
+    let counts = (run.steps(), run.evaluations(), run.largest_projection(), run.ended_by().map(|end| end.time));
+    format!("{:?} {drift:?} {end:?} {events:?} {counts:?} {:?}", run.time(), run.trajectory())
+}
+
+/// Asserts that a run that is interrupted at any of its looks goes on as if it had not been.
+fn assert_resumes(run: impl Fn(Option<Snapshot>, &mut dyn FnMut(&Moment<'_>) -> ControlFlow<()>) -> Run<Ball>) {
+    let mut looks = 0;
+    let whole = everything(&run(None, &mut |_| {
+        looks += 1;
+        ControlFlow::Continue(())
+    }));
+    for stop in (0..looks).step_by(1 + looks / 40) {
+        let (mut look, mut snapshot) = (0, None);
+        run(None, &mut |moment| {
+            look += 1;
+            if look <= stop {
+                return ControlFlow::Continue(());
+            }
+            snapshot = Some(moment.snapshot());
+            ControlFlow::Break(())
+        });
+        let text = serde_json::to_string(&snapshot.unwrap()).unwrap();
+        let resumed = run(Some(serde_json::from_str(&text).unwrap()), &mut |_| ControlFlow::Continue(()));
+        assert!(everything(&resumed) == whole, "from look {stop}");
+    }
+}
+
+#[test]
+fn runs_with_events_resume() {
+    let methods = [Method::Rk4 { h: 1.0 / 128.0 }, Method::DormandPrince { rtol: 1e-9, atol: 1e-9 }, FINE];
+    for method in methods {
+        for times in [None, Some(vec![0.1, 0.7, 0.75, 2.0, 2.9])] {
+            for kind in 0..3 {
+                assert_resumes(|snapshot, watch| {
+                    let simulation = Simulation::new(&BALL, DROPPED).unwrap().event(bounce(0.8)).event(top());
+                    let simulation = snapshot.into_iter().fold(simulation, Simulation::from_snapshot);
+                    let simulation = times.clone().into_iter().fold(simulation, Simulation::record_at).watched(watch);
+                    match kind {
+                        0 => simulation.without_feedback().run(method, 3.0).unwrap(),
+                        1 => simulation.projected(Projection::default()).run(method, 3.0).unwrap(),
+                        _ => simulation.gains(Gains::uniform(0.1)).run(method, 3.0).unwrap(),
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// The highest point of a flight.
+fn top() -> Event<'static, BallState> {
+    Event::new("top", |_, state: &BallState| state.p).falling()
+}
+
+fn snapshot_of(simulation: Simulation<'_, Ball>) -> Snapshot {
+    let mut snapshot = None;
+    let watch = |moment: &Moment<'_>| {
+        snapshot = Some(moment.snapshot());
+        if moment.time() < 1.0 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    simulation.watched(watch).run(FINE, 3.0).unwrap();
+    snapshot.unwrap()
+}
+
+#[test]
+fn snapshots_of_other_events_are_refused() {
+    let simulation = || Simulation::new(&BALL, DROPPED).unwrap();
+    let plain = snapshot_of(simulation());
+    let one = snapshot_of(simulation().event(bounce(0.8)));
+    let refusal = |simulation: Simulation<'_, Ball>, from: &Snapshot| {
+        simulation.from_snapshot(from.clone()).run(FINE, 3.0).unwrap_err().to_string()
+    };
+    assert!(refusal(simulation(), &one).contains("only one of both has events"));
+    assert!(refusal(simulation().event(top()), &plain).contains("only one of both has events"));
+    assert!(refusal(simulation().event(bounce(0.8)).event(top()), &one).contains("another number of events"));
+}
+
+/// The text of a snapshot without events is what it was before there were any.
+#[test]
+fn snapshots_without_events_do_not_mention_them() {
+    let snapshot = serde_json::to_value(snapshot_of(Simulation::new(&BALL, DROPPED).unwrap())).unwrap();
+    assert!(snapshot.get("events").is_none() && snapshot.get("trajectory").is_some());
+}
