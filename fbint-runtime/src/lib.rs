@@ -76,6 +76,7 @@
 mod consistent_start;
 mod dense_output;
 mod dependence;
+mod derivatives;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
 #[cfg(feature = "std")]
@@ -114,6 +115,7 @@ mod tolerance;
 pub use consistent_start::ConsistentStart;
 pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
+pub use derivatives::{DifferentiableSystem, Direction, Gradient};
 #[cfg(feature = "std")]
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "std")]
