@@ -74,6 +74,14 @@ impl Within<'_> {
 
     /// The adjoints of a b, whose own is this.
     fn product(&mut self, builder: &mut Builder, a: Value, b: Value, adjoint: Value) {
+        if a == b {
+            // All squares of a sum share twice its adjoint.
+            return self.add(builder, a, |builder| {
+                let two = builder.constant(2.0);
+                let twice = builder.mul(two, adjoint);
+                builder.mul(twice, a)
+            });
+        }
         self.add(builder, a, |builder| builder.mul(adjoint, b));
         self.add(builder, b, |builder| builder.mul(adjoint, a));
     }

@@ -5,6 +5,7 @@
 //! the state is known.
 
 use super::adjoint::adjoints;
+use super::directional::Along;
 use super::fields::{self, Parts};
 use super::functions::{Argument, Expected, Function, Returns, Rows};
 use super::optimise::eliminate_dead_values;
@@ -239,24 +240,23 @@ impl Differentiated {
     /// The derivative of each result along the direction.
     fn along_direction(&mut self) -> Vec<Value> {
         let Self { builder, results, parametric, by_parameters, .. } = self;
-        let tangents = tangents(builder, parametric.len(), |builder, value| match builder.instruction(value) {
+        let seed = |builder: &mut Builder, value: Value| match builder.instruction(value) {
             Instruction::Input(Input::State(symbol) | Input::Driving(symbol)) => {
-                Some(Tangent::from([((), builder.input(Input::Direction(symbol)))]))
+                Some(Some(builder.input(Input::Direction(symbol))))
             }
+            // c' = dc/dp p'
             _ if parametric[value.index()] => {
-                // c' = dc/dp p'
                 let terms = by_parameters[value.index()].iter();
-                let sum = terms.fold(None, |sum: Option<Value>, (parameter, slope)| {
+                Some(terms.fold(None, |sum: Option<Value>, (parameter, slope)| {
                     let direction = builder.input(Input::Direction(*parameter));
                     let term = builder.mul(*slope, direction);
                     Some(sum.map_or(term, |sum| builder.add(sum, term)))
-                });
-                Some(sum.map(|sum| ((), sum)).into_iter().collect())
+                }))
             }
             _ => None,
-        });
-        let zero = builder.constant(0.0);
-        results.iter().map(|result| tangents[result.index()].get(&()).copied().unwrap_or(zero)).collect()
+        };
+        let mut along = Along::new(builder, results, parametric.len(), seed);
+        results.iter().map(|result| along.of(*result)).collect()
     }
 
     /// The derivatives of the weighted sum of the results by all unknowns.

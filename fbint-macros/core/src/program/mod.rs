@@ -9,6 +9,7 @@ mod assemble;
 mod builder;
 mod cost;
 mod derivatives;
+mod directional;
 mod factor;
 mod fields;
 mod functions;
