@@ -100,11 +100,14 @@ mod integrator;
 mod lanes;
 mod linear;
 #[cfg(feature = "std")]
+mod linearisation;
+#[cfg(feature = "std")]
 mod method;
 mod policy;
 mod projection;
 mod scalar;
 mod sealed;
+mod sensitivity;
 #[cfg(feature = "std")]
 mod simulation;
 mod step_size;
@@ -139,11 +142,14 @@ pub use integrator::Integrator;
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;
 #[cfg(feature = "std")]
+pub use linearisation::Linearisation;
+#[cfg(feature = "std")]
 pub use method::{Method, Settings};
 pub use nalgebra;
 pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
 pub use projection::{Projected, Projection, Projector};
 pub use scalar::Scalar;
+pub use sensitivity::Sensitivity;
 #[cfg(feature = "std")]
 pub use simulation::{LargestProjection, Moment, Run, Sample, Simulation, Snapshot};
 pub use system::{

@@ -3,4 +3,5 @@
 
 mod agreement;
 mod cost;
+mod sensitivities;
 mod systems;
