@@ -2,8 +2,8 @@
 //! law, k (F - F_target), which derivatives have in them.
 
 use fbint_macros_core::program::{
-    FEEDBACK_FIELD, FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_TANGENT, Function, OperationCount, Programs, VECTOR_FIELD,
-    VECTOR_FIELD_ADJOINT, VECTOR_FIELD_TANGENT, verify,
+    DERIVATIVES, FEEDBACK_FIELD, FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_TANGENT, Function, Input, Instruction,
+    OperationCount, Programs, VECTOR_FIELD, VECTOR_FIELD_ADJOINT, VECTOR_FIELD_TANGENT, verify,
 };
 use fbint_tests::compiler::{Compiled, Declaration};
 
@@ -37,6 +37,42 @@ fn tangents_and_adjoints_cost_a_few_fields() {
         for [field, tangent, adjoint] in [plain, feedback].into_iter().filter(|[field, ..]| *field > 0.0) {
             assert!(adjoint <= MOST[0] && tangent <= MOST[1], "{}: {field} {tangent} {adjoint}", declaration.name);
         }
+    }
+}
+
+/// An addition in place of a subtraction, a factor that is lost: the compiler refuses every derivative that is not one.
+#[test]
+fn faults_in_derivatives_are_found() {
+    for name in ["PlanarPendulum", "EulerTop"] {
+        let Compiled { derivation, programs, .. } = Declaration::of_system(name).compile_with_derivatives();
+        let mut injected = 0;
+        for function in DERIVATIVES {
+            for index in (0..programs[function].instructions.len()).step_by(5) {
+                let mut faulty = programs.clone();
+                let Some(instruction) = fault(&programs[function].instructions[index]) else { continue };
+                faulty[function].instructions[index] = instruction;
+                injected += 1;
+                let found = verify(&derivation, &faulty);
+                assert!(found.is_err(), "{name}: {} at {index}: {found:?}", function.name);
+            }
+        }
+        println!("{name}: {injected} faults");
+        assert!(injected > 20, "{name}: {injected}");
+    }
+}
+
+/// Another instruction with the same operands.
+fn fault(instruction: &Instruction) -> Option<Instruction> {
+    match *instruction {
+        Instruction::Add(a, b) => Some(Instruction::Sub(a, b)),
+        Instruction::Sub(a, b) => Some(Instruction::Add(a, b)),
+        Instruction::Mul(a, _) => Some(Instruction::Neg(a)),
+        Instruction::MulAdd(a, b, c) => Some(Instruction::NegMulAdd(a, b, c)),
+        Instruction::NegMulAdd(a, b, c) => Some(Instruction::MulAdd(a, b, c)),
+        Instruction::MulSub(a, b, _) => Some(Instruction::Mul(a, b)),
+        Instruction::Div(a, b) => Some(Instruction::Mul(a, b)),
+        Instruction::Input(Input::Direction(_)) => Some(Instruction::constant(0.0)),
+        _ => None,
     }
 }
 
