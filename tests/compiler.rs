@@ -4,7 +4,9 @@ use fbint_macros_core::derivation::Derivation;
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
 use fbint_macros_core::prepared::Surroundings;
-use fbint_macros_core::program::{Input, Instruction, OperationCount, Program, Programs, Value, assemble};
+use fbint_macros_core::program::{
+    Fault, Input, Instruction, OperationCount, Program, Programs, Value, assemble, assemble_with_derivatives,
+};
 use fbint_macros_core::table::Id;
 use fbint_macros_core::{algebra, compile, mechanics, prepared, symbolic, syntax};
 use fbint_runtime::{Operations, Scalar};
@@ -175,6 +177,15 @@ impl Declaration {
 
     /// The phases of the compiler up to the programs.
     pub fn compile(&self) -> Compiled {
+        self.compile_by(assemble)
+    }
+
+    /// The same with derivatives, declared or not.
+    pub fn compile_with_derivatives(&self) -> Compiled {
+        self.compile_by(assemble_with_derivatives)
+    }
+
+    fn compile_by(&self, assemble: fn(&Derivation) -> Result<Programs, Fault>) -> Compiled {
         let model = self.elaborate();
         let problem = &model.problem;
         let derivation = symbolic::session(|| mechanics::derive(problem)).expect("a session").expect("a derivation");
@@ -269,6 +280,8 @@ pub fn run(
             Instruction::Input(Input::Prepared(index)) => prepared[index],
             Instruction::Input(Input::Variance(state)) => variance(state.place()),
             Instruction::Input(Input::Noise(_)) => NOISE,
+            // What derivatives take: they are tested as they are emitted.
+            Instruction::Input(Input::Direction(_) | Input::Weight(_) | Input::Gain(_) | Input::Target(_)) => f64::NAN,
             Instruction::Weigh(ref integrals) => {
                 weighed = weigh(&integrals.iter().map(|&value| of(value)).collect::<Vec<_>>());
                 f64::NAN

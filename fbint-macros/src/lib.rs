@@ -60,6 +60,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// | `output(name = expression)` | an additional quantity; it may use `multiplier(constraint)` |
 /// | `name` | the definition of that name, kept, restricted or computed under its own name; in constraints, `invariant` and `output` |
 /// | `name[i in a..b] = expression` | a family, in constraints, `invariant` and `output` |
+/// | `derivatives` | generates the derivatives of the field, the integrals and the outputs, see [below](#derivatives) |
 /// | `crate = path` | where `fbint-runtime` is found, if it is renamed or re-exported |
 ///
 /// Constraints of a canonical system must be second class: the matrix C of their Poisson brackets must be invertible. Every declared thing must
@@ -262,6 +263,36 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// assert!(run.drift().get("plane").unwrap().max < 1e-12);
 /// # Ok::<(), fbint_runtime::Error>(())
 /// ```
+///
+/// # Derivatives
+///
+/// With the key `derivatives` a model implements `DifferentiableSystem`, too: derivatives of `vector_field`, `feedback_field` with a
+/// constant diagonal K, `integrals` and `outputs` by every entry of the state, every parameter and every input. Of each function f
+/// there are `f_tangent`, which returns f and Df v for a direction v, `f_adjoint`, which returns Df^T w for weights w, and
+/// `f_derivatives`, the entries of Df that do not vanish identically, whose rows and columns are listed in `F_PATTERN`. A tangent and an
+/// adjoint take about three times the operations of f. Without the key nothing of this is generated.
+///
+/// ```
+/// # use fbint_runtime::{DifferentiableSystem, Direction, FeedbackSystem, feedback_system};
+/// /// A point mass on a circle under gravity.
+/// #[feedback_system(
+///     coordinates(q: [2]),
+///     momenta(p: [2]),
+///     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
+///     constraint(length = q.norm_squared() - l.powi(2)),
+///     output(tension = -2 * l * multiplier(length)),
+///     derivatives,
+/// )]
+/// pub struct Pendulum { pub m: f64, pub g: f64, pub l: f64 }
+///
+/// // How the tension at the bottom, m g + |p|^2 / (m l), changes with the mass where the momentum is held.
+/// let pendulum = Pendulum { m: 2.0, g: 9.81, l: 0.5 }.prepare();
+/// let gradient = Pendulum::outputs_adjoint(&pendulum, &[0.0, -0.5, 1.0, 0.0], &[1.0]);
+/// assert!((gradient.parameters[0] - (9.81 - 1.0 / (4.0 * 0.5))).abs() < 1e-12);
+/// ```
+///
+/// `Sensitivity` differentiates whole runs with them, and `Linearisation` has the matrices of the linear system next to a state; the
+/// page `guide::linearisation` of `fbint-runtime` has examples.
 ///
 /// # Parameters
 ///

@@ -77,6 +77,7 @@
 mod consistent_start;
 mod dense_output;
 mod dependence;
+mod derivatives;
 #[cfg(feature = "differential-equations")]
 mod differential_equations;
 #[cfg(feature = "std")]
@@ -102,11 +103,14 @@ mod integrator;
 mod lanes;
 mod linear;
 #[cfg(feature = "std")]
+mod linearisation;
+#[cfg(feature = "std")]
 mod method;
 mod policy;
 mod projection;
 mod scalar;
 mod sealed;
+mod sensitivity;
 #[cfg(feature = "std")]
 mod simulation;
 mod step_size;
@@ -117,6 +121,7 @@ mod tolerance;
 pub use consistent_start::ConsistentStart;
 pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
+pub use derivatives::{DifferentiableSystem, Direction, Gradient};
 #[cfg(feature = "std")]
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "std")]
@@ -142,11 +147,14 @@ pub use integrator::Integrator;
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;
 #[cfg(feature = "std")]
+pub use linearisation::Linearisation;
+#[cfg(feature = "std")]
 pub use method::{Method, Settings};
 pub use nalgebra;
 pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
 pub use projection::{Projected, Projection, Projector};
 pub use scalar::Scalar;
+pub use sensitivity::Sensitivity;
 #[cfg(feature = "std")]
 pub use simulation::{LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot};
 pub use system::{

@@ -19,7 +19,7 @@
 //! ```
 
 use crate::entries::Entries;
-use crate::linear::filled;
+use crate::linear::{filled, sum};
 use crate::scalar::Scalar;
 
 /// The coefficients of an explicit Runge-Kutta method with S stages.
@@ -159,6 +159,24 @@ impl<const S: usize> Tableau<S> {
             sum = V::from_fn(|entry| sum[entry] + latest[entry]);
         }
         fused(h * T::from_f64(self.b[0]), &sum, x)
+    }
+
+    /// x + h sum_{j<i} a_ij k_j
+    pub(crate) fn combined<V: Entries<f64>>(&self, x: &V, h: f64, i: usize, k: &[V; S]) -> V {
+        let terms = k.iter().zip(&self.a[i]).take(i).filter(|(_, a)| **a != 0.0);
+        terms.fold(*x, |total, (k, a)| sum(&total, h * a, k))
+    }
+
+    /// x + h sum_i b_i k_i
+    pub(crate) fn ended<V: Entries<f64>>(&self, x: &V, h: f64, k: &[V; S]) -> V {
+        k.iter().zip(&self.b).fold(*x, |total, (k, b)| sum(&total, h * b, k))
+    }
+
+    /// h b_i w + h sum_{j>i} a_ji m_j
+    pub(crate) fn transposed<V: Entries<f64>>(&self, w: &V, h: f64, i: usize, m: &[V; S]) -> V {
+        let weighted = sum(&filled(0.0), h * self.b[i], w);
+        let terms = m.iter().zip(&self.a).skip(i + 1).filter(|(_, row)| row[i] != 0.0);
+        terms.fold(weighted, |total, (m, row)| sum(&total, h * row[i], m))
     }
 
     /// An estimate of the error of a step of size `h`, from its stages and f where it ends.

@@ -45,7 +45,8 @@ fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroun
     let derivation = &origin.prepared.derivation;
 
     let fault = |fault| messages::fault(declaration, &fault);
-    let programs = program::assemble(derivation).map_err(fault)?;
+    let assemble = if declaration.derivatives { program::assemble_with_derivatives } else { program::assemble };
+    let programs = assemble(derivation).map_err(fault)?;
     let unverified = program::verify(derivation, &programs).map_err(fault)?;
     if !unverified.is_empty() {
         findings.doubts.push(Doubt::Unverified(unverified));

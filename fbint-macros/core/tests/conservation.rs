@@ -407,6 +407,7 @@ fn problems_are_plain_data() {
         dynamics: Dynamics::Given { rates: vec![v(1), -v(0)] },
         integrals: [invariant("sum", sum), invariant("difference", difference)].into_iter().collect(),
         reactions: Vec::new(),
+        forces: Vec::new(),
         outputs: Vec::new(),
     };
     let (derivation, claims) = session(|| {

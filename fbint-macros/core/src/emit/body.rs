@@ -18,12 +18,15 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::local;
-use crate::derivation::IntegralId;
+use crate::derivation::{IntegralId, Symbols};
 use crate::elaborate::{Entry, Place};
 use crate::expression::Symbol;
-use crate::program::{Form, Input, Instruction, Program, Value};
+use crate::program::{Form, Input, Instruction, Program, Programs, Value};
 use crate::syntax::plain;
 use crate::table::{Id, Table};
+
+/// The arguments of the functions that are derivatives.
+const DERIVATIVE_ARGUMENTS: [&str; 5] = ["system", "direction", "weights", "gains", "targets"];
 
 /// What every body of one model has in common.
 pub(super) struct Writer<'a> {
@@ -36,17 +39,22 @@ pub(super) struct Writer<'a> {
     prepared: Vec<Ident>,
     /// The fields of the prepared model that have the inputs.
     inputs: Vec<Ident>,
+    /// Where a direction has the change of each unknown: a field, and an index.
+    directions: Table<Symbol, (&'static str, usize)>,
 }
 
 impl<'a> Writer<'a> {
     pub(super) fn new(
         runtime: &'a syn::Path,
         places: &'a Table<Symbol, Place>,
-        inputs: impl Iterator<Item = Symbol>,
-        prepare: &Program,
+        symbols: &Symbols,
+        programs: &Programs,
     ) -> Self {
-        let mut taken: BTreeSet<String> =
-            ["x", "law", "rows", "variances", "noise"].into_iter().map(str::to_owned).collect();
+        let prepare = &programs.prepare;
+        let derivatives = programs.functions().any(|(function, _)| function.derivative().is_some());
+        let of_derivatives: &[&str] = if derivatives { &DERIVATIVE_ARGUMENTS } else { &[] };
+        let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives);
+        let mut taken: BTreeSet<String> = arguments.map(|name| (*name).to_owned()).collect();
         let names = places.map(|place| free_name(variable_name(place), &mut taken));
         let mut computed = 0..;
         let name = |value: &Value| match prepare.instructions[value.index()] {
@@ -54,8 +62,12 @@ impl<'a> Writer<'a> {
             _ => format_ident!("c_{}", computed.next().unwrap_or(0usize), span = Span::mixed_site()),
         };
         let prepared = prepare.outputs.iter().map(name).collect();
-        let inputs = inputs.map(|symbol| names[symbol].clone()).collect();
-        Self { runtime, places, names, prepared, inputs }
+        let inputs = symbols.inputs().map(|symbol| names[symbol].clone()).collect();
+        let states = (0..symbols.dimension()).map(|index| ("state", index));
+        let parameters = (0..symbols.parameters().count()).map(|index| ("parameters", index));
+        let directions =
+            states.chain(parameters).chain((0..symbols.inputs().count()).map(|index| ("inputs", index))).collect();
+        Self { runtime, places, names, prepared, inputs, directions }
     }
 
     /// The fields of the prepared model that depend on parameters.
@@ -80,6 +92,11 @@ impl<'a> Writer<'a> {
             Input::Prepared(index) => local(&self.prepared[index]),
             Input::Variance(column) => local(format!("s_{}", column.place())),
             Input::Noise(row) => local(format!("r_{}", row.place())),
+            // No name that is declared begins with a digit.
+            Input::Direction(symbol) => local(format!("{}_direction", symbol.place())),
+            Input::Weight(row) => local(format!("{row}_weight")),
+            Input::Gain(row) => local(format!("{}_gain", row.place())),
+            Input::Target(row) => local(format!("{}_target", row.place())),
         }
     }
 
@@ -139,7 +156,17 @@ impl<'a> Writer<'a> {
 
     /// The statements that a program needs, and its outputs.
     fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
+        self.evaluate_on(quote!(self), program, form)
+    }
+
+    /// The same for a function whose prepared model is the argument `system`.
+    pub(super) fn derivative(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
+        self.evaluate_on(local("system").into_token_stream(), program, Form::Declared)
+    }
+
+    fn evaluate_on(&self, system: TokenStream, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
         let mut body = Body::new(self, program, Numbers::Scalars, form);
+        body.system = system;
         body.compute(&program.outputs);
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
@@ -230,12 +257,14 @@ struct Body<'a> {
     statements: Vec<TokenStream>,
     temporaries: usize,
     form: Form,
+    /// The prepared model.
+    system: TokenStream,
 }
 
 impl<'a> Body<'a> {
     fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        Self { writer, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form }
+        Self { writer, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form, system: quote!(self) }
     }
 
     /// Hands the integrals to the law, which gives names to those entries of y that are read.
@@ -246,10 +275,10 @@ impl<'a> Body<'a> {
             .map(|place| if is_read(place) { weighted_name(place).into_token_stream() } else { quote!(_) });
         let results: Vec<TokenStream> = results.collect();
         let integrals = integrals.iter().map(|&value| self.read(value).tokens);
-        let law = local("law");
+        let (law, system) = (local("law"), &self.system);
         let call = match self.form {
             Form::Declared => quote!(#law.weigh([#(#integrals),*])),
-            Form::Normalised => quote!(#law.weigh_normalised([#(#integrals),*], self)),
+            Form::Normalised => quote!(#law.weigh_normalised([#(#integrals),*], #system)),
         };
         self.statements.push(quote!(let [#(#results),*] = #call;));
     }
@@ -284,17 +313,26 @@ impl<'a> Body<'a> {
             let (array, place) = (local(array), Literal::usize_unsuffixed(place));
             quote!(#array[#place])
         };
+        let system = &self.system;
         let value = match *input {
             Input::State(symbol) => entry("x", symbol.place()),
             Input::Variance(column) => entry("variances", column.place()),
             Input::Noise(row) => entry("noise", row.place()),
+            Input::Weight(row) => entry("weights", row),
+            Input::Gain(row) => entry("gains", row.place()),
+            Input::Target(row) => entry("targets", row.place()),
+            Input::Direction(symbol) => {
+                let (direction, (field, index)) = (local("direction"), self.writer.directions[symbol]);
+                let (field, index) = (format_ident!("{field}"), Literal::usize_unsuffixed(index));
+                quote!(#direction.#field[#index])
+            }
             Input::Prepared(index) => {
                 let field = &self.writer.prepared[index];
-                quote!(self.#field)
+                quote!(#system.#field)
             }
             Input::Driving(symbol) => {
                 let field = &self.writer.names[symbol];
-                quote!(self.#field)
+                quote!(#system.#field)
             }
             Input::Parameter(_) => return,
         };

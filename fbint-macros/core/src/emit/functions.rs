@@ -4,8 +4,9 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::body::Writer;
+use super::derivatives::derivatives_type;
 use super::{Compiled, local};
-use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns};
+use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns, Rows};
 
 /// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
 /// result goes through memory, where the next stage waits for it.
@@ -23,18 +24,33 @@ pub(super) struct Signatures {
     pub(super) integrals: usize,
     /// The number of outputs.
     pub(super) outputs: usize,
+    /// Where the runtime is found.
+    pub(super) runtime: syn::Path,
     /// The bound of the feedback law's type `L`.
     pub(super) law: TokenStream,
 }
 
 impl Signatures {
+    /// The type of an array that has a number for each of these.
+    fn rows(&self, rows: Rows) -> TokenStream {
+        match rows {
+            Rows::States => array(self.states),
+            Rows::Integrals => array(self.integrals),
+            Rows::Outputs => array(self.outputs),
+        }
+    }
+
     /// `fn vector_field(&self, __x: &[T; 6]) -> [T; 6]`
-    fn of(&self, function: &Function) -> TokenStream {
-        let name = format_ident!("{}", function.name);
+    pub(super) fn of(&self, function: &Function) -> TokenStream {
+        let (name, runtime) = (format_ident!("{}", function.name), &self.runtime);
         let arguments = function.arguments.iter().map(|argument| match argument {
             Argument::Variances => declared("variances", &array(self.states)),
             Argument::Noise => declared("noise", &array(self.integrals)),
             Argument::Law(_) => declared("law", &quote!(L)),
+            Argument::Gains => declared("gains", &array(self.integrals)),
+            Argument::Targets => declared("targets", &array(self.integrals)),
+            Argument::Weights(rows) => declared("weights", &self.rows(*rows)),
+            Argument::Direction => declared("direction", &quote!(#runtime::Direction<Self, T>)),
         });
         let law = &self.law;
         let generics = function.law().map(|_| quote!(<L: #law>));
@@ -51,7 +67,20 @@ impl Signatures {
                 let (row, rows) = (array(self.states), Literal::usize_unsuffixed(self.states));
                 quote!([#row; #rows])
             }
+            Returns::Tangent(rows) => {
+                let list = self.rows(rows);
+                quote!((#list, #list))
+            }
+            Returns::Gradient => quote!(#runtime::Gradient<Self, T>),
+            Returns::Derivatives(_) => {
+                let list = derivatives_type(function);
+                quote!(Self::#list<T>)
+            }
         };
+        if function.derivative().is_some() {
+            let system = declared("system", &quote!(Self::Prepared<T>));
+            return quote!(fn #name<T: #runtime::Scalar>(#system, #state #(, #arguments)*) -> #returned);
+        }
         quote!(fn #name #generics(&self, #state #(, #arguments)*) -> #returned)
     }
 }
@@ -69,12 +98,13 @@ fn array(length: usize) -> TokenStream {
 
 /// The functions of the prepared model.
 pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> TokenStream {
-    let functions = compiled.programs.functions().map(|(function, program)| {
+    let functions = compiled.programs.functions().filter(|(function, _)| function.derivative().is_none());
+    let functions = functions.map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let form = function.law().unwrap_or(Form::Declared);
         let body = match function.returns {
             Returns::Jacobian | Returns::StateJacobian => writer.matrix(program, signatures.states),
-            Returns::States | Returns::Integrals | Returns::Outputs => writer.vector(program, form),
+            _ => writer.vector(program, form),
         };
         quote!(#inlining #signature { #body })
     });
@@ -102,7 +132,7 @@ pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> To
 }
 
 /// The attribute of a function.
-fn inlining(function: &Function, program: &Program) -> Option<TokenStream> {
+pub(super) fn inlining(function: &Function, program: &Program) -> Option<TokenStream> {
     match program.instructions.len() {
         0..=INLINED if function.is_field => Some(quote!(#[inline(always)])),
         0..=COMPILED_ONCE => Some(quote!(#[inline])),

@@ -4,6 +4,7 @@
 //! that begin with two underscores.
 
 mod body;
+mod derivatives;
 mod facts;
 mod functions;
 mod state;
@@ -19,6 +20,7 @@ use crate::program::{self, Programs};
 use crate::syntax::{Declaration, plain};
 use crate::table::Table;
 use body::{Writer, place};
+use derivatives::derivatives;
 use functions::{Signatures, functions};
 use state::{input_type, state_type};
 pub use stub::stub;
@@ -47,15 +49,17 @@ pub struct Compiled<'a> {
 /// The struct, the state's type, the prepared model, and the implementations of the runtime's traits.
 pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let item = &compiled.declaration.item;
-    let inputs = compiled.derivation.symbols.inputs();
-    let writer = Writer::new(&compiled.declaration.runtime, compiled.places, inputs, &compiled.programs.prepare);
+    let symbols = &compiled.derivation.symbols;
+    let writer = Writer::new(&compiled.declaration.runtime, compiled.places, symbols, compiled.programs);
     let state = state_type(compiled.declaration);
     let driven = driven(compiled, &writer);
     let prepare = prepare(compiled, &writer);
-    let prepared = prepared(compiled, &writer);
-    let source = source(compiled, &prepare, &prepared);
+    let signatures = signatures(compiled);
+    let prepared = prepared(compiled, &writer, &signatures);
+    let derivatives = derivatives(compiled, &writer, &signatures);
+    let source = source(compiled, &prepare, &quote!(#prepared #derivatives));
     let implementation = implementation(compiled, &writer, &prepare, &source);
-    quote!(#item #state #prepared #implementation #driven)
+    quote!(#item #state #prepared #implementation #driven #derivatives)
 }
 
 /// What computes, pretty-printed.
@@ -90,7 +94,7 @@ fn prepare(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
 /// pub struct PendulumPrepared<T> { m: T, c_0: T }
 /// impl<T: Scalar> PreparedSystem<T> for PendulumPrepared<T> { .. }
 /// ```
-fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
+fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> TokenStream {
     let (runtime, visibility) = (&compiled.declaration.runtime, &compiled.declaration.item.vis);
     let name = prepared_name(&compiled.declaration.item.ident);
     let doc = format!(
@@ -99,13 +103,7 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     );
     let fields: Vec<&Ident> = writer.fields().collect();
     let system = system_path(&compiled.declaration.item.ident);
-    let signatures = Signatures {
-        states: compiled.derivation.dimension(),
-        integrals: compiled.derivation.integrals.len(),
-        outputs: compiled.derivation.outputs.len(),
-        law: quote!(#runtime::FeedbackLaw<#system, T>),
-    };
-    let functions = functions(compiled, writer, &signatures);
+    let functions = functions(compiled, writer, signatures);
     let arguments = prepared_arguments(writer, &quote!(T));
     quote! {
         #[doc = #doc]
@@ -119,6 +117,32 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
             type System = #system;
             #functions
         }
+    }
+}
+
+fn signatures(compiled: &Compiled<'_>) -> Signatures {
+    let runtime = &compiled.declaration.runtime;
+    let system = system_path(&compiled.declaration.item.ident);
+    Signatures {
+        states: compiled.derivation.dimension(),
+        integrals: compiled.derivation.integrals.len(),
+        outputs: compiled.derivation.outputs.len(),
+        runtime: runtime.clone(),
+        law: quote!(#runtime::FeedbackLaw<#system, T>),
+    }
+}
+
+/// The numbers of unknowns of each kind.
+#[derive(Clone, Copy)]
+struct Lengths {
+    state: usize,
+    parameters: usize,
+    inputs: usize,
+}
+
+impl Lengths {
+    fn all(self) -> usize {
+        self.state + self.parameters + self.inputs
     }
 }
 

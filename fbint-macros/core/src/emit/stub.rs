@@ -8,8 +8,8 @@ use quote::quote;
 use syn::{GenericParam, Generics};
 
 use super::functions::{Signatures, without_content};
-use super::{input_name, input_type, local, prepared_name, state_name, state_type, system_path};
-use crate::syntax::{Declaration, Named};
+use super::{Lengths, derivatives, input_name, input_type, local, prepared_name, state_name, state_type, system_path};
+use crate::syntax::{Declaration, Named, Variable};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
 pub fn stub(declaration: &Declaration) -> TokenStream {
@@ -43,7 +43,19 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
     let integrals = number_of_integrals(declaration);
     let law = quote!(#runtime::FeedbackLaw<#system #arguments, T>);
     let (index, member) = (local("index"), local("member"));
-    let functions = without_content(&Signatures { states, integrals, outputs: 0, law }, &none);
+    let signatures = Signatures { states, integrals, outputs: 0, runtime: runtime.clone(), law };
+    let functions = without_content(&signatures, &none);
+    let differentiable = declaration.derivatives.then(|| {
+        let entries = |variables: &[Variable]| variables.iter().map(|variable| variable.shape.entries()).sum();
+        let (parameters, inputs) = (entries(&declaration.parameters), entries(&declaration.inputs));
+        let items = derivatives::without_content(&signatures, Lengths { state: states, parameters, inputs }, &none);
+        quote! {
+            #[automatically_derived]
+            impl<#sizes> #runtime::DifferentiableSystem for #name #arguments {
+                #items
+            }
+        }
+    });
     let [n, m] = [states, integrals].map(Literal::usize_unsuffixed);
     let text = quote!(&'static ::core::primitive::str);
     let operations = quote! {
@@ -90,6 +102,7 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
             #functions
         }
         #driven
+        #differentiable
     }
 }
 

@@ -49,7 +49,12 @@ impl IndexMut<&Function> for Programs {
 
 /// Assembles and optimises every program.
 pub fn assemble(derivation: &Derivation) -> Result<Programs, Fault> {
-    assembled(derivation, |_, _, _| {})
+    assembled(derivation, false, |_, _, _| {})
+}
+
+/// Assembles and optimises every program, those of derivatives among them.
+pub fn assemble_with_derivatives(derivation: &Derivation) -> Result<Programs, Fault> {
+    assembled(derivation, true, |_, _, _| {})
 }
 
 /// What each stage of lowering and each pass makes of the feedback field.
@@ -67,7 +72,7 @@ pub fn passes(derivation: &Derivation) -> Result<Vec<Pass>, Fault> {
         Pass::of(name, &program)
     };
     let mut passes = stages.map(lowered).to_vec();
-    assembled(derivation, |function, pass, program| {
+    assembled(derivation, false, |function, pass, program| {
         if function == FEEDBACK_FIELD.name {
             passes.push(Pass::of(pass, program));
         }
@@ -78,11 +83,19 @@ pub fn passes(derivation: &Derivation) -> Result<Vec<Pass>, Fault> {
 /// Assembles and optimises every program, which `observe` sees after each pass.
 fn assembled(
     derivation: &Derivation,
+    with_derivatives: bool,
     observe: impl FnMut(&'static str, &'static str, &Program),
 ) -> Result<Programs, Fault> {
     let parts = Parts::new(derivation, Stage::SharePairs);
-    let functions = functions_of(derivation).map(|function| (function, (function.build)(&parts)));
-    let mut functions: Vec<(&Function, Program)> = functions.collect();
+    let built = |function: &'static Function| {
+        let program = (function.build)(&parts);
+        let program = match function.derivative() {
+            Some(derivative) => derivative.of(program, &derivation.symbols),
+            None => program,
+        };
+        (function, program)
+    };
+    let mut functions: Vec<(&Function, Program)> = functions_of(derivation, with_derivatives).map(built).collect();
     let mut normalisation = fields::normalisation(&parts);
     let named = functions.iter_mut().map(|(function, program)| (function.name, program));
     let prepare = optimise(named.chain([("normalisation", &mut normalisation)]), observe)?;

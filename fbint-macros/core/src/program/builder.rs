@@ -19,6 +19,11 @@ impl Builder {
         Program { instructions: self.instructions, outputs }
     }
 
+    /// The number of instructions.
+    pub(crate) fn len(&self) -> usize {
+        self.instructions.len()
+    }
+
     /// The instruction that computes a value.
     pub(crate) fn instruction(&self, value: Value) -> Instruction {
         self.instructions[value.index()].clone()

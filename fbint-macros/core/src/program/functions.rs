@@ -1,11 +1,14 @@
 //! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
 //!
-//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`] and [`HAMEL_FUNCTIONS`].
+//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`HAMEL_FUNCTIONS`] and
+//! [`DERIVATIVES`].
 
 use super::Program;
+use super::derivatives::{DERIVATIVES, Derivative};
 use super::fields::{self, Parts};
 use super::number::Number;
 use super::oracle::Oracle;
+use super::slopes::Slopes;
 use super::{hamel, projection};
 use crate::derivation::Derivation;
 use crate::precise::Real;
@@ -25,17 +28,19 @@ pub struct Function {
     pub(super) expected: Expected,
 }
 
-/// What a function should return: in doubles, and where rounding must not count.
+/// What a function should return.
 #[derive(Debug)]
-pub(super) struct Expected {
-    pub(super) in_doubles: fn(&Oracle<'_, f64>) -> Vec<f64>,
-    pub(super) precisely: fn(&Oracle<'_, Real>) -> Vec<Real>,
+pub(super) enum Expected {
+    /// Numbers: in doubles, and where rounding must not count.
+    Values { in_doubles: fn(&Oracle<'_, f64>) -> Vec<f64>, precisely: fn(&Oracle<'_, Real>) -> Vec<Real> },
+    /// A derivative of these numbers.
+    Derivative(Derivative, fn(&Oracle<'_, Slopes>) -> Vec<Slopes>),
 }
 
 /// What a function should return, from an oracle of either kind of numbers.
 macro_rules! expected {
     ($from:expr) => {
-        Expected { in_doubles: $from, precisely: $from }
+        Expected::Values { in_doubles: $from, precisely: $from }
     };
 }
 
@@ -48,6 +53,25 @@ pub enum Argument {
     Noise,
     /// The feedback law, which gives y from F.
     Law(Form),
+    /// K of a feedback law whose K is constant and diagonal, a number for each integral.
+    Gains,
+    /// F_target of such a law, a number for each integral.
+    Targets,
+    /// A change of each unknown.
+    Direction,
+    /// A number for each of these.
+    Weights(Rows),
+}
+
+/// What a list has a number for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// Each entry of the state.
+    States,
+    /// Each integral.
+    Integrals,
+    /// Each declared output.
+    Outputs,
 }
 
 /// In which form a function hands the integrals to the law.
@@ -72,6 +96,12 @@ pub enum Returns {
     StateJacobian,
     /// A number for each declared output.
     Outputs,
+    /// A value and a derivative for each of these.
+    Tangent(Rows),
+    /// A derivative by each unknown.
+    Gradient,
+    /// The derivatives of each of these by each unknown; emitted are those that do not vanish identically.
+    Derivatives(Rows),
 }
 
 /// Every function of the state that is generated for all systems, in the order of the generated code.
@@ -132,10 +162,11 @@ pub static MOMENTUM_RATES_JACOBIAN: Function = Function {
     expected: expected!(|oracle| oracle.derivatives(&hamel::momentum_rates_of(oracle.derivation))),
 };
 
-/// The functions that are generated for a system.
-pub(super) fn functions_of(derivation: &Derivation) -> impl Iterator<Item = &'static Function> {
+/// The functions that are generated for a system, with their derivatives or without.
+pub(super) fn functions_of(derivation: &Derivation, with_derivatives: bool) -> impl Iterator<Item = &'static Function> {
     let additional: &[&Function] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
-    FUNCTIONS.iter().chain(additional).copied()
+    let derivatives: &[&Function] = if with_derivatives { &DERIVATIVES } else { &[] };
+    FUNCTIONS.iter().chain(additional).chain(derivatives).copied()
 }
 
 /// X
@@ -243,7 +274,15 @@ impl Function {
     pub fn law(&self) -> Option<Form> {
         self.arguments.iter().find_map(|argument| match argument {
             Argument::Law(form) => Some(*form),
-            Argument::Variances | Argument::Noise => None,
+            _ => None,
         })
+    }
+
+    /// Which derivative of another function it is, if it is one.
+    pub fn derivative(&self) -> Option<Derivative> {
+        match self.expected {
+            Expected::Derivative(derivative, _) => Some(derivative),
+            Expected::Values { .. } => None,
+        }
     }
 }

@@ -120,6 +120,10 @@ pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn
         Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => N::exactly(point.symbol(symbol)),
         Input::Variance(column) => N::exactly(variance(point, column)),
         Input::Noise(row) => N::exactly(noise(point, row)),
+        Input::Direction(symbol) => N::exactly(direction(point, symbol)),
+        Input::Weight(row) => N::exactly(weight(point, row)),
+        Input::Gain(integral) => N::exactly(gain(point, integral)),
+        Input::Target(integral) => N::exactly(target(point, integral)),
         Input::Prepared(_) => N::exactly(f64::NAN),
     };
     let prepared = interpret(preparation, &symbols, &|_| Vec::new());
@@ -132,12 +136,30 @@ pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn
 /// A feedback law in general position: y_i = k_i (F_i - t_i).
 pub(super) fn weigh<N: Number>(point: &Point, integrals: &[N]) -> Vec<N> {
     let law = |(i, integral): (usize, &N)| {
-        let sizes = point.integral_sizes(IntegralId::at(i));
-        let target = sizes.target * point.value(2000 + i as u64);
-        let gain = sizes.gain * point.value(1000 + i as u64);
-        N::exactly(gain).times(&integral.minus(&N::exactly(target)))
+        let id = IntegralId::at(i);
+        N::exactly(gain(point, id)).times(&integral.minus(&N::exactly(target(point, id))))
     };
     integrals.iter().enumerate().map(law).collect()
+}
+
+/// k_i in general position.
+fn gain(point: &Point, integral: IntegralId) -> f64 {
+    point.integral_sizes(integral).gain * point.value(1000 + integral.place() as u64)
+}
+
+/// The target of an integral in general position.
+fn target(point: &Point, integral: IntegralId) -> f64 {
+    point.integral_sizes(integral).target * point.value(2000 + integral.place() as u64)
+}
+
+/// v_j in general position.
+pub(super) fn direction(point: &Point, symbol: Symbol) -> f64 {
+    point.size(symbol) * (point.value(6000 + symbol.place() as u64) - 0.4)
+}
+
+/// w_i in general position.
+pub(super) fn weight(point: &Point, row: usize) -> f64 {
+    point.value(7000 + row as u64) - 0.4
 }
 
 /// S_j in general position.

@@ -4,9 +4,12 @@
 //! one (value numbering in `Builder`), so that field, integrals and gradient share what they have in common. The feedback law
 //! is an instruction, too: [`Instruction::Weigh`] hands it the integrals F and takes back y = K (F - F_target).
 
+mod adjoint;
 mod assemble;
 mod builder;
 mod cost;
+mod derivatives;
+mod directional;
 mod factor;
 mod fields;
 mod functions;
@@ -24,12 +27,14 @@ mod projection;
 mod rows;
 mod scaling;
 mod schedule;
+mod slopes;
 mod tangent;
 mod verify;
 
-pub use assemble::{Programs, assemble, passes};
+pub use assemble::{Programs, assemble, assemble_with_derivatives, passes};
 pub(crate) use builder::Builder;
 pub use cost::{OperationCount, Pass};
+pub use derivatives::*;
 pub use functions::*;
 pub use verify::verify;
 
@@ -68,6 +73,14 @@ pub enum Input {
     Variance(Symbol),
     /// R_i, the variance of rounding in an integral that a projection takes.
     Noise(IntegralId),
+    /// The change of an unknown in the direction along which a tangent is taken.
+    Direction(Symbol),
+    /// The weight w_i of a result whose adjoint is taken.
+    Weight(usize),
+    /// The entry of a constant diagonal K that belongs to an integral.
+    Gain(IntegralId),
+    /// The entry of F_target that belongs to an integral.
+    Target(IntegralId),
 }
 
 /// One operation.
@@ -213,6 +226,10 @@ impl std::fmt::Display for Program {
                 Instruction::Input(Input::Prepared(index)) => format!("prepared {index}"),
                 Instruction::Input(Input::Variance(state)) => format!("variance {}", state.place()),
                 Instruction::Input(Input::Noise(integral)) => format!("noise {}", integral.place()),
+                Instruction::Input(Input::Direction(symbol)) => format!("direction {}", symbol.0),
+                Instruction::Input(Input::Weight(row)) => format!("weight {row}"),
+                Instruction::Input(Input::Gain(integral)) => format!("gain {}", integral.place()),
+                Instruction::Input(Input::Target(integral)) => format!("target {}", integral.place()),
                 Instruction::Add(a, b) => format!("v{} + v{}", a.0, b.0),
                 Instruction::Sub(a, b) => format!("v{} - v{}", a.0, b.0),
                 Instruction::Mul(a, b) => format!("v{} * v{}", a.0, b.0),

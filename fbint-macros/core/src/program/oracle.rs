@@ -48,11 +48,11 @@ fn evaluate<N: Number>(expression: &Expression, symbol: impl Fn(Symbol) -> N, er
 fn solved<N: Number>(implicit: &Implicit, point: &Point, errors: Errors) -> BTreeMap<Symbol, N> {
     let mut known: BTreeMap<Symbol, N> = BTreeMap::new();
     for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
-        let symbol = |symbol| known.get(&symbol).cloned().unwrap_or_else(|| N::exactly(point.symbol(symbol)));
+        let symbol = |symbol| known.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol));
         let value = |expression: &Expression| evaluate(expression, symbol, errors);
         let transposed =
             (0..matrix.len()).map(|j| matrix.iter().map(|row| value(&row[j])).collect::<Vec<_>>()).collect();
-        let solution = solve_transposed(transposed, right_side.iter().map(value).collect());
+        let solution = N::solve_transposed(transposed, right_side.iter().map(value).collect());
         known.extend(unknowns.iter().copied().zip(solution));
     }
     known
@@ -60,14 +60,14 @@ fn solved<N: Number>(implicit: &Implicit, point: &Point, errors: Errors) -> BTre
 
 impl<'a, N: Number> Oracle<'a, N> {
     pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, errors: Errors<'a>) -> Self {
-        let value = |expression: &Expression| evaluate(expression, |symbol| N::exactly(point.symbol(symbol)), errors);
+        let value = |expression: &Expression| evaluate(expression, |symbol| N::of_symbol(point, symbol), errors);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {
             let mut row = derivation.symbols.over_states(|_| N::zero());
             integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
             row
         });
-        let solution = solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
+        let solution = N::solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
         let mut multipliers = derivation.integrals.map(|_| N::zero());
         let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
         members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
@@ -101,7 +101,7 @@ impl<'a, N: Number> Oracle<'a, N> {
     }
 
     fn symbol(&self, symbol: Symbol) -> N {
-        self.solved.get(&symbol).cloned().unwrap_or_else(|| N::exactly(self.point.symbol(symbol)))
+        self.solved.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(self.point, symbol))
     }
 
     /// Df^T c
@@ -198,7 +198,7 @@ impl<'a, N: Number> Oracle<'a, N> {
         let ids = || self.integrals.ids();
         let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
         let integrals: Vec<N> = self.integrals.rows().cloned().collect();
-        let y = solve_transposed(gram, consistent_violation(self.derivation, self.point, &integrals));
+        let y = N::solve_transposed(gram, consistent_violation(self.derivation, self.point, &integrals));
         self.combined(&y, |state| variance(self.point, state))
     }
 
@@ -228,59 +228,4 @@ pub(super) fn consistent_violation<N: Number>(derivation: &Derivation, point: &P
     };
     let rows = derivation.integrals.rows().zip(integrals);
     rows.map(|(row, integral)| along(&row.gradient).plus(&integral.minus(&value(&row.value)))).collect()
-}
-
-/// The solution of C^T c = b by Gaussian elimination with partial pivoting, of rows and columns brought to one size; not a number
-/// where the matrix leaves the range of a double.
-fn solve_transposed<N: Number>(c: Vec<Vec<N>>, mut b: Vec<N>) -> Vec<N> {
-    let m = b.len();
-    let is_out_of_range = |entry: f64| entry != 0.0 && !entry.is_normal();
-    if c.iter().flatten().any(|entry| is_out_of_range(entry.to_f64())) {
-        return vec![N::exactly(f64::NAN); m];
-    }
-    let mut a: Vec<Vec<N>> = (0..m).map(|i| (0..m).map(|j| c[j][i].clone()).collect()).collect();
-    let columns = equilibrate(&mut a, &mut b);
-    for step in 0..m {
-        let size = |i: usize| a[i][step].to_f64().abs();
-        let pivot = (step..m).max_by(|&i, &j| size(i).total_cmp(&size(j))).unwrap_or(step);
-        a.swap(step, pivot);
-        b.swap(step, pivot);
-        for i in step + 1..m {
-            if a[i][step].is_zero() {
-                continue;
-            }
-            let factor = a[i][step].over(&a[step][step]);
-            for j in step..m {
-                a[i][j] = a[i][j].minus(&factor.times(&a[step][j]));
-            }
-            b[i] = b[i].minus(&factor.times(&b[step]));
-        }
-    }
-    for i in (0..m).rev() {
-        let known = (i + 1..m).fold(N::zero(), |sum, j| sum.plus(&a[i][j].times(&b[j])));
-        b[i] = b[i].minus(&known).over(&a[i][i]);
-    }
-    b.iter().zip(columns).map(|(x, scale)| x.times(&N::exactly(scale))).collect()
-}
-
-/// Multiplies rows, with their right sides, and columns by powers of two that bring their largest entries near one; gives the
-/// columns' factors.
-fn equilibrate<N: Number>(a: &mut [Vec<N>], b: &mut [N]) -> Vec<f64> {
-    let root = |largest: f64| if largest > 0.0 { (-0.5 * largest.log2()).round().exp2() } else { 1.0 };
-    let largest = |largest: f64, entry: &N| largest.max(entry.to_f64().abs());
-    let multiply = |entry: &mut N, factor: f64| *entry = entry.times(&N::exactly(factor));
-    let mut columns = vec![1.0; b.len()];
-    for _ in 0..4 {
-        for (row, right) in a.iter_mut().zip(&mut *b) {
-            let factor = root(row.iter().fold(0.0, largest));
-            row.iter_mut().for_each(|entry| multiply(entry, factor));
-            multiply(right, factor);
-        }
-        for (j, column) in columns.iter_mut().enumerate() {
-            let factor = root(a.iter().map(|row| &row[j]).fold(0.0, largest));
-            a.iter_mut().for_each(|row| multiply(&mut row[j], factor));
-            *column *= factor;
-        }
-    }
-    columns
 }

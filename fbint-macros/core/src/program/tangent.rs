@@ -6,18 +6,17 @@ use super::lower::Lowering;
 use super::{Builder, Input, Instruction, Value};
 use crate::expression::{Function, Symbol};
 
-/// The derivatives of a value by entries of the state that do not vanish identically.
-type Tangent = BTreeMap<Symbol, Value>;
+/// The derivatives of a value that do not vanish identically, by what they are taken.
+pub(super) type Tangent<K> = BTreeMap<K, Value>;
 
 /// The derivative of each value by each of the entries of the state, value by value. Nothing depends on a feedback law.
 pub(super) fn jacobian(lowering: &mut Lowering, values: &[Value], states: &[Symbol]) -> Vec<Value> {
     let builder = &mut lowering.builder;
     let last = values.iter().map(|value| value.index()).max().map_or(0, |last| last + 1);
-    let mut tangents: Vec<Tangent> = Vec::with_capacity(last);
-    for index in 0..last {
-        let tangent = tangent(builder, Value::at(index), &tangents);
-        tangents.push(tangent);
-    }
+    let tangents = tangents(builder, last, |builder, value| match builder.instruction(value) {
+        Instruction::Input(Input::State(symbol)) => Some(Tangent::from([(symbol, builder.constant(1.0))])),
+        _ => None,
+    });
     let zero = builder.constant(0.0);
     let row = |value: &Value| {
         let tangent = &tangents[value.index()];
@@ -26,10 +25,24 @@ pub(super) fn jacobian(lowering: &mut Lowering, values: &[Value], states: &[Symb
     values.iter().flat_map(row).collect()
 }
 
-fn tangent(builder: &mut Builder, value: Value, tangents: &[Tangent]) -> Tangent {
+/// The tangents of the values before `last`: what `seed` gives, or what follows from those of the operands. Other inputs have none.
+pub(super) fn tangents<K: Copy + Ord>(
+    builder: &mut Builder,
+    last: usize,
+    mut seed: impl FnMut(&mut Builder, Value) -> Option<Tangent<K>>,
+) -> Vec<Tangent<K>> {
+    let mut tangents: Vec<Tangent<K>> = Vec::with_capacity(last);
+    for index in 0..last {
+        let value = Value::at(index);
+        let tangent = seed(builder, value).unwrap_or_else(|| tangent(builder, value, &tangents));
+        tangents.push(tangent);
+    }
+    tangents
+}
+
+fn tangent<K: Copy + Ord>(builder: &mut Builder, value: Value, tangents: &[Tangent<K>]) -> Tangent<K> {
     let of = |value: Value| &tangents[value.index()];
     match builder.instruction(value) {
-        Instruction::Input(Input::State(symbol)) => Tangent::from([(symbol, builder.constant(1.0))]),
         Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
             Tangent::new()
         }
@@ -89,7 +102,7 @@ fn tangent(builder: &mut Builder, value: Value, tangents: &[Tangent]) -> Tangent
 }
 
 /// The derivative of a function of one argument.
-fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> Value {
+pub(super) fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> Value {
     let one = builder.constant(1.0);
     let call = |builder: &mut Builder, function| builder.push(Instruction::Unary(function, a));
     match function {
@@ -130,7 +143,7 @@ fn slope(builder: &mut Builder, function: Function, a: Value, value: Value) -> V
 }
 
 /// The derivatives of a function of two arguments.
-fn slopes(builder: &mut Builder, function: Function, a: Value, b: Value, value: Value) -> [Value; 2] {
+pub(super) fn slopes(builder: &mut Builder, function: Function, a: Value, b: Value, value: Value) -> [Value; 2] {
     if function == Function::Atan2 {
         let (y, x) = (builder.mul(a, a), builder.mul(b, b));
         let square = builder.add(x, y);
@@ -146,32 +159,40 @@ fn slopes(builder: &mut Builder, function: Function, a: Value, b: Value, value: 
     [builder.mul(b, power), builder.mul(value, logarithm)]
 }
 
-fn scaled(builder: &mut Builder, tangent: &Tangent, factor: Value) -> Tangent {
+fn scaled<K: Copy + Ord>(builder: &mut Builder, tangent: &Tangent<K>, factor: Value) -> Tangent<K> {
     mapped(builder, tangent, |builder, entry| builder.mul(factor, entry))
 }
 
-fn mapped(builder: &mut Builder, tangent: &Tangent, map: impl Fn(&mut Builder, Value) -> Value) -> Tangent {
-    tangent.iter().map(|(symbol, entry)| (*symbol, map(builder, *entry))).collect()
+fn mapped<K: Copy + Ord>(
+    builder: &mut Builder,
+    tangent: &Tangent<K>,
+    map: impl Fn(&mut Builder, Value) -> Value,
+) -> Tangent<K> {
+    tangent.iter().map(|(by, entry)| (*by, map(builder, *entry))).collect()
 }
 
 /// a db + b da
-fn product(builder: &mut Builder, (a, da): (Value, &Tangent), (b, db): (Value, &Tangent)) -> Tangent {
+fn product<K: Copy + Ord>(
+    builder: &mut Builder,
+    (a, da): (Value, &Tangent<K>),
+    (b, db): (Value, &Tangent<K>),
+) -> Tangent<K> {
     let (first, second) = (scaled(builder, db, a), scaled(builder, da, b));
     combined(builder, &first, &second, Builder::add)
 }
 
 /// The sum or the difference of two tangents.
-fn combined(
+fn combined<K: Copy + Ord>(
     builder: &mut Builder,
-    a: &Tangent,
-    b: &Tangent,
+    a: &Tangent<K>,
+    b: &Tangent<K>,
     combine: fn(&mut Builder, Value, Value) -> Value,
-) -> Tangent {
+) -> Tangent<K> {
     let mut all = a.clone();
-    for (symbol, &entry) in b {
+    for (by, &entry) in b {
         let zero = builder.constant(0.0);
-        let own = all.get(symbol).copied().unwrap_or(zero);
-        all.insert(*symbol, combine(builder, own, entry));
+        let own = all.get(by).copied().unwrap_or(zero);
+        all.insert(*by, combine(builder, own, entry));
     }
     all
 }

@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::functions::{Form, Function};
-use super::interpret::{TRIALS, inputs, interpret, rounding, spread, weigh};
+use super::derivatives::Derivative;
+use super::functions::{Expected, Form, Function};
+use super::interpret::{TRIALS, direction, inputs, interpret, rounding, spread, weigh, weight};
 use super::number::Number;
 use super::oracle::{Oracle, consistent_violation};
 use super::scaling::balanced;
+use super::slopes::Slopes;
+
 use super::{Fault, Input, Instruction, Program, Programs};
 use crate::derivation::Derivation;
 use crate::points::{IntegralSizes, Point, Sizes, sample_points};
@@ -23,6 +26,9 @@ const LEAST: f64 = 1e-290;
 const NOTHING: f64 = 1e-60;
 /// Points at which every term matters.
 const BALANCED: usize = 6;
+/// Points of each of the two kinds at which derivatives are compared, which takes long in 256 bits; at more where they are not
+/// defined there.
+const OF_DERIVATIVES: usize = 2;
 
 /// Evaluates every program and the derivation's expressions at points in general position, some with numbers of size one, some
 /// with numbers at which every term matters; `Err` names the first function with an entry that differs by more than rounding,
@@ -33,20 +39,46 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
         balanced(derivation, BALANCED).into_iter().map(|sizes| with_integrals(derivation, sizes)).collect();
     let scaled = sizes.iter().zip(101..).map(|(sizes, seed)| Point::sized(seed, sizes));
     let points = sample_points().map(|point| (point, true)).chain(scaled.map(|point| (point, false)));
+    let mut remaining = Remaining { usual: OF_DERIVATIVES, balanced: OF_DERIVATIVES };
     for (point, is_usual) in points {
         let place = Place { derivation, programs, point: &point, is_usual };
         let input = inputs(&point, &programs.prepare);
         let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
         let oracle = Oracle::at(derivation, &point, None);
+        let slopes = remaining.take(&place, &unverified).then(|| Oracle::at(derivation, &point, None));
         for (function, program) in programs.functions() {
             let law = |integrals: &[f64]| place.law(function, &normalisation, integrals);
-            let test = Test { place, function, program, expected: (function.expected.in_doubles)(&oracle) };
+            let wanted = match (&function.expected, &slopes) {
+                (Expected::Values { in_doubles, .. }, _) => Wanted::Values(in_doubles(&oracle)),
+                (Expected::Derivative(derivative, of), Some(slopes)) => {
+                    Wanted::Derivatives(place.derivatives(*derivative, &of(slopes)))
+                }
+                (Expected::Derivative(..), None) => continue,
+            };
+            let test = Test { place, function, program, expected: wanted.in_doubles(), wanted };
             if test.expected.iter().all(|value| value.is_finite()) && test.agrees(&input, &law)? {
                 unverified.retain(|other| *other != function.name);
             }
         }
     }
     Ok(unverified)
+}
+
+/// At how many points derivatives are still to be compared.
+struct Remaining {
+    usual: usize,
+    balanced: usize,
+}
+
+impl Remaining {
+    /// Whether derivatives are compared at the next point: where some are not verified, at any.
+    fn take(&mut self, place: &Place<'_>, unverified: &[&'static str]) -> bool {
+        let derivatives = || place.programs.functions().filter(|(function, _)| function.derivative().is_some());
+        let remaining = if place.is_usual { &mut self.usual } else { &mut self.balanced };
+        let is_wanted = *remaining > 0 || derivatives().any(|(function, _)| unverified.contains(&function.name));
+        *remaining = remaining.saturating_sub(1);
+        is_wanted && derivatives().next().is_some()
+    }
 }
 
 /// The sizes with gains, targets and variances at which each integral matters, too.
@@ -85,6 +117,13 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// The derivative of results, along the direction or with the weights of the point.
+    fn derivatives(&self, derivative: Derivative, results: &[Slopes]) -> Vec<Real> {
+        let direction = |symbol| Real::from(direction(self.point, symbol));
+        let weight = |row| Real::from(weight(self.point, row));
+        derivative.expected(results, &self.derivation.symbols, direction, weight)
+    }
+
     /// The law that a function is given.
     fn law<N: Number>(&self, function: &Function, normalisation: &[N], integrals: &[N]) -> Vec<N> {
         match function.law() {
@@ -99,13 +138,32 @@ struct Test<'a> {
     place: Place<'a>,
     function: &'static Function,
     program: &'a Program,
+    wanted: Wanted,
+    /// The same in doubles.
     expected: Vec<f64>,
+}
+
+/// What a function should return.
+enum Wanted {
+    /// Numbers that were computed in doubles.
+    Values(Vec<f64>),
+    /// Derivatives that were computed in 256 bits, so that they are not rounded.
+    Derivatives(Vec<Real>),
+}
+
+impl Wanted {
+    fn in_doubles(&self) -> Vec<f64> {
+        match self {
+            Self::Values(values) => values.clone(),
+            Self::Derivatives(derivatives) => derivatives.iter().map(Real::to_f64).collect(),
+        }
+    }
 }
 
 impl Test<'_> {
     /// Whether results agree; `Ok(false)` where rounding leaves too little of them to say so.
     fn agrees(&self, input: &impl Fn(Input) -> f64, law: &impl Fn(&[f64]) -> Vec<f64>) -> Result<bool, Fault> {
-        let Self { place, function, program, expected } = self;
+        let Self { place, function, program, expected, .. } = self;
         let Place { derivation, point, is_usual, .. } = place;
         let fault = Fault { function: function.name, pass: None };
         let obtained = interpret(program, input, law);
@@ -119,10 +177,13 @@ impl Test<'_> {
         if self.compare(&differences, &vec![0.0; expected.len()]) == Some(true) {
             return Ok(true);
         }
-        let with_errors =
-            |error: &dyn Fn() -> f64| (function.expected.in_doubles)(&Oracle::at(derivation, point, Some(error)));
         let of_program = rounding(program, input, law, point);
-        let of_expected = spread(point, expected, TRIALS, with_errors);
+        let of_expected = match &function.expected {
+            Expected::Values { in_doubles, .. } => {
+                spread(point, expected, TRIALS, |error| in_doubles(&Oracle::at(derivation, point, Some(error))))
+            }
+            Expected::Derivative(..) => vec![0.0; expected.len()],
+        };
         let tolerances: Vec<f64> = of_program.iter().zip(&of_expected).map(|(a, b)| a + b).collect();
         self.compare(&differences, &tolerances).or_else(|| self.compare_precisely()).ok_or(fault)
     }
@@ -147,8 +208,12 @@ impl Test<'_> {
     /// The same where all is computed in 256 bits, so that nothing but the program's constants is rounded: where systems are
     /// nearly singular, less may be left of doubles than estimates of their rounding say.
     fn compare_precisely(&self) -> Option<bool> {
-        let Self { place: Place { derivation, point, .. }, function, .. } = self;
-        let expected = (function.expected.precisely)(&Oracle::at(derivation, point, None));
+        let Self { place: Place { derivation, point, .. }, function, wanted, .. } = self;
+        let expected = match (&function.expected, wanted) {
+            (Expected::Values { precisely, .. }, _) => precisely(&Oracle::at(derivation, point, None)),
+            (Expected::Derivative(..), Wanted::Derivatives(derivatives)) => derivatives.clone(),
+            (Expected::Derivative(..), Wanted::Values(_)) => return None,
+        };
         let obtained = self.results_precisely(|constant| constant);
         let differences: Vec<Real> = obtained.iter().zip(&expected).map(|(x, y)| x - y).collect();
         if differences.iter().any(|difference| !(difference.to_f64() + difference.error()).is_finite()) {

@@ -105,6 +105,10 @@ impl<'e> Reader<'e> {
             }
             Slot::Variables(target) => self.variables(key, target, (word, rest), repeated),
             Slot::Named(target) => self.named(key, target, word, rest),
+            Slot::Flag(target) => {
+                *target(&mut self.attribute) = true;
+                self.alone(word, rest);
+            }
         }
     }
 
@@ -139,6 +143,17 @@ impl<'e> Reader<'e> {
             [other, ..] => self.spoil(key, other.span(), format_args!("expected `=`, as in `{}`", key.usage())),
         }
         None
+    }
+
+    /// Reports what stands after a key that stands alone.
+    fn alone(&mut self, word: &Ident, rest: &[TokenTree]) {
+        match rest {
+            [] => {}
+            [TokenTree::Ident(_), ..] => self.leftover(rest),
+            [other, ..] => {
+                self.errors.push(other.span(), format_args!("`{word}` stands alone: remove what follows it"));
+            }
+        }
     }
 
     /// The parenthesised list of a key.

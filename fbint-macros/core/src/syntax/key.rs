@@ -26,11 +26,12 @@ pub(super) enum Key {
     VelocityConstraint,
     Invariant,
     Output,
+    Derivatives,
     Crate,
 }
 
 /// Keys that are often expected, and what to write instead.
-const FOREIGN: [(&str, &str); 8] = [
+const FOREIGN: [(&str, &str); 9] = [
     ("forces", FORCE),
     ("damping", FORCE),
     ("friction", FORCE),
@@ -39,6 +40,7 @@ const FOREIGN: [(&str, &str); 8] = [
     ("parameters", "parameters are the fields of the struct"),
     ("kinetic", ENERGIES),
     ("potential", ENERGIES),
+    ("jacobian", "write `derivatives`"),
 ];
 const FORCE: &str = "write `force(p = ..)` along a momentum, or `force(v = ..)` along a velocity";
 const ENERGIES: &str =
@@ -51,7 +53,7 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
 }
 
 impl Key {
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::Coordinates,
         Self::Momenta,
         Self::Velocities,
@@ -70,6 +72,7 @@ impl Key {
         Self::VelocityConstraint,
         Self::Invariant,
         Self::Output,
+        Self::Derivatives,
         Self::Crate,
     ];
 
@@ -93,6 +96,7 @@ impl Key {
             Self::VelocityConstraint => "velocity_constraint",
             Self::Invariant => "invariant",
             Self::Output => "output",
+            Self::Derivatives => "derivatives",
             Self::Crate => "crate",
         }
     }
@@ -118,6 +122,7 @@ impl Key {
             Self::VelocityConstraint => "velocity_constraint(name = expression)",
             Self::Invariant => "invariant(name = expression)",
             Self::Output => "output(name = expression)",
+            Self::Derivatives => "derivatives",
             Self::Crate => "crate = path::to::fbint_runtime",
         }
     }
@@ -148,6 +153,7 @@ impl Key {
             Self::VelocityConstraint => Slot::Named(|attribute| &mut attribute.velocity_constraints),
             Self::Invariant => Slot::Named(|attribute| &mut attribute.invariants),
             Self::Output => Slot::Named(|attribute| &mut attribute.outputs),
+            Self::Derivatives => Slot::Flag(|attribute| &mut attribute.derivatives),
             Self::Crate => Slot::Path(|attribute| &mut attribute.runtime),
         }
     }
@@ -185,7 +191,7 @@ impl Key {
             Slot::Variables(_) if self != Self::Time => {
                 format!("`{0}` is given twice: list all of them in one `{0}(..)`", self.name())
             }
-            Slot::Path(_) | Slot::Expression(_) | Slot::Variables(_) | Slot::Named(_) => {
+            Slot::Path(_) | Slot::Expression(_) | Slot::Variables(_) | Slot::Named(_) | Slot::Flag(_) => {
                 format!("`{}` is given twice: keep one of the two", self.name())
             }
         }
@@ -203,6 +209,8 @@ pub(super) enum Slot {
     Variables(fn(&mut Attribute) -> &mut Variables),
     /// `key(name = expression)`
     Named(fn(&mut Attribute) -> &mut Vec<Named>),
+    /// `key`, alone.
+    Flag(fn(&mut Attribute) -> &mut bool),
 }
 
 /// The variables of one key.
@@ -235,6 +243,7 @@ pub(super) struct Attribute {
     pub(super) velocity_constraints: Vec<Named>,
     pub(super) invariants: Vec<Named>,
     pub(super) outputs: Vec<Named>,
+    pub(super) derivatives: bool,
     pub(super) broken: Vec<Ident>,
     pub(super) hidden_names: bool,
     pub(super) hidden_uses: bool,
@@ -289,6 +298,7 @@ impl Default for Attribute {
             velocity_constraints: Vec::new(),
             invariants: Vec::new(),
             outputs: Vec::new(),
+            derivatives: false,
             broken: Vec::new(),
             hidden_names: false,
             hidden_uses: false,

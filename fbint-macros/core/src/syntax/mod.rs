@@ -97,6 +97,8 @@ pub struct Declaration {
     pub invariants: Vec<Named>,
     /// Extra quantities, computed in addition to the field.
     pub outputs: Vec<Named>,
+    /// Whether derivatives of the generated functions are generated.
+    pub derivatives: bool,
     /// The keys that occur, and where each occurs first.
     pub keys: BTreeMap<&'static str, Span>,
     /// Names whose declaration is mistaken: using them is not a second mistake.
@@ -289,6 +291,7 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
         velocity_constraints: attribute.velocity_constraints,
         invariants: attribute.invariants,
         outputs: attribute.outputs,
+        derivatives: attribute.derivatives,
         keys: attribute.seen.iter().rev().map(|(key, span)| (key.name(), *span)).collect(),
         broken: attribute.broken,
         hidden_names: attribute.hidden_names || parameters.hidden,

@@ -1,0 +1,135 @@
+//! The derivatives of the generated functions, where they are declared.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::body::Writer;
+use super::functions::{Signatures, inlining};
+use super::{Compiled, Lengths};
+use crate::program::{DERIVATIVES, Function, Program, Returns, pattern};
+
+/// The implementation of the trait that has them.
+///
+/// ```text
+/// impl DifferentiableSystem for Pendulum {
+///     type ByParameters<T: Entry> = [T; 3];
+///     type VectorFieldDerivatives<T: Entry> = [T; 15];
+///     const VECTOR_FIELD_PATTERN: &'static [(usize, usize)] = &[(0, 0), ..];
+///     fn vector_field_tangent<T: Scalar>(__system: &Self::Prepared<T>, ..) -> ([T; 4], [T; 4]) { .. }
+/// }
+/// ```
+pub(super) fn derivatives(
+    compiled: &Compiled<'_>,
+    writer: &Writer<'_>,
+    signatures: &Signatures,
+) -> Option<TokenStream> {
+    if !compiled.declaration.derivatives {
+        return None;
+    }
+    let symbols = &compiled.derivation.symbols;
+    let lengths = Lengths {
+        state: symbols.dimension(),
+        parameters: symbols.parameters().count(),
+        inputs: symbols.inputs().count(),
+    };
+    let functions = compiled.programs.functions().filter(|(function, _)| function.derivative().is_some());
+    let items = functions.map(|(function, program)| {
+        let (signature, inlining) = (signatures.of(function), inlining(function, program));
+        let (statements, entries) = writer.derivative(program);
+        let result = result(&signatures.runtime, function, program, &entries, lengths);
+        let sparse = is_sparse(function).then(|| {
+            let entries = pattern(program, lengths.all());
+            sparse(
+                &signatures.runtime,
+                function,
+                entries.map(|(row, column, _)| [row, column].map(Literal::usize_unsuffixed)),
+            )
+        });
+        quote!(#sparse #inlining #signature { #statements #result })
+    });
+    Some(implementation(&compiled.declaration.item.ident, &signatures.runtime, lengths, &quote!(#(#items)*)))
+}
+
+/// The implementation of a mistaken model, each function with this body.
+pub(super) fn without_content(signatures: &Signatures, lengths: Lengths, body: &TokenStream) -> TokenStream {
+    let items = DERIVATIVES.iter().map(|function| {
+        let signature = signatures.of(function);
+        let sparse = is_sparse(function).then(|| sparse(&signatures.runtime, function, std::iter::empty()));
+        quote!(#sparse #signature #body)
+    });
+    types(&signatures.runtime, lengths, &quote!(#(#items)*))
+}
+
+fn implementation(name: &Ident, runtime: &syn::Path, lengths: Lengths, items: &TokenStream) -> TokenStream {
+    let items = types(runtime, lengths, items);
+    quote! {
+        #[automatically_derived]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+        impl #runtime::DifferentiableSystem for #name {
+            #items
+        }
+    }
+}
+
+fn types(runtime: &syn::Path, lengths: Lengths, items: &TokenStream) -> TokenStream {
+    let [parameters, inputs] = [lengths.parameters, lengths.inputs].map(Literal::usize_unsuffixed);
+    quote! {
+        type ByParameters<T: #runtime::Entry> = [T; #parameters];
+        type ByInputs<T: #runtime::Entry> = [T; #inputs];
+        #items
+    }
+}
+
+/// The type and the pattern of a sparse Jacobian.
+fn sparse(runtime: &syn::Path, function: &Function, pattern: impl Iterator<Item = [Literal; 2]>) -> TokenStream {
+    let of = function.name.trim_end_matches("_derivatives").to_uppercase();
+    let (name, list) = (format_ident!("{of}_PATTERN"), derivatives_type(function));
+    let pairs: Vec<TokenStream> = pattern.map(|[row, column]| quote!((#row, #column))).collect();
+    let number = Literal::usize_unsuffixed(pairs.len());
+    quote! {
+        type #list<T: #runtime::Entry> = [T; #number];
+        const #name: &'static [(::core::primitive::usize, ::core::primitive::usize)] = &[#(#pairs),*];
+    }
+}
+
+fn is_sparse(function: &Function) -> bool {
+    matches!(function.returns, Returns::Derivatives(_))
+}
+
+/// `VectorFieldDerivatives`
+pub(super) fn derivatives_type(function: &Function) -> Ident {
+    let capitalised = |word: &str| format!("{}{}", word[..1].to_uppercase(), &word[1..]);
+    let name: String = function.name.split('_').map(capitalised).collect();
+    format_ident!("{name}")
+}
+
+/// What a function returns, from the outputs of its program.
+fn result(
+    runtime: &syn::Path,
+    function: &Function,
+    program: &Program,
+    entries: &[TokenStream],
+    lengths: Lengths,
+) -> TokenStream {
+    match function.returns {
+        Returns::Tangent(_) => {
+            let (values, tangents) = entries.split_at(entries.len() / 2);
+            quote!(([#(#values),*], [#(#tangents),*]))
+        }
+        Returns::Gradient => {
+            let (state, rest) = entries.split_at(lengths.state);
+            let (parameters, inputs) = rest.split_at(lengths.parameters);
+            quote! {
+                #runtime::Gradient {
+                    state: [#(#state),*],
+                    parameters: [#(#parameters),*],
+                    inputs: [#(#inputs),*]
+                }
+            }
+        }
+        _ => {
+            let written = pattern(program, lengths.all()).map(|(_, _, place)| &entries[place]);
+            quote!([#(#written),*])
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Numbers of 256 bits with their derivatives by the unknowns, by which derivatives of functions are checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::number::Number;
+use crate::derivative::{At, Number as _};
+use crate::expression::{Expression, Function, Symbol};
+use crate::points::Point;
+use crate::precise::Real;
+
+/// A number and its derivatives that do not vanish identically.
+#[derive(Clone, Debug)]
+pub(super) struct Slopes {
+    pub(super) value: Real,
+    pub(super) gradient: BTreeMap<Symbol, Real>,
+}
+
+impl Slopes {
+    fn constant(value: Real) -> Self {
+        Self { value, gradient: BTreeMap::new() }
+    }
+
+    /// A function of `parts`, by its value and its derivatives by them.
+    fn composed<'a>(value: Real, parts: impl IntoIterator<Item = (&'a Self, Real)>) -> Self {
+        let mut gradient: BTreeMap<Symbol, Real> = BTreeMap::new();
+        for (part, slope) in parts {
+            for (symbol, inner) in &part.gradient {
+                let term = &slope * inner;
+                let sum = gradient.get(symbol).map_or_else(|| term.clone(), |sum| sum + &term);
+                gradient.insert(*symbol, sum);
+            }
+        }
+        Self { value, gradient }
+    }
+}
+
+fn one() -> Real {
+    Real::from(1.0)
+}
+
+impl Number for Slopes {
+    fn exactly(value: f64) -> Self {
+        Self::constant(<Real as Number>::exactly(value))
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        Self::composed(&self.value + &other.value, [(self, one()), (other, one())])
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        Self::composed(&self.value - &other.value, [(self, one()), (other, -&one())])
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        Self::composed(&self.value * &other.value, [(self, other.value.clone()), (other, self.value.clone())])
+    }
+
+    // d(a/b) = (da - (a/b) db)/b
+    fn over(&self, other: &Self) -> Self {
+        let value = &self.value / &other.value;
+        let by_divisor = -&(&value / &other.value);
+        Self::composed(value, [(self, &one() / &other.value), (other, by_divisor)])
+    }
+
+    fn negated(&self) -> Self {
+        Self::composed(-&self.value, [(self, -&one())])
+    }
+
+    // d sqrt(a) = da / (2 sqrt(a))
+    fn root(&self) -> Self {
+        let value = Number::root(&self.value);
+        let slope = &Real::from(0.5) / &value;
+        Self::composed(value, [(self, slope)])
+    }
+
+    fn call(function: Function, arguments: &[Self]) -> Self {
+        let symbols = (0..).map(Symbol).take(arguments.len());
+        let expression = Expression::call(function, symbols.map(Expression::from));
+        Self::evaluate(&expression, &|symbol| arguments[symbol.0 as usize].clone())
+    }
+
+    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
+        let at = At { value: |symbol| value(symbol).value, is_variable: |_| true };
+        match at.differentiate(expression) {
+            Some(differentiated) => {
+                let parts: Vec<(Self, Real)> =
+                    differentiated.gradient.into_iter().map(|(symbol, slope)| (value(symbol), slope)).collect();
+                Self::composed(differentiated.value, parts.iter().map(|(part, slope)| (part, slope.clone())))
+            }
+            None => Self::constant(Real::undefined()),
+        }
+    }
+
+    fn is_zero(&self) -> bool {
+        self.value.is_zero() && self.gradient.values().all(Real::is_zero)
+    }
+
+    fn to_f64(&self) -> f64 {
+        self.value.to_f64()
+    }
+
+    fn rounded(value: &Real) -> Self {
+        Self::constant(value.clone())
+    }
+
+    fn of_symbol(point: &Point, symbol: Symbol) -> Self {
+        Self { value: Real::from(point.symbol(symbol)), gradient: BTreeMap::from([(symbol, Real::integer(1))]) }
+    }
+
+    // C^T dc = db - dC^T c
+    fn solve_transposed(c: Vec<Vec<Self>>, b: Vec<Self>) -> Vec<Self> {
+        let m = b.len();
+        let transposed = (0..m).map(|i| (0..m).map(|j| c[j][i].value.clone()).collect()).collect();
+        let factors = Factors::of(transposed);
+        let solution = factors.solve(b.iter().map(|entry| entry.value.clone()).collect());
+        let mut right_sides: BTreeMap<Symbol, Vec<Real>> = BTreeMap::new();
+        let symbols: BTreeSet<Symbol> =
+            c.iter().flatten().chain(&b).flat_map(|entry| entry.gradient.keys().copied()).collect();
+        for symbol in symbols {
+            right_sides.insert(symbol, vec![Real::zero(); m]);
+        }
+        let mut subtract = |row: usize, entry: &Self, factor: &Real| {
+            for (symbol, slope) in &entry.gradient {
+                if let Some(right) = right_sides.get_mut(symbol) {
+                    right[row] = &right[row] - &(slope * factor);
+                }
+            }
+        };
+        b.iter().enumerate().for_each(|(row, entry)| subtract(row, entry, &-&one()));
+        for (j, column) in c.iter().enumerate() {
+            column.iter().enumerate().for_each(|(row, entry)| subtract(row, entry, &solution[j]));
+        }
+        let mut solution: Vec<Self> = solution.into_iter().map(Self::constant).collect();
+        for (symbol, right) in right_sides {
+            for (entry, slope) in solution.iter_mut().zip(factors.solve(right)) {
+                entry.gradient.insert(symbol, slope);
+            }
+        }
+        solution
+    }
+}
+
+/// P A = L U, by Gaussian elimination with partial pivoting.
+struct Factors {
+    /// L below the diagonal, U above and on it.
+    rows: Vec<Vec<Real>>,
+    /// The row of A that stands in each row.
+    order: Vec<usize>,
+}
+
+impl Factors {
+    fn of(mut rows: Vec<Vec<Real>>) -> Self {
+        let m = rows.len();
+        let mut order: Vec<usize> = (0..m).collect();
+        for step in 0..m {
+            let size = |row: &usize| rows[*row][step].to_f64().abs();
+            let pivot = (step..m).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(step);
+            rows.swap(step, pivot);
+            order.swap(step, pivot);
+            let (above, below) = rows.split_at_mut(step + 1);
+            for row in below.iter_mut().filter(|row| !row[step].is_zero()) {
+                let factor = &row[step] / &above[step][step];
+                for j in step + 1..m {
+                    row[j] = &row[j] - &(&factor * &above[step][j]);
+                }
+                row[step] = factor;
+            }
+        }
+        Self { rows, order }
+    }
+
+    fn solve(&self, b: Vec<Real>) -> Vec<Real> {
+        let m = b.len();
+        let mut x: Vec<Real> = self.order.iter().map(|&row| b[row].clone()).collect();
+        for i in 0..m {
+            for j in 0..i {
+                x[i] = &x[i] - &(&self.rows[i][j] * &x[j]);
+            }
+        }
+        for i in (0..m).rev() {
+            for j in i + 1..m {
+                x[i] = &x[i] - &(&self.rows[i][j] * &x[j]);
+            }
+            x[i] = &x[i] / &self.rows[i][i];
+        }
+        x
+    }
+}

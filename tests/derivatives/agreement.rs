@@ -1,0 +1,288 @@
+//! Generated derivatives against dual numbers, differences, and one another, at random states with random parameters.
+
+use fbint_runtime::{
+    DifferentiableSystem, Direction, DrivenSystem, Entries, Entry, FeedbackLaw, FeedbackSystem, Gradient, Integrals,
+    PreparedSystem, Scalar, Vector,
+};
+use fbint_tests::Random;
+use nalgebra::{Matrix3, Vector3};
+use num_dual::Dual64;
+
+use super::systems::*;
+
+/// How many states a system is tested at.
+const STATES: usize = 1000;
+/// States at which a derivative is larger than this are passed over: the linear systems there are nearly singular.
+const LARGEST: f64 = 1e2;
+
+/// A law with a constant diagonal K.
+struct Diagonal<S: FeedbackSystem> {
+    gains: Integrals<S>,
+    targets: Integrals<S>,
+}
+
+impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Diagonal<S> {
+    fn weigh(&self, integrals: Integrals<S, T>) -> Integrals<S, T> {
+        Entries::from_fn(|i| T::from_f64(self.gains[i]) * (integrals[i] - T::from_f64(self.targets[i])))
+    }
+}
+
+/// A function of a system, and its derivatives.
+struct Function<S: DifferentiableSystem, R> {
+    name: &'static str,
+    value: fn(&S::Prepared<Dual64>, &Vector<S, Dual64>, &Diagonal<S>) -> R,
+    tangent: fn(&S::Prepared<f64>, &Vector<S>, &Diagonal<S>, &Direction<S>) -> [Vec<f64>; 2],
+    adjoint: fn(&S::Prepared<f64>, &Vector<S>, &Diagonal<S>, &[f64]) -> Gradient<S>,
+    derivatives: fn(&S::Prepared<f64>, &Vector<S>, &Diagonal<S>) -> Vec<f64>,
+    pattern: &'static [(usize, usize)],
+}
+
+fn vec<T: Entry>(entries: impl AsRef<[T]>) -> Vec<T> {
+    entries.as_ref().to_vec()
+}
+
+fn functions<S: DifferentiableSystem>() -> [Function<S, Vec<Dual64>>; 4] {
+    [
+        Function {
+            name: "vector_field",
+            value: |system, x, _| vec(system.vector_field(x)),
+            tangent: |system, x, _, v| {
+                let (value, tangent) = S::vector_field_tangent(system, x, v);
+                [vec(value), vec(tangent)]
+            },
+            adjoint: |system, x, _, w| S::vector_field_adjoint(system, x, &Entries::from_fn(|i| w[i])),
+            derivatives: |system, x, _| vec(S::vector_field_derivatives(system, x)),
+            pattern: S::VECTOR_FIELD_PATTERN,
+        },
+        Function {
+            name: "feedback_field",
+            value: |system, x, law| vec(system.feedback_field(x, law)),
+            tangent: |system, x, law, v| {
+                let (value, tangent) = S::feedback_field_tangent(system, x, &law.gains, &law.targets, v);
+                [vec(value), vec(tangent)]
+            },
+            adjoint: |system, x, law, w| {
+                S::feedback_field_adjoint(system, x, &law.gains, &law.targets, &Entries::from_fn(|i| w[i]))
+            },
+            derivatives: |system, x, law| vec(S::feedback_field_derivatives(system, x, &law.gains, &law.targets)),
+            pattern: S::FEEDBACK_FIELD_PATTERN,
+        },
+        Function {
+            name: "integrals",
+            value: |system, x, _| vec(system.integrals(x)),
+            tangent: |system, x, _, v| {
+                let (value, tangent) = S::integrals_tangent(system, x, v);
+                [vec(value), vec(tangent)]
+            },
+            adjoint: |system, x, _, w| S::integrals_adjoint(system, x, &Entries::from_fn(|i| w[i])),
+            derivatives: |system, x, _| vec(S::integrals_derivatives(system, x)),
+            pattern: S::INTEGRALS_PATTERN,
+        },
+        Function {
+            name: "outputs",
+            value: |system, x, _| vec(system.outputs(x)),
+            tangent: |system, x, _, v| {
+                let (value, tangent) = S::outputs_tangent(system, x, v);
+                [vec(value), vec(tangent)]
+            },
+            adjoint: |system, x, _, w| S::outputs_adjoint(system, x, &Entries::from_fn(|i| w[i])),
+            derivatives: |system, x, _| vec(S::outputs_derivatives(system, x)),
+            pattern: S::OUTPUTS_PATTERN,
+        },
+    ]
+}
+
+/// How a system takes inputs, in doubles and in dual numbers.
+struct Inputs<S: DifferentiableSystem> {
+    given: fn(S::Prepared<f64>, &[f64]) -> S::Prepared<f64>,
+    dual: fn(S::Prepared<Dual64>, &[Dual64]) -> S::Prepared<Dual64>,
+}
+
+impl<S: DifferentiableSystem> Inputs<S> {
+    fn none() -> Self {
+        Self { given: |system, _| system, dual: |system, _| system }
+    }
+}
+
+impl<S: DifferentiableSystem + DrivenSystem> Inputs<S> {
+    fn of_driven() -> Self {
+        Self {
+            given: |system, input| S::with_input(system, Entries::from_fn(|i| input[i])),
+            dual: |system, input| S::with_input(system, Entries::from_fn(|i| input[i])),
+        }
+    }
+}
+
+/// The largest errors that were found.
+#[derive(Debug, Default)]
+struct Errors {
+    value: f64,
+    tangent: f64,
+    adjoint: f64,
+    derivatives: f64,
+    parameters: f64,
+}
+
+fn largest(entries: &[f64]) -> f64 {
+    entries.iter().fold(0.0, |largest: f64, entry| if entry.is_nan() { f64::NAN } else { largest.max(entry.abs()) })
+}
+
+/// The largest difference relative to the largest entry, or to 1.
+fn error(obtained: &[f64], expected: &[f64]) -> f64 {
+    assert_eq!(obtained.len(), expected.len());
+    let differences: Vec<f64> = obtained.iter().zip(expected).map(|(x, y)| x - y).collect();
+    largest(&differences) / largest(expected).max(1.0)
+}
+
+fn agrees<S: DifferentiableSystem + Clone>(system: S, inputs: Inputs<S>, range: [f64; 2]) {
+    let mut random = Random::new(1);
+    let mut worst = Errors::default();
+    let mut found = 0;
+    for attempt in 0.. {
+        assert!(attempt < 20 * STATES, "{}: {found} states", S::NAME);
+        if at_random_state(&system, &inputs, range, &mut random, &mut worst) {
+            found += 1;
+        }
+        if found == STATES {
+            break;
+        }
+    }
+    println!("{:<24} {worst:?}", S::NAME);
+    assert!(worst.value < 1e-12 && worst.tangent < 1e-12 && worst.derivatives < 1e-12, "{}: {worst:?}", S::NAME);
+    assert!(worst.adjoint < 1e-13 && worst.parameters < 1e-9, "{}: {worst:?}", S::NAME);
+}
+
+fn at_random_state<S: DifferentiableSystem + Clone>(
+    system: &S,
+    inputs: &Inputs<S>,
+    [low, high]: [f64; 2],
+    random: &mut Random,
+    worst: &mut Errors,
+) -> bool {
+    let mut system = system.clone();
+    for index in 0..S::PARAMETER_NAMES.len() {
+        *system.parameter_mut(index).expect("a parameter") += random.between(-0.3, 0.3);
+    }
+    let x: Vector<S> = Entries::from_fn(|_| random.between(low, high));
+    let input: S::ByInputs<f64> = Entries::from_fn(|_| random.between(-1.0, 1.0));
+    let law = Diagonal {
+        gains: Entries::from_fn(|_| random.between(0.5, 2.0)),
+        targets: Entries::from_fn(|_| random.between(-1.0, 1.0)),
+    };
+    let direction = Direction {
+        state: Entries::from_fn(|_| random.between(-1.0, 1.0)),
+        parameters: Entries::from_fn(|_| random.between(-1.0, 1.0)),
+        inputs: Entries::from_fn(|_| random.between(-1.0, 1.0)),
+    };
+    let prepared = (inputs.given)(system.prepare(), input.as_ref());
+    let functions = functions::<S>();
+    if functions.iter().any(|f| !(largest(&(f.derivatives)(&prepared, &x, &law)) < LARGEST)) {
+        return false;
+    }
+    let unparametric = Direction { parameters: Entries::from_fn(|_| 0.0), ..direction };
+    for f in &functions {
+        // Along states and inputs, by dual numbers.
+        let dual = |direction: &Direction<S>| -> [Vec<f64>; 2] {
+            let along = |value: f64, slope: f64| Dual64::new(value, slope);
+            let moved: Vec<Dual64> = (0..input.as_ref().len()).map(|i| along(input[i], direction.inputs[i])).collect();
+            let system = (inputs.dual)(S::gather::<Dual64>(|_| &prepared), &moved);
+            let values = (f.value)(&system, &Entries::from_fn(|i| along(x[i], direction.state[i])), &law);
+            [values.iter().map(|value| value.re).collect(), values.iter().map(|value| value.eps).collect()]
+        };
+        let [value, slope] = dual(&unparametric);
+        let [obtained, tangent] = (f.tangent)(&prepared, &x, &law, &unparametric);
+        worst.value = worst.value.max(error(&obtained, &value));
+        worst.tangent = worst.tangent.max(error(&tangent, &slope));
+
+        // The sparse Jacobian by its columns; what is not in the pattern vanishes.
+        let [n, parameters] = [S::STATE.len(), S::PARAMETER_NAMES.len()];
+        let entries = (f.derivatives)(&prepared, &x, &law);
+        assert_eq!(entries.len(), f.pattern.len(), "{}", f.name);
+        for column in (0..n).chain(n + parameters..n + parameters + input.as_ref().len()) {
+            let mut unit = Direction::<S>::zero();
+            match column.checked_sub(n + parameters) {
+                Some(place) => unit.inputs[place] = 1.0,
+                None => unit.state[column] = 1.0,
+            }
+            let mut dense = vec![0.0; value.len()];
+            let of_column = f.pattern.iter().zip(&entries).filter(|((_, other), _)| *other == column);
+            of_column.for_each(|((row, _), entry)| dense[*row] = *entry);
+            worst.derivatives = worst.derivatives.max(error(&dense, &dual(&unit)[1]));
+        }
+
+        // All unknowns: the Jacobian, the tangent and the adjoint say the same.
+        let [_, tangent] = (f.tangent)(&prepared, &x, &law, &direction);
+        let flat: Vec<f64> =
+            [direction.state.as_ref(), direction.parameters.as_ref(), direction.inputs.as_ref()].concat();
+        let mut product = vec![0.0; value.len()];
+        f.pattern.iter().zip(&entries).for_each(|((row, column), entry)| product[*row] += entry * flat[*column]);
+        worst.derivatives = worst.derivatives.max(error(&product, &tangent));
+        let weights: Vec<f64> = value.iter().map(|_| random.between(-1.0, 1.0)).collect();
+        let gradient = (f.adjoint)(&prepared, &x, &law, &weights);
+        let sizes: f64 = f
+            .pattern
+            .iter()
+            .zip(&entries)
+            .map(|((row, column), entry)| (weights[*row] * entry * flat[*column]).abs())
+            .sum();
+        let by_tangent: f64 = weights.iter().zip(&tangent).map(|(w, t)| w * t).sum();
+        worst.adjoint = worst.adjoint.max((by_tangent - gradient.along(&direction)).abs() / sizes.max(1.0));
+
+        // Along parameters, by differences of order 6.
+        let moved = |step: f64| {
+            let mut moved = system.clone();
+            for index in 0..parameters {
+                *moved.parameter_mut(index).expect("a parameter") += step * direction.parameters[index];
+            }
+            let prepared = (inputs.given)(moved.prepare(), input.as_ref());
+            (f.tangent)(&prepared, &x, &law, &Direction::zero())[0].clone()
+        };
+        let h = 5e-4;
+        let difference = |step: f64| -> Vec<f64> {
+            let (above, below) = (moved(step), moved(-step));
+            above.iter().zip(&below).map(|(a, b)| (a - b) / (2.0 * step)).collect()
+        };
+        let [one, two, three] = [h, 2.0 * h, 3.0 * h].map(difference);
+        let expected: Vec<f64> = (0..value.len()).map(|i| 1.5 * one[i] - 0.6 * two[i] + 0.1 * three[i]).collect();
+        let along = Direction::<S> { parameters: direction.parameters, ..Direction::zero() };
+        let obtained = &(f.tangent)(&prepared, &x, &law, &along)[1];
+        worst.parameters = worst.parameters.max(error(obtained, &expected));
+    }
+    true
+}
+
+macro_rules! systems {
+    ($($test:ident: $system:ident { $($field:ident: $value:expr),* }, $inputs:ident, $range:expr;)*) => {$(
+        #[test]
+        fn $test() {
+            agrees($system { $($field: $value),* }, Inputs::$inputs(), $range);
+        }
+    )*};
+}
+
+systems! {
+    spherical_pendulum: SphericalPendulum { m: 1.0, g: 1.0, l: 1.0 }, none, [-1.5, 1.5];
+    spherical_pendulum_cpv22: SphericalPendulumCpv22 { m: 1.0, g: 1.0, l: 1.0 }, none, [-1.5, 1.5];
+    planar_pendulum: PlanarPendulum { m: 1.0, g: 1.0, l: 1.0 }, none, [-1.5, 1.5];
+    four_bar: FourBar { la: 1.0, lb: 1.0, lc: 1.0, ln: 1.0, m: 1.0, g: 1.0 }, none, [-1.5, 1.5];
+    free_rigid_body: FreeRigidBody { inertia: Vector3::repeat(1.0) }, none, [-1.5, 1.5];
+    euler_top: EulerTop { inertia: Vector3::repeat(1.0) }, none, [-1.5, 1.5];
+    kepler: Kepler { mu: 1.0 }, none, [-1.5, 1.5];
+    perturbed_kepler: PerturbedKepler { mu: 1.0, eps: 1.0 }, none, [-1.5, 1.5];
+    cart_pendulum: CartPendulum { cart: 1.0, m: 1.0, l: 1.0, g: 1.0 }, none, [-1.5, 1.5];
+    chaplygin_sleigh: ChaplyginSleigh { m: 1.0, j: 1.0, a: 1.0 }, none, [-1.5, 1.5];
+    held_sleigh: HeldSleigh { m: 1.0, j: 1.0, a: 1.0 }, none, [-1.5, 1.5];
+    balanced_sleigh: BalancedSleigh { m: 1.0, j: 1.0 }, none, [-1.5, 1.5];
+    degenerate_pendulum: DegeneratePendulum { m: 1.0, g: 1.0, r: 1.0 }, none, [-1.5, 1.5];
+    hamel_pendulum: HamelPendulum { m: 1.0, g: 1.0, l: 1.0 }, none, [-1.5, 1.5];
+    heisenberg_system: HeisenbergSystem { m: 1.0 }, none, [-1.5, 1.5];
+    knife_edge: KnifeEdge { m: 1.0, j: 1.0, g: 1.0, slope: 1.0 }, none, [-1.5, 1.5];
+    nonholonomic_oscillator: NonholonomicOscillator { k: 1.0 }, none, [-1.5, 1.5];
+    roller_racer: RollerRacer { m: 1.0, i1: 1.0, i2: 1.0, d1: 1.0, d2: 1.0 }, none, [-1.5, 1.5];
+    rolling_disk: RollingDisk { m: 1.0, i: 1.0, j: 1.0, radius: 1.0 }, none, [-1.5, 1.5];
+    suslov_problem: SuslovProblem { inertia: Matrix3::identity(), axis: Vector3::repeat(1.0) }, none, [-1.5, 1.5];
+    chain4: Chain4 { m: 1.0, g: 1.0, l: 1.0 }, none, [-1.5, 1.5];
+    cart_pole: CartPole { cart: 1.0, m: 1.0, l: 1.0, g: 1.0, c: 1.0 }, of_driven, [-1.5, 1.5];
+    moving_pivot: MovingPivot { m: 1.0, l: 1.0, g: 1.0, c: 1.0, a: 1.0, omega: 1.0 }, of_driven, [-1.5, 1.5];
+    elementary_functions: Functions { a: 1.0 }, none, [0.3, 1.2];
+}

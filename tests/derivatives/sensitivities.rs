@@ -1,0 +1,153 @@
+//! Derivatives of runs against differences of runs, and against one another.
+
+use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, RK4, Tableau};
+use fbint_runtime::{
+    DifferentiableSystem, Direction, DrivenSystem, Entries, FeedbackSystem, Linearisation, Sensitivity, Vector,
+};
+use fbint_tests::Random;
+use nalgebra::{DVector, Vector3};
+
+use super::systems::*;
+
+const STEPS: usize = 200;
+const H: f64 = 0.01;
+
+/// A system with its inputs, and where it starts.
+struct Start<S: DifferentiableSystem> {
+    system: S,
+    inputs: S::ByInputs<f64>,
+    with_inputs: fn(S::Prepared<f64>, S::ByInputs<f64>) -> S::Prepared<f64>,
+    x: Vector<S>,
+}
+
+impl<S: DifferentiableSystem + Clone> Start<S> {
+    fn without_inputs(system: S, x: Vector<S>) -> Self {
+        Self { system, inputs: Entries::from_fn(|_| 0.0), with_inputs: |system, _| system, x }
+    }
+
+    fn prepared(&self) -> S::Prepared<f64> {
+        (self.with_inputs)(self.system.prepare(), self.inputs)
+    }
+
+    /// The start that is moved along a direction.
+    fn moved(&self, direction: &Direction<S>, step: f64) -> Self {
+        let mut system = self.system.clone();
+        for index in 0..S::PARAMETER_NAMES.len() {
+            *system.parameter_mut(index).expect("a parameter") += step * direction.parameters[index];
+        }
+        Self {
+            system,
+            inputs: Entries::from_fn(|i| self.inputs[i] + step * direction.inputs[i]),
+            x: Entries::from_fn(|i| self.x[i] + step * direction.state[i]),
+            ..*self
+        }
+    }
+
+    fn end<const N: usize>(&self, method: &Tableau<N>) -> DVector<f64> {
+        let run = Sensitivity::<S>::new(self.prepared());
+        let mut x = self.x;
+        (0..STEPS).for_each(|_| run.step(method, &mut x, &mut [], H));
+        DVector::from_column_slice(x.as_ref())
+    }
+
+    /// The derivative of the end along a direction, by central differences that are extrapolated twice (Richardson).
+    fn difference<const N: usize>(&self, method: &Tableau<N>, direction: &Direction<S>) -> DVector<f64> {
+        let central = |step: f64| {
+            let [above, below] = [step, -step].map(|step| self.moved(direction, step).end(method));
+            (above - below) / (2.0 * step)
+        };
+        let [coarse, medium, fine] = [4e-3, 2e-3, 1e-3].map(central);
+        let once = [(&medium * 4.0 - coarse) / 3.0, (fine * 4.0 - &medium) / 3.0];
+        (&once[1] * 16.0 - &once[0]) / 15.0
+    }
+
+    fn agrees_by<const N: usize>(&self, name: &str, method: &Tableau<N>) {
+        let mut random = Random::new(7);
+        let run = Sensitivity::<S>::new(self.prepared());
+        let mut draw = || random.between(-1.0, 1.0);
+        let directions: [Direction<S>; 3] = std::array::from_fn(|_| Direction {
+            state: Entries::from_fn(|_| draw()),
+            parameters: Entries::from_fn(|_| draw()),
+            inputs: Entries::from_fn(|_| draw()),
+        });
+        let weights: Vector<S> = Entries::from_fn(|_| draw());
+        let (mut x, mut moved) = (self.x, directions);
+        (0..STEPS).for_each(|_| run.step(method, &mut x, &mut moved, H));
+        let (end, gradient) = run.gradient(method, self.x, H, STEPS, 5, |_| weights);
+        assert_eq!(end, x);
+        for checkpoints in [0, 1, 2, 20, 1000] {
+            assert_eq!(run.gradient(method, self.x, H, STEPS, checkpoints, |_| weights), (end, gradient));
+        }
+        let (mut by_differences, mut by_adjoint) = (0.0_f64, 0.0_f64);
+        for (direction, moved) in directions.iter().zip(&moved) {
+            let tangent = DVector::from_column_slice(moved.state.as_ref());
+            let scale = tangent.amax().max(1.0);
+            by_differences = by_differences.max((self.difference(method, direction) - &tangent).amax() / scale);
+            let product = tangent.dot(&DVector::from_column_slice(weights.as_ref()));
+            by_adjoint = by_adjoint.max((product - gradient.along(direction)).abs() / scale);
+        }
+        println!("{:<18} {name:<15} {by_differences:.1e} {by_adjoint:.1e}", S::NAME);
+        assert!(by_differences < 1e-9 && by_adjoint < 1e-11, "{} {name}: {by_differences} {by_adjoint}", S::NAME);
+    }
+
+    fn agrees(&self) {
+        self.agrees_by("euler", &EULER);
+        self.agrees_by("heun", &HEUN);
+        self.agrees_by("rk4", &RK4);
+        self.agrees_by("dormand-prince", &DORMAND_PRINCE);
+        self.agrees_by("dop853", &DOP853);
+    }
+}
+
+#[test]
+fn a_pendulum() {
+    let pendulum = PlanarPendulum { m: 1.2, g: 1.1, l: 0.9 };
+    Start::without_inputs(pendulum, [0.9, 0.0, 0.1, 0.3]).agrees();
+}
+
+#[test]
+fn a_rigid_body() {
+    let body = EulerTop { inertia: Vector3::new(1.0, 2.0, 3.0) };
+    Start::without_inputs(body, [0.5, 1.0, -0.3]).agrees();
+}
+
+#[test]
+fn a_chain() {
+    let link = [0.5, 0.1, -0.85];
+    let x = std::array::from_fn(|i| if i < 12 { (i / 3 + 1) as f64 * link[i % 3] } else { 0.1 });
+    Start::without_inputs(Chain4 { m: 1.0, g: 1.0, l: 1.0 }, x).agrees();
+}
+
+#[test]
+fn a_cart_with_a_motor() {
+    let start = Start {
+        system: CartPole { cart: 2.0, m: 0.7, l: 1.1, g: 1.3, c: 0.2 },
+        inputs: [0.4],
+        with_inputs: CartPole::with_input,
+        x: [0.1, 0.5, -0.2, 0.3, 0.0, 0.0],
+    };
+    start.agrees();
+}
+
+#[test]
+fn a_cart_with_a_pole_is_linear_near_a_state() {
+    let cart = CartPole { cart: 2.0, m: 0.7, l: 1.1, g: 1.3, c: 0.2 };
+    let prepared = CartPole::with_input(cart.prepare(), [0.4]);
+    let upright = CartPoleState { x: 0.0, theta: 0.0, v: 0.0, w: 0.0, time: 0.0, work: 0.0 };
+    let Linearisation { a, b, c, d } = Linearisation::new::<CartPole>(&prepared, &upright.into());
+    assert_eq!((a.shape(), b.shape(), c.shape(), d.shape()), ((6, 6), (6, 1), (1, 6), (1, 1)));
+    // (cart + m) v' + m l w' = thrust - c v and v' + l w' = g theta, at rest upright.
+    let entries = [
+        (a[(0, 2)], 1.0),
+        (a[(2, 1)], -0.7 * 1.3 / 2.0),
+        (a[(2, 2)], -0.2 / 2.0),
+        (a[(3, 1)], (2.7 * 1.3) / (2.0 * 1.1)),
+        (b[(2, 0)], 1.0 / 2.0),
+        (b[(3, 0)], -1.0 / (2.0 * 1.1)),
+        (c[(0, 2)], 0.4),
+        (d[(0, 0)], 0.0),
+    ];
+    for (place, (obtained, expected)) in entries.into_iter().enumerate() {
+        assert!((obtained - expected).abs() < 1e-14, "{place}: {obtained}, expected {expected}");
+    }
+}
