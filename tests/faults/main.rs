@@ -153,13 +153,17 @@ mod programs {
     }
 
     fn other_input(input: Input, prepared: usize, symbols: std::ops::Range<usize>, random: &mut Random) -> Input {
+        let other_row = |row: IntegralId| IntegralId::at(if row.place() == 0 { 1 } else { row.place() - 1 });
         match input {
-            Input::State(_) | Input::Variance(_) => {
+            Input::State(_) | Input::Variance(_) | Input::Driving(_) | Input::Direction(_) => {
                 Input::State(Symbol::at(symbols.start + random.index(symbols.len())))
             }
             Input::Parameter(_) => Input::Parameter(Symbol::at(symbols.start + random.index(symbols.len()))),
             Input::Prepared(_) => Input::Prepared(random.index(prepared)),
-            Input::Noise(row) => Input::Noise(IntegralId::at(if row.place() == 0 { 1 } else { row.place() - 1 })),
+            Input::Noise(row) => Input::Noise(other_row(row)),
+            Input::Gain(row) => Input::Target(row),
+            Input::Target(row) => Input::Target(other_row(row)),
+            Input::Weight(place) => Input::Weight(place + 1),
         }
     }
 
