@@ -13,7 +13,7 @@ use nalgebra::vector;
 /// One model of every kind, for the surroundings that `feedback_system` was brought to.
 macro_rules! models_of_every_kind {
     ($($key:ident = $runtime:path)?) => {
-        /// Holonomic constraints as a family, matrices, a definition, outputs, and functions of parameters alone.
+        /// Holonomic constraints as a family, matrices, a definition, outputs, functions of parameters alone, and derivatives.
         #[feedback_system(
             $($key = $runtime,)?
             coordinates(q: [2, 2], angle),
@@ -23,6 +23,7 @@ macro_rules! models_of_every_kind {
                 + spin.powi(2) / 2 - angle.cos().exp(),
             constraint(rod[i in 0..2] = q.column(i).norm_squared() - l.powi(2)),
             output(tension[i in 0..2] = -2 * l * multiplier(rod[i]), place = q.column(1) + vector![angle, PI]),
+            derivatives,
         )]
         pub(crate) struct Holonomic {
             pub(crate) m: ::core::primitive::f64,
@@ -44,13 +45,14 @@ macro_rules! models_of_every_kind {
             pub(crate) g: ::core::primitive::f64,
         }
 
-        /// A Poisson matrix.
+        /// A Poisson matrix, and derivatives.
         #[feedback_system(
             $($key = $runtime,)?
             state(pi: [3]),
             poisson = hat(pi),
             hamiltonian = pi.dot(&pi.component_div(&inertia)) / 2,
             invariant(casimir = pi.norm_squared()),
+            derivatives,
         )]
         pub(crate) struct Poisson {
             pub(crate) inertia: [::core::primitive::f64; 3],
@@ -129,6 +131,9 @@ mod shadows {
     struct Integral;
     struct Vector;
     struct Integrals;
+    struct Direction;
+    struct Gradient;
+    trait DifferentiableSystem {}
     trait Scalar {}
     trait From {}
     trait Clone {}

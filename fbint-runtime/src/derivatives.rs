@@ -36,7 +36,7 @@ use crate::system::{FeedbackSystem, Integrals, Vector};
 /// let x = [0.3, 0.1];
 ///
 /// // How the field changes with the angle and with the length.
-/// let mut direction = Direction::zero();
+/// let mut direction = Direction::<Pendulum>::zero();
 /// direction.state[0] = 1.0;
 /// direction.parameters[2] = 1.0;
 /// let (field, change) = Pendulum::vector_field_tangent(&pendulum, &x, &direction);

@@ -38,11 +38,11 @@ const MOST_CHECKPOINTS: usize = 64;
 /// )]
 /// pub struct Oscillator { pub k: f64 }
 ///
-/// let oscillator = Sensitivity::new(Oscillator { k: 1.0 }.prepare());
+/// let oscillator = Sensitivity::<Oscillator>::new(Oscillator { k: 1.0 }.prepare());
 ///
 /// // How the end of a run to t = 1 changes with the momentum at its start: by (sin 1, cos 1).
 /// let mut x = [1.0, 0.0];
-/// let mut directions = [Direction::of_state([0.0, 1.0])];
+/// let mut directions = [Direction::<Oscillator>::of_state([0.0, 1.0])];
 /// for _ in 0..100 {
 ///     oscillator.step(&RK4, &mut x, &mut directions, 0.01);
 /// }

@@ -9,7 +9,10 @@
 #![deny(warnings, missing_docs, missing_debug_implementations, unreachable_pub, unused_qualifications, unused_results)]
 #![deny(clippy::pedantic, clippy::std_instead_of_core, clippy::alloc_instead_of_core)]
 
-use integrators::{feedback_system, DiscreteHamel, Error, Feedback, Gains, Integrator, Tolerance};
+use integrators::tableau::RK4;
+use integrators::{
+    feedback_system, DiscreteHamel, Error, Feedback, FeedbackSystem, Gains, Integrator, Sensitivity, Tolerance,
+};
 
 /// A point mass on a circle under gravity, in the plane.
 #[feedback_system(
@@ -19,6 +22,7 @@ use integrators::{feedback_system, DiscreteHamel, Error, Feedback, Gains, Integr
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
     constraint(length = q.norm_squared() - l.powi(2)),
     output(tension = -2 * l * multiplier(length)),
+    derivatives,
 )]
 #[derive(Clone, Copy, Debug)]
 pub struct Planar {
@@ -77,6 +81,14 @@ pub fn released(g: f64, h: f64, steps: u32) -> Result<PlanarState, Error> {
         feedback.rk4_step(&mut x, h);
     }
     Ok(x.into())
+}
+
+/// q[0] of the pendulum after `steps` steps of RK4 without feedback, and its derivative by g.
+#[must_use]
+pub fn by_gravity(g: f64, h: f64, steps: usize) -> [f64; 2] {
+    let run = Sensitivity::<Planar>::new(Planar { m: 1.0, g, l: 1.0 }.prepare());
+    let (end, gradient) = run.gradient(&RK4, [1.0, 0.0, 0.0, 0.0], h, steps, 8, |_| [1.0, 0.0, 0.0, 0.0]);
+    [end[0], gradient.parameters[1]]
 }
 
 /// The angle of the pendulum at a time, by DOP853 with error control, or NaN if it cannot be integrated.
