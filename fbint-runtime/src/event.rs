@@ -14,11 +14,14 @@ use core::fmt;
 /// state. See [`Simulation::event`](crate::Simulation::event).
 pub struct Event<'a, X> {
     pub(crate) name: String,
-    pub(crate) value: Box<dyn Fn(f64, &X) -> f64 + 'a>,
+    pub(crate) value: Value<'a, X>,
     direction: Direction,
     pub(crate) is_terminal: bool,
     pub(crate) reset: Option<Reset<'a, X>>,
 }
+
+/// What passes 0.
+type Value<'a, X> = Box<dyn Fn(f64, &X) -> f64 + 'a>;
 
 /// What replaces the state.
 type Reset<'a, X> = Box<dyn Fn(f64, &X) -> X + 'a>;
@@ -57,8 +60,9 @@ impl<'a, X> Event<'a, X> {
     /// This event with a function of the time and the state that gives the state after it, which is moved to one nearby that satisfies
     /// the constraints, as by [`ConsistentStart`](crate::ConsistentStart). The time itself stays, also where it is part of the state.
     ///
-    /// The run goes on from there as a run that starts there: the energy and the invariants have new targets, and nothing of the
-    /// steps before is used any more. A sample at the time of the reset has the state before it. Where the event is terminal, too, the
+    /// The run goes on from there as a run that starts there: the energy and the invariants have new targets, and no derivative of
+    /// before is used any more. A reset has to lead away from the event, or on across it: where its function rests at 0 afterwards, or
+    /// where the event occurs again within 4e-9 of the time, the run ends with [`Cause::Accumulation`](crate::Cause::Accumulation). A sample at the time of the reset has the state before it. Where the event is terminal, too, the
     /// run ends with the state after it.
     pub fn reset(self, reset: impl Fn(f64, &X) -> X + 'a) -> Self {
         Self { reset: Some(Box::new(reset)), ..self }

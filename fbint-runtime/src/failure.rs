@@ -75,7 +75,8 @@ pub enum Cause {
     },
     /// Resets of an event follow one another at once, or the event function rests at 0 after one.
     #[error(
-        "the event `{event}` accumulates at t = {time:?}, after it has occurred {resets} times: its resets no longer lead away from it;          make it terminal before the motion comes to rest there, or go on with a model of the motion that rests"
+        "the event `{event}` accumulates at t = {time:?}, after it has occurred {resets} times: its resets no longer lead away from it; \
+         make it terminal before the motion comes to rest there, or go on with a model of the motion that rests"
     )]
     Accumulation {
         /// The name of the event.

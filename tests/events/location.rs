@@ -110,7 +110,7 @@ fn a_pendulum_passes_its_lowest_point_every_half_period() {
 fn a_section_of_the_double_pendulum_lies_on_its_energy() {
     let system = DoublePendulum { g: 9.81 };
     let start = DoublePendulumState { upper: 0.6, lower: -0.4, v: 0.0, w: 0.0 };
-    let energy = |state: &DoublePendulumState| system.prepare().integrals(&state.clone().into())[0];
+    let energy = |state: &DoublePendulumState| system.prepare().integrals(&(*state).into())[0];
     let run = |method| {
         let section = Event::new("section", |_, state: &DoublePendulumState| state.upper).rising();
         Simulation::new(&system, start).unwrap().event(section).run(method, 20.0).unwrap()
@@ -137,7 +137,7 @@ fn events_that_are_met_at_once_have_one_time() {
             Event::new(name, move |_, state: &ParticleState| state.q[side] - 1.0).reset(move |_, state| {
                 let mut p = state.p;
                 p[side] = -p[side];
-                ParticleState { p, ..state.clone() }
+                ParticleState { p, ..*state }
             })
         };
         let simulation = Simulation::new(&Particle, start).unwrap().event(wall("right", 0)).event(wall("top", 1));
@@ -226,7 +226,6 @@ fn the_order_of_building_does_not_matter() {
         simulation().without_feedback().input(torque).event(event()).boxed().run(FINE, 6.0).unwrap().events().len(),
     ];
     assert_eq!(counts, [2, 2, 2]);
-    let state: Vector<DampedPendulum> =
-        simulation().event(event()).run(FINE, 6.0).unwrap().events()[0].state.clone().into();
+    let state: Vector<DampedPendulum> = simulation().event(event()).run(FINE, 6.0).unwrap().events()[0].state.into();
     assert_eq!(state[2], simulation().event(event()).run(FINE, 6.0).unwrap().events()[0].time);
 }

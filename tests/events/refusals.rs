@@ -58,7 +58,7 @@ fn resets_from_which_no_run_can_start_are_named() {
 
         let start = CartesianPendulumState { q: [1.0, 0.0].into(), p: [0.0, 0.0].into() };
         let wall = Event::new("wall", |_, state: &CartesianPendulumState| state.q[0])
-            .reset(|_, state| CartesianPendulumState { q: 1e200 * state.q, ..state.clone() });
+            .reset(|_, state| CartesianPendulumState { q: 1e200 * state.q, ..*state });
         let error = Simulation::new(&CartesianPendulum, start).unwrap().event(wall).run(method, 5.0).unwrap_err();
         let Error::Failed(failed) = &error else { panic!("{error}") };
         let Cause::Reset { event, refusal } = &failed.cause else { panic!("{error}") };
@@ -86,6 +86,29 @@ fn bounces_that_accumulate_end_the_run() {
     }
     let text = failure(run(bounce(0.0), FINE)).to_string();
     assert!(text.contains("the event `floor` accumulates at t = 0.447213595"), "{text}");
+    assert!(text.contains("no longer lead away from it; make it terminal before"), "{text}");
+}
+
+/// Two walls that close in on a particle: each hit throws it at the other, ever sooner.
+#[test]
+fn hits_between_closing_walls_accumulate() {
+    let start = ParticleState { q: [0.5, 0.0].into(), p: [1.0, 0.0].into() };
+    for method in [Method::Rk4 { h: 1e-2 }, FINE] {
+        let wall = |name, side: f64| {
+            let gap = move |time: f64, state: &ParticleState| (1.0 - time) - side * (state.q[0] - 0.5);
+            // The speed along the gap is turned round, as it is seen from the wall, which moves at the speed 1.
+            Event::new(name, gap).falling().reset(move |_, state: &ParticleState| ParticleState {
+                p: [-2.0 * side - state.p[0], 0.0].into(),
+                ..*state
+            })
+        };
+        let simulation = Simulation::new(&Particle, start).unwrap().event(wall("right", 1.0)).event(wall("left", -1.0));
+        let error = simulation.run(method, 2.0).unwrap_err();
+        let Error::Failed(failed) = &error else { panic!("{error}") };
+        let Cause::Accumulation { time, .. } = failed.cause else { panic!("{error}") };
+        // The time between two hits is about the square of the time that is left.
+        assert!((time - 1.0).abs() < 1e-4, "{error}");
+    }
 }
 
 /// A function that jumps has no rate: its resets are not taken for a rest.

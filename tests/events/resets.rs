@@ -19,7 +19,7 @@ pub fn bounce(restitution: f64) -> Event<'static, BallState> {
 }
 
 fn energy(state: &BallState) -> f64 {
-    BALL.prepare().integrals(&state.clone().into())[0]
+    BALL.prepare().integrals(&(*state).into())[0]
 }
 
 /// The time of bounce `number`, from 1 on, of a ball that is dropped from height 1.
@@ -115,7 +115,7 @@ fn a_reset_is_moved_onto_the_constraints() {
             let drift = run.drift().get(name).unwrap();
             assert!(drift.target == 0.0 && drift.max < 1e-12, "{drift:?}");
         }
-        let energy = CartesianPendulum.prepare().integrals(&after.clone().into())[2];
+        let energy = CartesianPendulum.prepare().integrals(&(*after).into())[2];
         let drift = run.drift().get("energy").unwrap();
         assert!((drift.target - energy).abs() < 1e-15 && drift.max < 1e-12, "{drift:?}");
     }
