@@ -6,6 +6,7 @@
 use derive_where::derive_where;
 
 use crate::consistent_start::{check_distinct, check_start, targets};
+use crate::derivatives::DifferentiableSystem;
 use crate::driver::TakesInput;
 use crate::error::Error;
 use crate::field::Field;
@@ -13,6 +14,7 @@ use crate::gains::Gains;
 use crate::policy::{ConstantGain, GainPolicy, Targets};
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
+use crate::sensitivity::Sensitivity;
 use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
 use crate::tableau::{EULER, RK4};
 
@@ -96,6 +98,18 @@ where
         let terms = changes.as_ref().iter().zip(self.gain.declared.as_ref());
         let half = T::from_f64(0.5);
         terms.fold(T::from_f64(0.0), |sum, (&change, &gain)| (half * change).mul_add(gain * change, sum))
+    }
+}
+
+impl<S, K> Feedback<S, K>
+where
+    S: DifferentiableSystem,
+    K: GainPolicy<S, Weighted<f64> = ConstantGain<S, f64>>,
+{
+    /// Derivatives of runs with this field, for gains that do not depend on the state. F_target is held: it does not follow a start
+    /// that changes.
+    pub fn sensitivity(&self) -> Sensitivity<S> {
+        Sensitivity::with_feedback(self.system, self.gain.declared, self.targets.declared)
     }
 }
 

@@ -15,13 +15,14 @@ use derive_where::derive_where;
 use crate::derivatives::{DifferentiableSystem, Direction, Gradient};
 use crate::entries::Entries;
 use crate::linear::{filled, sum};
-use crate::system::{PreparedSystem, Vector};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
 use crate::tableau::Tableau;
 
 /// More checkpoints than this are not used: with them a run of 814,385 steps is repeated four times.
 const MOST_CHECKPOINTS: usize = 64;
 
-/// Derivatives of runs with the field X, without feedback and without projection, by their start, parameters and inputs.
+/// Derivatives of runs by their start, parameters and inputs: of the field X, or with [`Feedback::sensitivity`](crate::Feedback::sensitivity) of a field with feedback
+/// whose gains are constant. No projection takes part.
 ///
 /// Steps have a fixed size, parameters and inputs are constant. A derivative is exact for the numbers that the method computes, up to
 /// rounding; where a run leaves the range of its field, it is not a number.
@@ -58,12 +59,53 @@ const MOST_CHECKPOINTS: usize = 64;
 #[derive_where(Clone, Copy, Debug)]
 pub struct Sensitivity<S: DifferentiableSystem> {
     system: S::Prepared<f64>,
+    law: Option<Law<S>>,
+}
+
+/// y = K (F - F_target) with a constant diagonal K.
+#[derive_where(Clone, Copy, Debug)]
+struct Law<S: FeedbackSystem> {
+    gains: Integrals<S>,
+    targets: Integrals<S>,
+}
+
+impl<S: FeedbackSystem> FeedbackLaw<S, f64> for Law<S> {
+    fn weigh(&self, integrals: Integrals<S>) -> Integrals<S> {
+        Entries::from_fn(|i| self.gains[i] * (integrals[i] - self.targets[i]))
+    }
 }
 
 impl<S: DifferentiableSystem> Sensitivity<S> {
-    /// Of a system with its parameters, and with its inputs if it has any.
+    /// Of runs with the field X of a system with its parameters, and with its inputs if it has any.
     pub fn new(system: S::Prepared<f64>) -> Self {
-        Self { system }
+        Self { system, law: None }
+    }
+
+    /// Of runs with feedback.
+    pub(crate) fn with_feedback(system: S::Prepared<f64>, gains: Integrals<S>, targets: Integrals<S>) -> Self {
+        Self { system, law: Some(Law { gains, targets }) }
+    }
+
+    fn value(&self, x: &Vector<S>) -> Vector<S> {
+        match &self.law {
+            None => self.system.vector_field(x),
+            Some(law) => self.system.feedback_field(x, law),
+        }
+    }
+
+    fn tangent(&self, x: &Vector<S>, direction: &Direction<S>) -> Vector<S> {
+        let (_, tangent) = match &self.law {
+            None => S::vector_field_tangent(&self.system, x, direction),
+            Some(Law { gains, targets }) => S::feedback_field_tangent(&self.system, x, gains, targets, direction),
+        };
+        tangent
+    }
+
+    fn adjoint(&self, x: &Vector<S>, weights: &Vector<S>) -> Gradient<S> {
+        match &self.law {
+            None => S::vector_field_adjoint(&self.system, x, weights),
+            Some(Law { gains, targets }) => S::feedback_field_adjoint(&self.system, x, gains, targets, weights),
+        }
     }
 
     /// One step of size `h` of the state, and of the derivative of the state along each direction: a direction's `state` is replaced,
@@ -81,7 +123,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
             let mut k: [Vector<S>; N] = [filled(0.0); N];
             for i in 0..N {
                 moved.state = method.combined(&direction.state, h, i, &k);
-                k[i] = S::vector_field_tangent(&self.system, &points[i], &moved).1;
+                k[i] = self.tangent(&points[i], &moved);
             }
             direction.state = method.ended(&direction.state, h, &k);
         }
@@ -141,7 +183,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
         let mut m: [Vector<S>; N] = [filled(0.0); N];
         for i in (0..N).rev() {
             let weights = method.transposed(&gradient.state, h, i, &m);
-            let by = S::vector_field_adjoint(&self.system, &points[i], &weights);
+            let by = self.adjoint(&points[i], &weights);
             m[i] = by.state;
             gradient.parameters = Entries::from_fn(|j| gradient.parameters[j] + by.parameters[j]);
             gradient.inputs = Entries::from_fn(|j| gradient.inputs[j] + by.inputs[j]);
@@ -161,7 +203,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
         let mut k: [Vector<S>; N] = [filled(0.0); N];
         for i in 0..N {
             points[i] = method.combined(x, h, i, &k);
-            k[i] = self.system.vector_field(&points[i]);
+            k[i] = self.value(&points[i]);
         }
         *x = method.ended(x, h, &k);
         points

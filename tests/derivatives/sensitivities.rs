@@ -2,7 +2,8 @@
 
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, RK4, Tableau};
 use fbint_runtime::{
-    DifferentiableSystem, Direction, DrivenSystem, Entries, FeedbackSystem, Linearisation, Sensitivity, Vector,
+    DifferentiableSystem, Direction, DrivenSystem, Entries, Feedback, FeedbackSystem, Gains, Linearisation,
+    Sensitivity, Vector,
 };
 use fbint_tests::Random;
 use nalgebra::{DVector, Vector3};
@@ -127,6 +128,34 @@ fn a_cart_with_a_motor() {
         x: [0.1, 0.5, -0.2, 0.3, 0.0, 0.0],
     };
     start.agrees();
+}
+
+/// With feedback, whose steps are those of the field with feedback, and whose targets are held.
+#[test]
+fn a_pendulum_with_feedback() {
+    let start = [0.9, 0.0, 0.1, 0.3];
+    let pendulum = PlanarPendulum { m: 1.2, g: 1.1, l: 0.9 };
+    let held = Feedback::new(&pendulum, &[0.9, 0.0, 0.0, 0.3], Gains::uniform(2.0)).expect("a start on the circle");
+    let (run, direction) = (held.sensitivity(), Direction::<PlanarPendulum>::of_state([0.3, -0.2, 0.5, 0.1]));
+    let (mut x, mut stepped, mut directions) = (start, start, [direction]);
+    for _ in 0..STEPS {
+        run.step(&RK4, &mut x, &mut directions, H);
+        held.rk4_step(&mut stepped, H);
+    }
+    let end = |step: f64| -> DVector<f64> {
+        let mut x: [f64; 4] = std::array::from_fn(|i| start[i] + step * direction.state[i]);
+        (0..STEPS).for_each(|_| held.rk4_step(&mut x, H));
+        DVector::from_column_slice(&x)
+    };
+    let [coarse, fine] = [2e-4, 1e-4].map(|step| (end(step) - end(-step)) / (2.0 * step));
+    let error = ((fine * 4.0 - coarse) / 3.0 - DVector::from_column_slice(&directions[0].state)).amax();
+    let difference = (DVector::from_column_slice(&x) - DVector::from_column_slice(&stepped)).amax();
+    assert!(error < 1e-9 && difference < 1e-13, "{error} {difference}");
+
+    let weights = [0.4, -0.7, 0.2, 1.0];
+    let (_, gradient) = run.gradient(&RK4, start, H, STEPS, 5, |_| weights);
+    let product: f64 = weights.iter().zip(&directions[0].state).map(|(w, v)| w * v).sum();
+    assert!((gradient.along(&direction) - product).abs() < 1e-12, "{} {product}", gradient.along(&direction));
 }
 
 #[test]

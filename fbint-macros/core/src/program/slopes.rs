@@ -20,6 +20,11 @@ impl Slopes {
         Self { value, gradient: BTreeMap::new() }
     }
 
+    /// Whether the number is 0 wherever it is taken, as most entries of a Jacobian are.
+    fn is_nothing(&self) -> bool {
+        self.gradient.is_empty() && self.value.is_zero()
+    }
+
     /// A function of `parts`, by its value and its derivatives by them.
     fn composed<'a>(value: Real, parts: impl IntoIterator<Item = (&'a Self, Real)>) -> Self {
         let mut gradient: BTreeMap<Symbol, Real> = BTreeMap::new();
@@ -44,6 +49,9 @@ impl Number for Slopes {
     }
 
     fn plus(&self, other: &Self) -> Self {
+        if self.is_nothing() {
+            return other.clone();
+        }
         Self::composed(&self.value + &other.value, [(self, one()), (other, one())])
     }
 
@@ -52,6 +60,9 @@ impl Number for Slopes {
     }
 
     fn times(&self, other: &Self) -> Self {
+        if self.is_nothing() || other.is_nothing() {
+            return Self::zero();
+        }
         Self::composed(&self.value * &other.value, [(self, other.value.clone()), (other, self.value.clone())])
     }
 
