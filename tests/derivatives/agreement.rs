@@ -152,103 +152,140 @@ fn agrees<S: DifferentiableSystem + Clone>(system: S, inputs: Inputs<S>, range: 
     assert!(worst.adjoint < 1e-13 && worst.parameters < 1e-9, "{}: {worst:?}", S::NAME);
 }
 
+/// A random state of a system with random parameters and inputs, and a direction.
+struct Place<'a, S: DifferentiableSystem> {
+    system: S,
+    inputs: &'a Inputs<S>,
+    input: S::ByInputs<f64>,
+    prepared: S::Prepared<f64>,
+    x: Vector<S>,
+    law: Diagonal<S>,
+    direction: Direction<S>,
+}
+
+/// Whether derivatives are of moderate size at a random state; if they are, their errors are found.
 fn at_random_state<S: DifferentiableSystem + Clone>(
     system: &S,
     inputs: &Inputs<S>,
-    [low, high]: [f64; 2],
+    range: [f64; 2],
     random: &mut Random,
     worst: &mut Errors,
 ) -> bool {
-    let mut system = system.clone();
-    for index in 0..S::PARAMETER_NAMES.len() {
-        *system.parameter_mut(index).expect("a parameter") += random.between(-0.3, 0.3);
-    }
-    let x: Vector<S> = Entries::from_fn(|_| random.between(low, high));
-    let input: S::ByInputs<f64> = Entries::from_fn(|_| random.between(-1.0, 1.0));
-    let law = Diagonal {
-        gains: Entries::from_fn(|_| random.between(0.5, 2.0)),
-        targets: Entries::from_fn(|_| random.between(-1.0, 1.0)),
-    };
-    let direction = Direction {
-        state: Entries::from_fn(|_| random.between(-1.0, 1.0)),
-        parameters: Entries::from_fn(|_| random.between(-1.0, 1.0)),
-        inputs: Entries::from_fn(|_| random.between(-1.0, 1.0)),
-    };
-    let prepared = (inputs.given)(system.prepare(), input.as_ref());
+    let place = Place::random(system.clone(), inputs, range, random);
     let functions = functions::<S>();
-    if functions.iter().any(|f| !(largest(&(f.derivatives)(&prepared, &x, &law)) < LARGEST)) {
+    if !functions.iter().all(|f| largest(&(f.derivatives)(&place.prepared, &place.x, &place.law)) < LARGEST) {
         return false;
     }
-    let unparametric = Direction { parameters: Entries::from_fn(|_| 0.0), ..direction };
     for f in &functions {
-        // Along states and inputs, by dual numbers.
-        let dual = |direction: &Direction<S>| -> [Vec<f64>; 2] {
-            let along = |value: f64, slope: f64| Dual64::new(value, slope);
-            let moved: Vec<Dual64> = (0..input.as_ref().len()).map(|i| along(input[i], direction.inputs[i])).collect();
-            let system = (inputs.dual)(S::gather::<Dual64>(|_| &prepared), &moved);
-            let values = (f.value)(&system, &Entries::from_fn(|i| along(x[i], direction.state[i])), &law);
-            [values.iter().map(|value| value.re).collect(), values.iter().map(|value| value.eps).collect()]
+        place.compare_with_dual_numbers(f, worst);
+        place.compare_with_one_another(f, random, worst);
+        place.compare_with_differences(f, worst);
+    }
+    true
+}
+
+impl<'a, S: DifferentiableSystem + Clone> Place<'a, S> {
+    fn random(mut system: S, inputs: &'a Inputs<S>, [low, high]: [f64; 2], random: &mut Random) -> Self {
+        for index in 0..S::PARAMETER_NAMES.len() {
+            *system.parameter_mut(index).expect("a parameter") += random.between(-0.3, 0.3);
+        }
+        let x = Entries::from_fn(|_| random.between(low, high));
+        let input: S::ByInputs<f64> = Entries::from_fn(|_| random.between(-1.0, 1.0));
+        let law = Diagonal {
+            gains: Entries::from_fn(|_| random.between(0.5, 2.0)),
+            targets: Entries::from_fn(|_| random.between(-1.0, 1.0)),
         };
-        let [value, slope] = dual(&unparametric);
-        let [obtained, tangent] = (f.tangent)(&prepared, &x, &law, &unparametric);
+        let direction = Direction {
+            state: Entries::from_fn(|_| random.between(-1.0, 1.0)),
+            parameters: Entries::from_fn(|_| random.between(-1.0, 1.0)),
+            inputs: Entries::from_fn(|_| random.between(-1.0, 1.0)),
+        };
+        let prepared = (inputs.given)(system.prepare(), input.as_ref());
+        Self { system, inputs, input, prepared, x, law, direction }
+    }
+
+    /// The values of a function and its derivatives along the states and inputs of a direction, by dual numbers.
+    fn dual(&self, f: &Function<S, Vec<Dual64>>, direction: &Direction<S>) -> [Vec<f64>; 2] {
+        let moved: Vec<Dual64> =
+            (0..self.input.as_ref().len()).map(|i| Dual64::new(self.input[i], direction.inputs[i])).collect();
+        let system = (self.inputs.dual)(S::gather::<Dual64>(|_| &self.prepared), &moved);
+        let x = Entries::from_fn(|i| Dual64::new(self.x[i], direction.state[i]));
+        let values = (f.value)(&system, &x, &self.law);
+        [values.iter().map(|value| value.re).collect(), values.iter().map(|value| value.eps).collect()]
+    }
+
+    fn tangent(&self, f: &Function<S, Vec<Dual64>>, direction: &Direction<S>) -> [Vec<f64>; 2] {
+        (f.tangent)(&self.prepared, &self.x, &self.law, direction)
+    }
+
+    /// The sparse Jacobian.
+    fn entries(&self, f: &Function<S, Vec<Dual64>>) -> Vec<f64> {
+        let entries = (f.derivatives)(&self.prepared, &self.x, &self.law);
+        assert_eq!(entries.len(), f.pattern.len(), "{}", f.name);
+        entries
+    }
+
+    /// Along states and inputs. What is not in the pattern of the Jacobian vanishes.
+    fn compare_with_dual_numbers(&self, f: &Function<S, Vec<Dual64>>, worst: &mut Errors) {
+        let direction = Direction { parameters: Entries::from_fn(|_| 0.0), ..self.direction };
+        let [value, slope] = self.dual(f, &direction);
+        let [obtained, tangent] = self.tangent(f, &direction);
         worst.value = worst.value.max(error(&obtained, &value));
         worst.tangent = worst.tangent.max(error(&tangent, &slope));
 
-        // The sparse Jacobian by its columns; what is not in the pattern vanishes.
-        let [n, parameters] = [S::STATE.len(), S::PARAMETER_NAMES.len()];
-        let entries = (f.derivatives)(&prepared, &x, &law);
-        assert_eq!(entries.len(), f.pattern.len(), "{}", f.name);
-        for column in (0..n).chain(n + parameters..n + parameters + input.as_ref().len()) {
+        let (first, entries) = (S::STATE.len() + S::PARAMETER_NAMES.len(), self.entries(f));
+        for column in (0..S::STATE.len()).chain(first..first + self.input.as_ref().len()) {
             let mut unit = Direction::<S>::zero();
-            match column.checked_sub(n + parameters) {
+            match column.checked_sub(first) {
                 Some(place) => unit.inputs[place] = 1.0,
                 None => unit.state[column] = 1.0,
             }
             let mut dense = vec![0.0; value.len()];
             let of_column = f.pattern.iter().zip(&entries).filter(|((_, other), _)| *other == column);
             of_column.for_each(|((row, _), entry)| dense[*row] = *entry);
-            worst.derivatives = worst.derivatives.max(error(&dense, &dual(&unit)[1]));
+            worst.derivatives = worst.derivatives.max(error(&dense, &self.dual(f, &unit)[1]));
         }
+    }
 
-        // All unknowns: the Jacobian, the tangent and the adjoint say the same.
-        let [_, tangent] = (f.tangent)(&prepared, &x, &law, &direction);
+    /// Along all unknowns: the Jacobian, the tangent and the adjoint say the same.
+    fn compare_with_one_another(&self, f: &Function<S, Vec<Dual64>>, random: &mut Random, worst: &mut Errors) {
+        let (direction, entries) = (&self.direction, self.entries(f));
+        let [_, tangent] = self.tangent(f, direction);
         let flat: Vec<f64> =
             [direction.state.as_ref(), direction.parameters.as_ref(), direction.inputs.as_ref()].concat();
-        let mut product = vec![0.0; value.len()];
-        f.pattern.iter().zip(&entries).for_each(|((row, column), entry)| product[*row] += entry * flat[*column]);
+        let weights: Vec<f64> = tangent.iter().map(|_| random.between(-1.0, 1.0)).collect();
+        let (mut product, mut size) = (vec![0.0; tangent.len()], 0.0);
+        for ((row, column), entry) in f.pattern.iter().zip(&entries) {
+            product[*row] += entry * flat[*column];
+            size += (weights[*row] * entry * flat[*column]).abs();
+        }
         worst.derivatives = worst.derivatives.max(error(&product, &tangent));
-        let weights: Vec<f64> = value.iter().map(|_| random.between(-1.0, 1.0)).collect();
-        let gradient = (f.adjoint)(&prepared, &x, &law, &weights);
-        let sizes: f64 = f
-            .pattern
-            .iter()
-            .zip(&entries)
-            .map(|((row, column), entry)| (weights[*row] * entry * flat[*column]).abs())
-            .sum();
+        let gradient = (f.adjoint)(&self.prepared, &self.x, &self.law, &weights);
         let by_tangent: f64 = weights.iter().zip(&tangent).map(|(w, t)| w * t).sum();
-        worst.adjoint = worst.adjoint.max((by_tangent - gradient.along(&direction)).abs() / sizes.max(1.0));
+        worst.adjoint = worst.adjoint.max((by_tangent - gradient.along(direction)).abs() / size.max(1.0));
+    }
 
-        // Along parameters, by differences of order 6.
+    /// Along parameters, by differences of order 6.
+    fn compare_with_differences(&self, f: &Function<S, Vec<Dual64>>, worst: &mut Errors) {
         let moved = |step: f64| {
-            let mut moved = system.clone();
-            for index in 0..parameters {
-                *moved.parameter_mut(index).expect("a parameter") += step * direction.parameters[index];
+            let mut moved = self.system.clone();
+            for index in 0..S::PARAMETER_NAMES.len() {
+                *moved.parameter_mut(index).expect("a parameter") += step * self.direction.parameters[index];
             }
-            let prepared = (inputs.given)(moved.prepare(), input.as_ref());
-            (f.tangent)(&prepared, &x, &law, &Direction::zero())[0].clone()
+            let prepared = (self.inputs.given)(moved.prepare(), self.input.as_ref());
+            let [value, _] = (f.tangent)(&prepared, &self.x, &self.law, &Direction::zero());
+            value
         };
-        let h = 5e-4;
         let difference = |step: f64| -> Vec<f64> {
             let (above, below) = (moved(step), moved(-step));
             above.iter().zip(&below).map(|(a, b)| (a - b) / (2.0 * step)).collect()
         };
-        let [one, two, three] = [h, 2.0 * h, 3.0 * h].map(difference);
-        let expected: Vec<f64> = (0..value.len()).map(|i| 1.5 * one[i] - 0.6 * two[i] + 0.1 * three[i]).collect();
-        let along = Direction::<S> { parameters: direction.parameters, ..Direction::zero() };
-        let obtained = &(f.tangent)(&prepared, &x, &law, &along)[1];
-        worst.parameters = worst.parameters.max(error(obtained, &expected));
+        let [one, two, three] = [5e-4, 1e-3, 1.5e-3].map(difference);
+        let expected: Vec<f64> = (0..one.len()).map(|i| 1.5 * one[i] - 0.6 * two[i] + 0.1 * three[i]).collect();
+        let direction = Direction { parameters: self.direction.parameters, ..Direction::zero() };
+        let [_, obtained] = self.tangent(f, &direction);
+        worst.parameters = worst.parameters.max(error(&obtained, &expected));
     }
-    true
 }
 
 macro_rules! systems {
