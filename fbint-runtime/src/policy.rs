@@ -22,7 +22,7 @@ use crate::linear::{dot, filled, times, times_transposed};
 use crate::projection::LEAST_NOISE;
 use crate::scalar::Scalar;
 use crate::sealed::Sealed;
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector, movable};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector, clock, movable};
 
 /// Iterations for a largest eigenvalue. They find it to a few percent even where the next one is close, and never exceed it.
 const POWER_ITERATIONS: usize = 24;
@@ -301,10 +301,7 @@ impl<S: FeedbackSystem> GainPolicy<S> for BaeChang {
     #[inline(always)]
     fn field<T: Scalar>(h: &T, system: &S::Prepared<T>, targets: &Targets<S, T>, x: &Vector<S, T>) -> Vector<S, T> {
         let jacobian = system.integrals_jacobian(x);
-        let lambda = largest_eigenvalue(|v: &Integrals<S, T>| {
-            let pulled: Vector<S, T> = times_transposed(&jacobian, v);
-            times(&jacobian, &pulled)
-        });
+        let lambda = largest_eigenvalue(|v: &Integrals<S, T>| times(&jacobian, &pulled::<S, T>(&jacobian, v)));
         let uniform = (*h * (lambda + T::from_f64(TINY))).recip();
         let weigh = |integrals: Integrals<S, T>| {
             let changes = targets.changes(&integrals);
@@ -362,10 +359,16 @@ fn largest_decay_rate<S: FeedbackSystem, T: Scalar>(
     jacobian: &Integrals<S, Vector<S, T>>,
     weigh: impl Fn(&Integrals<S, T>) -> Integrals<S, T>,
 ) -> T {
-    largest_eigenvalue(|v: &Integrals<S, T>| {
-        let pulled: Vector<S, T> = times_transposed(jacobian, &weigh(v));
-        times(jacobian, &pulled)
-    })
+    largest_eigenvalue(|v: &Integrals<S, T>| times(jacobian, &pulled::<S, T>(jacobian, &weigh(v))))
+}
+
+/// DF^T v, without what would move the time.
+fn pulled<S: FeedbackSystem, T: Scalar>(jacobian: &Integrals<S, Vector<S, T>>, v: &Integrals<S, T>) -> Vector<S, T> {
+    let mut pulled: Vector<S, T> = times_transposed(jacobian, v);
+    if let Some(clock) = clock::<S>() {
+        pulled[clock] = T::from_f64(0.0);
+    }
+    pulled
 }
 
 /// By power iteration from a vector in general position, for a matrix that is similar to a positive semidefinite one.

@@ -112,7 +112,7 @@ pub trait PreparedSystem<T: Scalar>: Entry {
         noise: &Integrals<Self::System, T>,
         law: &L,
     ) -> Vector<Self::System, T>;
-    /// |dF_i|^2 of each integral, the diagonal of DF DF^T.
+    /// |dF_i|^2 of each integral, the diagonal of DF DF^T, without derivatives by the time.
     fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
     /// X - J grad H, what the constraints add to the field: in the rates of the momenta, the forces that hold them. 0 where there
     /// are no constraints, or the field is not canonical.

@@ -118,13 +118,15 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Program {
     lowering.builder.finish(outputs)
 }
 
-/// |dF_i|^2, the diagonal D of DF DF^T.
+/// |dF_i|^2 without the derivative by the time, which no feedback moves.
 pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let mut lowering = parts.lowering();
     let mut outputs = Vec::new();
     for integral in derivation.integrals.rows() {
-        let row: Row = integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+        let gradient = integral.gradient.iter();
+        let gradient = gradient.filter(|(column, _)| derivation.symbols[*column].role != Role::Time);
+        let row: Row = gradient.map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         let square = lowering.sum_unless_zero(dot_product(&row, &row));
         outputs.push(square.unwrap_or_else(|| lowering.builder.constant(0.0)));
     }

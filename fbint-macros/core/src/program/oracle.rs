@@ -204,7 +204,11 @@ impl<'a, N: Number> Oracle<'a, N> {
 
     /// |dF_i|^2
     pub(super) fn squared_gradients(&self) -> Vec<N> {
-        let square = |row: &Table<Symbol, N>| row.rows().fold(N::zero(), |sum, entry| sum.plus(&entry.times(entry)));
+        let time = self.derivation.symbols.only(Role::Time);
+        let square = |row: &Table<Symbol, N>| {
+            let moved = row.iter().filter(|(state, _)| time != Some(*state));
+            moved.fold(N::zero(), |sum, (_, entry)| sum.plus(&entry.times(entry)))
+        };
         self.gradients.rows().map(square).collect()
     }
 
