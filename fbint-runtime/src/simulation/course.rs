@@ -187,11 +187,13 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     ) -> Result<Leg, Error> {
         let mut number = self.first_step(schedule)?;
         let mut agenda = Agenda::of_list(schedule.span, times, self.record.trajectory.len() as u64)?;
-        audit.check(schedule, self.record.last.time, &self.record.last.state)?;
+        let mut x = self.record.last.state;
+        audit.check(schedule, self.record.last.time, &x)?;
+        // After a reset within a step, the rest of it comes first, and nobody watches before.
+        let mut rest = Some(schedule.time(number + 1) - self.record.last.time)
+            .filter(|_| self.record.last.time != schedule.time(number));
         loop {
-            // Not after a reset within a step.
-            let is_between_steps = self.record.last.time == schedule.time(number);
-            if is_between_steps
+            if rest.is_none()
                 && schedule.is_watched(number)
                 && self.is_interrupted(schedule.span, number, steps.carried, || None)
                 || number == schedule.steps
@@ -202,45 +204,64 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 self.projector.iter_mut().for_each(Projector::forget_derivative);
             }
             number += 1;
-            let (mut x, largest) = (self.record.last.state, self.record.largest_projection);
-            let change = self.step(schedule, number, &mut x, steps)?;
+            let largest = if self.lookout.is_needed() { self.record.largest_projection } else { None };
+            let h = rest.take().unwrap_or_else(|| schedule.step_size(number));
+            let change = self.step(schedule.time(number), h, &mut x, steps)?;
             if let Some(index) = clock::<S>() {
                 // Computed and not added up.
                 x[index] = schedule.time(number);
             }
-            let stop = if self.lookout.is_needed() { self.look(schedule.time(number), &x, steps)? } else { None };
+            if self.lookout.is_needed()
+                && let Some(stop) = self.look(schedule.time(number), &x, steps)?
+            {
+                self.record.largest_projection = largest;
+                return self.stop_in_step(&stop, schedule, number, agenda, steps);
+            }
             // Before the step is recorded: the last good state is where it begins.
-            let reach = stop.as_ref().map_or(schedule.reach(number), |stop| stop.time);
             let due = match &mut agenda {
-                Some(agenda) => self.states_due(agenda, schedule, reach, &x, steps)?,
+                Some(agenda) => self.states_due(agenda, schedule, schedule.reach(number), &x, steps)?,
                 None => Vec::new(),
             };
-            match &stop {
-                Some(Stop { time, state, .. }) => {
-                    self.record.largest_projection = largest;
-                    self.record.add(*time, *state, None)?;
-                }
-                None => self.record.add(schedule.time(number), x, change)?,
-            }
+            self.record.add(schedule.time(number), x, change)?;
             due.into_iter().for_each(|(time, state)| self.record.sample_at(time, state));
-            let is_whole = self.record.last.time == schedule.time(number);
-            if is_whole && schedule.is_sampled(number) {
+            if schedule.is_sampled(number) {
                 if agenda.is_none() {
                     self.record.sample();
                 }
                 audit.check(schedule, self.record.last.time, &x)?;
             }
-            if let Some(stop) = stop {
-                if self.stop(&stop)? {
-                    return Ok(self.ended(schedule, number, agenda.as_ref(), steps));
-                }
-                self.count_reset(is_whole, steps);
-                let steps = if is_whole { number } else { number - 1 };
-                let time = schedule.time(steps);
-                self.from = Some(Position { time, steps, derivative: None, momenta: None, control: None });
-                return Ok(Leg::Reset);
-            }
         }
+    }
+
+    /// Ends or resets a run within a step of a fixed size. Apart from the steps, which it would slow down.
+    #[cold]
+    #[inline(never)]
+    fn stop_in_step(
+        &mut self,
+        stop: &Stop<S>,
+        schedule: &Schedule,
+        number: u64,
+        mut agenda: Option<Agenda>,
+        steps: &Steps<'_, S>,
+    ) -> Result<Leg, Error> {
+        let due = match &mut agenda {
+            Some(agenda) => self.states_due(agenda, schedule, stop.time, &stop.state, steps)?,
+            None => Vec::new(),
+        };
+        self.record.add(stop.time, stop.state, None)?;
+        due.into_iter().for_each(|(time, state)| self.record.sample_at(time, state));
+        let is_whole = stop.time == schedule.time(number);
+        if is_whole && schedule.is_sampled(number) && agenda.is_none() {
+            self.record.sample();
+        }
+        if self.stop(stop)? {
+            return Ok(self.ended(schedule, number, agenda.as_ref(), steps));
+        }
+        self.count_reset(is_whole, steps);
+        let steps = if is_whole { number } else { number - 1 };
+        let time = schedule.time(steps);
+        self.from = Some(Position { time, steps, derivative: None, momenta: None, control: None });
+        Ok(Leg::Reset)
     }
 
     /// The end of a run after a number of steps of a fixed size.
@@ -256,6 +277,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     }
 
     /// Looks for events in a step of a fixed size to the state `end`. Within the step, a state is the end of a shorter one.
+    #[inline(never)]
     fn look(&mut self, until: f64, end: &Vector<S>, steps: &Steps<'_, S>) -> Result<Option<Stop<S>>, Error> {
         let (begin, projector) = (self.record.last, self.projector.as_ref());
         let mut evaluations = 0;
@@ -292,17 +314,14 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         }
     }
 
-    /// Makes a step of a fixed size; returns F - F_target before the projection, if there is one.
+    /// Makes a step of size `h` to `time`; returns F - F_target before the projection, if there is one.
     fn step(
         &mut self,
-        schedule: &Schedule,
-        number: u64,
+        time: f64,
+        h: f64,
         x: &mut Vector<S>,
         steps: &Steps<'_, S>,
     ) -> Result<Option<Integrals<S>>, Error> {
-        let (time, begin) = (schedule.time(number), self.record.last.time);
-        let is_whole = begin == schedule.time(number - 1);
-        let h = if is_whole { schedule.step_size(number) } else { time - begin };
         let Some(projector) = &mut self.projector else {
             return match (steps.alone)(x, h) {
                 Ok(()) => Ok(None),
