@@ -6,11 +6,12 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
+#[cfg(feature = "std")]
 use crate::error::Error;
 use crate::field::Field;
 use crate::linear::{is_finite, not_finite};
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, Vector, clock};
+use crate::system::{DrivenSystem, Vector, clock};
 
 /// What gives the inputs of the system `S`: a function of the time and the state, or a [`Held`] table.
 pub trait Signal<S: DrivenSystem> {
@@ -172,7 +173,7 @@ impl<I> Held<I> {
 #[cfg(feature = "std")]
 impl<S: DrivenSystem<Input = I>, I: Clone> Signal<S> for Held<I> {
     #[inline]
-    fn at(&self, _: f64, _: &<S as FeedbackSystem>::State) -> I {
+    fn at(&self, _: f64, _: &S::State) -> I {
         self.samples[self.current.get()].1.clone()
     }
 
