@@ -58,8 +58,8 @@ fn tables_are_held_from_jump_to_jump() {
     let mut state = START;
     for (piece, (from, input)) in samples.iter().enumerate() {
         let until = samples.get(piece + 1).map_or(1.0, |(time, _)| *time);
-        let input = input.clone();
-        let run = Simulation::new(&SYSTEM, state).unwrap().input(move |_, _: &CartPoleState| input.clone());
+        let input = *input;
+        let run = Simulation::new(&SYSTEM, state).unwrap().input(move |_, _: &CartPoleState| input);
         state = run.from_time(*from).run(FINE, until).unwrap().state();
     }
     let table = || Held::new(samples.to_vec(), 1.0).unwrap();

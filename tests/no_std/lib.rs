@@ -83,7 +83,7 @@ pub fn released(g: f64, h: f64, steps: u32) -> Result<PlanarState, Error> {
     Ok(x.into())
 }
 
-/// q[0] of the pendulum after `steps` steps of RK4 without feedback, and its derivative by g.
+/// `q[0]` of the pendulum after `steps` steps of RK4 without feedback, and its derivative by g.
 #[must_use]
 pub fn by_gravity(g: f64, h: f64, steps: usize) -> [f64; 2] {
     let run = Sensitivity::<Planar>::new(Planar { m: 1.0, g, l: 1.0 }.prepare());
