@@ -13,7 +13,7 @@ use fbint_runtime::{Operations, Scalar};
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 
-const SHIPPED: [&str; 17] = [
+const SHIPPED: [&str; 22] = [
     include_str!("../models/src/spherical_pendulum.rs"),
     include_str!("../models/src/planar_pendulum.rs"),
     include_str!("../models/src/four_bar.rs"),
@@ -22,15 +22,20 @@ const SHIPPED: [&str; 17] = [
     include_str!("../models/src/kepler.rs"),
     include_str!("../models/src/perturbed_kepler.rs"),
     include_str!("../models/src/cart_pendulum.rs"),
+    include_str!("../models/src/cart_pole.rs"),
     include_str!("../models/src/chaplygin_sleigh.rs"),
     include_str!("../models/src/degenerate_pendulum.rs"),
+    include_str!("../models/src/driven_four_bar.rs"),
+    include_str!("../models/src/driven_pendulum.rs"),
     include_str!("../models/src/hamel_pendulum.rs"),
+    include_str!("../models/src/kapitza_pendulum.rs"),
     include_str!("../models/src/nonholonomic/heisenberg.rs"),
     include_str!("../models/src/nonholonomic/knife_edge.rs"),
     include_str!("../models/src/nonholonomic/oscillator.rs"),
     include_str!("../models/src/nonholonomic/roller_racer.rs"),
     include_str!("../models/src/nonholonomic/rolling_disk.rs"),
     include_str!("../models/src/nonholonomic/suslov.rs"),
+    include_str!("../models/src/rotating_hoop.rs"),
 ];
 const OTHERS: &str = include_str!("systems.rs");
 const CHAIN: &str = include_str!("../models/src/chain.rs");

@@ -75,14 +75,6 @@ impl Model for DrivenFourBar {
     }
 }
 
-impl Model for KapitzaPendulum {
-    const RUNS_IN_LANES: bool = false;
-
-    fn start(&self) -> Result<KapitzaPendulumState, Error> {
-        Self::start(self)
-    }
-}
-
 /// Models of which there is nothing more to say than where they start, and whether members of ensembles run in lanes.
 macro_rules! starts {
     (lanes: $lanes:literal, $($model:ty => $state:ty,)*) => {
@@ -125,6 +117,7 @@ starts! {
     NonholonomicOscillator => NonholonomicOscillatorState,
     DrivenPendulum => DrivenPendulumState,
     CartPole => CartPoleState,
+    KapitzaPendulum => KapitzaPendulumState,
     RotatingHoop => RotatingHoopState,
 }
 

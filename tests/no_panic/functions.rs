@@ -52,7 +52,7 @@ pub(crate) fn of_every_model() -> Result<[&'static str; 29], Error> {
         every_function(&DrivenPendulum::default(), DrivenPendulum::default().start())?,
         every_function(&CartPole::default(), CartPole::default().start())?,
         every_function(&DrivenFourBar::default(), DrivenFourBar::default().start()?)?,
-        every_function(&KapitzaPendulum::default(), KapitzaPendulum::default().start()?)?,
+        every_function(&KapitzaPendulum::default(), KapitzaPendulum::default().start())?,
         every_function(&RotatingHoop::default(), RotatingHoop::default().start())?,
     ])
 }
