@@ -244,6 +244,14 @@ pub(crate) const fn clock<S: FeedbackSystem>() -> Option<usize> {
     None
 }
 
+/// Puts the time into a state that has it: computed, and not added up.
+#[inline]
+pub(crate) fn set_clock<S: FeedbackSystem, T: Scalar>(x: &mut Vector<S, T>, time: f64) {
+    if let Some(index) = clock::<S>() {
+        x[index] = T::from_f64(time);
+    }
+}
+
 /// An integral of a system.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Integral {

@@ -13,7 +13,7 @@ use crate::method::FixedStep;
 use crate::projection::Projector;
 use crate::scalar::Scalar;
 use crate::simulation::{Sample, Schedule};
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector, clock, set_clock};
 
 /// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each.
 pub(super) fn integrate<S, F, const V: usize>(
@@ -77,7 +77,7 @@ impl<S: FeedbackSystem, const V: usize> Course<'_, S, V> {
             let steps = if clock::<S>().is_some() { 1 } else { self.schedule.alike_from(number) };
             number += steps;
             advance(&mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
-            self.set_clock(&mut x, number);
+            set_clock::<S, _>(&mut x, self.schedule.time(number));
             if self.schedule.is_sampled(number) || number == self.schedule.steps {
                 self.sample(self.schedule.time(number), &x, tracks);
             }
@@ -95,17 +95,10 @@ impl<S: FeedbackSystem, const V: usize> Course<'_, S, V> {
         self.sample(self.schedule.time(0), &x, tracks);
         for number in 1..=self.schedule.steps {
             step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
-            self.set_clock(&mut x, number);
+            set_clock::<S, _>(&mut x, self.schedule.time(number));
             if self.schedule.is_sampled(number) || number == self.schedule.steps {
                 self.sample(self.schedule.time(number), &x, tracks);
             }
-        }
-    }
-
-    /// The time is computed and not added up, as in a simulation.
-    fn set_clock(&self, x: &mut Vector<S, Lanes<V>>, number: u64) {
-        if let Some(index) = clock::<S>() {
-            x[index] = Scalar::from_f64(self.schedule.time(number));
         }
     }
 

@@ -12,7 +12,7 @@ use crate::integrator::Integrator;
 use crate::linear::filled;
 use crate::method::{ErrorControl, FixedStep, Settings, Stepping};
 use crate::projection::Projector;
-use crate::system::{FeedbackSystem, Vector, clock};
+use crate::system::{FeedbackSystem, Vector, set_clock};
 
 impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
     /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
@@ -76,9 +76,7 @@ fn follow_fixed_steps<S: FeedbackSystem>(
             }
             None => method.step(|x| field.value(x), &mut x, h),
         }
-        if let Some(index) = clock::<S>() {
-            x[index] = schedule.time(number);
-        }
+        set_clock::<S, f64>(&mut x, schedule.time(number));
     }
     Ok(x)
 }

@@ -20,7 +20,7 @@ use crate::integrator::{Integrator, Resumption};
 use crate::linear::{from_slice, is_finite};
 use crate::projection::{Projected, Projection, Projector};
 use crate::step_size::LEAST_LOG_ERROR;
-use crate::system::{FeedbackSystem, Integrals, Vector, clock};
+use crate::system::{FeedbackSystem, Integrals, Vector, set_clock};
 
 /// A function that watches a run, and may interrupt it.
 pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
@@ -207,10 +207,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             let largest = if self.lookout.is_needed() { self.record.largest_projection } else { None };
             let h = rest.take().unwrap_or_else(|| schedule.step_size(number));
             let change = self.step(schedule.time(number), h, &mut x, steps)?;
-            if let Some(index) = clock::<S>() {
-                // Computed and not added up.
-                x[index] = schedule.time(number);
-            }
+            set_clock::<S, f64>(&mut x, schedule.time(number));
             if self.lookout.is_needed()
                 && let Some(stop) = self.look(schedule.time(number), &x, steps)?
             {
@@ -520,9 +517,7 @@ fn look<S: FeedbackSystem>(
 
 /// A state within a step, with its time where that is part of it, and projected if the ends of steps are.
 fn within<S: FeedbackSystem>(projector: Option<&Projector<S>>, time: f64, mut state: Vector<S>) -> Vector<S> {
-    if let Some(index) = clock::<S>() {
-        state[index] = time;
-    }
+    set_clock::<S, f64>(&mut state, time);
     if let Some(projector) = projector {
         projector.project_within(&mut state);
     }

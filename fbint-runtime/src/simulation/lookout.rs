@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::event::{Bracket, Event, locate, resolution};
 use crate::failure::Cause;
 use crate::linear::from_slice;
-use crate::system::{FeedbackSystem, Vector, clock};
+use crate::system::{FeedbackSystem, Vector, set_clock};
 
 /// What is nearer to a reset than this fraction of the time is not told from it.
 const INDISTINCT: f64 = 1.0 / (1_u64 << 36) as f64;
@@ -232,9 +232,7 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
 
     /// The state that a reset gave, moved onto the constraints.
     fn consistent(&self, event: usize, time: f64, mut state: Vector<S>) -> Result<Vector<S>, Cause> {
-        if let Some(index) = clock::<S>() {
-            state[index] = time;
-        }
+        set_clock::<S, f64>(&mut state, time);
         match ConsistentStart::new(self.system).solve(state) {
             Ok(state) => Ok(state.into()),
             Err(refusal) => Err(self.refused(event, refusal)),
