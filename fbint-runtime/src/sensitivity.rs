@@ -21,8 +21,9 @@ use crate::tableau::Tableau;
 /// More checkpoints than this are not used: with them a run of 814,385 steps is repeated four times.
 const MOST_CHECKPOINTS: usize = 64;
 
-/// Derivatives of runs by their start, parameters and inputs: of the field X, or with [`Feedback::sensitivity`](crate::Feedback::sensitivity) of a field with feedback
-/// whose gains are constant. No projection takes part.
+/// Derivatives of runs by their start, parameters and inputs: of the field X, or with
+/// [`Feedback::sensitivity`](crate::Feedback::sensitivity) of a field with feedback whose gains are constant. No projection takes
+/// part.
 ///
 /// Steps have a fixed size, parameters and inputs are constant. A derivative is exact for the numbers that the method computes, up to
 /// rounding; where a run leaves the range of its field, it is not a number.
@@ -122,10 +123,10 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
             let mut moved = *direction;
             let mut k: [Vector<S>; N] = [filled(0.0); N];
             for i in 0..N {
-                moved.state = method.combined(&direction.state, h, i, &k);
+                moved.state = method.point(i, &direction.state, h, &k);
                 k[i] = self.tangent(&points[i], &moved);
             }
-            direction.state = method.ended(&direction.state, h, &k);
+            direction.state = method.end_of(&direction.state, h, &k);
         }
     }
 
@@ -193,20 +194,15 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
 
     fn advance_by<const N: usize>(&self, method: &Tableau<N>, x: &mut Vector<S>, h: f64, steps: usize) {
         for _ in 0..steps {
-            self.advance(method, x, h);
+            method.step(|x| self.value(x), x, h);
         }
     }
 
     /// One step, and where its stages are evaluated.
     fn advance<const N: usize>(&self, method: &Tableau<N>, x: &mut Vector<S>, h: f64) -> [Vector<S>; N] {
-        let mut points = [*x; N];
-        let mut k: [Vector<S>; N] = [filled(0.0); N];
-        for i in 0..N {
-            points[i] = method.combined(x, h, i, &k);
-            k[i] = self.value(&points[i]);
-        }
-        *x = method.ended(x, h, &k);
-        points
+        let start = *x;
+        let k = method.stages(|x| self.value(x), x, h, self.value(&start));
+        core::array::from_fn(|i| method.point(i, &start, h, &k))
     }
 }
 

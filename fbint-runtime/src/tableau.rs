@@ -161,15 +161,14 @@ impl<const S: usize> Tableau<S> {
         fused(h * T::from_f64(self.b[0]), &sum, x)
     }
 
-    /// x + h sum_{j<i} a_ij k_j
-    pub(crate) fn combined<V: Entries<f64>>(&self, x: &V, h: f64, i: usize, k: &[V; S]) -> V {
-        let terms = k.iter().zip(&self.a[i]).take(i).filter(|(_, a)| **a != 0.0);
-        terms.fold(*x, |total, (k, a)| sum(&total, h * a, k))
+    /// Where stage `i` is evaluated, with the rounding of a step: x + h sum_{j<i} a_ij k_j.
+    pub(crate) fn point<V: Entries<T>, T: Scalar>(&self, i: usize, x: &V, h: T, k: &[V; S]) -> V {
+        k[..i].last().map_or(*x, |latest| self.stage(i, x, h, k, latest))
     }
 
-    /// x + h sum_i b_i k_i
-    pub(crate) fn ended<V: Entries<f64>>(&self, x: &V, h: f64, k: &[V; S]) -> V {
-        k.iter().zip(&self.b).fold(*x, |total, (k, b)| sum(&total, h * b, k))
+    /// Where a step ends, with its rounding: x + h sum_i b_i k_i.
+    pub(crate) fn end_of<V: Entries<T>, T: Scalar>(&self, x: &V, h: T, k: &[V; S]) -> V {
+        k.last().map_or(*x, |latest| self.end(x, h, k, latest))
     }
 
     /// h b_i w + h sum_{j>i} a_ji m_j
