@@ -55,16 +55,20 @@ impl Problem {
 
     /// The function of the energy, where H is declared: of a driven system minus the work.
     pub fn energy_function(&self) -> Option<Expression> {
-        let hamiltonian = self.dynamics.hamiltonian()?.clone();
-        Some(match self.symbols.only(Role::Work) {
-            Some(work) => hamiltonian - Expression::from(work),
-            None => hamiltonian,
-        })
+        Some(self.balanced(self.dynamics.hamiltonian()?.clone()))
+    }
+
+    /// An energy, of a driven system minus the work.
+    pub fn balanced(&self, energy: Expression) -> Expression {
+        match self.symbols.only(Role::Work) {
+            Some(work) => energy - Expression::from(work),
+            None => energy,
+        }
     }
 
     /// Whether forces, inputs or the time change the energy, so that the state has the work that they do.
     pub fn is_driven(&self) -> bool {
-        self.symbols.only(Role::Work).is_some()
+        self.symbols.is_driven()
     }
 
     /// Whether linear systems have to be solved for the field, beyond the brackets of constraints.

@@ -154,6 +154,11 @@ impl Symbols {
         self.iter().find(|(_, symbol)| symbol.role == role).map(|(id, _)| id)
     }
 
+    /// Whether the state has the work that is done on the system.
+    pub fn is_driven(&self) -> bool {
+        self.only(Role::Work).is_some()
+    }
+
     /// The symbols with a role like this, in their order.
     pub fn with(&self, is_meant: impl Fn(Role) -> bool) -> Vec<Symbol> {
         self.iter().filter(|(_, symbol)| is_meant(symbol.role)).map(|(id, _)| id).collect()

@@ -17,15 +17,10 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
     let frame = Frame::of(problem, declared)?;
     let symbols = &problem.symbols;
     let mut derived = BTreeMap::new();
-    let constraints = problem.holonomic_pairs().into_iter().map(|(constraint, _)| constraint);
-    let constraints: BTreeMap<IntegralId, Row> = constraints
-        .map(|constraint| Some((constraint, slopes(symbols, problem.integrals[constraint].value.as_ref()?)?)))
-        .collect::<Option<_>>()?;
-    for Force { kept, row, constraint, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
-        derived.insert(*kept, frame.contracted(row) + by_time(symbols, &constraints[constraint]));
+    for Force { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
+        derived.insert(*kept, frame.contracted(row) + by_time(symbols, row));
     }
-    let work = symbols.only(Role::Work).map_or_else(Expression::zero, Expression::from);
-    derived.insert(problem.energy()?, frame.energy() - work);
+    derived.insert(problem.energy()?, problem.balanced(frame.energy()));
     let value = |id: IntegralId| derived.get(&id).or(problem.integrals[id].value.as_ref());
     let kept: Vec<(Expression, Row)> = frame
         .forces
@@ -36,7 +31,7 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
             Some((value, slopes))
         })
         .collect::<Option<_>>()?;
-    let field = Field::new(&frame, problem, &kept, &constraints).implicit()?;
+    let field = Field::new(&frame, problem, &kept).implicit()?;
     let hamel = Hamel {
         lagrangian: frame.lagrangian.clone(),
         momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
@@ -89,7 +84,9 @@ impl<'a> Frame<'a> {
         }
         let forces = forces(problem, |constraint| {
             let slope = slopes(symbols, constraint)?;
-            Some(directions.iter().map(|(a, direction)| (*a, along(direction, |x| entry(&slope, x)))).collect())
+            let by_velocities = directions.iter().map(|(a, direction)| (*a, along(direction, |x| entry(&slope, x))));
+            let by_time = slope.iter().filter(|(symbol, _)| symbols[**symbol].role == Role::Time);
+            Some(by_velocities.chain(by_time.map(|(time, entry)| (*time, entry.clone()))).collect())
         })?;
         let slopes_of_lagrangian = slopes(symbols, &lagrangian)?;
         let frame = Self {
@@ -184,8 +181,6 @@ struct Field<'a> {
     roles: BTreeMap<Role, Symbol>,
     /// The value and the gradient of what each force keeps.
     kept: &'a [(Expression, Row)],
-    /// The gradients of holonomic constraints.
-    constraints: &'a BTreeMap<IntegralId, Row>,
     /// The forces whose rows are gradients of holonomic constraints. Where there are any, velocities are shifted by y.
     dirac: Vec<usize>,
     /// q'
@@ -193,17 +188,12 @@ struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    fn new(
-        frame: &'a Frame<'a>,
-        problem: &'a Problem,
-        kept: &'a [(Expression, Row)],
-        constraints: &'a BTreeMap<IntegralId, Row>,
-    ) -> Self {
+    fn new(frame: &'a Frame<'a>, problem: &'a Problem, kept: &'a [(Expression, Row)]) -> Self {
         let symbols = &problem.symbols;
         let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
         let dirac = (0..frame.forces.len()).filter(|&r| frame.forces[r].is_holonomic).collect();
         let rates_of_positions = BTreeMap::new();
-        let mut field = Self { frame, problem, symbols, roles, kept, constraints, dirac, rates_of_positions };
+        let mut field = Self { frame, problem, symbols, roles, kept, dirac, rates_of_positions };
         field.rates_of_positions = frame.positions.iter().map(|&x| (x, field.moved(x))).collect();
         field
     }
@@ -358,8 +348,8 @@ impl<'a> Field<'a> {
             if by_time.is_zero() { by_time } else { by_time * self.shift(*j) }
         });
         let of_constraints = self.dirac.iter().flat_map(|&r| {
-            let Force { constraint, kept, .. } = &forces[r];
-            let rows = [(constraint, &self.constraints[constraint]), (kept, &self.kept[r].1)];
+            let Force { constraint, kept, row, .. } = &forces[r];
+            let rows = [(constraint, row), (kept, &self.kept[r].1)];
             rows.map(|(id, row)| Some(-(Expression::from(self.multiplier(*id)?) * by_time(self.symbols, row))))
         });
         let of_lagrangian = -by_time(self.symbols, slopes_of_lagrangian);

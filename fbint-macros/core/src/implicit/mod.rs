@@ -59,7 +59,7 @@ fn driving_force(problem: &Problem, along: Symbol) -> Expression {
     Expression::sum(acting.map(|(_, force)| force.clone()))
 }
 
-/// What does not depend on t for a given state: the partial derivative by the time.
+/// The partial derivative by the time, from the slopes of an expression.
 fn by_time(symbols: &Symbols, row: &Row) -> Expression {
     symbols.only(Role::Time).map_or_else(Expression::zero, |time| entry(row, time))
 }
@@ -90,6 +90,7 @@ struct Force {
     kept: IntegralId,
     /// Whether the row is the gradient of a holonomic constraint.
     is_holonomic: bool,
+    /// A, by the velocities or the coordinates along which it acts; of a holonomic constraint that moves also dg/dt, by the time.
     row: Row,
 }
 

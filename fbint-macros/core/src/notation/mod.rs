@@ -12,7 +12,7 @@ use num_traits::One;
 use self::print::{Printer, Style};
 use crate::derivation::{
     Coefficient, Constraints, Derivation, EnergyBracket, Field, Findings, FrameBracket, Implicit, Integral, IntegralId,
-    Kind, LinearSystem, Role, Structure, Symbols,
+    Kind, LinearSystem, Structure, Symbols,
 };
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
@@ -94,10 +94,10 @@ impl<'a> Notation<'a> {
             add("Momenta", hamel.momenta.iter().map(momentum).collect());
         }
         if let Some(energy) = integrals.energy() {
-            let left = match (self.derivation.symbols.only(Role::Work), &self.derivation.hamel) {
-                (Some(_), _) => self.integral(energy),
-                (None, Some(_)) => "E".to_owned(),
-                (None, None) => "H".to_owned(),
+            let left = match self.derivation.hamel {
+                _ if self.derivation.symbols.is_driven() => self.integral(energy),
+                Some(_) => "E".to_owned(),
+                None => "H".to_owned(),
             };
             let equation = (left, self.expression(&integrals[energy].value));
             add(&format!("Energy of {}", self.derivation.name), vec![equation]);

@@ -9,9 +9,8 @@ use crate::expression::{Expression, Symbol};
 
 /// Whether a system has a discrete Hamel integrator: a Lagrangian system without reactions that is not driven.
 pub(super) fn is_discretised(derivation: &Derivation) -> bool {
-    let is_driven = derivation.symbols.only(Role::Work).is_some();
     derivation.hamel.is_some()
-        && !is_driven
+        && !derivation.symbols.is_driven()
         && !derivation.integrals.rows().any(|integral| integral.kind.has_reaction())
 }
 

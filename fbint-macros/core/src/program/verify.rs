@@ -10,7 +10,6 @@ use super::number::Number;
 use super::oracle::{Oracle, consistent_violation};
 use super::scaling::balanced;
 use super::slopes::Slopes;
-
 use super::{Fault, Input, Instruction, Program, Programs};
 use crate::derivation::Derivation;
 use crate::points::{IntegralSizes, Point, Sizes, sample_points};
