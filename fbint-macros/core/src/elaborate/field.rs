@@ -49,12 +49,7 @@ fn force(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome
     let along = if declaration.system == System::Canonical { &declaration.momenta } else { &declaration.velocities };
     // What acts along nothing was reported by `syntax`.
     let variable = along.iter().find(|variable| plain(&variable.name) == plain(&named.name)).ok_or(Poison)?;
-    let expected = Value::shape_of(variable.shape);
-    if value.shape() != expected {
-        let name = &named.name;
-        let message = format!("the force along `{name}` is {}, and `{name}` is {expected}", value.shape());
-        return Err(scope.fail(&named.value, format!("{message}: they must have the same shape")));
-    }
+    scope.same_shape("the force along", variable, &value, &named.value)?;
     let mut entries = Vec::new();
     for (entry, force) in scope.resolve(&named.name)?.into_entries().into_iter().zip(value.into_entries()) {
         let force = scope.settled(&force.expression)?;
@@ -139,10 +134,6 @@ fn rate_value(scope: &mut Scope, declaration: &Declaration, name: &str, expressi
     let Some(variable) = declaration.states.iter().find(|variable| plain(&variable.name) == name) else {
         return Err(Poison);
     };
-    let expected = Value::shape_of(variable.shape);
-    if value.shape() != expected {
-        let message = format!("the rate of `{name}` is {}, and `{name}` is {expected}", value.shape());
-        return Err(scope.fail(expression, format!("{message}: they must have the same shape")));
-    }
+    scope.same_shape("the rate of", variable, &value, expression)?;
     Ok(value)
 }

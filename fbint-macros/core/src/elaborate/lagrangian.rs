@@ -260,11 +260,7 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
     if scope.velocities().is_empty() {
         return Err(Poison);
     }
-    let expected = Value::shape_of(variable.shape);
-    if value.shape() != expected {
-        let message = format!("the rate of `{name}` is {}, and `{name}` is {expected}", value.shape());
-        return Err(scope.fail(&named.value, format!("{message}: they must have the same shape")));
-    }
+    scope.same_shape("the rate of", variable, &value, &named.value)?;
     let symbols = scope.symbols;
     let is_velocity = |symbol: Symbol| symbols[symbol].role.is_velocity();
     let subject = format!("the rate of `{name}`");

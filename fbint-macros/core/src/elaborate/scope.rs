@@ -422,6 +422,16 @@ impl<'a> Scope<'a> {
         Poison
     }
 
+    /// Records a mistake if a value, which is `what` a variable has, does not have the shape of the variable.
+    pub(super) fn same_shape(&mut self, what: &str, variable: &Variable, value: &Value, tokens: &Expr) -> Outcome<()> {
+        let (name, shape, expected) = (plain(&variable.name), value.shape(), Value::shape_of(variable.shape));
+        if shape == expected {
+            return Ok(());
+        }
+        let message = format!("{what} `{name}` is {shape}, and `{name}` is {expected}");
+        Err(self.fail(tokens, format!("{message}: they must have the same shape")))
+    }
+
     /// The names that are used anywhere.
     pub(super) fn used(self) -> BTreeSet<String> {
         self.used

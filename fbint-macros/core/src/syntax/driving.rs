@@ -48,6 +48,7 @@ pub(super) fn forces(declaration: &Declaration, errors: &mut Errors) {
             return;
         }
     };
+    let names: Vec<String> = along.iter().map(|variable| plain(&variable.name)).collect();
     let mut seen: Vec<String> = broken.iter().map(plain).collect();
     for force in forces {
         let name = plain(&force.name);
@@ -55,7 +56,7 @@ pub(super) fn forces(declaration: &Declaration, errors: &mut Errors) {
             let message = "a `force` is given for a whole variable, without an index";
             errors.push(family.index.span(), format_args!("{message}: write `{name} = vector![..]`"));
         }
-        let is_known = along.iter().any(|variable| plain(&variable.name) == name);
+        let is_known = names.contains(&name);
         if is_known && seen.contains(&name) {
             errors.push(force.name.span(), format_args!("the force along `{name}` is given twice: add the two"));
         } else if !is_known && !seen.contains(&name) && !along.is_empty() && !declaration.hidden_names {
@@ -63,15 +64,9 @@ pub(super) fn forces(declaration: &Declaration, errors: &mut Errors) {
                 Some((_, partner)) if coordinates.len() == along.len() => {
                     format!("`{name}` is a coordinate: the force on it acts along `{}`", partner.name)
                 }
-                _ => match nearest(
-                    &name,
-                    along.iter().map(|variable| plain(&variable.name)).collect::<Vec<_>>().iter().map(|name| &name[..]),
-                ) {
+                _ => match nearest(&name, names.iter().map(String::as_str)) {
                     Some(near) => format!("`{name}` is not {kind}; did you mean `{near}`?"),
-                    None => {
-                        let all: Vec<String> = along.iter().map(|variable| format!("`{}`", variable.name)).collect();
-                        format!("`{name}` is not {kind}, and a force acts along one: {}", all.join(", "))
-                    }
+                    None => format!("`{name}` is not {kind}, and a force acts along one: `{}`", names.join("`, `")),
                 },
             };
             errors.push(force.name.span(), message);
