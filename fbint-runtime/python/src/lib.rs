@@ -56,6 +56,9 @@ macro_rules! module {
     };
 }
 
+/// What every module has besides its models.
+const COMMON_NAMES: [&str; 5] = ["Model", "Trajectory", "Run", "RunFailed", "stubs"];
+
 /// What the module of this library has.
 struct Contents {
     /// The name of the module.
@@ -76,9 +79,9 @@ fn contents(py: Python<'_>) -> PyResult<&Contents> {
 pub fn fill(module: &Bound<'_, PyModule>, models: Vec<Entry>) -> PyResult<()> {
     let py = module.py();
     check_names(&models)?;
-    let name = module.name()?;
-    let run_failed = run_failed(&name)?;
-    let contents = CONTENTS.get_or_init(py, || Contents { name: name.to_string(), models, run_failed });
+    let name = importable(&module.name()?.to_string_lossy());
+    let run_failed = run_failed(py, &name)?;
+    let contents = CONTENTS.get_or_init(py, || Contents { name: name.clone(), models, run_failed });
 
     for class in [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>()] {
         class.setattr("__module__", &name)?;
@@ -88,17 +91,25 @@ pub fn fill(module: &Bound<'_, PyModule>, models: Vec<Entry>) -> PyResult<()> {
     for entry in &contents.models {
         module.add(entry.type_name, model::class(py, &name, entry)?)?;
     }
-    module.add_function(wrap_pyfunction!(stubs::stubs, module)?)?;
-    module.add("__version__", env!("CARGO_PKG_VERSION"))
+    module.add_function(wrap_pyfunction!(stubs::stubs, module)?)
 }
 
-/// Refuses models of one name, and models that would replace what every module has.
+/// The name by which users import the module: maturin puts it into a package of its name, which has all that the module has.
+fn importable(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((package, last)) if package.rsplit('.').next() == Some(last) => package.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// Refuses models of which one would stand in the place of another, or of what every module has.
 fn check_names(models: &[Entry]) -> PyResult<()> {
-    let mut taken = vec!["Model", "Trajectory", "Run", "RunFailed", "stubs"];
-    for Entry { type_name, .. } in models {
-        if taken.contains(type_name) {
+    let mut taken = COMMON_NAMES.to_vec();
+    for (index, Entry { name, type_name, .. }) in models.iter().enumerate() {
+        if taken.contains(type_name) || models[..index].iter().any(|other| other.name == *name) {
             return Err(PyImportError::new_err(format!(
-                "a model is called `{type_name}`, as something else in this module is: give its type another name"
+                "the model `{type_name}`, called `{name}`, has a name that something else in this module has: give it others by its type \
+                 and by `Model::name`"
             )));
         }
         taken.push(type_name);
@@ -107,8 +118,7 @@ fn check_names(models: &[Entry]) -> PyResult<()> {
 }
 
 /// The class of the error of a run that fails.
-fn run_failed<'py>(module: &Bound<'py, pyo3::types::PyString>) -> PyResult<Py<PyType>> {
-    let py = module.py();
+fn run_failed(py: Python<'_>, module: &str) -> PyResult<Py<PyType>> {
     let members = PyDict::new(py);
     members.set_item("__module__", module)?;
     members.set_item(

@@ -1,5 +1,7 @@
 //! A model with its parameters: one class for each model of the module, below one for all of them.
 
+use std::ffi::CString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -9,13 +11,13 @@ use fbint_command::request::{Outcome, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::entries;
 use crate::trajectory::{Run, Trajectory};
 use crate::{contents, keywords};
 
-/// How long a run may take before it is asked whether Ctrl-C was pressed.
+/// The time between two questions whether Ctrl-C was pressed. To ask takes the interpreter, which other threads may hold for a while.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A model with its parameters, which does not change.
@@ -156,7 +158,6 @@ impl Model {
     }
 
     fn __hash__(&self) -> u64 {
-        use std::hash::{DefaultHasher, Hash, Hasher};
         let mut hasher = DefaultHasher::new();
         self.name.hash(&mut hasher);
         self.parameters.iter().for_each(|(_, value)| value.to_bits().hash(&mut hasher));
@@ -198,7 +199,7 @@ impl Signals {
 }
 
 /// The class of a model, a subclass of [`Model`].
-pub(crate) fn class<'py>(py: Python<'py>, module: &Bound<'py, PyString>, entry: &Entry) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn class<'py>(py: Python<'py>, module: &str, entry: &Entry) -> PyResult<Bound<'py, PyAny>> {
     let base = py.get_type::<Model>();
     let model = (entry.load)();
     let members = PyDict::new(py);
@@ -211,26 +212,26 @@ pub(crate) fn class<'py>(py: Python<'py>, module: &Bound<'py, PyString>, entry: 
     let getter = py.import("operator")?.getattr("methodcaller")?;
     let property = py.import("builtins")?.getattr("property")?;
     for parameter in properties(py, &*model)? {
-        let get = getter.call1(("parameter", parameter))?;
+        let get = getter.call1(("parameter", &parameter))?;
         members.set_item(parameter, property.call1((get, py.None(), py.None(), "A parameter."))?)?;
     }
     py.get_type::<PyType>().call1((entry.type_name, (base,), members))
 }
 
-/// The parameters that a model has as properties: those that have the name of something else are in its dictionary alone.
-pub(crate) fn properties(py: Python<'_>, model: &dyn AnyModel) -> PyResult<Vec<&'static str>> {
+/// The parameters that a model has as properties: those that are called like something else are in its dictionary alone.
+pub(crate) fn properties(py: Python<'_>, model: &dyn AnyModel) -> PyResult<Vec<String>> {
     let base = py.get_type::<Model>();
-    let names: Vec<&'static str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+    let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let mut properties = Vec::new();
     for group in groups(&names) {
         if is_free(py, group.base)? && !base.hasattr(group.base)? {
-            properties.extend(names.get(group.first).and_then(|name| name.get(..group.base.len())));
+            properties.push(group.base.to_owned());
         }
     }
     Ok(properties)
 }
 
-/// Whether Python lets something have this name.
+/// Whether Python lets a parameter have this name, and the name of the model is another.
 pub(crate) fn is_free(py: Python<'_>, name: &str) -> PyResult<bool> {
     let reserved: bool = py.import("keyword")?.call_method1("iskeyword", (name,))?.extract()?;
     Ok(!reserved && name != "name")
@@ -270,7 +271,7 @@ fn loaded(py: Python<'_>, name: &str) -> PyResult<Box<dyn AnyModel>> {
 
 fn finished(py: Python<'_>, model: &dyn AnyModel, outcome: Outcome) -> PyResult<Py<Run>> {
     if let Some(doubt) = &outcome.doubt {
-        let message = std::ffi::CString::new(doubt.as_str())?;
+        let message = CString::new(doubt.as_str())?;
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)?;
     }
     Py::new(py, Run::new(py, model, outcome))

@@ -1,10 +1,11 @@
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from inspect import Signature
+from typing import Any, ClassVar, Literal, final
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-__version__: str
+__all__ = [{names}]
 
 def stubs() -> str: ...
 
@@ -19,6 +20,7 @@ class Trajectory:
     def __iter__(self) -> Iterator[str]: ...
     def __dir__(self) -> list[str]: ...
 
+@final
 class Run(Trajectory):
     @property
     def drift(self) -> dict[str, float]: ...

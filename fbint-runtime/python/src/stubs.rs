@@ -4,17 +4,20 @@ use fbint_command::names::groups;
 use fbint_command::request::method_names;
 use pyo3::prelude::*;
 
-use crate::{contents, model};
+use crate::{COMMON_NAMES, contents, model};
 
-/// What every module has; `{methods}` stands for the names of the methods.
+/// What every module has; `{names}` stands for all names in it, and `{methods}` for the names of the methods.
 const COMMON: &str = include_str!("stubs.pyi");
 
 /// The type stubs of this module, to keep in a file of its name with the ending .pyi beside pyproject.toml.
 #[pyfunction]
 pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     let contents = contents(py)?;
-    let methods: Vec<String> = method_names().iter().map(|name| format!("\"{name}\"")).collect();
-    let common = COMMON.replace("{methods}", &methods.join(", "));
+    let methods = method_names();
+    let models = contents.models.iter().map(|entry| entry.type_name);
+    let common = COMMON
+        .replace("{names}", &quoted(COMMON_NAMES.into_iter().chain(models)))
+        .replace("{methods}", &quoted(methods.iter().map(String::as_str)));
     let mut stubs = format!("# Written by {}.stubs().\n\n{common}", contents.name);
     for entry in &contents.models {
         let model = (entry.load)();
@@ -29,15 +32,19 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
             if model::is_free(py, group.base)? {
                 keywords += &format!(", {}: {given} = ...", group.base);
             }
-            if attributes.contains(&group.base) {
+            if attributes.iter().any(|name| name == group.base) {
                 properties += &format!("    @property\n    def {}(self) -> {read}: ...\n", group.base);
             }
         }
         let keywords = if keywords.is_empty() { keywords } else { format!(", *{keywords}") };
         stubs += &format!(
-            "\nclass {0}(Model):\n    name: ClassVar[str]\n    def __new__(cls{keywords}) -> {0}: ...\n{properties}",
+            "\nclass {0}(Model):\n    name: ClassVar[str]\n    __signature__: ClassVar[Signature]\n    def __new__(cls{keywords}) -> {0}: ...\n{properties}",
             entry.type_name
         );
     }
     Ok(stubs)
+}
+
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
 }
