@@ -224,17 +224,17 @@ pub(crate) fn properties(py: Python<'_>, model: &dyn AnyModel) -> PyResult<Vec<S
     let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let mut properties = Vec::new();
     for group in groups(&names) {
-        if is_free(py, group.base)? && !base.hasattr(group.base)? {
+        if is_free(py, group.base)? && group.base != "name" && !base.hasattr(group.base)? {
             properties.push(group.base.to_owned());
         }
     }
     Ok(properties)
 }
 
-/// Whether Python lets a parameter have this name, and the name of the model is another.
+/// Whether a parameter of this name can be given as a keyword: `lambda` cannot, but by `**{"lambda": 1.0}`.
 pub(crate) fn is_free(py: Python<'_>, name: &str) -> PyResult<bool> {
     let reserved: bool = py.import("keyword")?.call_method1("iskeyword", (name,))?.extract()?;
-    Ok(!reserved && name != "name")
+    Ok(!reserved)
 }
 
 /// What the help says of a model.
@@ -255,13 +255,17 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
     let inspect = defaults.py().import("inspect")?;
     let parameter = inspect.getattr("Parameter")?;
     let mut parameters = Vec::new();
+    let mut others = None;
     for (name, value) in defaults {
-        if is_free(defaults.py(), &name.to_string())? {
+        if !is_free(defaults.py(), &name.to_string())? {
+            others = Some(parameter.call1(("parameters", parameter.getattr("VAR_KEYWORD")?))?);
+        } else {
             let settings = PyDict::new(defaults.py());
             settings.set_item("default", plain(&value)?)?;
             parameters.push(parameter.call((name, parameter.getattr("KEYWORD_ONLY")?), Some(&settings))?);
         }
     }
+    parameters.extend(others);
     inspect.call_method1("Signature", (parameters,))
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
     for entry in &contents.models {
         let model = (entry.load)();
         let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
-        let [mut keywords, mut properties] = [String::new(), String::new()];
+        let [mut keywords, mut others, mut properties] = [const { String::new() }; 3];
         let attributes = model::properties(py, &*model)?;
         for group in groups(&names) {
             let [given, read] = match &*group.array().dimensions {
@@ -31,6 +31,8 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
             };
             if model::is_free(py, group.base)? {
                 keywords += &format!(", {}: {given} = ...", group.base);
+            } else {
+                ", **parameters: ArrayLike".clone_into(&mut others);
             }
             if attributes.iter().any(|name| name == group.base) {
                 properties += &format!("    @property\n    def {}(self) -> {read}: ...\n", group.base);
@@ -38,7 +40,7 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
         }
         let keywords = if keywords.is_empty() { keywords } else { format!(", *{keywords}") };
         stubs += &format!(
-            "\nclass {0}(Model):\n    name: ClassVar[str]\n    __signature__: ClassVar[Signature]\n    def __new__(cls{keywords}) -> {0}: ...\n{properties}",
+            "\nclass {0}(Model):\n    name: ClassVar[str]\n    __signature__: ClassVar[Signature]\n    def __new__(cls{keywords}{others}) -> {0}: ...\n{properties}",
             entry.type_name
         );
     }
