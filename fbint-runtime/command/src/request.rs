@@ -65,8 +65,8 @@ struct Line {
 }
 
 impl Request {
-    /// A run of a model. Options have a name, such as `rtol` or `until_event`, and a text unless they
-    /// are switches.
+    /// A run of a model. Each option has its name, such as `until_event`, and its text, as on the command line, unless it is a switch;
+    /// `parameter` and `start` may be repeated, with texts such as `m=2`.
     ///
     /// # Errors
     ///

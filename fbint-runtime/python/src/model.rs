@@ -238,7 +238,7 @@ pub(crate) fn is_free(py: Python<'_>, name: &str) -> PyResult<bool> {
 }
 
 /// What the help says of a model.
-pub(crate) fn documentation(entry: &Entry, model: &dyn AnyModel) -> String {
+fn documentation(entry: &Entry, model: &dyn AnyModel) -> String {
     let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let facts = [
         ("parameters", shapes(&parameters)),
@@ -257,12 +257,12 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
     let mut parameters = Vec::new();
     let mut others = None;
     for (name, value) in defaults {
-        if !is_free(defaults.py(), &name.to_string())? {
-            others = Some(parameter.call1(("parameters", parameter.getattr("VAR_KEYWORD")?))?);
-        } else {
+        if is_free(defaults.py(), &name.to_string())? {
             let settings = PyDict::new(defaults.py());
             settings.set_item("default", plain(&value)?)?;
             parameters.push(parameter.call((name, parameter.getattr("KEYWORD_ONLY")?), Some(&settings))?);
+        } else {
+            others = Some(parameter.call1(("parameters", parameter.getattr("VAR_KEYWORD")?))?);
         }
     }
     parameters.extend(others);

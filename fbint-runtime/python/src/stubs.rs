@@ -39,10 +39,9 @@ pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
             }
         }
         let keywords = if keywords.is_empty() { keywords } else { format!(", *{keywords}") };
-        stubs += &format!(
-            "\nclass {0}(Model):\n    name: ClassVar[str]\n    __signature__: ClassVar[Signature]\n    def __new__(cls{keywords}{others}) -> {0}: ...\n{properties}",
-            entry.type_name
-        );
+        let name = entry.type_name;
+        stubs += &format!("\nclass {name}(Model):\n    name: ClassVar[str]\n    __signature__: ClassVar[Signature]\n");
+        stubs += &format!("    def __new__(cls{keywords}{others}) -> {name}: ...\n{properties}");
     }
     Ok(stubs)
 }

@@ -12,8 +12,8 @@ use pyo3::types::{PyDict, PyList};
 /// Samples of a run, from its start on: arrays of doubles by name.
 ///
 /// A scalar has the shape (samples,), a vector (samples, n) and a matrix (samples, rows, columns). trajectory['q'] and trajectory.q are
-/// the vector q, trajectory['q[0]'] is its first entry, trajectory['d(energy)'] the change of an integral. keys() lists the columns of the table
-/// that the command writes: dict(trajectory) has all of them, as a data frame takes it.
+/// the vector q, trajectory['q[0]'] is its first entry, trajectory['d(energy)'] the change of an integral. keys() lists the columns of
+/// the table that the command writes: dict(trajectory) has all of them, as a data frame takes it.
 #[pyclass(subclass, frozen, mapping)]
 pub(crate) struct Trajectory {
     columns: Vec<Column>,
