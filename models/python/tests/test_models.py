@@ -18,24 +18,28 @@ import pytest
 def test_help_says_what_a_model_is_and_takes(command):
     text = pydoc.plain(pydoc.render_doc(fbint_models.FreeRigidBody))
     assert "FreeRigidBody(*, inertia=[3.0, 2.0, 1.0])" in text
-    # The summary as the command lists it, and the shapes of the declaration.
-    _, summary, *_ = command.succeeds("list").split("\nfree-rigid-body\n")[1].splitlines(), *[""]
-    assert summary.strip() in text
+    listed = command.succeeds("list").splitlines()
+    summary = listed[listed.index("free-rigid-body") + 1].strip()
+    assert summary.endswith(".") and summary in text
     for line in ["parameters: inertia: [3]", "state: r: [3, 3], omega: [3]", "spatial_momentum: [3]", "until_event: "]:
         assert line in text, line
     assert "outputs: tension" in fbint_models.SphericalPendulum.__doc__
 
 
 def test_a_run_takes_the_options_of_the_command(command):
-    """All that do not name files; parameters are those of the model."""
-    options = re.findall(r"^ +(?:-., )?--([a-z-]+)", command.succeeds("run", "--help").split("Examples:")[0], re.MULTILINE)
-    files = {"out", "plot", "checkpoint", "checkpoint-every", "parameter", "help"}
-    keywords = inspect.signature(fbint_models.Model.run).parameters
-    assert set(keywords) - {"self"} == {option.replace("-", "_") for option in options if option not in files}
-    help_page = command.succeeds("run", "--help")
-    for name, default in {"until": "10", "method": "rk4"}.items():
-        assert re.search(rf"--{name} <.*\n(.*\n)*? +\[default: {default}\]", help_page) or f"[default: {default}]" in help_page
-        assert str(keywords[name].default).removesuffix(".0") == default
+    """All that do not name files, with the same defaults; parameters are those of the model."""
+    page = command.succeeds("run", "--help").split("Examples:")[0]
+    options = dict(re.findall(r"^ +(?:-\w, )?--([a-z-]+)(.*(?:\n(?! +(?:-\w, )?--).*)*)", page, re.MULTILINE))
+    for file in ["out", "plot", "checkpoint", "checkpoint-every", "parameter", "help"]:
+        del options[file]
+    keywords = dict(inspect.signature(fbint_models.Model.run).parameters)
+    del keywords["self"]
+    assert set(keywords) == {option.replace("-", "_") for option in options}
+    defaults = {option: found[1] for option, text in options.items() if (found := re.search(r"\[default: (.*)\]", text))}
+    assert defaults == {"until": "10", "method": "rk4"}
+    assert {name: word.default for name, word in keywords.items() if word.default not in (None, False)} == {
+        "until": float(defaults["until"]), "method": defaults["method"],
+    }
 
 
 def test_equations_are_those_of_the_command(command):
