@@ -98,17 +98,10 @@ Interruption:
 #[command(after_help = RUN_EXAMPLES)]
 pub struct Run {
     #[command(flatten)]
-    pub(crate) integration: Integration,
-    /// End the run where an entry of the state, or an output, falls below a number or rises above it.
-    #[arg(long, value_name = "NAME<NUMBER|NAME>NUMBER", value_parser = condition)]
-    pub(crate) until_event: Option<Condition>,
+    pub(crate) options: RunOptions,
     /// Write the trajectory, the change of every integral and the outputs as CSV.
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
-    /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
-    /// steps.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
-    pub(crate) every: Option<f64>,
     /// Draw the motion, and the change of every integral over time, as SVG or PNG.
     #[arg(long, value_name = "FILE.svg|FILE.png")]
     pub(crate) plot: Option<PathBuf>,
@@ -118,6 +111,20 @@ pub struct Run {
     /// The wall time between two checkpoints in seconds; default: 10.
     #[arg(long, value_name = "SECONDS", allow_hyphen_values = true, requires = "checkpoint", value_parser = seconds)]
     pub(crate) checkpoint_every: Option<f64>,
+}
+
+/// What describes a run, besides its files.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    pub(crate) integration: Integration,
+    /// End the run where an entry of the state, or an output, falls below a number or rises above it.
+    #[arg(long, value_name = "NAME<NUMBER|NAME>NUMBER", value_parser = condition)]
+    pub(crate) until_event: Option<Condition>,
+    /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
+    /// steps.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) every: Option<f64>,
 }
 
 /// The model, its start, and the method of a run or an ensemble.

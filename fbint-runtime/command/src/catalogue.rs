@@ -19,6 +19,8 @@ use crate::scheme::Scheme;
 pub struct Entry {
     /// The name on the command line.
     pub name: String,
+    /// The name of the type.
+    pub type_name: &'static str,
     /// What the model is: the first paragraph of its documentation.
     pub summary: &'static str,
     /// Makes the model with its default parameters.
@@ -28,7 +30,7 @@ pub struct Entry {
 impl Entry {
     /// The entry of a model.
     pub fn of<S: Model>() -> Self {
-        Self { name: S::name(), summary: S::SUMMARY, load: || Box::new(Loaded::<S>::default()) }
+        Self { name: S::name(), type_name: S::NAME, summary: S::SUMMARY, load: || Box::new(Loaded::<S>::default()) }
     }
 }
 

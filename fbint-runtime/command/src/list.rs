@@ -5,7 +5,7 @@ use std::io::{Write, stdout};
 
 use crate::catalogue::Entry;
 use crate::help::program;
-use crate::names::{Group, groups};
+use crate::names::shapes;
 
 /// Prints every model with its parameters, its state and its integrals.
 pub(crate) fn list(models: &[Entry]) -> Result<(), Box<dyn Error>> {
@@ -33,8 +33,4 @@ fn description(entry: &Entry) -> String {
         shapes(&model.state_names()),
         shapes(&model.integral_names()),
     )
-}
-
-fn shapes(names: &[&str]) -> String {
-    groups(names).iter().map(Group::shape).collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use fbint_runtime::{Method, Projection, Settings};
 
-use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
+use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName, RunOptions};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::job::{Job, in_terms_of_options, method_name, named};
@@ -27,15 +27,21 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
-    let job =
-        Job { until_event: arguments.until_event.clone(), ..job(models, &arguments.integration, arguments.every)? };
-    check_condition(models, &job)?;
+    let job = resolved(models, &arguments.options)?;
     let outputs =
         Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
     let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
     let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     Task::new(models, job, files, every, 0.0)?.execute(&outputs, None)
+}
+
+/// The run that these options describe, with everything resolved.
+pub(crate) fn resolved(models: &[Entry], options: &RunOptions) -> Result<Job, Box<dyn Error>> {
+    let RunOptions { integration, until_event, every } = options;
+    let job = Job { until_event: until_event.clone(), ..job(models, integration, *every)? };
+    check_condition(models, &job)?;
+    Ok(job)
 }
 
 /// Refuses a condition that is true at the start, or becomes true as soon as the run begins.

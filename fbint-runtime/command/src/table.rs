@@ -10,10 +10,8 @@ use crate::catalogue::{AnyModel, Sample};
 pub(crate) fn write(model: &dyn AnyModel, trajectory: &[Sample], file: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(file);
     table.write_record(header(model)).map_err(io_error)?;
-    for Sample { time, state, change } in trajectory {
-        let outputs = model.outputs(state);
-        let numbers = std::iter::once(time).chain(state).chain(change).chain(&outputs);
-        table.write_record(numbers.map(|number| format!("{number:?}"))).map_err(io_error)?;
+    for sample in trajectory {
+        table.write_record(row(model, sample).map(|number| format!("{number:?}"))).map_err(io_error)?;
     }
     table.flush()
 }
@@ -26,12 +24,18 @@ pub(crate) fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
-fn header(model: &dyn AnyModel) -> Vec<String> {
+/// The names of the columns.
+pub(crate) fn header(model: &dyn AnyModel) -> Vec<String> {
     let mut header = vec!["t".to_owned()];
     header.extend(model.state_names().iter().map(|&name| name.to_owned()));
     header.extend(model.integral_names().iter().map(|name| format!("d({name})")));
     header.extend(model.output_names().iter().map(|&name| name.to_owned()));
     header
+}
+
+/// The numbers of a sample, in the order of the columns.
+pub(crate) fn row(model: &dyn AnyModel, Sample { time, state, change }: &Sample) -> impl Iterator<Item = f64> {
+    [&[*time], &**state, &**change, &*model.outputs(state)].concat().into_iter()
 }
 
 /// A name for each quantity that there are statistics of: entries of the state, then changes of integrals.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use fbint_runtime::Error::Failed;
-use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
+use fbint_runtime::{Moment, Snapshot};
 
 use crate::bitmap::Painter;
 use crate::catalogue::{self, AnyModel, Entry, Feedback, Sample};
@@ -17,11 +17,12 @@ use crate::complaint::complain;
 use crate::figure::Curve;
 use crate::help::program;
 use crate::interruption::Watch;
-use crate::job::{Job, code_sha256, in_terms_of_options, method_name};
+use crate::job::{Job, code_sha256, in_terms_of_options};
 use crate::motion;
 use crate::output::{Output, distinct, has_ending, with_ending};
 use crate::progress::Progress;
 use crate::record::{self, Ending};
+use crate::report::{report, title};
 use crate::scheme::Contender;
 use crate::table;
 
@@ -139,17 +140,14 @@ impl Task {
     }
 
     fn report(&self, run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}\n\n{}\n", title(&self.job), run.report)?;
-        match (&run.ended_by, &self.job.until_event) {
-            (Some(event), _) => {
-                let state = self.model.state_names().into_iter().zip(&run.state);
-                let state: Vec<String> = state.map(|(name, value)| format!("{name} = {value:?}")).collect();
-                writeln!(out, "{event} at t = {:?}, where {}", run.time, state.join(", "))?;
+        write!(out, "{}", report(&self.job, &*self.model, run))?;
+        for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot)] {
+            if let Some(file) = file {
+                writeln!(out, "{what}: {}", file.path().display())?;
             }
-            (None, Some(event)) => writeln!(out, "{event} did not become true until t = {:?}", run.time)?,
-            (None, None) => {}
         }
-        report(run, outputs, was_there, out)
+        let replaced = if was_there { " (replaced)" } else { "" };
+        writeln!(out, "record: {}{replaced}", outputs.record.path().display())
     }
 
     fn wall_seconds(&self, begun: Instant) -> f64 {
@@ -239,35 +237,6 @@ impl Outputs {
     }
 }
 
-fn report(run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} steps, {} evaluations of the field", run.steps, run.evaluations)?;
-    if let Some(LargestProjection { time, entry, distance, per_error, per_tolerance }) = run.largest_projection {
-        write!(
-            out,
-            "largest projection: `{entry}` by {distance:.1e} at t = {time:?}, {per_error:.1e} times the error of the step"
-        )?;
-        match per_tolerance {
-            Some(ratio) => writeln!(out, " and {ratio:.1e} times the tolerance")?,
-            None => writeln!(out)?,
-        }
-    }
-    if let Some(dependence) = &run.dependence {
-        writeln!(
-            out,
-            "doubtful: at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be \
-             trusted; compare with a run with a smaller --step or --rtol",
-            dependence.time,
-        )?;
-    }
-    for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot)] {
-        if let Some(file) = file {
-            writeln!(out, "{what}: {}", file.path().display())?;
-        }
-    }
-    let replaced = if was_there { " (replaced)" } else { "" };
-    writeln!(out, "record: {}{replaced}", outputs.record.path().display())
-}
-
 fn contender(job: &Job) -> Contender {
     let scheme = job.settings.method.into();
     match job.gains {
@@ -275,29 +244,4 @@ fn contender(job: &Job) -> Contender {
         Feedback::None => Contender::plain(scheme),
         _ => Contender::with_feedback(scheme),
     }
-}
-
-fn title(job: &Job) -> String {
-    let accuracy = match job.settings.method {
-        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
-        Method::DiscreteHamel { h } => format!("h = {h}"),
-        Method::DormandPrince { rtol, atol } | Method::Dop853 { rtol, atol } => {
-            format!("rtol = {rtol:?}, atol = {atol:?}")
-        }
-    };
-    format!("{}: {}, {accuracy}, t = 0 .. {}", job.model, method_label(job), job.settings.until)
-}
-
-fn method_label(job: &Job) -> String {
-    let method = method_name(job.settings.method);
-    let feedback = match &job.gains {
-        Feedback::None if job.settings.projection.is_some() => return format!("{method}, projected after each step"),
-        Feedback::None => format!("{method} without feedback"),
-        Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
-        Feedback::Diagonal(_) => format!("{method} with feedback"),
-        Feedback::Relaxation(tau) => format!("{method} with feedback, relaxation time {tau}"),
-        Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
-        Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
-    };
-    if job.settings.projection.is_some() { feedback + ", projected" } else { feedback }
 }

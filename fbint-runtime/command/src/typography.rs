@@ -1,5 +1,8 @@
 //! Text as a book sets it: `1e-3` becomes 10⁻³, and `<=` becomes ≤.
 
+/// Maximum length of LaTeX that is set: more is tedious to read, and takes long.
+pub const MAX_LATEX: usize = 20_000;
+
 /// The text with powers of ten instead of exponential notation, and with ≤ and ≥.
 pub fn typeset(text: &str) -> String {
     let (mut set, mut rest, mut before) = (String::new(), text, ' ');

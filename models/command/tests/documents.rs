@@ -20,7 +20,7 @@ use common::fbint;
 type Outcome = Result<(), Box<dyn Error>>;
 
 const DOCUMENTS: [&str; 5] = ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "LICENCES.md", "TESTING.md"];
-const LINES_OF_README: usize = 120;
+const LINES_OF_README: usize = 132;
 
 #[test]
 fn the_readme_is_short() -> Outcome {
@@ -29,13 +29,18 @@ fn the_readme_is_short() -> Outcome {
     Ok(())
 }
 
-/// Ensures that the doctests compile and run all Rust, and take nothing else for Rust.
+/// Ensures that the doctests compile and run all Rust, and take nothing else for Rust. Python is run by the tests of `models/python`.
 #[test]
 fn every_block_of_the_readme_names_its_language_and_rust_is_not_exempt() -> Outcome {
     let text = read("README.md")?;
     let blocks = blocks(&text);
     for block in &blocks {
-        assert!(["rust", "sh", "toml"].contains(&block.language), "a block in `{}`:\n{}", block.language, block.text);
+        assert!(
+            ["python", "rust", "sh", "toml"].contains(&block.language),
+            "a block in `{}`:\n{}",
+            block.language,
+            block.text
+        );
     }
     assert!(blocks.iter().any(|block| block.language == "rust" && block.text.contains("fn main()")));
     Ok(())

@@ -3,11 +3,9 @@
 //! The LaTeX is a row of `\paragraph{title}` and `align*`, and MathML takes some ten times as many bytes.
 
 use fbint_command::catalogue::AnyModel;
+use fbint_command::typography::MAX_LATEX;
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
-
-/// Maximum length of LaTeX that is set as MathML: more is tedious to read.
-const MAX_LATEX: usize = 20_000;
 
 /// The derivation, each block below its heading.
 pub(crate) fn html(model: &dyn AnyModel) -> String {

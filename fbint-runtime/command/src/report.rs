@@ -1,0 +1,76 @@
+//! What a run came to, in words.
+
+use std::fmt::Write as _;
+
+use fbint_runtime::{Dependence, LargestProjection, Method};
+
+use crate::catalogue::{AnyModel, Feedback, Run};
+use crate::job::{Job, method_name};
+
+/// The drift of every integral, what ended the run if a condition was asked for, and what it took.
+pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
+    let mut text = format!("{}\n\n{}\n\n", title(job), run.report);
+    match (&run.ended_by, &job.until_event) {
+        (Some(event), _) => {
+            let state = model.state_names().into_iter().zip(&run.state);
+            let state: Vec<String> = state.map(|(name, value)| format!("{name} = {value:?}")).collect();
+            let _ = writeln!(text, "{event} at t = {:?}, where {}", run.time, state.join(", "));
+        }
+        (None, Some(event)) => {
+            let _ = writeln!(text, "{event} did not become true until t = {:?}", run.time);
+        }
+        (None, None) => {}
+    }
+    let _ = writeln!(text, "{} steps, {} evaluations of the field", run.steps, run.evaluations);
+    if let Some(projection) = &run.largest_projection {
+        text += &largest_projection(projection);
+    }
+    if let Some(dependence) = &run.dependence {
+        let _ = writeln!(text, "doubtful: {}", doubt(dependence));
+    }
+    text
+}
+
+/// Model, method and end.
+pub(crate) fn title(job: &Job) -> String {
+    let accuracy = match job.settings.method {
+        Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
+        Method::DiscreteHamel { h } => format!("h = {h}"),
+        Method::DormandPrince { rtol, atol } | Method::Dop853 { rtol, atol } => {
+            format!("rtol = {rtol:?}, atol = {atol:?}")
+        }
+    };
+    format!("{}: {}, {accuracy}, t = 0 .. {}", job.model, method_label(job), job.settings.until)
+}
+
+/// Why a run is not to be trusted where constraints are nearly dependent.
+pub(crate) fn doubt(dependence: &Dependence) -> String {
+    format!(
+        "at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be trusted; compare \
+         with a run with a smaller --step or --rtol",
+        dependence.time,
+    )
+}
+
+fn largest_projection(
+    LargestProjection { time, entry, distance, per_error, per_tolerance }: &LargestProjection,
+) -> String {
+    let tolerance = per_tolerance.map_or(String::new(), |ratio| format!(" and {ratio:.1e} times the tolerance"));
+    format!(
+        "largest projection: `{entry}` by {distance:.1e} at t = {time:?}, {per_error:.1e} times the error of the step{tolerance}\n"
+    )
+}
+
+fn method_label(job: &Job) -> String {
+    let method = method_name(job.settings.method);
+    let feedback = match &job.gains {
+        Feedback::None if job.settings.projection.is_some() => return format!("{method}, projected after each step"),
+        Feedback::None => format!("{method} without feedback"),
+        Feedback::Uniform(k) => format!("{method} with feedback, k = {k}"),
+        Feedback::Diagonal(_) => format!("{method} with feedback"),
+        Feedback::Relaxation(tau) => format!("{method} with feedback, relaxation time {tau}"),
+        Feedback::DiagonalScaled(rate) => format!("{method} with feedback, scaled to the rate {rate}"),
+        Feedback::BaeChang(_) => format!("{method} with feedback, gains of Bae and Chang"),
+    };
+    if job.settings.projection.is_some() { feedback + ", projected" } else { feedback }
+}

@@ -1,0 +1,105 @@
+//! Arrays by name, as Python has them, and entries by name, as the command has them.
+
+use fbint_command::names::{Group, groups};
+use fbint_command::nearest;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArrayDyn};
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString};
+
+/// An entry by its name, with its value.
+pub(crate) type Named = (String, f64);
+
+/// The entries that a dictionary sets, whose keys are entries, or the vectors and matrices that they make up. An unknown name is told
+/// as the `what` that it is not.
+pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: &[&str]) -> PyResult<Vec<Named>> {
+    let mut entries = Vec::new();
+    for (name, value) in given {
+        let name = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?.to_string();
+        let group = groups(known).into_iter().find(|group| group.base == name);
+        match group.map(|group| group.array()) {
+            Some(array) => {
+                let values = numbers(&name, &value, &array.dimensions)?;
+                entries.extend(array.positions.iter().map(|&position| known[position].to_owned()).zip(values));
+            }
+            None => {
+                let index =
+                    nearest::find(what, &name, known).map_err(|error| PyTypeError::new_err(error.to_string()))?;
+                entries.push((known[index].to_owned(), number(&name, &value)?));
+            }
+        }
+    }
+    Ok(entries)
+}
+
+/// Entries as arrays, by the names of the vectors and matrices that they make up; a scalar is a float.
+pub(crate) fn written<'py>(py: Python<'py>, names: &[&str], values: &[f64]) -> PyResult<Bound<'py, PyDict>> {
+    let arrays = PyDict::new(py);
+    for group in groups(names) {
+        arrays.set_item(group.base, array(py, &group, values)?)?;
+    }
+    Ok(arrays)
+}
+
+fn array<'py>(py: Python<'py>, group: &Group<'_>, all: &[f64]) -> PyResult<Bound<'py, PyAny>> {
+    let array = group.array();
+    let values: Vec<f64> = array.positions.iter().map(|&position| all[position]).collect();
+    match (&*array.dimensions, &*values) {
+        ([], &[value]) => Ok(value.into_pyobject(py)?.into_any()),
+        _ => Ok(PyArray1::from_vec(py, values).reshape(array.dimensions)?.into_any()),
+    }
+}
+
+/// The numbers of an array of this shape, row by row.
+fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
+    if shape.is_empty() {
+        return Ok(vec![number(name, value)?]);
+    }
+    let wanted = format!("an array of shape {}", tuple(shape));
+    let array = array_of_numbers(value).map_err(|error| match error.is_instance_of::<PyException>(value.py()) {
+        true => PyTypeError::new_err(format!("`{name}` must be {wanted}: {}", error.value(value.py()))),
+        false => error,
+    })?;
+    let array = array.as_array();
+    if array.shape() != shape {
+        let message = format!("`{name}` must be {wanted}, but has the shape {}", tuple(array.shape()));
+        return Err(PyValueError::new_err(message));
+    }
+    Ok(array.iter().copied().collect())
+}
+
+/// What Python takes for a number, but for a bool.
+pub(crate) fn number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    if value.is_instance_of::<PyBool>() {
+        return Err(refused(name, value, "a number"));
+    }
+    value.extract().map_err(|error: PyErr| match error.is_instance_of::<PyOverflowError>(value.py()) {
+        true => PyValueError::new_err(format!("`{name}` is too large: it must be a finite number")),
+        false => refused(name, value, "a number"),
+    })
+}
+
+/// An array of doubles, unless that would lose something.
+pub(crate) fn array_of_numbers<'py>(value: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+    let py = value.py();
+    let array = py.import("numpy")?.call_method1("asarray", (value,))?;
+    let settings = PyDict::new(py);
+    settings.set_item("casting", "same_kind")?;
+    array.call_method("astype", ("float64",), Some(&settings))?.extract()
+}
+
+/// The error for a value of a wrong type.
+pub(crate) fn refused(name: &str, value: &Bound<'_, PyAny>, expected: &str) -> PyErr {
+    match value.get_type().name() {
+        Ok(kind) => PyTypeError::new_err(format!("`{name}` must be {expected}, not {kind}")),
+        Err(error) => error,
+    }
+}
+
+/// A shape as Python writes it.
+fn tuple(shape: &[usize]) -> String {
+    match shape {
+        [single] => format!("({single},)"),
+        _ => format!("({})", shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}

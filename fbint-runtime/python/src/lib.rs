@@ -1,0 +1,131 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # How it is made
+//!
+//! A run is a run of the command: [`fbint_command::request`] reads keywords as the options of `fbint run`, and what is here turns
+//! Python's values into its texts, and its columns into arrays. Models are classes that are made when the module is imported, from the
+//! same [`Entry`] as those of the command. All code that is unsafe is PyO3's.
+
+mod entries;
+mod keywords;
+mod model;
+mod stubs;
+mod trajectory;
+
+use fbint_command::catalogue::Entry;
+pub use {fbint_command, pyo3};
+
+use pyo3::exceptions::{PyImportError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyType};
+
+use crate::model::Model;
+use crate::trajectory::{Run, Trajectory};
+
+/// Defines the Python module of these models, each a type that implements [`Model`](fbint_command::Model).
+///
+/// The name is that of the library in `Cargo.toml`. Instead of models by their types, a list of their entries may be given:
+/// `module!(my_models = entries())`.
+///
+/// ```
+/// # use fbint_command::{Error, Model, feedback_system};
+/// # #[feedback_system(coordinates(q), momenta(p), hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2)]
+/// # pub struct Oscillator { pub m: f64, pub k: f64 }
+/// # impl Default for Oscillator {
+/// #     fn default() -> Self { Self { m: 1.0, k: 1.0 } }
+/// # }
+/// # impl Model for Oscillator {
+/// #     fn start(&self) -> Result<OscillatorState, Error> { Ok(OscillatorState { q: 1.0, p: 0.0 }) }
+/// # }
+/// fbint_python::module!(my_models: Oscillator);
+/// ```
+#[macro_export]
+macro_rules! module {
+    ($name:ident: $($model:ty),+ $(,)?) => {
+        $crate::module!($name = $crate::fbint_command::models![$($model),+]);
+    };
+    ($name:ident = $models:expr) => {
+        #[$crate::pyo3::pymodule]
+        #[pyo3(crate = "fbint_python::pyo3")]
+        fn $name(
+            module: &$crate::pyo3::Bound<'_, $crate::pyo3::types::PyModule>,
+        ) -> $crate::pyo3::PyResult<()> {
+            $crate::fill(module, ::std::vec::Vec::from($models))
+        }
+    };
+}
+
+/// What every module has besides its models.
+const COMMON_NAMES: [&str; 5] = ["Model", "Trajectory", "Run", "RunFailed", "stubs"];
+
+/// What the module of this library has.
+struct Contents {
+    /// The name of the module.
+    name: String,
+    models: Vec<Entry>,
+    run_failed: Py<PyType>,
+}
+
+/// A library has one module.
+static CONTENTS: PyOnceLock<Contents> = PyOnceLock::new();
+
+fn contents(py: Python<'_>) -> PyResult<&Contents> {
+    CONTENTS.get(py).ok_or_else(|| PyImportError::new_err("the module was not imported"))
+}
+
+/// What [`module!`] calls.
+#[doc(hidden)]
+pub fn fill(module: &Bound<'_, PyModule>, models: Vec<Entry>) -> PyResult<()> {
+    let py = module.py();
+    check_names(&models)?;
+    let name = importable(&module.name()?.to_string_lossy());
+    let run_failed = run_failed(py, &name)?;
+    let contents = CONTENTS.get_or_init(py, || Contents { name: name.clone(), models, run_failed });
+
+    for class in [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>()] {
+        class.setattr("__module__", &name)?;
+        module.add(class.name()?, class)?;
+    }
+    module.add("RunFailed", &contents.run_failed)?;
+    for entry in &contents.models {
+        module.add(entry.type_name, model::class(py, &name, entry)?)?;
+    }
+    module.add_function(wrap_pyfunction!(stubs::stubs, module)?)
+}
+
+/// The name by which users import the module: maturin puts it into a package of its name, which has all that the module has.
+fn importable(name: &str) -> String {
+    match name.rsplit_once('.') {
+        Some((package, last)) if package.rsplit('.').next() == Some(last) => package.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// Refuses models of which one would stand in the place of another, or of what every module has.
+fn check_names(models: &[Entry]) -> PyResult<()> {
+    let mut taken = COMMON_NAMES.to_vec();
+    for (index, Entry { name, type_name, .. }) in models.iter().enumerate() {
+        if taken.contains(type_name) || models[..index].iter().any(|other| other.name == *name) {
+            return Err(PyImportError::new_err(format!(
+                "the model `{type_name}`, called `{name}`, has a name that something else in this module has: give it others by its type \
+                 and by `Model::name`"
+            )));
+        }
+        taken.push(type_name);
+    }
+    Ok(())
+}
+
+/// The class of the error of a run that fails.
+fn run_failed(py: Python<'_>, module: &str) -> PyResult<Py<PyType>> {
+    let members = PyDict::new(py);
+    members.set_item("__module__", module)?;
+    members.set_item(
+        "__doc__",
+        "A run that ended before its end: its solution blew up, or no further step could be made.\n\n\
+         The samples until then are in its attribute `trajectory`.",
+    )?;
+    let bases = (py.get_type::<PyRuntimeError>(),);
+    Ok(py.get_type::<PyType>().call1(("RunFailed", bases, members))?.cast_into::<PyType>()?.unbind())
+}

@@ -1,0 +1,302 @@
+//! A model with its parameters: one class for each model of the module, below one for all of them.
+
+use std::ffi::CString;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use fbint_command::catalogue::{AnyModel, Entry, load};
+use fbint_command::names::{groups, shapes};
+use fbint_command::request::{Outcome, Refusal, Request};
+use fbint_command::typography::MAX_LATEX;
+use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::entries;
+use crate::trajectory::{Run, Trajectory};
+use crate::{contents, keywords};
+
+/// The time between two questions whether Ctrl-C was pressed. To ask takes the interpreter, which other threads may hold for a while.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// A model with its parameters, which does not change.
+///
+/// Parameters are keywords; a vector or a matrix is an array of numbers. Those that are not given keep their defaults.
+#[pyclass(subclass, frozen)]
+pub(crate) struct Model {
+    /// The name of the model in the catalogue.
+    name: String,
+    parameters: Vec<(&'static str, f64)>,
+}
+
+#[pymethods]
+impl Model {
+    #[new]
+    #[classmethod]
+    #[pyo3(signature = (**parameters))]
+    fn new(class: &Bound<'_, PyType>, parameters: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let name: String = class.getattr("name").and_then(|name| name.extract()).map_err(|_| {
+            PyTypeError::new_err("`Model` is what all models have in common: make one of its subclasses")
+        })?;
+        let mut model = loaded(class.py(), &name)?;
+        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+        let given = parameters.map_or(Ok(Vec::new()), |given| entries::read(given, "parameter", &names))?;
+        for (entry, value) in given {
+            if let Some(index) = names.iter().position(|name| *name == entry) {
+                model.set_parameter(index, value);
+            }
+        }
+        Ok(Self { name, parameters: model.parameters() })
+    }
+
+    /// Integrates the model from its start, or another, and returns the trajectory with the drift of every integral.
+    ///
+    /// The keywords are the options of `fbint run`, with the same rules and defaults; `fbint run --help` has more about them.
+    ///
+    /// until: the time at the end; a run starts at 0.
+    /// method: the integrator; euler, midpoint, heun, rk4 and discrete-hamel take steps of one size, dormand-prince and dop853 choose
+    ///     their steps.
+    /// step: the size of a step, 1e-3 by default.
+    /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and the same as rtol.
+    /// every: the time between two samples; by default about 1000 samples, or every step of a method that chooses its steps.
+    /// project: whether the state is projected onto all integrals after each step, also with gains. Without gains it is by default.
+    /// gains: the gains of the feedback, instead of a projection: a number, or one for each integral; 'none', 'relaxation:TAU',
+    ///     'scaled:RATE' or 'bae-chang'.
+    /// start: entries of the start by name, such as {'q': [0, 1, 0]} or {'q[0]': 0.3}; the others are those of the model's own start.
+    /// guess: entries of the start that a repair may move; implies repair.
+    /// repair: whether the start is moved to a nearby state that satisfies the constraints.
+    /// until_event: a condition such as 'q[1] < 0', which ends the run where it becomes true.
+    ///
+    /// What the command refuses is a ValueError, with the same words. A run that ends before its end raises RunFailed. Ctrl-C interrupts
+    /// a run; other threads run meanwhile.
+    #[pyo3(
+        signature = (**keywords),
+        text_signature = "($self, *, until=10.0, method='rk4', step=None, rtol=None, atol=None, every=None, project=False, \
+            gains=None, start=None, guess=None, repair=False, until_event=None)"
+    )]
+    fn run(&self, py: Python<'_>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<Run>> {
+        let model = loaded(py, &self.name)?;
+        let state = model.state_names();
+        let parameters = self.parameters.iter();
+        let mut options: Vec<_> =
+            parameters.map(|(name, value)| ("parameter", Some(format!("{name}={value:?}")))).collect();
+        if let Some(keywords) = keywords {
+            options.extend(keywords::options(keywords, &state)?);
+        }
+
+        let models = &contents(py)?.models;
+        let mut signals = Signals { asked: Instant::now(), interruption: None };
+        let outcome = py.detach(|| {
+            let request = Request::new(models, &self.name, options).map_err(Refusal::Refused)?;
+            request.run(models, &mut |_| signals.look())
+        });
+        match (signals.interruption, outcome) {
+            (Some(interruption), _) => Err(interruption),
+            (None, Ok(outcome)) => finished(py, &*model, outcome),
+            (None, Err(Refusal::Refused(message))) => Err(PyValueError::new_err(message)),
+            (None, Err(Refusal::Failed { message, columns })) => {
+                let error = contents(py)?.run_failed.bind(py).call1((message,))?;
+                error.setattr("trajectory", Py::new(py, Trajectory::new(py, &*model, columns))?)?;
+                Err(PyErr::from_value(error))
+            }
+        }
+    }
+
+    /// The start of a run with these parameters: a dictionary of arrays, which the keyword start takes.
+    fn start<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let model = self.model(py)?;
+        let start = model.start().map_err(|error| PyValueError::new_err(error.to_string()))?;
+        entries::written(py, &model.state_names(), &start)
+    }
+
+    /// The parameters by name: a dictionary of numbers and arrays.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (names, values): (Vec<&str>, Vec<f64>) = self.parameters.iter().copied().unzip();
+        entries::written(py, &names, &values)
+    }
+
+    /// A parameter by its name.
+    fn parameter<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.parameters(py)?.as_any().get_item(name)
+    }
+
+    /// The derived equations as plain text.
+    #[getter]
+    fn equations(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(loaded(py, &self.name)?.equations().trim_end())
+    }
+
+    /// The derived equations as LaTeX, a paragraph and align* for each part.
+    #[getter]
+    fn latex(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(loaded(py, &self.name)?.derivation().trim_end())
+    }
+
+    /// The generated Rust.
+    #[getter]
+    fn rust(&self, py: Python<'_>) -> PyResult<&'static str> {
+        Ok(loaded(py, &self.name)?.source().trim_end())
+    }
+
+    /// The equations for a notebook, unless they are too long to read.
+    fn _repr_latex_(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let latex = self.latex(py)?;
+        Ok((latex.len() <= MAX_LATEX).then(|| notebook(latex)))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let parameters = slf.get().parameters(slf.py())?;
+        let parameters: PyResult<Vec<String>> = parameters.iter().map(|(name, value)| shown(&name, &value)).collect();
+        Ok(format!("{}({})", slf.get_type().name()?, parameters?.join(", ")))
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let bits = |model: &Self| model.parameters.iter().map(|(_, value)| value.to_bits()).collect::<Vec<_>>();
+        other.cast::<Self>().is_ok_and(|other| other.get().name == self.name && bits(other.get()) == bits(self))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.name.hash(&mut hasher);
+        self.parameters.iter().for_each(|(_, value)| value.to_bits().hash(&mut hasher));
+        hasher.finish()
+    }
+
+    /// For pickle and copy.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        Ok((PyTuple::empty(py), self.parameters(py)?))
+    }
+}
+
+impl Model {
+    /// The model with these parameters.
+    fn model(&self, py: Python<'_>) -> PyResult<Box<dyn AnyModel>> {
+        let mut model = loaded(py, &self.name)?;
+        for (index, (_, value)) in self.parameters.iter().enumerate() {
+            model.set_parameter(index, *value);
+        }
+        Ok(model)
+    }
+}
+
+/// Asks from time to time whether Ctrl-C was pressed.
+struct Signals {
+    asked: Instant,
+    interruption: Option<PyErr>,
+}
+
+impl Signals {
+    fn look(&mut self) -> ControlFlow<()> {
+        if self.asked.elapsed() < PATIENCE {
+            return ControlFlow::Continue(());
+        }
+        self.interruption = Python::attach(|py| py.check_signals()).err();
+        self.asked = Instant::now();
+        if self.interruption.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// The class of a model, a subclass of [`Model`].
+pub(crate) fn class<'py>(py: Python<'py>, module: &str, entry: &Entry) -> PyResult<Bound<'py, PyAny>> {
+    let base = py.get_type::<Model>();
+    let model = (entry.load)();
+    let members = PyDict::new(py);
+    members.set_item("__module__", module)?;
+    members.set_item("__slots__", PyTuple::empty(py))?;
+    members.set_item("__doc__", documentation(entry, &*model))?;
+    members.set_item("name", &entry.name)?;
+    let (names, values): (Vec<&str>, Vec<f64>) = model.parameters().into_iter().unzip();
+    members.set_item("__signature__", signature(&entries::written(py, &names, &values)?)?)?;
+    let getter = py.import("operator")?.getattr("methodcaller")?;
+    let property = py.import("builtins")?.getattr("property")?;
+    for parameter in properties(py, &*model)? {
+        let get = getter.call1(("parameter", &parameter))?;
+        members.set_item(parameter, property.call1((get, py.None(), py.None(), "A parameter."))?)?;
+    }
+    py.get_type::<PyType>().call1((entry.type_name, (base,), members))
+}
+
+/// The parameters that a model has as properties: those that are called like something else are in its dictionary alone.
+pub(crate) fn properties(py: Python<'_>, model: &dyn AnyModel) -> PyResult<Vec<String>> {
+    let base = py.get_type::<Model>();
+    let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+    let mut properties = Vec::new();
+    for group in groups(&names) {
+        if is_free(py, group.base)? && group.base != "name" && !base.hasattr(group.base)? {
+            properties.push(group.base.to_owned());
+        }
+    }
+    Ok(properties)
+}
+
+/// Whether a parameter of this name can be given as a keyword: `lambda` cannot, but by `**{"lambda": 1.0}`.
+pub(crate) fn is_free(py: Python<'_>, name: &str) -> PyResult<bool> {
+    let reserved: bool = py.import("keyword")?.call_method1("iskeyword", (name,))?.extract()?;
+    Ok(!reserved)
+}
+
+/// What the help says of a model.
+fn documentation(entry: &Entry, model: &dyn AnyModel) -> String {
+    let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+    let facts = [
+        ("parameters", shapes(&parameters)),
+        ("state", shapes(&model.state_names())),
+        ("integrals", shapes(&model.integral_names())),
+        ("outputs", shapes(model.output_names())),
+    ];
+    let facts = facts.iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| format!("{what}: {names}\n"));
+    format!("{}\n\n{}", entry.summary, facts.collect::<String>())
+}
+
+/// The signature of a class whose instances have these parameters by default.
+fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
+    let inspect = defaults.py().import("inspect")?;
+    let parameter = inspect.getattr("Parameter")?;
+    let mut parameters = Vec::new();
+    let mut others = None;
+    for (name, value) in defaults {
+        if is_free(defaults.py(), &name.to_string())? {
+            let settings = PyDict::new(defaults.py());
+            settings.set_item("default", plain(&value)?)?;
+            parameters.push(parameter.call((name, parameter.getattr("KEYWORD_ONLY")?), Some(&settings))?);
+        } else {
+            others = Some(parameter.call1(("parameters", parameter.getattr("VAR_KEYWORD")?))?);
+        }
+    }
+    parameters.extend(others);
+    inspect.call_method1("Signature", (parameters,))
+}
+
+fn loaded(py: Python<'_>, name: &str) -> PyResult<Box<dyn AnyModel>> {
+    load(&contents(py)?.models, name).map_err(|error| PyTypeError::new_err(error.to_string()))
+}
+
+fn finished(py: Python<'_>, model: &dyn AnyModel, outcome: Outcome) -> PyResult<Py<Run>> {
+    if let Some(doubt) = &outcome.doubt {
+        let message = CString::new(doubt.as_str())?;
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)?;
+    }
+    Py::new(py, Run::new(py, model, outcome))
+}
+
+/// LaTeX in which MathJax understands the headings, too.
+fn notebook(latex: &str) -> String {
+    let mut parts = latex.split("\\paragraph{");
+    let begin = parts.next().unwrap_or_default().to_owned();
+    parts.fold(begin, |text, part| match part.split_once('}') {
+        Some((title, formulas)) => format!("{text}$\\textbf{{{title}}}${formulas}"),
+        None => text + part,
+    })
+}
+
+/// `name=value`, with lists for arrays.
+fn shown(name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(format!("{name}={}", plain(value)?.repr()?))
+}
+
+/// A number, or lists of numbers.
+fn plain<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if value.hasattr("tolist")? { value.call_method0("tolist") } else { Ok(value.clone()) }
+}

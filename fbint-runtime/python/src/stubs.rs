@@ -1,0 +1,51 @@
+//! Type stubs, for editors and type checkers.
+
+use fbint_command::names::groups;
+use fbint_command::request::method_names;
+use pyo3::prelude::*;
+
+use crate::{COMMON_NAMES, contents, model};
+
+/// What every module has; `{names}` stands for all names in it, and `{methods}` for the names of the methods.
+const COMMON: &str = include_str!("stubs.pyi");
+
+/// The type stubs of this module, to keep in a file of its name with the ending .pyi beside pyproject.toml.
+#[pyfunction]
+pub(crate) fn stubs(py: Python<'_>) -> PyResult<String> {
+    let contents = contents(py)?;
+    let methods = method_names();
+    let models = contents.models.iter().map(|entry| entry.type_name);
+    let common = COMMON
+        .replace("{names}", &quoted(COMMON_NAMES.into_iter().chain(models)))
+        .replace("{methods}", &quoted(methods.iter().map(String::as_str)));
+    let mut stubs = format!("# Written by {}.stubs().\n\n{common}", contents.name);
+    for entry in &contents.models {
+        let model = (entry.load)();
+        let names: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+        let [mut keywords, mut others, mut properties] = [const { String::new() }; 3];
+        let attributes = model::properties(py, &*model)?;
+        for group in groups(&names) {
+            let [given, read] = match &*group.array().dimensions {
+                [] => ["float", "float"],
+                _ => ["ArrayLike", "NDArray[numpy.float64]"],
+            };
+            if model::is_free(py, group.base)? {
+                keywords += &format!(", {}: {given} = ...", group.base);
+            } else {
+                ", **parameters: ArrayLike".clone_into(&mut others);
+            }
+            if attributes.iter().any(|name| name == group.base) {
+                properties += &format!("    @property\n    def {}(self) -> {read}: ...\n", group.base);
+            }
+        }
+        let keywords = if keywords.is_empty() { keywords } else { format!(", *{keywords}") };
+        let name = entry.type_name;
+        stubs += &format!("\nclass {name}(Model):\n    name: ClassVar[str]\n    __signature__: ClassVar[Signature]\n");
+        stubs += &format!("    def __new__(cls{keywords}{others}) -> {name}: ...\n{properties}");
+    }
+    Ok(stubs)
+}
+
+fn quoted<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ")
+}

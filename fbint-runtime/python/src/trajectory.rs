@@ -1,0 +1,176 @@
+//! Samples as arrays.
+
+use fbint_command::catalogue::AnyModel;
+use fbint_command::names::{Array, groups};
+use fbint_command::nearest;
+use fbint_command::request::{Column, Outcome};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::{PyAttributeError, PyKeyError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+/// Samples of a run, from its start on: arrays of doubles by name.
+///
+/// A scalar has the shape (samples,), a vector (samples, n) and a matrix (samples, rows, columns). trajectory['q'] and trajectory.q are
+/// the vector q, trajectory['q[0]'] is its first entry, trajectory['d(energy)'] the change of an integral. keys() lists the columns of
+/// the table that the command writes: dict(trajectory) has all of them, as a data frame takes it.
+#[pyclass(subclass, frozen, mapping)]
+pub(crate) struct Trajectory {
+    columns: Vec<Column>,
+    /// What columns make up together: vectors, matrices and scalars of the state and of the outputs.
+    arrays: Vec<(String, Array)>,
+    /// The arrays that were asked for before.
+    made: Py<PyDict>,
+}
+
+#[pymethods]
+impl Trajectory {
+    /// The time of each sample.
+    #[getter]
+    fn t<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.array(py, "t")
+    }
+
+    /// The names of all columns.
+    fn keys(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for Column { name, .. } in &self.columns {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        self.array(py, name)
+    }
+
+    fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        match self.arrays.iter().any(|(known, _)| known == name) {
+            true => self.array(py, name),
+            false => Err(PyAttributeError::new_err(unknown("attribute", name, &self.attributes()))),
+        }
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    fn __len__(&self) -> usize {
+        self.keys().len()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyList::new(py, self.keys())?.try_iter()?.into_any())
+    }
+
+    fn __dir__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let others = slf.py().get_type::<PyAny>().call_method1("__dir__", (slf,))?;
+        others.call_method1("__add__", (slf.get().attributes(),))
+    }
+}
+
+impl Trajectory {
+    /// The columns of a run of a model.
+    pub(crate) fn new(py: Python<'_>, model: &dyn AnyModel, columns: Vec<Column>) -> Self {
+        let (state, outputs) = (model.state_names(), model.output_names());
+        // The time comes before the state, and outputs come last.
+        let arrays = arrays(&state, 1).chain(arrays(outputs, columns.len() - outputs.len()));
+        Self { arrays: arrays.collect(), columns, made: PyDict::new(py).unbind() }
+    }
+
+    fn attributes(&self) -> Vec<&str> {
+        self.arrays.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// The columns of a name: of one column, or of what columns make up.
+    fn find(&self, name: &str) -> Option<Array> {
+        let column = || {
+            let position = self.columns.iter().position(|column| column.name == name)?;
+            Some(Array { dimensions: Vec::new(), positions: vec![position] })
+        };
+        // The time of the samples comes first, also where it is part of the state.
+        let array = || self.arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
+        column().or_else(array)
+    }
+
+    fn array<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let made = self.made.bind(py);
+        if let Some(array) = made.get_item(name)? {
+            return Ok(array);
+        }
+        let Some(Array { dimensions, positions }) = self.find(name) else {
+            let known: Vec<&str> = self.attributes().into_iter().chain(self.keys()).collect();
+            return Err(PyKeyError::new_err(unknown("column", name, &known)));
+        };
+        let columns: Vec<&[f64]> = positions.iter().map(|&position| &*self.columns[position].values).collect();
+        let samples = columns.first().map_or(0, |column| column.len());
+        let values = (0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])).collect();
+        let shape = [vec![samples], dimensions].concat();
+        let array = PyArray1::from_vec(py, values).reshape(shape)?.into_any();
+        made.set_item(name, &array)?;
+        Ok(array)
+    }
+}
+
+/// The arrays that these names make up, of which the first is the name of the column `first`.
+fn arrays(names: &[&str], first: usize) -> impl Iterator<Item = (String, Array)> {
+    groups(names).into_iter().map(move |group| {
+        let Array { dimensions, positions } = group.array();
+        let positions = positions.into_iter().map(|position| first + position).collect();
+        (group.base.to_owned(), Array { dimensions, positions })
+    })
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    nearest::find(what, name, known).map_or_else(|error| error.to_string(), |_| String::new())
+}
+
+/// A run: its trajectory, and what happened to the integrals. print(run) shows what the command prints.
+#[pyclass(extends = Trajectory, frozen)]
+pub(crate) struct Run {
+    drift: Vec<(&'static str, f64)>,
+    /// The number of steps.
+    #[pyo3(get)]
+    steps: u64,
+    /// How many times the field was evaluated.
+    #[pyo3(get)]
+    evaluations: u64,
+    /// The condition that ended the run before its end, if one did.
+    #[pyo3(get)]
+    ended_by: Option<String>,
+    report: String,
+}
+
+#[pymethods]
+impl Run {
+    /// The largest change of each integral from its target at any step, by name.
+    #[getter]
+    fn drift<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let drift = PyDict::new(py);
+        self.drift.iter().try_for_each(|(name, largest)| drift.set_item(name, largest))?;
+        Ok(drift)
+    }
+
+    fn __str__(&self) -> &str {
+        self.report.trim_end()
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        let columns = &slf.as_super().get().columns;
+        let samples = columns.first().map_or(&[][..], |times| &times.values);
+        let title = slf.get().report.lines().next().unwrap_or_default();
+        format!("<Run of {title}, {} samples>", samples.len())
+    }
+}
+
+impl Run {
+    /// The run of a model with this outcome.
+    pub(crate) fn new(py: Python<'_>, model: &dyn AnyModel, outcome: Outcome) -> PyClassInitializer<Self> {
+        let Outcome { run, columns, report, .. } = outcome;
+        let drift = run.drift.iter().map(|integral| (integral.name, integral.max)).collect();
+        let run = Self { drift, steps: run.steps, evaluations: run.evaluations, ended_by: run.ended_by, report };
+        PyClassInitializer::from(Trajectory::new(py, model, columns)).add_subclass(run)
+    }
+}

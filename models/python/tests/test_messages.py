@@ -1,0 +1,143 @@
+"""What the command refuses is refused with the same words; what only Python can get wrong is a TypeError that says so."""
+
+import fractions
+import itertools
+
+import fbint_models
+import numpy
+import pytest
+
+NAN = float("nan")
+PENDULUM = fbint_models.SphericalPendulum
+
+# Keywords of a run, and the arguments of the command that say the same.
+REFUSED = [
+    ({"until": -1}, ["--until", "-1.0"]),
+    ({"until": NAN}, ["--until", "NaN"]),
+    ({"until": float("inf")}, ["--until", "inf"]),
+    ({"step": 0}, ["--step", "0.0"]),
+    ({"step": 1e-300}, ["--step", "1e-300"]),
+    ({"every": -0.5}, ["--every", "-0.5"]),
+    ({"every": 1e-12, "method": "dop853"}, ["--every", "1e-12", "--method", "dop853"]),
+    ({"method": "rk5"}, ["--method", "rk5"]),
+    ({"method": ""}, ["--method", ""]),
+    ({"method": "discrete-hamel"}, ["--method", "discrete-hamel"]),
+    ({"method": "dop853", "step": 0.1}, ["--method", "dop853", "--step", "0.1"]),
+    ({"method": "dop853", "rtol": -1.0}, ["--method", "dop853", "--rtol", "-1.0"]),
+    ({"rtol": 1e-3}, ["--rtol", "1e-3"]),
+    ({"atol": 1e-3}, ["--atol", "1e-3"]),
+    ({"gains": -1}, ["--gains", "-1.0"]),
+    ({"gains": NAN}, ["--gains", "NaN"]),
+    ({"gains": 1e200}, ["--gains", "1e200"]),
+    ({"gains": 1e6}, ["--gains", "1e6"]),
+    ({"gains": [1.0, 2.0]}, ["--gains", "1.0,2.0"]),
+    ({"gains": "relax"}, ["--gains", "relax"]),
+    ({"gains": "relaxation:0"}, ["--gains", "relaxation:0"]),
+    ({"gains": "bae-chang", "method": "dop853"}, ["--gains", "bae-chang", "--method", "dop853"]),
+    ({"start": {"q[0]": 0.3}}, ["--start", "q[0]=0.3"]),
+    ({"start": {"q": [NAN, 0, 0]}}, ["--start", "q[0]=nan", "--start", "q[1]=0", "--start", "q[2]=0"]),
+    ({"start": {"q[0]": 5}, "repair": True}, ["--start", "q[0]=5", "--repair"]),
+    ({"start": {"q[0]": 0}, "guess": {"q[0]": 1}}, ["--start", "q[0]=0", "--guess", "q[0]=1"]),
+    ({"until_event": "q[2] <"}, ["--until-event", "q[2] <"]),
+    ({"until_event": "q[1] > -5"}, ["--until-event", "q[1] > -5"]),
+    ({"until_event": "hight > 1"}, ["--until-event", "hight > 1"]),
+]
+
+
+@pytest.mark.parametrize("keywords, arguments", REFUSED, ids=lambda case: str(case))
+def test_what_the_command_refuses_is_refused_in_its_words(command, keywords, arguments):
+    with pytest.raises(ValueError) as refusal:
+        PENDULUM().run(**keywords)
+    assert str(refusal.value) == command.refuses("run", "spherical-pendulum", *arguments)
+
+
+@pytest.mark.parametrize("name, value", [("m", NAN), ("g", float("inf")), ("l", 0), ("l", 1e-300)])
+def test_parameters_are_refused_in_the_words_of_the_command(command, name, value):
+    with pytest.raises(ValueError) as refusal:
+        PENDULUM(**{name: value}).run()
+    assert str(refusal.value) == command.refuses("run", "spherical-pendulum", "-p", f"{name}={value}")
+
+
+@pytest.mark.parametrize("make, arguments", [
+    (lambda: PENDULUM(mass=1), ["-p", "mass=1"]),
+    (lambda: PENDULUM(G=1), ["-p", "G=1"]),
+    (lambda: PENDULUM().run(start={"w": 1}), ["--start", "w=1"]),
+    (lambda: PENDULUM().run(guess={"q[3]": 1}), ["--guess", "q[3]=1"]),
+])
+def test_unknown_names_are_told_the_nearest(command, make, arguments):
+    with pytest.raises(TypeError) as refusal:
+        make()
+    assert str(refusal.value) == command.refuses("run", "spherical-pendulum", *arguments)
+
+
+HUGE = 10 ** 400
+
+# What only Python can get wrong, the error, and what it says.
+MISTAKES = [
+    (lambda: PENDULUM().run(rtoll=1e-9), TypeError, "unknown keyword `rtoll`, did you mean `rtol`? known: until, method,"),
+    (lambda: PENDULUM().run(100), TypeError, "positional"),
+    (lambda: PENDULUM(1.0), TypeError, "positional"),
+    (lambda: PENDULUM(m="heavy"), TypeError, "`m` must be a number, not str"),
+    (lambda: PENDULUM(m=None), TypeError, "`m` must be a number, not NoneType"),
+    (lambda: PENDULUM(m=[1, 2]), TypeError, "`m` must be a number, not list"),
+    (lambda: PENDULUM(m=1j), TypeError, "`m` must be a number, not complex"),
+    (lambda: PENDULUM(m=True), TypeError, "`m` must be a number, not bool"),
+    (lambda: PENDULUM(m=HUGE), ValueError, "`m` is too large: it must be a finite number"),
+    (lambda: PENDULUM().run(until=HUGE), ValueError, "`until` is too large: it must be a finite number"),
+    (lambda: PENDULUM().run(until="10"), TypeError, "`until` must be a number, not str"),
+    (lambda: PENDULUM().run(until=True), TypeError, "`until` must be a number, not bool"),
+    (lambda: PENDULUM().run(method=4), TypeError, "`method` must be a str, not int"),
+    (lambda: PENDULUM().run(method="\ud800"), TypeError, "`method` must be a str"),
+    (lambda: PENDULUM().run(project=1), TypeError, "`project` must be a bool, not int"),
+    (lambda: PENDULUM().run(repair="yes"), TypeError, "`repair` must be a bool, not str"),
+    (lambda: PENDULUM().run(gains={1, 2}), TypeError, "`gains` must be a str, a number or numbers, not set"),
+    (lambda: PENDULUM().run(gains=[[1], [2, 3]]), TypeError, "`gains` must be a str, a number or numbers, not list"),
+    (lambda: PENDULUM().run(gains=[]), ValueError, "`gains`"),
+    (lambda: PENDULUM().run(start=[0, 1, 0]), TypeError, "`start` must be a dict, not list"),
+    (lambda: PENDULUM().run(start={0: 1}), TypeError, "names must be str"),
+    (lambda: PENDULUM().run(start={"q": [1, 2]}), ValueError, r"`q` must be an array of shape (3,), but has the shape (2,)"),
+    (lambda: PENDULUM().run(start={"q": 1}), ValueError, r"`q` must be an array of shape (3,), but has the shape ()"),
+    (lambda: PENDULUM().run(start={"q": [[1], [2, 3]]}), TypeError, "`q` must be an array of shape (3,): "),
+    (lambda: PENDULUM().run(start={"q": [0, 1, 1j]}), TypeError, "`q` must be an array of shape (3,): "),
+    (lambda: PENDULUM().run(start={"q": "abc"}), TypeError, "`q` must be an array of shape (3,): "),
+    (lambda: PENDULUM().run(start={"q": [HUGE, 0, 0]}), TypeError, "`q` must be an array of shape (3,): "),
+    (lambda: PENDULUM().run(start={"q[0]": [1]}), TypeError, "`q[0]` must be a number, not list"),
+    (lambda: fbint_models.FreeRigidBody().run(start={"r": numpy.eye(2)}), ValueError,
+     "`r` must be an array of shape (3, 3), but has the shape (2, 2)"),
+    (lambda: fbint_models.Model(), TypeError, "make one of its subclasses"),
+    (lambda: PENDULUM().run(until=0.1)["Q"], KeyError, "unknown column `Q`, did you mean `q`? known: q, p, tension, t"),
+    (lambda: PENDULUM().run(until=0.1).Q, AttributeError, "unknown attribute `Q`, did you mean `q`? known: q, p, tension"),
+    (lambda: setattr(PENDULUM(), "m", 2.0), AttributeError, ""),
+    (lambda: setattr(PENDULUM(), "mass", 2.0), AttributeError, "mass"),
+]
+
+
+@pytest.mark.parametrize("mistake, error, message", MISTAKES, ids=[message for _, _, message in MISTAKES])
+def test_mistakes_are_errors_of_python(mistake, error, message):
+    with pytest.raises(error) as refusal:
+        mistake()
+    assert type(refusal.value) is error and message in str(refusal.value)
+
+
+def test_any_combination_of_odd_values_is_a_run_or_an_error():
+    """Nothing panics: a panic would be no Exception."""
+    odd = [None, True, -1, 0, 1, HUGE, -HUGE, NAN, float("inf"), 5e-324, "", "--", "=", "q", "none", "\0", "\ud800", b"x", [],
+           [1], [NAN], {}, {"q": []}, {"q[0]": NAN}, {"q": [0, 0, 0]}, {"q[0]=1": 1}, {"--help": 1}, object(),
+           numpy.array(1.0), numpy.array([], dtype=object), numpy.datetime64("2020"), fractions.Fraction(1, 3)]
+    keywords = ["until", "method", "step", "rtol", "every", "project", "gains", "start", "guess", "repair", "until_event"]
+    runs = 0
+    for keyword, value in itertools.product(keywords, odd):
+        # Steps that are large enough to come to an end.
+        settings = {"until": 0.01, "step": 1e-3 if keyword not in ("rtol", "method") else None, keyword: value}
+        try:
+            PENDULUM().run(**settings)
+            runs += 1
+        except Exception:
+            pass
+    assert runs > 20
+
+
+def test_numbers_of_any_kind_are_numbers():
+    for one in (1, 1.0, numpy.float32(1), numpy.int8(1), fractions.Fraction(1), numpy.array(1.0)):
+        assert PENDULUM(m=one) == PENDULUM()
+    assert fbint_models.FreeRigidBody(inertia=(1, 2, 3)) == fbint_models.FreeRigidBody(inertia=numpy.arange(1, 4))

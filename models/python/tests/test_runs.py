@@ -1,0 +1,137 @@
+"""Runs are those of the command, bit by bit."""
+
+import inspect
+import json
+import re
+
+import fbint_models
+import numpy
+import pytest
+
+MODELS = [
+    value for value in vars(fbint_models).values()
+    if inspect.isclass(value) and issubclass(value, fbint_models.Model) and value is not fbint_models.Model
+]
+
+# A model, its parameters and the keywords of a run, and the arguments of the command that say the same.
+CASES = [
+    ("SphericalPendulum", {}, {"until": 20, "method": "dop853", "rtol": 1e-12},
+     ["--until", "20", "--method", "dop853", "--rtol", "1e-12"]),
+    ("SphericalPendulum", {"m": 2, "l": 1.5}, {"until": 1.0, "method": "euler", "step": 1e-2, "gains": 5},
+     ["-p", "m=2", "-p", "l=1.5", "--until", "1", "--method", "euler", "--step", "1e-2", "--gains", "5"]),
+    ("SphericalPendulum", {}, {"until": 1, "gains": [1, 2, 3, 4.5], "project": True, "every": 0.1},
+     ["--until", "1", "--gains", "1,2,3,4.5", "--project", "--every", "0.1"]),
+    ("SphericalPendulum", {}, {"until": 1, "gains": "none", "step": numpy.float64(1) / 3 / 100},
+     ["--until", "1", "--gains", "none", "--step", "0.003333333333333333"]),
+    ("SphericalPendulum", {}, {"start": {"q[0]": 0.3}, "repair": True, "until": 1},
+     ["--start", "q[0]=0.3", "--repair", "--until", "1"]),
+    ("SphericalPendulum", {}, {"start": {"q": [0, 0.6, -0.8], "p": numpy.zeros(3)}, "until": 1},
+     ["--start", "q[0]=0", "--start", "q[1]=0.6", "--start", "q[2]=-0.8", "--until", "1",
+      "--start", "p[0]=0", "--start", "p[1]=0", "--start", "p[2]=0"]),
+    ("PlanarPendulum", {}, {"guess": {"q": [0.6, -0.7]}, "until": 1},
+     ["--guess", "q[0]=0.6", "--guess", "q[1]=-0.7", "--until", "1"]),
+    ("PlanarPendulum", {}, {"until_event": "q[0] < 0", "method": "dormand-prince", "atol": 1e-10},
+     ["--until-event", "q[0] < 0", "--method", "dormand-prince", "--atol", "1e-10"]),
+    ("FreeRigidBody", {"inertia": [1, 2, 4]}, {"until": 1, "gains": "relaxation:0.1"},
+     ["-p", "inertia[0]=1", "-p", "inertia[1]=2", "-p", "inertia[2]=4", "--until", "1", "--gains", "relaxation:0.1"]),
+]
+
+
+@pytest.mark.parametrize("model, parameters, keywords, arguments", CASES)
+def test_runs_are_those_of_the_command(command, model, parameters, keywords, arguments):
+    model = getattr(fbint_models, model)
+    same(command, model(**parameters).run(**keywords), model.name, arguments)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_model_runs(command, model):
+    same(command, model().run(until=0.02), model.name, ["--until", "0.02"])
+
+
+def test_there_is_every_model_of_the_command(command):
+    listed = command.succeeds("list").split("\n\n")[0]
+    names = [line for line in listed.splitlines() if not line.startswith(" ")]
+    assert [model.name for model in MODELS] == names
+    assert all(model in vars(fbint_models).values() for model in MODELS)
+
+
+def same(command, run, name, arguments):
+    """A run in Python and what the command does agree in every bit and every word."""
+    printed, columns, record = command.run(name, *arguments)
+    assert run.keys() == list(dict(columns))
+    for column, values in columns:
+        # The time is a column of its own where it is part of the state, too.
+        if column != "t":
+            assert numpy.array_equal(bits(run[column]), bits(values)), column
+    assert numpy.array_equal(bits(run.t), bits(columns[0][1]))
+    assert run.drift == {integral: drift["max"] for integral, drift in record["drift"].items()}
+    assert (run.steps, run.evaluations) == (record["steps"], record["evaluations"])
+    assert run.ended_by == record.get("ended_by")
+    files = printed.index("trajectory: run.csv")
+    assert str(run) == printed[:files].rstrip("\n")
+
+
+def bits(values):
+    return numpy.ascontiguousarray(values).view(numpy.uint64)
+
+
+def test_arrays_have_the_shapes_of_the_declaration():
+    run = fbint_models.FreeRigidBody().run(until=0.1, every=0.05)
+    shapes = {"t": (3,), "r": (3, 3, 3), "omega": (3, 3), "r[(0, 1)]": (3,), "d(energy)": (3,)}
+    for name, shape in shapes.items():
+        array = run[name]
+        assert (array.shape, array.dtype) == (shape, numpy.float64), name
+        assert array.flags.c_contiguous and array is run[name]
+    assert run.r is run["r"] and run.t is run["t"] and {"r", "omega", "drift"} <= set(dir(run))
+    for row in range(3):
+        for column in range(3):
+            assert numpy.array_equal(run.r[:, row, column], run[f"r[({row}, {column})]"])
+    # Rotations, in which rows and columns differ.
+    assert numpy.allclose(numpy.einsum("sij,skj->sik", run.r, run.r), numpy.eye(3), atol=1e-12)
+    assert not numpy.allclose(run.r[-1], run.r[-1].T)
+
+
+def test_a_trajectory_is_a_mapping():
+    run = fbint_models.SphericalPendulum().run(until=0.1)
+    table = dict(run)
+    assert list(table) == run.keys() == list(run) and len(run) == len(table)
+    assert "q[0]" in run and "q" in run and "Q" not in run
+    assert run.tension.shape == run.t.shape and run["tension"] is run.tension
+
+
+def test_starts_are_arrays_that_a_run_takes():
+    pendulum = fbint_models.SphericalPendulum(l=2)
+    start = pendulum.start()
+    assert {name: array.tolist() for name, array in start.items()} == {"q": [0, 2, 0], "p": [1, 0, 1]}
+    assert numpy.array_equal(pendulum.run(until=1, start=start).q, pendulum.run(until=1).q)
+
+
+def test_a_run_that_fails_keeps_its_samples(command):
+    arguments = ["run", "spherical-pendulum", "--method", "euler", "--step", "1", "--gains", "none", "--until", "100"]
+    with pytest.raises(fbint_models.RunFailed, match="blew up") as failure:
+        fbint_models.SphericalPendulum().run(method="euler", step=1, gains="none", until=100)
+    assert isinstance(failure.value, RuntimeError)
+    message = command.refuses(*arguments, "--out", "failed.csv")
+    assert str(failure.value) == re.sub("; the trajectory until then is in .*", "", message)
+    rows = (command.folder / "failed.csv").read_text().splitlines()
+    trajectory = failure.value.trajectory
+    assert rows[0].split(",") == trajectory.keys()
+    assert [float(text) for text in rows[-1].split(",")] == [values[-1] for values in dict(trajectory).values()]
+    assert len(rows) - 1 == trajectory.t.size
+
+
+
+
+def test_a_run_past_a_singular_point_warns(command):
+    """What the command calls doubtful is a warning: crank, coupler and rocker are in line on the way."""
+    size = {"la": 1, "lb": 2, "lc": 1, "ln": 2}
+    start = {"a[0]": 0.6, "a[1]": 0.8, "b[0]": 2.6, "b[1]": 0.8}
+    arguments = [f"-p{name}={length}" for name, length in size.items()]
+    arguments += [f"--start={name}={value}" for name, value in start.items()]
+    printed, _, _ = command.run("four-bar", *arguments, "--gains", "none", "--repair")
+    doubt = next(line for line in printed.splitlines() if line.startswith("doubtful: "))
+    with pytest.warns(RuntimeWarning) as warnings:
+        fbint_models.FourBar(**size).run(start=start, gains="none", repair=True)
+    assert [str(warning.message) for warning in warnings] == [
+        doubt.removeprefix("doubtful: ").replace("--step or --rtol", "`step` or `rtol`")
+    ]
