@@ -102,8 +102,8 @@ pub struct Run {
     /// End the run where an entry of the state, or an output, falls below a number or rises above it.
     #[arg(long, value_name = "NAME<NUMBER|NAME>NUMBER", value_parser = condition)]
     pub(crate) until_event: Option<Condition>,
-    /// Write the trajectory, the change of every integral and the outputs as CSV.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write the trajectory, the change of every integral and the outputs as CSV or Parquet.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
     /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
     /// steps.
@@ -112,6 +112,10 @@ pub struct Run {
     /// Draw the motion, and the change of every integral over time, as SVG or PNG.
     #[arg(long, value_name = "FILE.svg|FILE.png")]
     pub(crate) plot: Option<PathBuf>,
+    /// Draw a quantity over time, a quantity against another one, or the change of every integral, instead of everything; may be
+    /// repeated.
+    #[arg(long, value_name = "NAME|NAME,NAME|drift", requires = "plot")]
+    pub(crate) of: Vec<String>,
     /// Keep checkpoints in this file, from which `resume` resumes the run if it is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
@@ -197,12 +201,21 @@ pub struct Ensemble {
     /// The number of threads; default: the number of cores.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,
-    /// Write mean, variance, minimum and maximum of the state and of the change of every integral as CSV, a row for each time.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write mean, variance, minimum and maximum of the state and of the change of every integral, a row for each time.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
-    /// Write what varied, the state at the end and the change of every integral as CSV, a row for each member.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write what varied, the state at the end and the change of every integral, a row for each member.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) ends: Option<PathBuf>,
+    /// Write the state and the change of every integral, a row for each sample of each member that does not fail.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub(crate) samples: Option<PathBuf>,
+    /// Draw how entries of the state are spread over the members at the end, as SVG or PNG.
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Draw a histogram of a column of --ends, or dots for a column against another one, instead of the entries; may be repeated.
+    #[arg(long, value_name = "NAME|NAME,NAME", requires = "plot")]
+    pub(crate) of: Vec<String>,
     /// The time between two samples; default: a hundredth of the run.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,

@@ -4,10 +4,12 @@
 //! the decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
 //! have no logarithm; what lies below 1e-17 is drawn there.
 
+use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
 use kuva::backend::svg::SvgBackend;
+use kuva::plot::histogram::Histogram;
 use kuva::plot::line::{LinePlot, LineStyle};
 use kuva::plot::scatter::ScatterPlot;
 use kuva::render::figure::Figure;
@@ -15,8 +17,10 @@ use kuva::render::layout::{AxisLine, Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::theme::Theme;
 
+use crate::bitmap::Painter;
 use crate::catalogue::Sample;
 use crate::names::Group;
+use crate::output::Output;
 use crate::scheme::{Contender, Stroke};
 use crate::typography::{raised, typeset};
 
@@ -31,6 +35,8 @@ const WINDOWS: usize = 400;
 
 /// The radius of a dot.
 const DOT: f64 = 4.0;
+/// The radius of one dot among many.
+const SMALL_DOT: f64 = 1.6;
 /// The margin of an axis around its values, as a fraction of their range.
 const MARGIN: f64 = 0.06;
 
@@ -161,8 +167,9 @@ pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
             plots.push(chart.plots());
             let mut layout = chart.layout();
             layout.show_legend = chart.needs_legend();
-            let title = if index == 0 { format!("{}: {}", section.title, chart.title) } else { chart.title.clone() };
-            layouts.push(layout.with_title(title.trim_end_matches([':', ' '])));
+            let section = if index == 0 { section.title } else { "" };
+            let parts = [section, &chart.title].into_iter().filter(|part| !part.is_empty());
+            layouts.push(layout.with_title(parts.collect::<Vec<_>>().join(": ")));
         }
         row += section.charts.len().div_ceil(COLUMNS);
     }
@@ -185,6 +192,17 @@ impl Curve<'_> {
         let largest = |sample: &Sample| sample.change[integrals.clone()].iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         let points = self.trajectory.iter().map(|sample| (sample.time, largest(sample)));
         Line::of(self.contender, envelope(&points.collect::<Vec<_>>()))
+    }
+}
+
+/// Writes a figure, as PNG if there is a painter.
+pub(crate) fn write(svg: &str, painter: Option<&Painter>, file: &Output) -> Result<(), Box<dyn Error>> {
+    match painter {
+        Some(painter) => {
+            let png = painter.png(svg)?;
+            file.write(|file| file.write_all(&png))
+        }
+        None => file.write(|file| file.write_all(svg.as_bytes())),
     }
 }
 
@@ -303,6 +321,11 @@ impl Line {
         Self { name: None, colour: contender.colour(), stroke: Stroke::Thin, points }
     }
 
+    /// A line without a name, on a chart that says what it is.
+    pub(crate) fn unnamed(colour: &'static str, stroke: Stroke, points: Vec<(f64, f64)>) -> Self {
+        Self { name: None, colour, stroke, points }
+    }
+
     /// A dot, for what does not move or where something begins.
     pub fn dot(colour: &'static str, at: (f64, f64)) -> Self {
         Self { name: None, colour, stroke: Stroke::Solid, points: vec![at] }
@@ -318,10 +341,24 @@ impl Line {
         self.points.iter().map(|point| point.1)
     }
 
+    /// Where it begins, if it has points.
+    pub(crate) fn first(&self) -> Option<(f64, f64)> {
+        self.points.first().copied()
+    }
+
     /// The line through its points. A single point has no line, and is drawn as a dot.
     fn plot(&self, x: &Axis, y: &Axis) -> Plot {
         let position = |point: &(f64, f64)| Some((x.position(point.0)?, y.position(point.1)?));
         let points: Vec<(f64, f64)> = self.points.iter().filter_map(position).collect();
+        if self.stroke == Stroke::Bars {
+            let (edges, mut heights): (Vec<f64>, Vec<f64>) = points.into_iter().unzip();
+            heights.pop();
+            return Histogram::from_bins(edges, heights).with_color(self.colour).into();
+        }
+        if self.stroke == Stroke::Dots {
+            let dots = ScatterPlot::new().with_data(points).with_color(self.colour).with_size(SMALL_DOT);
+            return dots.with_marker_opacity(0.6).into();
+        }
         if points.len() == 1 {
             let dot = ScatterPlot::new().with_data(points).with_color(self.colour).with_size(DOT);
             return match &self.name {
@@ -331,7 +368,7 @@ impl Line {
         }
         let line = LinePlot::new().with_data(points).with_color(self.colour);
         let line = match self.stroke {
-            Stroke::Solid | Stroke::Thin => line,
+            Stroke::Solid | Stroke::Thin | Stroke::Dots | Stroke::Bars => line,
             Stroke::Dashed => line.with_line_style(LineStyle::Custom("5 3".to_owned())),
             Stroke::Dotted => line.with_line_style(LineStyle::Custom("1.5 2.5".to_owned())),
         };
