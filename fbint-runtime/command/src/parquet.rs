@@ -162,3 +162,49 @@ fn io_error(error: ParquetError) -> io::Error {
         error => io::Error::other(error.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::{Field, Row};
+    use tempfile::tempfile;
+
+    use super::*;
+
+    /// More rows than are held, numbers of every kind, and cells that are missing.
+    #[test]
+    fn what_is_written_reads_back() {
+        let columns = [Column::count("member"), Column::number("q[(0, 1)]"), Column::text("error")];
+        let numbers = [0.1 + 0.2, -0.0, f64::NAN, f64::INFINITY, 5e-324, -1e300];
+        let row = |index: usize| {
+            let number = if index % 7 == 6 { Cell::Nothing } else { Cell::Number(numbers[index % 7]) };
+            let text = if index % 7 == 6 { Cell::Text("blew up, \"twice\"\n") } else { Cell::Nothing };
+            [Cell::Count(index as u64), number, text]
+        };
+        let count = ROWS + 1000;
+        let mut rows = Rows::new(&columns, tempfile().unwrap()).unwrap();
+        (0..count).for_each(|index| rows.push(&row(index)).unwrap());
+        let reader = SerializedFileReader::new(rows.finish("{\"status\": 1}").unwrap()).unwrap();
+
+        let metadata = reader.metadata();
+        assert_eq!((metadata.num_row_groups(), metadata.file_metadata().num_rows()), (2, count as i64));
+        let record = metadata.file_metadata().key_value_metadata().unwrap();
+        assert_eq!((record[0].key.as_str(), record[0].value.as_deref()), (RECORD, Some("{\"status\": 1}")));
+        let names: Vec<&str> =
+            metadata.file_metadata().schema_descr().columns().iter().map(|column| column.name()).collect();
+        assert_eq!(names, columns.each_ref().map(|column| &*column.name));
+        let same = |field: &Field, cell: Cell<'_>| match (field, cell) {
+            (Field::Long(read), Cell::Count(count)) => *read as u64 == count,
+            (Field::Double(read), Cell::Number(number)) => read.to_bits() == number.to_bits(),
+            (Field::Str(read), Cell::Text(text)) => read == text,
+            (Field::Null, Cell::Nothing) => true,
+            _ => false,
+        };
+        let read: Vec<Row> = reader.get_row_iter(None).unwrap().collect::<Result<_, _>>().unwrap();
+        assert_eq!(read.len(), count);
+        for (index, read) in read.iter().enumerate() {
+            let cells = read.get_column_iter().map(|(_, field)| field).zip(row(index));
+            assert!(cells.into_iter().all(|(field, cell)| same(field, cell)), "row {index}: {read}");
+        }
+    }
+}

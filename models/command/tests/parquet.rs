@@ -7,7 +7,9 @@ use std::error::Error;
 
 use tempfile::tempdir;
 
-use common::{fbint, names_in, refused};
+#[cfg(not(feature = "parquet"))]
+use common::refused;
+use common::{fbint, names_in};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -49,7 +51,7 @@ fn pyarrow_and_polars_read_what_csv_has() -> Outcome {
     let vary = ["--vary", "q[0]=linspace:0,1.5", "--vary", "m=normal:1,0.1", "--every", "0.25"];
     let ensemble = [&["ensemble", "spherical-pendulum", "--members", "40", "--until", "1"][..], &vary].concat();
     write(folder.path(), &ensemble, &[("--out", "statistics"), ("--ends", "ends"), ("--samples", "samples")], 0)?;
-    let fails = ["run", "kepler", "--gains", "none", "--start", "p[1]=0", "--start", "p[0]=0", "--until", "2"];
+    let fails = ["run", "kepler", "--method", "dop853", "--gains", "none", "--start", "v[1]=0", "--until", "5"];
     write(folder.path(), &fails, &[("--out", "failed")], 2)?;
     let pairs = [
         "run:run.run.json",
