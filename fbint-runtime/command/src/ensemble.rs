@@ -11,7 +11,7 @@ use rayon::ThreadPoolBuilder;
 
 use crate::arguments::{self, Assignment};
 use crate::bitmap::Painter;
-use crate::catalogue::{AnyModel, Entry, Feedback, Sample, Summary};
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Sample, Summary};
 use crate::complaint::complain;
 use crate::figure;
 use crate::interruption::LastAct;
@@ -40,41 +40,61 @@ pub(crate) fn ensemble(models: &[Entry], arguments: &arguments::Ensemble) -> Res
     if let Some(threads) = arguments.threads {
         ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
     }
-    let interruption = record_interruption(arguments, &job, &code_sha256, &outputs.record, begun);
-    let (mut tables, mut tally) = (Tables::begin(&outputs, &members)?, Tally::default());
-    let mut progress = Progress::new(&job.model);
-    for block in members.blocks() {
-        let done = (f64::from(block.start), f64::from(block.end - block.start));
-        let mut report = |fraction| progress.report((done.0 + done.1 * fraction) / f64::from(arguments.members));
-        let mut samples = tables.samples();
-        let visit = samples.as_mut().map(|samples| samples as _);
-        let block = members.integrate(block, &plan, Watch { progress: &mut report, samples: visit })?;
-        drop(samples);
-        tables.add(&block)?;
-        tally.add(&block);
-        spread.add(&block);
-    }
-    drop((progress, interruption));
     let record = |ending: &EnsembleEnding<'_>, wall_seconds| {
         record::of_ensemble(&described(arguments, &job), &code_sha256, wall_seconds, ending)
     };
-    let wall_seconds = Some(begun.elapsed().as_secs_f64());
-    if let (true, Some((_, first))) = (tally.failed == tally.members, tally.failures.first()) {
-        let message = format!("all {} members failed; the first: {first}", tally.members);
-        record::write(&record(&EnsembleEnding::Failed(&message), wall_seconds)?, &outputs.record)?;
-        return Err(message.into());
+    let write_record = |ending: &EnsembleEnding<'_>| {
+        record::write(&record(ending, Some(begun.elapsed().as_secs_f64()))?, &outputs.record)
+    };
+
+    let interruption = record_interruption(arguments, &job, &code_sha256, &outputs.record, begun);
+    let (mut tables, mut tally) = (Tables::begin(&outputs, &members)?, Tally::default());
+    let outcome = integrate(&mut members, &plan, &job.model, &mut tables, &mut tally, &mut spread);
+    drop(interruption);
+    if let Err(error) = outcome.and_then(|()| tally.check()) {
+        // A job that was refused before the first step leaves no record.
+        if tally.members > 0 {
+            write_record(&EnsembleEnding::Failed(&error.to_string()))?;
+        }
+        return Err(error);
     }
-    let ending = EnsembleEnding::Complete(members.model(), &tally);
+    let (model, title) = (members.model(), title(arguments, &job));
+    let ending = EnsembleEnding::Complete(model, &tally);
     let within = record(&ending, None)?;
     if let Some(out) = &outputs.out {
-        write_statistics(members.model(), &tally, &within, out)?;
+        write_statistics(model, &tally, &within, out)?;
     }
     tables.finish(&within)?;
     if let Some(plot) = &outputs.plot {
-        figure::write(&spread.draw(&title(arguments, &job), &names), outputs.painter.as_ref(), plot)?;
+        figure::write(&spread.draw(&title, &names), outputs.painter.as_ref(), plot)?;
     }
-    record::write(&record(&ending, wall_seconds)?, &outputs.record)?;
-    report(&title(arguments, &job), members.model(), &tally, &outputs, &mut stdout().lock())?;
+    write_record(&ending)?;
+    report(&title, model, &tally, &outputs, &mut stdout().lock())?;
+    Ok(())
+}
+
+/// Integrates all members, block by block, and adds each block to the tables, the statistics and the figure.
+fn integrate(
+    members: &mut Members<'_>,
+    plan: &Plan,
+    label: &str,
+    tables: &mut Tables<'_>,
+    tally: &mut Tally,
+    spread: &mut Spread,
+) -> Result<(), Box<dyn Error>> {
+    let mut progress = Progress::new(label);
+    let all = f64::from(members.count());
+    for range in members.blocks() {
+        let (before, count) = (f64::from(range.start), range.len() as f64);
+        let mut report = |fraction| progress.report((before + count * fraction) / all);
+        let mut samples = tables.samples();
+        let watch = Watch { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
+        let block = members.integrate(range, plan, watch)?;
+        drop(samples);
+        tally.add(&block);
+        tables.add(&block)?;
+        spread.add(&block);
+    }
     Ok(())
 }
 

@@ -85,6 +85,10 @@ impl<'a> Members<'a> {
         self.varied.iter().any(|varied| matches!(varied, Varied::Gain))
     }
 
+    pub(crate) fn count(&self) -> u32 {
+        self.arguments.members
+    }
+
     /// The members by the block.
     pub(crate) fn blocks(&self) -> impl Iterator<Item = Range<u32>> + use<> {
         let count = self.arguments.members;

@@ -2,6 +2,8 @@
 //!
 //! Blocks have the same members whatever integrates them, and are added in their order, so that no digit depends on it.
 
+use std::error::Error;
+
 use crate::catalogue::{AnyModel, Statistics, Summary};
 use crate::members::Block;
 
@@ -37,6 +39,16 @@ impl Tally {
         }
         for (sum, more) in self.statistics.iter_mut().zip(&block.run.statistics) {
             sum.add(more);
+        }
+    }
+
+    /// Refuses an ensemble of which nothing is known, because no member came to its end.
+    pub(crate) fn check(&self) -> Result<(), Box<dyn Error>> {
+        match self.failures.first() {
+            Some((_, first)) if self.failed == self.members => {
+                Err(format!("all {} members failed; the first: {first}", self.members).into())
+            }
+            _ => Ok(()),
         }
     }
 
