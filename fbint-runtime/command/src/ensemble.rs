@@ -52,6 +52,8 @@ pub(crate) fn ensemble(models: &[Entry], arguments: &arguments::Ensemble) -> Res
     let outcome = integrate(&mut members, &plan, &job.model, &mut tables, &mut tally, &mut spread);
     drop(interruption);
     if let Err(error) = outcome.and_then(|()| tally.check()) {
+        // What is half written may have filled the disk.
+        drop(tables);
         // A job that was refused before the first step leaves no record.
         if tally.members > 0 {
             write_record(&EnsembleEnding::Failed(&error.to_string()))?;
