@@ -39,6 +39,8 @@ const DOT: f64 = 4.0;
 const SMALL_DOT: f64 = 1.6;
 /// The margin of an axis around its values, as a fraction of their range.
 const MARGIN: f64 = 0.06;
+/// The range of values, as a fraction of the largest, below which ticks of three digits could not be told apart.
+const NEAR: f64 = 1e-2;
 
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
@@ -68,6 +70,8 @@ pub struct Axis {
     label: String,
     /// The range of what is plotted; for a logarithmic axis, of the exponents.
     range: (f64, f64),
+    /// What is taken off all values, because they are so near to one another that their ticks could not be told apart.
+    offset: f64,
     is_logarithmic: bool,
 }
 
@@ -159,6 +163,11 @@ pub fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
 
 /// Draws sections below one another, with two panels in a row. A panel with more than one named line has a legend of its own.
 pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
+    if let [Section { charts, .. }] = sections
+        && charts.len() == 1
+    {
+        return draw(title, 1, charts);
+    }
     const COLUMNS: usize = 2;
     let (mut cells, mut plots, mut layouts, mut row) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for section in sections {
@@ -258,7 +267,7 @@ impl Chart {
 impl Axis {
     /// A linear axis with this range.
     pub fn linear(label: &str, range: (f64, f64)) -> Self {
-        Self { label: label.to_owned(), range, is_logarithmic: false }
+        Self { label: label.to_owned(), range, offset: 0.0, is_logarithmic: false }
     }
 
     /// A linear axis with all values and a margin.
@@ -266,12 +275,22 @@ impl Axis {
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| (ends.0.min(value), ends.1.max(value)));
-        let range = match high - low {
+        let (size, span) = (low.abs().max(high.abs()), high - low);
+        let range = match span {
             span if span > 0.0 => (low - MARGIN * span, high + MARGIN * span),
-            0.0 => (low - 1.0, high + 1.0),
+            0.0 => (low - size.max(1.0), high + size.max(1.0)),
             _ => (-1.0, 1.0),
         };
-        Self::linear(label, range)
+        let are_near = 0.0 < span && span < NEAR * size;
+        if !are_near {
+            return Self::linear(label, range);
+        }
+        let (sign, offset) = if low < 0.0 { ('+', -low) } else { ('-', low) };
+        let text = format!("{offset:.*e}", (size / span).log10().ceil() as usize);
+        let near: f64 = text.parse().unwrap_or(offset);
+        let near = if low < 0.0 { -near } else { near };
+        let range = (range.0 - near, range.1 - near);
+        Self { offset: near, ..Self::linear(&typeset(&format!("{label} {sign} {text}")), range) }
     }
 
     /// A logarithmic axis with the whole decades that hold all positive values.
@@ -281,12 +300,12 @@ impl Axis {
             (bottom, top) = (bottom.min(exponent.floor()), top.max(exponent.ceil()));
         }
         let range = if bottom < top { (bottom, top) } else { (FLOOR.log10(), 0.0) };
-        Self { label: label.to_owned(), range, is_logarithmic: true }
+        Self { label: label.to_owned(), range, offset: 0.0, is_logarithmic: true }
     }
 
     /// The position of a value on the axis; `None` if it cannot be plotted.
     fn position(&self, value: f64) -> Option<f64> {
-        if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value) }
+        if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value - self.offset) }
     }
 
     /// Decades between ticks: at most about eight ticks.
@@ -418,8 +437,24 @@ mod tests {
 
     #[test]
     fn an_axis_is_around_its_values_and_never_empty() {
-        assert_eq!(Axis::around("", [3.0, f64::NAN, 3.0].into_iter()).range, (2.0, 4.0));
+        assert_eq!(Axis::around("", [0.5, f64::NAN, 0.5].into_iter()).range, (-0.5, 1.5));
+        assert_eq!(Axis::around("", [3.0].into_iter()).range, (0.0, 6.0));
         assert_eq!(Axis::around("", [].into_iter()).range, (-1.0, 1.0));
         assert_eq!(Axis::around("", [0.0, 100.0].into_iter()).range, (-6.0, 106.0));
+    }
+
+    #[test]
+    fn values_that_are_near_to_one_another_are_shown_without_what_they_have_in_common() {
+        for (values, label) in [
+            ([0.472_456_7, 0.472_456_9], "q - 4.7245670·10⁻¹"),
+            ([-1000.001, -1000.0], "q + 1.0000010·10³"),
+            ([1.0, 1.0 + f64::EPSILON], "q - 1.0000000000000000"),
+        ] {
+            let axis = Axis::around("q", values.into_iter());
+            assert_eq!(axis.label, label);
+            let [low, high] = values.map(|value| axis.position(value).unwrap());
+            assert!(axis.range.0 <= low && low < high && high <= axis.range.1, "{:?}", axis.range);
+            assert!(low.abs() <= high - low && high.abs() <= 2.0 * (high - low), "{low:e}, {high:e}");
+        }
     }
 }

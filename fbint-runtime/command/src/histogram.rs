@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const MOST: i64 = 128;
 /// The exponent of the finest bins below that of a number: bins of doubles that differ are never finer.
 const FINEST: i32 = 60;
-/// The width of the bin of numbers that are all equal, as a fraction of them.
+/// The width of the bin of numbers that are all equal, as a fraction of them or of 1, if that is more.
 const ALONE: f64 = 1.0 / 64.0;
 
 /// Counts of numbers in bins of one width, a power of two that is doubled until there are few enough bins. So the counts do not
@@ -17,6 +17,8 @@ pub(crate) struct Histogram {
     /// The numbers from `bin * 2^exponent` to below `(bin + 1) * 2^exponent`, for each bin that has any.
     counts: BTreeMap<i64, u64>,
     total: u64,
+    least: f64,
+    largest: f64,
 }
 
 impl Histogram {
@@ -28,6 +30,8 @@ impl Histogram {
         if self.total == 0 {
             self.exponent = if number == 0.0 { f64::MIN_EXP } else { number.abs().log2().floor() as i32 - FINEST };
         }
+        let (least, largest) = if self.total == 0 { (number, number) } else { (self.least, self.largest) };
+        (self.least, self.largest) = (least.min(number), largest.max(number));
         self.total += 1;
         while !self.has_room_for(number) {
             self.double();
@@ -35,11 +39,15 @@ impl Histogram {
         *self.counts.entry(self.bin(number) as i64).or_default() += 1;
     }
 
-    /// The edges of bins, and the count of each: few bins for few numbers, by Rice's rule.
+    /// The edges of bins, and the count of each: few bins for few numbers, by Rice's rule. There is one bin if all numbers are equal.
     pub(crate) fn bins(&self) -> (Vec<f64>, Vec<u64>) {
+        if self.total > 0 && self.least == self.largest {
+            let half = 0.5 * ALONE * self.least.abs().max(1.0);
+            return (vec![self.least - half, self.least + half], vec![self.total]);
+        }
         let mut coarse = self.clone();
         let rice = (2.0 * (self.total as f64).cbrt()).ceil() as i64;
-        while coarse.span() > rice.max(8) || coarse.is_needle() {
+        while coarse.span() > rice.max(8) {
             coarse.double();
         }
         let Some((&first, &last)) = coarse.counts.keys().next().zip(coarse.counts.keys().next_back()) else {
@@ -77,13 +85,6 @@ impl Histogram {
     /// The number of bins between the first and the last.
     fn span(&self) -> i64 {
         self.ends().map_or(0, |(first, last)| last - first + 1)
-    }
-
-    /// Whether all numbers are in a bin that is too narrow to be seen.
-    fn is_needle(&self) -> bool {
-        let Some((first, last)) = self.ends() else { return false };
-        let size = (first as f64 * self.width()).abs();
-        first == last && self.width() < ALONE * if size > 0.0 { size } else { 1.0 }
     }
 
     fn double(&mut self) {

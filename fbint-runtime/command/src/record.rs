@@ -161,7 +161,7 @@ pub(crate) fn of_run(
 pub(crate) enum EnsembleEnding<'a> {
     Complete(&'a dyn AnyModel, &'a Tally),
     Interrupted,
-    /// No member got to the end.
+    /// No member got to the end, or rows could not be written.
     Failed(&'a str),
 }
 

@@ -89,6 +89,11 @@ fn histogram(name: &str, counts: &Histogram) -> Chart {
     let highest = counts.iter().copied().max().unwrap_or(1);
     let heights = counts.into_iter().map(|count| count as f64).chain([0.0]);
     let bars = edges.iter().copied().zip(heights).collect();
+    let x = match edges[..] {
+        // One number, with as much room as a single one has.
+        [left, right] => Axis::around(name, [f64::midpoint(left, right)].into_iter()),
+        _ => Axis::around(name, edges.into_iter()),
+    };
     let y = Axis::linear("members", (0.0, 1.06 * highest as f64));
-    Chart::new(name, Axis::around(name, edges.into_iter()), y, vec![Line::unnamed(COLOURS[0], Stroke::Bars, bars)])
+    Chart::new(name, x, y, vec![Line::unnamed(COLOURS[0], Stroke::Bars, bars)])
 }
