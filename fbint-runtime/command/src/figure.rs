@@ -41,6 +41,8 @@ const SMALL_DOT: f64 = 1.6;
 const MARGIN: f64 = 0.06;
 /// The range of values, as a fraction of the largest, below which ticks of three digits could not be told apart.
 const NEAR: f64 = 1e-2;
+/// The size of the largest number on an axis below which its ticks have powers of ten.
+const SMALL: f64 = 1e-3;
 
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
@@ -163,16 +165,14 @@ pub fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
 
 /// Draws sections below one another, with two panels in a row. A panel with more than one named line has a legend of its own.
 pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
-    if let [Section { charts, .. }] = sections
-        && charts.len() == 1
-    {
-        return draw(title, 1, charts);
-    }
-    const COLUMNS: usize = 2;
+    let is_single = sections.iter().map(|section| section.charts.len()).sum::<usize>() == 1;
+    // A single panel is as wide as two, so that the title has room.
+    let (columns, width, height) =
+        if is_single { (1, 2.0 * PANEL_WIDTH, SINGLE_HEIGHT) } else { (2, PANEL_WIDTH, PANEL_HEIGHT) };
     let (mut cells, mut plots, mut layouts, mut row) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for section in sections {
         for (index, chart) in section.charts.iter().enumerate() {
-            cells.push(vec![COLUMNS * (row + index / COLUMNS) + index % COLUMNS]);
+            cells.push(vec![columns * (row + index / columns) + index % columns]);
             plots.push(chart.plots());
             let mut layout = chart.layout();
             layout.show_legend = chart.needs_legend();
@@ -180,10 +180,10 @@ pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
             let parts = [section, &chart.title].into_iter().filter(|part| !part.is_empty());
             layouts.push(layout.with_title(parts.collect::<Vec<_>>().join(": ")));
         }
-        row += section.charts.len().div_ceil(COLUMNS);
+        row += section.charts.len().div_ceil(columns);
     }
-    let figure = grid(title, row.max(1), COLUMNS)
-        .with_cell_size(PANEL_WIDTH, PANEL_HEIGHT)
+    let figure = grid(title, row.max(1), columns)
+        .with_cell_size(width, height)
         .with_structure(cells)
         .with_plots(plots)
         .with_layouts(layouts);
@@ -254,6 +254,12 @@ impl Chart {
             .with_x_axis_max(x.range.1)
             .with_y_axis_min(y.range.0)
             .with_y_axis_max(y.range.1);
+        if let Some(format) = x.format_of_small_numbers() {
+            layout = layout.with_x_tick_format(format);
+        }
+        if let Some(format) = y.format_of_small_numbers() {
+            layout = layout.with_y_tick_format(format);
+        }
         if x.is_logarithmic {
             layout = layout.with_x_tick_step(x.decades_a_tick()).with_x_tick_format(powers_of_ten());
         }
@@ -306,6 +312,21 @@ impl Axis {
     /// The position of a value on the axis; `None` if it cannot be plotted.
     fn position(&self, value: f64) -> Option<f64> {
         if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value - self.offset) }
+    }
+
+    /// How ticks are written on a linear axis of small numbers: as multiples of a power of ten, rounded, because a tick at five of them
+    /// may be a double that is a little less.
+    fn format_of_small_numbers(&self) -> Option<TickFormat> {
+        let largest = self.range.0.abs().max(self.range.1.abs());
+        let format = move |tick: f64| match tick.abs() {
+            size if size < 1e-6 * largest => "0".to_owned(),
+            _ => {
+                let text = format!("{tick:.2e}");
+                let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+                typeset(&format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.')))
+            }
+        };
+        (!self.is_logarithmic && largest < SMALL).then(|| TickFormat::Custom(Arc::new(format)))
     }
 
     /// Decades between ticks: at most about eight ticks.
