@@ -44,6 +44,11 @@ const NEAR: f64 = 1e-2;
 /// The size of the largest number on an axis below which its ticks have powers of ten.
 const SMALL: f64 = 1e-3;
 
+/// The size of the letters of a figure's title.
+const TITLE_SIZE: u32 = 17;
+/// The width of a letter, as a fraction of its size.
+const LETTER: f64 = 0.58;
+
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
 /// The width of a single panel.
@@ -182,7 +187,10 @@ pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
         }
         row += section.charts.len().div_ceil(columns);
     }
+    // A long title is set smaller, or it would be cut off.
+    let fitting = 2.0 * PANEL_WIDTH / (LETTER * title.chars().count().max(1) as f64);
     let figure = grid(title, row.max(1), columns)
+        .with_title_size(TITLE_SIZE.min(fitting as u32))
         .with_cell_size(width, height)
         .with_structure(cells)
         .with_plots(plots)
@@ -191,7 +199,11 @@ pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
 }
 
 fn grid(title: &str, rows: usize, columns: usize) -> Figure {
-    Figure::new(rows, columns).with_title(typeset(title)).with_title_size(17).with_spacing(18.0).with_padding(14.0)
+    Figure::new(rows, columns)
+        .with_title(typeset(title))
+        .with_title_size(TITLE_SIZE)
+        .with_spacing(18.0)
+        .with_padding(14.0)
 }
 
 impl Curve<'_> {
