@@ -261,6 +261,23 @@ fn statistics_are_those_of_the_trajectories() {
     assert_eq!(run.largest_changes()[2], largest);
 }
 
+/// A visitor sees what would be kept, in the order of the members, and no member that fails.
+#[test]
+fn visited_samples_are_those_that_are_kept() {
+    let mut starts = spherical_starts(137);
+    starts[41][0] += 0.5;
+    let ensemble = || Ensemble::new(&SPHERICAL_PENDULUM, starts.clone()).without_feedback().record_every(0.25);
+    let kept = ensemble().keep_trajectories().run(Method::Rk4 { h: 0.01 }, 1.0).unwrap();
+    let mut visited = Vec::new();
+    let visit = |member: usize, samples: &[_]| visited.push((member, samples.to_vec()));
+    let run = ensemble().visited(visit).run(Method::Rk4 { h: 0.01 }, 1.0).unwrap();
+    assert!(run.trajectory(0).is_none());
+    assert!(visited.iter().map(|(member, _)| *member).eq((0..137).filter(|&member| member != 41)));
+    for (member, samples) in &visited {
+        assert_eq!(kept.trajectory(*member), Some(samples.as_slice()), "member {member}");
+    }
+}
+
 #[test]
 fn members_that_fail_are_reported_and_do_not_disturb_the_others() {
     let mut starts = spherical_starts(40);

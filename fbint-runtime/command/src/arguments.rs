@@ -48,6 +48,8 @@ Examples:
   {program} run {model} --method euler --step 1e-3 --gains none
   {program} run {model} --step 0.05 --gains relaxation:1
   {program} run {model} --method dop853 --rtol 1e-10 --until 30 --out run.csv --plot run.svg
+  {program} run {model} --plot phase.svg --of 't,{entry}' --of drift
+  {program} run {model} --out run.parquet  (a build with the feature `parquet`)
   {program} run {model} -p {parameter}=2 --out run.csv
   {program} run {model} --start {entry}=0.3 --repair
   {program} run {model} --guess {entry}=0.3 --plot run.svg
@@ -81,10 +83,14 @@ Event:
   soon as the run begins, is refused.
 
 Files:
-  The ending decides what is written: .csv for --out, .svg or .png for --plot. A PNG has text in a font of this computer, and
-  takes a build with the feature `png`. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
+  The ending decides what is written: .csv or .parquet for --out, .svg or .png for --plot. Parquet takes a build with the feature
+  `parquet`; a PNG takes one with the feature `png`, and has text in a font of this computer. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
   result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot or --checkpoint, so that runs with files of
   their own keep their records; MODEL.run.json in the current folder for a run without files.
+  Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. Parquet has the record
+  in its metadata, under the key `fbint`, without the wall time, so that equal runs have equal files.
+  --of chooses the panels of --plot: 'NAME' draws a column over time, 'NAME,NAME' the second one against the first, and drift the
+  change of every integral. The quotes keep the shell from taking brackets for itself.
   A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
   trajectory until then.
 
@@ -99,12 +105,16 @@ Interruption:
 pub struct Run {
     #[command(flatten)]
     pub(crate) options: RunOptions,
-    /// Write the trajectory, the change of every integral and the outputs as CSV.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write the trajectory, the change of every integral and the outputs as CSV or Parquet.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
     /// Draw the motion, and the change of every integral over time, as SVG or PNG.
     #[arg(long, value_name = "FILE.svg|FILE.png")]
     pub(crate) plot: Option<PathBuf>,
+    /// Draw a quantity over time, a quantity against another one, or the change of every integral, instead of everything; may be
+    /// repeated.
+    #[arg(long, value_name = "NAME|NAME,NAME|drift", requires = "plot")]
+    pub(crate) of: Vec<String>,
     /// Keep checkpoints in this file, from which `resume` resumes the run if it is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
@@ -171,7 +181,8 @@ const ENSEMBLE_EXAMPLES: &str = "\
 Examples:
   {program} ensemble {model} --members 10000 --vary {entry}=normal:0,0.01 --vary {parameter}=uniform:0.9,1.1
   {program} ensemble {model} --members 1000 --vary {parameter}=uniform:0.9,1.1 --until 5 --out statistics.csv
-  {program} ensemble {model} --members 101 --vary {entry}=linspace:-0.1,0.1 --ends ends.csv
+  {program} ensemble {model} --members 101 --vary {entry}=linspace:-0.1,0.1 --ends ends.csv --samples samples.csv
+  {program} ensemble {model} --members 1000 --vary {parameter}=normal:1,0.01 --plot ends.svg --of '{entry}' --of 'drawn({parameter}),{entry}'
   {program} ensemble {model} --members 50 --vary gains=linspace:0.1,5 --method euler --ends ends.csv
 
 Variation:
@@ -181,6 +192,12 @@ Variation:
   that vary is moved to a consistent one nearby, with the entries as they were drawn; --repair and --guess do so for every start.
 
 Files:
+  The ending decides what is written: .csv or .parquet for tables, .svg or .png for --plot; Parquet and PNG take builds with the
+  features `parquet` and `png`. Rows are written while the ensemble runs, in memory that does not grow with the number of members;
+  the files appear when all of them are whole, with the same bytes for any number of threads. Columns of --ends are member, drawn(NAME)
+  for what varied, the entries of the state, d(NAME) for the change of each integral, and error; --samples has t instead of what
+  varied, and no member that failed. --of chooses the panels of --plot: 'NAME' draws a histogram of a column of --ends over the
+  members, 'NAME,NAME' the second column against the first, a dot for each member or for each of 4000.
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
   ends.csv, or MODEL.ensemble.json in the current folder. Ctrl-C ends it with exit code 130 and a record without statistics.
 
@@ -204,12 +221,21 @@ pub struct Ensemble {
     /// The number of threads; default: the number of cores.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,
-    /// Write mean, variance, minimum and maximum of the state and of the change of every integral as CSV, a row for each time.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write mean, variance, minimum and maximum of the state and of the change of every integral, a row for each time.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
-    /// Write what varied, the state at the end and the change of every integral as CSV, a row for each member.
-    #[arg(long, value_name = "FILE.csv")]
+    /// Write what varied, the state at the end and the change of every integral, a row for each member.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) ends: Option<PathBuf>,
+    /// Write the state and the change of every integral, a row for each sample of each member that does not fail.
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub(crate) samples: Option<PathBuf>,
+    /// Draw how entries of the state are spread over the members at the end, as SVG or PNG.
+    #[arg(long, value_name = "FILE.svg|FILE.png")]
+    pub(crate) plot: Option<PathBuf>,
+    /// Draw a histogram of a column of --ends, or dots for a column against another one, instead of the entries; may be repeated.
+    #[arg(long, value_name = "NAME|NAME,NAME", requires = "plot")]
+    pub(crate) of: Vec<String>,
     /// The time between two samples; default: a hundredth of the run.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,

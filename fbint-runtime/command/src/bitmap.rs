@@ -4,11 +4,14 @@
 //! PNG is refused.
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
+
+use crate::output::has_ending;
 
 const SCALE: f32 = 2.0;
 
@@ -32,6 +35,11 @@ impl Painter {
         // The family for documents that name one which is not installed.
         let family = font.families.first().map(|family| family.0.clone()).unwrap_or_default();
         Ok(Self { options: Options { font_family: family, fontdb: Arc::new(fonts), ..Options::default() } })
+    }
+
+    /// The painter of the figure at this path: one if it ends in `.png`.
+    pub(crate) fn of(path: &Path) -> Result<Option<Self>, Box<dyn Error>> {
+        has_ending(path, "png").then(Self::new).transpose()
     }
 
     /// The document as PNG.

@@ -89,12 +89,14 @@ pub trait AnyModel {
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// The state at the end of [`run_by`](Self::run_by), computed without samples and drift.
     fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
-    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done.
+    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done, and
+    /// `visit` with each member that does not fail.
     fn run_ensemble(
         &self,
         members: &[Member],
         plan: &Plan,
         progress: &mut (dyn FnMut(f64) + Send),
+        visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error>;
     /// The declared outputs in a state.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
@@ -108,6 +110,9 @@ pub trait AnyModel {
 
 /// A function that watches a run; see [`Simulation::watched`](fbint_runtime::Simulation::watched).
 pub type Watch<'a> = dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a;
+
+/// A function that is shown the index and the samples of a member; see [`Ensemble::visited`](fbint_runtime::Ensemble::visited).
+pub type Visit<'a> = dyn FnMut(usize, &[Sample]) + Send + 'a;
 
 /// The settings of a run.
 #[derive(Clone, Debug)]
@@ -235,8 +240,6 @@ pub struct Member {
 pub struct EnsembleRun {
     /// Statistics over all members at each time that was sampled.
     pub statistics: Vec<Statistics>,
-    /// The largest |F - F_target| of any member at any of these times, of each integral.
-    pub largest_changes: Vec<f64>,
     /// Each member at the end, or why it did not get there.
     pub ends: Vec<Result<Sample, Error>>,
 }

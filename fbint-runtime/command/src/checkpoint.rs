@@ -46,6 +46,8 @@ pub(crate) struct Checkpoint {
 pub(crate) struct Files {
     pub(crate) out: Option<PathBuf>,
     pub(crate) plot: Option<PathBuf>,
+    /// The panels of the figure, as they were asked for.
+    pub(crate) of: Vec<String>,
 }
 
 impl Checkpoint {

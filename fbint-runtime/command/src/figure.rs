@@ -4,10 +4,12 @@
 //! the decimal logarithm is plotted on a linear axis whose ticks are written as powers of ten. Values that are exactly zero
 //! have no logarithm; what lies below 1e-17 is drawn there.
 
+use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
 
 use kuva::backend::svg::SvgBackend;
+use kuva::plot::histogram::Histogram;
 use kuva::plot::line::{LinePlot, LineStyle};
 use kuva::plot::scatter::ScatterPlot;
 use kuva::render::figure::Figure;
@@ -15,8 +17,10 @@ use kuva::render::layout::{AxisLine, Layout, TickFormat};
 use kuva::render::plots::Plot;
 use kuva::render::theme::Theme;
 
+use crate::bitmap::Painter;
 use crate::catalogue::Sample;
 use crate::names::Group;
+use crate::output::Output;
 use crate::scheme::{Contender, Stroke};
 use crate::typography::{raised, typeset};
 
@@ -31,8 +35,19 @@ const WINDOWS: usize = 400;
 
 /// The radius of a dot.
 const DOT: f64 = 4.0;
+/// The radius of one dot among many.
+const SMALL_DOT: f64 = 1.6;
 /// The margin of an axis around its values, as a fraction of their range.
 const MARGIN: f64 = 0.06;
+/// The range of values, as a fraction of the largest, below which ticks of three digits could not be told apart.
+const NEAR: f64 = 1e-2;
+/// The size of the largest number on an axis below which its ticks have powers of ten.
+const SMALL: f64 = 1e-3;
+
+/// The size of the letters of a figure's title.
+const TITLE_SIZE: u32 = 17;
+/// The width of a letter, as a fraction of its size.
+const LETTER: f64 = 0.58;
 
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
@@ -62,6 +77,8 @@ pub struct Axis {
     label: String,
     /// The range of what is plotted; for a logarithmic axis, of the exponents.
     range: (f64, f64),
+    /// What is taken off all values, because they are so near to one another that their ticks could not be told apart.
+    offset: f64,
     is_logarithmic: bool,
 }
 
@@ -153,21 +170,28 @@ pub fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
 
 /// Draws sections below one another, with two panels in a row. A panel with more than one named line has a legend of its own.
 pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
-    const COLUMNS: usize = 2;
+    let is_single = sections.iter().map(|section| section.charts.len()).sum::<usize>() == 1;
+    // A single panel is as wide as two, so that the title has room.
+    let (columns, width, height) =
+        if is_single { (1, 2.0 * PANEL_WIDTH, SINGLE_HEIGHT) } else { (2, PANEL_WIDTH, PANEL_HEIGHT) };
     let (mut cells, mut plots, mut layouts, mut row) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for section in sections {
         for (index, chart) in section.charts.iter().enumerate() {
-            cells.push(vec![COLUMNS * (row + index / COLUMNS) + index % COLUMNS]);
+            cells.push(vec![columns * (row + index / columns) + index % columns]);
             plots.push(chart.plots());
             let mut layout = chart.layout();
             layout.show_legend = chart.needs_legend();
-            let title = if index == 0 { format!("{}: {}", section.title, chart.title) } else { chart.title.clone() };
-            layouts.push(layout.with_title(title.trim_end_matches([':', ' '])));
+            let section = if index == 0 { section.title } else { "" };
+            let parts = [section, &chart.title].into_iter().filter(|part| !part.is_empty());
+            layouts.push(layout.with_title(parts.collect::<Vec<_>>().join(": ")));
         }
-        row += section.charts.len().div_ceil(COLUMNS);
+        row += section.charts.len().div_ceil(columns);
     }
-    let figure = grid(title, row.max(1), COLUMNS)
-        .with_cell_size(PANEL_WIDTH, PANEL_HEIGHT)
+    // A long title is set smaller, or it would be cut off.
+    let fitting = 2.0 * PANEL_WIDTH / (LETTER * title.chars().count().max(1) as f64);
+    let figure = grid(title, row.max(1), columns)
+        .with_title_size(TITLE_SIZE.min(fitting as u32))
+        .with_cell_size(width, height)
         .with_structure(cells)
         .with_plots(plots)
         .with_layouts(layouts);
@@ -175,7 +199,11 @@ pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
 }
 
 fn grid(title: &str, rows: usize, columns: usize) -> Figure {
-    Figure::new(rows, columns).with_title(typeset(title)).with_title_size(17).with_spacing(18.0).with_padding(14.0)
+    Figure::new(rows, columns)
+        .with_title(typeset(title))
+        .with_title_size(TITLE_SIZE)
+        .with_spacing(18.0)
+        .with_padding(14.0)
 }
 
 impl Curve<'_> {
@@ -185,6 +213,17 @@ impl Curve<'_> {
         let largest = |sample: &Sample| sample.change[integrals.clone()].iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         let points = self.trajectory.iter().map(|sample| (sample.time, largest(sample)));
         Line::of(self.contender, envelope(&points.collect::<Vec<_>>()))
+    }
+}
+
+/// Writes a figure, as PNG if there is a painter.
+pub(crate) fn write(svg: &str, painter: Option<&Painter>, file: &Output) -> Result<(), Box<dyn Error>> {
+    match painter {
+        Some(painter) => {
+            let png = painter.png(svg)?;
+            file.write(|file| file.write_all(&png))
+        }
+        None => file.write(|file| file.write_all(svg.as_bytes())),
     }
 }
 
@@ -227,6 +266,12 @@ impl Chart {
             .with_x_axis_max(x.range.1)
             .with_y_axis_min(y.range.0)
             .with_y_axis_max(y.range.1);
+        if let Some(format) = x.format_of_small_numbers() {
+            layout = layout.with_x_tick_format(format);
+        }
+        if let Some(format) = y.format_of_small_numbers() {
+            layout = layout.with_y_tick_format(format);
+        }
         if x.is_logarithmic {
             layout = layout.with_x_tick_step(x.decades_a_tick()).with_x_tick_format(powers_of_ten());
         }
@@ -240,7 +285,7 @@ impl Chart {
 impl Axis {
     /// A linear axis with this range.
     pub fn linear(label: &str, range: (f64, f64)) -> Self {
-        Self { label: label.to_owned(), range, is_logarithmic: false }
+        Self { label: label.to_owned(), range, offset: 0.0, is_logarithmic: false }
     }
 
     /// A linear axis with all values and a margin.
@@ -248,12 +293,22 @@ impl Axis {
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| (ends.0.min(value), ends.1.max(value)));
-        let range = match high - low {
+        let (size, span) = (low.abs().max(high.abs()), high - low);
+        let range = match span {
             span if span > 0.0 => (low - MARGIN * span, high + MARGIN * span),
-            0.0 => (low - 1.0, high + 1.0),
+            0.0 => (low - size.max(1.0), high + size.max(1.0)),
             _ => (-1.0, 1.0),
         };
-        Self::linear(label, range)
+        let are_near = 0.0 < span && span < NEAR * size;
+        if !are_near {
+            return Self::linear(label, range);
+        }
+        let (sign, offset) = if low < 0.0 { ('+', -low) } else { ('-', low) };
+        let text = format!("{offset:.*e}", (size / span).log10().ceil() as usize);
+        let near: f64 = text.parse().unwrap_or(offset);
+        let near = if low < 0.0 { -near } else { near };
+        let range = (range.0 - near, range.1 - near);
+        Self { offset: near, ..Self::linear(&typeset(&format!("{label} {sign} {text}")), range) }
     }
 
     /// A logarithmic axis with the whole decades that hold all positive values.
@@ -263,12 +318,27 @@ impl Axis {
             (bottom, top) = (bottom.min(exponent.floor()), top.max(exponent.ceil()));
         }
         let range = if bottom < top { (bottom, top) } else { (FLOOR.log10(), 0.0) };
-        Self { label: label.to_owned(), range, is_logarithmic: true }
+        Self { label: label.to_owned(), range, offset: 0.0, is_logarithmic: true }
     }
 
     /// The position of a value on the axis; `None` if it cannot be plotted.
     fn position(&self, value: f64) -> Option<f64> {
-        if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value) }
+        if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value - self.offset) }
+    }
+
+    /// How ticks are written on a linear axis of small numbers: as multiples of a power of ten, rounded, because a tick at five of them
+    /// may be a double that is a little less.
+    fn format_of_small_numbers(&self) -> Option<TickFormat> {
+        let largest = self.range.0.abs().max(self.range.1.abs());
+        let format = move |tick: f64| match tick.abs() {
+            size if size < 1e-6 * largest => "0".to_owned(),
+            _ => {
+                let text = format!("{tick:.2e}");
+                let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+                typeset(&format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.')))
+            }
+        };
+        (!self.is_logarithmic && largest < SMALL).then(|| TickFormat::Custom(Arc::new(format)))
     }
 
     /// Decades between ticks: at most about eight ticks.
@@ -303,6 +373,11 @@ impl Line {
         Self { name: None, colour: contender.colour(), stroke: Stroke::Thin, points }
     }
 
+    /// A line without a name, on a chart that says what it is.
+    pub(crate) fn unnamed(colour: &'static str, stroke: Stroke, points: Vec<(f64, f64)>) -> Self {
+        Self { name: None, colour, stroke, points }
+    }
+
     /// A dot, for what does not move or where something begins.
     pub fn dot(colour: &'static str, at: (f64, f64)) -> Self {
         Self { name: None, colour, stroke: Stroke::Solid, points: vec![at] }
@@ -318,10 +393,24 @@ impl Line {
         self.points.iter().map(|point| point.1)
     }
 
+    /// Where it begins, if it has points.
+    pub(crate) fn first(&self) -> Option<(f64, f64)> {
+        self.points.first().copied()
+    }
+
     /// The line through its points. A single point has no line, and is drawn as a dot.
     fn plot(&self, x: &Axis, y: &Axis) -> Plot {
         let position = |point: &(f64, f64)| Some((x.position(point.0)?, y.position(point.1)?));
         let points: Vec<(f64, f64)> = self.points.iter().filter_map(position).collect();
+        if self.stroke == Stroke::Bars {
+            let (edges, mut heights): (Vec<f64>, Vec<f64>) = points.into_iter().unzip();
+            heights.pop();
+            return Histogram::from_bins(edges, heights).with_color(self.colour).into();
+        }
+        if self.stroke == Stroke::Dots {
+            let dots = ScatterPlot::new().with_data(points).with_color(self.colour).with_size(SMALL_DOT);
+            return dots.with_marker_opacity(0.6).into();
+        }
         if points.len() == 1 {
             let dot = ScatterPlot::new().with_data(points).with_color(self.colour).with_size(DOT);
             return match &self.name {
@@ -331,7 +420,7 @@ impl Line {
         }
         let line = LinePlot::new().with_data(points).with_color(self.colour);
         let line = match self.stroke {
-            Stroke::Solid | Stroke::Thin => line,
+            Stroke::Solid | Stroke::Thin | Stroke::Dots | Stroke::Bars => line,
             Stroke::Dashed => line.with_line_style(LineStyle::Custom("5 3".to_owned())),
             Stroke::Dotted => line.with_line_style(LineStyle::Custom("1.5 2.5".to_owned())),
         };
@@ -381,8 +470,24 @@ mod tests {
 
     #[test]
     fn an_axis_is_around_its_values_and_never_empty() {
-        assert_eq!(Axis::around("", [3.0, f64::NAN, 3.0].into_iter()).range, (2.0, 4.0));
+        assert_eq!(Axis::around("", [0.5, f64::NAN, 0.5].into_iter()).range, (-0.5, 1.5));
+        assert_eq!(Axis::around("", [3.0].into_iter()).range, (0.0, 6.0));
         assert_eq!(Axis::around("", [].into_iter()).range, (-1.0, 1.0));
         assert_eq!(Axis::around("", [0.0, 100.0].into_iter()).range, (-6.0, 106.0));
+    }
+
+    #[test]
+    fn values_that_are_near_to_one_another_are_shown_without_what_they_have_in_common() {
+        for (values, label) in [
+            ([0.472_456_7, 0.472_456_9], "q - 4.7245670·10⁻¹"),
+            ([-1000.001, -1000.0], "q + 1.0000010·10³"),
+            ([1.0, 1.0 + f64::EPSILON], "q - 1.0000000000000000"),
+        ] {
+            let axis = Axis::around("q", values.into_iter());
+            assert_eq!(axis.label, label);
+            let [low, high] = values.map(|value| axis.position(value).unwrap());
+            assert!(axis.range.0 <= low && low < high && high <= axis.range.1, "{:?}", axis.range);
+            assert!(low.abs() <= high - low && high.abs() <= 2.0 * (high - low), "{low:e}, {high:e}");
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! Ctrl-C and SIGTERM: files stay whole, nothing temporary stays behind, and a run that is watched ends in good order.
 //!
 //! A thread of its own waits for signals. While a run is watched, the first signal is only noted, and the run asks for it
-//! between steps; otherwise, and at the second one, the process exits as soon as no file is half written. The exit code is
+//! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. The exit code is
 //! 128 plus the number of the signal, as for a process that the signal killed: 130 for Ctrl-C.
 
+use std::fs;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +15,7 @@ use crate::complaint::complain;
 /// The number of the signal that came; 0 if none came.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 static WATCHED: AtomicBool = AtomicBool::new(false);
-static WRITING: Mutex<()> = Mutex::new(());
+static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static LAST_ACT: Mutex<Option<Act>> = Mutex::new(None);
 
 /// While a value of this type exists, the first signal does not end the process.
@@ -63,9 +65,9 @@ fn last_act() -> MutexGuard<'static, Option<Act>> {
     LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A guard to hold while a file is not whole yet.
-pub(crate) fn whole_file() -> MutexGuard<'static, ()> {
-    WRITING.lock().unwrap_or_else(PoisonError::into_inner)
+/// The files that are not whole yet, to be removed when a signal ends the process. While this guard exists, none does.
+pub(crate) fn drafts() -> MutexGuard<'static, Vec<PathBuf>> {
+    DRAFTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts waiting for signals.
@@ -95,7 +97,10 @@ fn receive(signal: u8) {
         if let Some(act) = act.take() {
             act();
         }
-        let _whole = whole_file();
+        let drafts = drafts();
+        for draft in drafts.iter() {
+            let _ = fs::remove_file(draft);
+        }
         // There may be a progress bar in the line.
         let newline = if io::stderr().is_terminal() { "\n" } else { "" };
         complain(&format!("{newline}interrupted"));

@@ -11,6 +11,7 @@
 //! | feature | |
 //! |---|---|
 //! | `derive` (default) | models are derived while the crate compiles; without it, only models with prepared derivations compile |
+//! | `parquet` | tables as Parquet, beside CSV |
 //! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
 
 mod arguments;
@@ -23,13 +24,18 @@ mod condition;
 mod ensemble;
 pub mod figure;
 mod help;
+mod histogram;
 mod interruption;
 mod job;
 mod list;
+mod members;
 mod motion;
 pub mod names;
 pub mod nearest;
 pub mod output;
+mod panels;
+#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+mod parquet;
 pub mod progress;
 mod record;
 mod report;
@@ -38,9 +44,12 @@ pub mod results;
 mod run;
 pub mod scheme;
 mod show;
+mod spread;
 mod start;
 mod table;
+mod tally;
 mod task;
+mod trajectory;
 pub mod typography;
 pub mod work_precision;
 

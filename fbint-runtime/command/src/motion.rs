@@ -1,17 +1,24 @@
-//! The figure of a run: the motion first, as entries over time and as paths, then the changes of the integrals.
+//! The figure of a run: the motion first, as entries over time and as paths, then the changes of the integrals; or the panels that
+//! are asked for.
 
 use crate::catalogue::{AnyModel, Sample};
 use crate::figure::{self, Axis, Chart, Curve, Line, Section};
-use crate::names::{Group, groups};
+use crate::names::{Group, base, groups};
+use crate::panels::Panel;
 use crate::scheme::Stroke;
+use crate::trajectory;
 
 /// Okabe and Ito's colours that read on white, a brown and a grey. There are as many lines in a panel, at most.
-const COLOURS: [&str; 9] =
+pub(crate) const COLOURS: [&str; 9] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#888888"];
-const TIME: &str = "time t, in the units of the parameters";
+pub(crate) const TIME: &str = "time t, in the units of the parameters";
 
-/// Draws a run of `model`.
-pub(crate) fn draw(title: &str, model: &dyn AnyModel, curve: &Curve<'_>) -> String {
+/// Draws a run of `model`: the panels that are asked for, or else all of the motion and the integrals.
+pub(crate) fn draw(title: &str, model: &dyn AnyModel, curve: &Curve<'_>, panels: &[Panel]) -> String {
+    if !panels.is_empty() {
+        let charts = panels.iter().flat_map(|panel| charts_of(*panel, model, curve));
+        return figure::draw_sections(title, &[Section::new("", charts.collect())]);
+    }
     let (states, integrals) = (model.state_names(), model.integral_names());
     let groups_of_state = groups(&states);
     let sections = [
@@ -22,12 +29,39 @@ pub(crate) fn draw(title: &str, model: &dyn AnyModel, curve: &Curve<'_>) -> Stri
     figure::draw_sections(title, &sections)
 }
 
+/// What a panel shows that is asked for; the drift has a chart for each integral or family of them.
+fn charts_of(panel: Panel, model: &dyn AnyModel, curve: &Curve<'_>) -> Vec<Chart> {
+    let names = trajectory::names(model);
+    let (right, up) = match panel {
+        Panel::Drift => return figure::drift_charts(TIME, &groups(&model.integral_names()), curve),
+        Panel::One(quantity) => (0, quantity),
+        Panel::Pair(right, up) => (right, up),
+    };
+    let point = |sample: &Sample| {
+        let values = trajectory::values(model, sample);
+        (values[right], values[up])
+    };
+    let path = Line::unnamed(COLOURS[0], Stroke::Solid, curve.trajectory.iter().map(point).collect());
+    let label = |quantity: usize| if quantity == 0 { TIME } else { &names[quantity] };
+    let x = Axis::around(label(right), path.arguments());
+    let y = Axis::around(label(up), path.values());
+    if right == 0 {
+        let end = curve.trajectory.last().map_or(0.0, |sample| sample.time);
+        return vec![Chart::new(&names[up], Axis::linear(TIME, (0.0, end)), y, vec![path])];
+    }
+    let start = path.first().map(|point| Line::dot(COLOURS[0], point));
+    let title = format!("{} against {}, from the dot", names[up], names[right]);
+    let mut chart = Chart::new(&title, x, y, [path].into_iter().chain(start).collect());
+    chart.is_map = base(&names[right]) == base(&names[up]);
+    vec![chart]
+}
+
 /// A panel for each vector, matrix or scalar of the state.
 fn over_time(groups: &[Group<'_>], samples: &[Sample]) -> Vec<Chart> {
     let end = samples.last().map_or(0.0, |sample| sample.time);
     let chart = |group: &Group<'_>| {
         let size = group.entries.len();
-        let lines = spread(size).into_iter().zip(COLOURS).map(|(entry, colour)| {
+        let lines = some_of(size).into_iter().zip(COLOURS).map(|(entry, colour)| {
             let points = samples.iter().map(|sample| (sample.time, sample.state[group.first + entry]));
             Line::named(group.entries[entry], colour, Stroke::Solid, points.collect())
         });
@@ -43,7 +77,7 @@ fn over_time(groups: &[Group<'_>], samples: &[Sample]) -> Vec<Chart> {
 }
 
 /// Positions among `size` entries, evenly spread, at most as many as there are colours.
-fn spread(size: usize) -> Vec<usize> {
+pub(crate) fn some_of(size: usize) -> Vec<usize> {
     let count = size.min(COLOURS.len());
     (0..count).map(|index| index * (size - 1) / (count - 1).max(1)).collect()
 }
@@ -91,7 +125,7 @@ fn phases(positions: &[Group<'_>], momenta: &[Group<'_>]) -> Vec<Mover> {
 
 /// The paths in one plane, each from a dot; `None` if nothing moves along the second axis.
 fn chart_of_plane((right, up): (usize, usize), movers: &[Mover], names: &[&str], samples: &[Sample]) -> Option<Chart> {
-    let shown = spread(movers.len()).into_iter().map(|index| &movers[index]);
+    let shown = some_of(movers.len()).into_iter().map(|index| &movers[index]);
     let mut lines = Vec::new();
     for ((name, entries), colour) in shown.zip(COLOURS) {
         let points: Vec<_> =
@@ -122,10 +156,10 @@ mod tests {
 
     #[test]
     fn lines_are_spread_over_many_entries() {
-        assert_eq!(spread(0), Vec::<usize>::new());
-        assert_eq!(spread(1), [0]);
-        assert_eq!(spread(3), [0, 1, 2]);
-        assert_eq!(spread(96), [0, 11, 23, 35, 47, 59, 71, 83, 95]);
+        assert_eq!(some_of(0), Vec::<usize>::new());
+        assert_eq!(some_of(1), [0]);
+        assert_eq!(some_of(3), [0, 1, 2]);
+        assert_eq!(some_of(96), [0, 11, 23, 35, 47, 59, 71, 83, 95]);
     }
 
     #[test]

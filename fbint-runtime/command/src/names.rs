@@ -94,7 +94,7 @@ impl Group<'_> {
     }
 }
 
-fn base(name: &str) -> &str {
+pub(crate) fn base(name: &str) -> &str {
     name.split('[').next().unwrap_or_default()
 }
 

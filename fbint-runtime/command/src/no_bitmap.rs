@@ -1,8 +1,10 @@
 //! What stands in for figures as PNG without the feature `png`: a refusal.
 
 use std::error::Error;
+use std::path::Path;
 
 use crate::help::program;
+use crate::output::has_ending;
 
 /// A renderer of SVG documents, of which there are none.
 pub enum Painter {}
@@ -20,6 +22,11 @@ impl Painter {
              `--features fbint-command/png`, or take the SVG"
         )
         .into())
+    }
+
+    /// The painter of the figure at this path: one if it ends in `.png`.
+    pub(crate) fn of(path: &Path) -> Result<Option<Self>, Box<dyn Error>> {
+        has_ending(path, "png").then(Self::new).transpose()
     }
 
     /// Never called.

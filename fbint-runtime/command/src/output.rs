@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use crate::interruption::whole_file;
+use crate::interruption::drafts;
 
 /// The place of a file, which was writable when the run started.
 #[derive(Clone)]
@@ -27,9 +27,17 @@ impl Output {
         if target.exists() && !target.is_file() {
             return Err(format!("cannot write {}: not a regular file", path.display()).into());
         }
-        let _whole = whole_file();
+        let _undisturbed = drafts();
         temporary(&target).map_err(|error| refusal(path, &error))?;
         Ok(Self { given: path.to_owned(), target })
+    }
+
+    /// Begins to write the file.
+    pub(crate) fn begin(&self) -> io::Result<Draft> {
+        let mut drafts = drafts();
+        let file = temporary(&self.target)?;
+        drafts.push(file.path().to_owned());
+        Ok(Draft { file: Some(BufWriter::new(file)), target: self.target.clone() })
     }
 
     /// Writes the file with `fill`.
@@ -38,7 +46,17 @@ impl Output {
     ///
     /// If it cannot be written; what was there before stays.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Box<dyn Error>> {
-        self.try_write(fill).map_err(|error| refusal(&self.given, &error).into())
+        let write = || {
+            let mut draft = self.begin()?;
+            fill(&mut draft)?;
+            draft.finish()
+        };
+        write().map_err(|error| self.refusal(&error))
+    }
+
+    /// The error of a file that could not be written.
+    pub(crate) fn refusal(&self, error: &io::Error) -> Box<dyn Error> {
+        refusal(&self.given, error).into()
     }
 
     /// Whether both outputs are one file.
@@ -55,15 +73,48 @@ impl Output {
     pub fn path(&self) -> &Path {
         &self.given
     }
+}
 
-    fn try_write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-        let _whole = whole_file();
-        let mut file = BufWriter::new(temporary(&self.target)?);
-        fill(&mut file)?;
-        let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.as_file().sync_all()?;
-        file.persist(&self.target)?;
+/// A file that is not whole yet: it has a temporary name, and vanishes unless it is finished, also when a signal ends the process.
+pub(crate) struct Draft {
+    /// The temporary file, until it is finished or dropped.
+    file: Option<BufWriter<NamedTempFile>>,
+    target: PathBuf,
+}
+
+impl Draft {
+    /// Gives the file its name.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            file.flush()?;
+            file.get_ref().as_file().sync_all()?;
+        }
+        let mut drafts = drafts();
+        let Some(file) = self.file.take() else { return Ok(()) };
+        drafts.retain(|draft| draft != file.get_ref().path());
+        file.into_parts().0.persist(&self.target)?;
         sync_folder(folder(&self.target))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if let Some(file) = self.file.take() {
+            let mut drafts = drafts();
+            drafts.retain(|draft| draft != file.get_ref().path());
+            // What is in the buffer would be written first.
+            drop(file.into_parts().0);
+        }
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().map_or(Ok(0), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.as_mut().map_or(Ok(()), Write::flush)
     }
 }
 

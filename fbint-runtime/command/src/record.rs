@@ -2,7 +2,7 @@
 //!
 //! A record lies next to the files of its run and is named after the first of them: the record of `four-bar.csv` is
 //! `four-bar.run.json`, so that runs with files of their own keep their records. A run without files has `MODEL.run.json` in the
-//! current folder. Records of ensembles end in `.ensemble.json`.
+//! current folder. Records of ensembles end in `.ensemble.json`. A Parquet file holds the record in its metadata as well.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,10 +12,11 @@ use fbint_runtime::{Dependence, LargestProjection};
 use serde::Serialize;
 
 use crate::arguments::Distribution;
-use crate::catalogue::{AnyModel, EnsembleRun, Run, Sample, Summary};
+use crate::catalogue::{AnyModel, Run, Sample, Summary};
 use crate::job::{Job, named};
 use crate::output::Output;
-use crate::table::quantities;
+use crate::tally::Tally;
+use crate::trajectory::state_and_changes;
 
 /// The path of the record of a `run` or an `ensemble` with these files.
 pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = &'a Path>) -> PathBuf {
@@ -43,7 +44,9 @@ struct Record<'a, J: Serialize, R: Serialize> {
     job: &'a J,
     versions: Versions,
     code_sha256: &'a str,
-    wall_seconds: f64,
+    /// Records within files leave it out, so that equal runs have equal files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wall_seconds: Option<f64>,
     #[serde(flatten)]
     result: Option<R>,
 }
@@ -119,7 +122,7 @@ pub(crate) struct EnsembleJob<'a> {
 /// The result of an ensemble.
 #[derive(Serialize)]
 struct EnsembleOutcome {
-    failed: usize,
+    failed: u64,
     /// Statistics of every quantity at the end, over the members that did not fail.
     end: BTreeMap<String, Statistics>,
     largest_changes: BTreeMap<String, f64>,
@@ -133,15 +136,14 @@ struct Statistics {
     max: f64,
 }
 
-/// Writes the record of a run, which took `wall_seconds`.
-pub(crate) fn write(
-    output: &Output,
+/// The record of a run, which took `wall_seconds`.
+pub(crate) fn of_run(
     job: &Job,
     model: &dyn AnyModel,
     code_sha256: &str,
-    wall_seconds: f64,
+    wall_seconds: Option<f64>,
     ending: &Ending<'_>,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<String, Box<dyn Error>> {
     let (status, message, result) = match ending {
         Ending::Complete(run) => ("complete", None, Some(RunResult::End(Outcome::of(model, run)))),
         Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Outcome::of(model, run)))),
@@ -152,37 +154,40 @@ pub(crate) fn write(
         }
     };
     let versions = Versions::of_this_program();
-    write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
+    json(&Record { status, message, job, versions, code_sha256, wall_seconds, result })
 }
 
 /// The end of an ensemble.
 pub(crate) enum EnsembleEnding<'a> {
-    Complete(&'a dyn AnyModel, &'a EnsembleRun),
+    Complete(&'a dyn AnyModel, &'a Tally),
     Interrupted,
-    /// No member got to the end.
+    /// No member got to the end, or rows could not be written.
     Failed(&'a str),
 }
 
-/// Writes the record of an ensemble, which took `wall_seconds`.
-pub(crate) fn write_ensemble(
-    output: &Output,
+/// The record of an ensemble, which took `wall_seconds`.
+pub(crate) fn of_ensemble(
     job: &EnsembleJob<'_>,
     code_sha256: &str,
-    wall_seconds: f64,
+    wall_seconds: Option<f64>,
     ending: &EnsembleEnding<'_>,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<String, Box<dyn Error>> {
     let (status, message, result) = match ending {
         EnsembleEnding::Complete(model, run) => ("complete", None, Some(EnsembleOutcome::of(*model, run))),
         EnsembleEnding::Interrupted => ("interrupted", None, None),
         EnsembleEnding::Failed(message) => ("failed", Some((*message).to_owned()), None),
     };
     let versions = Versions::of_this_program();
-    write_json(output, &Record { status, message, job, versions, code_sha256, wall_seconds, result })
+    json(&Record { status, message, job, versions, code_sha256, wall_seconds, result })
 }
 
-fn write_json(output: &Output, record: &impl Serialize) -> Result<(), Box<dyn Error>> {
-    let text = serde_json::to_string_pretty(record)?;
-    output.write(|file| writeln!(file, "{text}"))
+/// Writes a record to a file of its own.
+pub(crate) fn write(record: &str, output: &Output) -> Result<(), Box<dyn Error>> {
+    output.write(|file| writeln!(file, "{record}"))
+}
+
+fn json(record: &impl Serialize) -> Result<String, Box<dyn Error>> {
+    Ok(serde_json::to_string_pretty(record)?)
 }
 
 impl Versions {
@@ -192,16 +197,15 @@ impl Versions {
 }
 
 impl EnsembleOutcome {
-    fn of(model: &dyn AnyModel, run: &EnsembleRun) -> Self {
-        let end = run.statistics.last().map_or(&[][..], |at| &at.quantities);
-        let end = quantities(model).into_iter().zip(end).map(|(name, summary)| {
+    fn of(model: &dyn AnyModel, tally: &Tally) -> Self {
+        let end = state_and_changes(model).into_iter().zip(tally.end()).map(|(name, summary)| {
             let &Summary { mean, variance, min, max } = summary;
             (name, Statistics { mean, variance, min, max })
         });
         Self {
-            failed: run.ends.iter().filter(|end| end.is_err()).count(),
+            failed: tally.failed,
             end: end.collect(),
-            largest_changes: named(&model.integral_names(), &run.largest_changes),
+            largest_changes: named(&model.integral_names(), &tally.largest_changes(model)),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::arguments::{MethodName, RunOptions};
 use crate::catalogue::{AnyModel, Entry, Run, Sample, Watch};
 use crate::job::{Job, in_terms_of_options};
 use crate::report::{doubt, report};
-use crate::{complaint, one_line, run, table};
+use crate::{complaint, one_line, run, trajectory};
 
 /// A run with everything resolved: equal requests give bit-identical results.
 #[derive(Clone, Debug)]
@@ -121,9 +121,9 @@ pub fn method_names() -> Vec<String> {
 
 fn columns(model: &dyn AnyModel, trajectory: &[Sample]) -> Vec<Column> {
     let column = |name| Column { name, values: Vec::with_capacity(trajectory.len()) };
-    let mut columns: Vec<Column> = table::header(model).into_iter().map(column).collect();
+    let mut columns: Vec<Column> = trajectory::names(model).into_iter().map(column).collect();
     for sample in trajectory {
-        for (column, value) in columns.iter_mut().zip(table::row(model, sample)) {
+        for (column, value) in columns.iter_mut().zip(trajectory::values(model, sample)) {
             column.values.push(value);
         }
     }

@@ -31,7 +31,7 @@ pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCo
     let outputs =
         Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
     let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)? };
+    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)?, of: arguments.of.clone() };
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     Task::new(models, job, files, every, 0.0)?.execute(&outputs, None)
 }

@@ -65,6 +65,10 @@ pub enum Stroke {
     Dotted,
     /// Solid, but behind the others.
     Thin,
+    /// A dot at each point instead of a line.
+    Dots,
+    /// A bar from each point to the next, as high as the first of the two, instead of a line.
+    Bars,
 }
 
 impl Contender {

@@ -1,19 +1,161 @@
-//! The trajectory as CSV, with a row for each sample: time, state, F - F_target of every integral, and outputs.
+//! Tables in files: rows of numbers, counts and texts, as CSV or as Parquet.
 //!
-//! Numbers are the shortest text that reads back exactly (at most 17 digits).
+//! In CSV, numbers are the shortest text that reads back exactly (at most 17 digits). In Parquet they are the doubles themselves.
 
+use std::error::Error;
 use std::io::{self, Write};
+use std::path::Path;
 
-use crate::catalogue::{AnyModel, Sample};
+use crate::output::{Draft, Output, has_ending, with_ending};
+use crate::parquet;
 
-/// Writes the samples of a run of `model`.
-pub(crate) fn write(model: &dyn AnyModel, trajectory: &[Sample], file: &mut dyn Write) -> io::Result<()> {
-    let mut table = csv::Writer::from_writer(file);
-    table.write_record(header(model)).map_err(io_error)?;
-    for sample in trajectory {
-        table.write_record(row(model, sample).map(|number| format!("{number:?}"))).map_err(io_error)?;
+/// A column by its name and by what is in it.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+}
+
+/// What is in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Count,
+    Number,
+    Text,
+}
+
+/// What is in one row of a column.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cell<'a> {
+    Count(u64),
+    Number(f64),
+    Text(&'a str),
+    /// There is no such number or text.
+    Nothing,
+}
+
+impl Column {
+    pub(crate) fn count(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: Kind::Count }
     }
-    table.flush()
+
+    pub(crate) fn number(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: Kind::Number }
+    }
+
+    pub(crate) fn text(name: impl Into<String>) -> Self {
+        Self { name: name.into(), kind: Kind::Text }
+    }
+}
+
+/// The place of a table, which was writable when the command started.
+#[derive(Clone)]
+pub(crate) struct TableFile {
+    output: Output,
+    format: Format,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv,
+    Parquet,
+}
+
+impl TableFile {
+    /// Checks that a table can be written at the path that an option gives: its ending decides the format.
+    ///
+    /// # Errors
+    ///
+    /// If the ending is another one, if this program cannot write Parquet, or if nothing can be written there.
+    pub(crate) fn at(option: &str, path: &Path) -> Result<Self, Box<dyn Error>> {
+        let path = with_ending(option, path, &["csv", "parquet"])?;
+        let format = if has_ending(path, "parquet") { Format::Parquet } else { Format::Csv };
+        if format == Format::Parquet {
+            parquet::check()?;
+        }
+        Ok(Self { output: Output::at(path)?, format })
+    }
+
+    pub(crate) fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// Begins to write a table with these columns.
+    pub(crate) fn begin(&self, columns: &[Column]) -> Result<TableDraft<'_>, Box<dyn Error>> {
+        let begin = || Table::new(self.format, columns, self.output.begin()?);
+        Ok(TableDraft { table: begin().map_err(|error| self.output.refusal(&error))?, output: &self.output })
+    }
+}
+
+/// A table that is not whole yet, and vanishes unless it is finished.
+pub(crate) struct TableDraft<'a> {
+    table: Table<Draft>,
+    output: &'a Output,
+}
+
+impl TableDraft<'_> {
+    /// Adds a row.
+    pub(crate) fn push(&mut self, row: &[Cell<'_>]) -> Result<(), Box<dyn Error>> {
+        self.table.push(row).map_err(|error| self.output.refusal(&error))
+    }
+
+    /// Gives the table its name. A file that has room for it holds the record of the run, as JSON.
+    pub(crate) fn finish(self, record: &str) -> Result<(), Box<dyn Error>> {
+        let finish = || self.table.finish(record)?.finish();
+        finish().map_err(|error| self.output.refusal(&error))
+    }
+}
+
+/// Rows on their way into a file.
+pub(crate) enum Table<W: Write + Send> {
+    Csv(Box<csv::Writer<W>>),
+    Parquet(Box<parquet::Rows<W>>),
+}
+
+impl<W: Write + Send> Table<W> {
+    pub(crate) fn new(format: Format, columns: &[Column], file: W) -> io::Result<Self> {
+        match format {
+            Format::Csv => {
+                let mut rows = csv::Writer::from_writer(file);
+                rows.write_record(columns.iter().map(|column| &column.name)).map_err(io_error)?;
+                Ok(Self::Csv(Box::new(rows)))
+            }
+            Format::Parquet => Ok(Self::Parquet(Box::new(parquet::Rows::new(columns, file)?))),
+        }
+    }
+
+    /// Adds a row, which has a cell for every column.
+    pub(crate) fn push(&mut self, row: &[Cell<'_>]) -> io::Result<()> {
+        match self {
+            Self::Csv(rows) => {
+                let mut text = Vec::new();
+                for cell in row {
+                    text.clear();
+                    match cell {
+                        Cell::Count(count) => write!(text, "{count}")?,
+                        Cell::Number(number) => write!(text, "{number:?}")?,
+                        Cell::Text(words) => text.extend_from_slice(words.as_bytes()),
+                        Cell::Nothing => {}
+                    }
+                    rows.write_field(&text).map_err(io_error)?;
+                }
+                rows.write_record(None::<&[u8]>).map_err(io_error)
+            }
+            Self::Parquet(rows) => rows.push(row),
+        }
+    }
+
+    /// Ends the table; a Parquet file gets the record of the run among its metadata.
+    pub(crate) fn finish(self, record: &str) -> io::Result<W> {
+        match self {
+            Self::Csv(mut rows) => {
+                rows.flush()?;
+                rows.into_inner().map_err(|error| io::Error::other(error.to_string()))
+            }
+            Self::Parquet(rows) => rows.finish(record),
+        }
+    }
 }
 
 /// The reason why a row could not be written. A conversion by `?` would hide what kind of error it is.
@@ -24,58 +166,10 @@ pub(crate) fn io_error(error: csv::Error) -> io::Error {
     }
 }
 
-/// The names of the columns.
-pub(crate) fn header(model: &dyn AnyModel) -> Vec<String> {
-    let mut header = vec!["t".to_owned()];
-    header.extend(model.state_names().iter().map(|&name| name.to_owned()));
-    header.extend(model.integral_names().iter().map(|name| format!("d({name})")));
-    header.extend(model.output_names().iter().map(|&name| name.to_owned()));
-    header
-}
-
-/// The numbers of a sample, in the order of the columns.
-pub(crate) fn row(model: &dyn AnyModel, Sample { time, state, change }: &Sample) -> impl Iterator<Item = f64> {
-    [&[*time], &**state, &**change, &*model.outputs(state)].concat().into_iter()
-}
-
-/// A name for each quantity that there are statistics of: entries of the state, then changes of integrals.
-pub(crate) fn quantities(model: &dyn AnyModel) -> Vec<String> {
-    let state = model.state_names().into_iter().map(str::to_owned);
-    state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::Error;
-
     use super::*;
-    use crate::catalogue::load;
     use crate::output::reason;
-    use crate::{Model, feedback_system, models};
-
-    /// A mass on a spring.
-    #[feedback_system(
-        crate = fbint_runtime,
-        coordinates(q),
-        momenta(p),
-        hamiltonian = (p.powi(2) / m + k * q.powi(2)) / 2,
-    )]
-    struct Oscillator {
-        m: f64,
-        k: f64,
-    }
-
-    impl Default for Oscillator {
-        fn default() -> Self {
-            Self { m: 1.0, k: 1.0 }
-        }
-    }
-
-    impl Model for Oscillator {
-        fn start(&self) -> Result<OscillatorState, Error> {
-            Ok(OscillatorState { q: 1.0, p: 0.0 })
-        }
-    }
 
     /// A full disk.
     struct Full;
@@ -92,12 +186,19 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_named_as_such() {
-        let model = load(&models![Oscillator], "oscillator").expect("it is there");
-        let (state, change) = (vec![0.5; model.state_names().len()], vec![0.0; model.integral_names().len()]);
-        let sample = Sample { time: 0.0, state, change };
-        for samples in [1, 10_000] {
-            let error = write(&*model, &vec![sample.clone(); samples], &mut Full).expect_err("nothing fits");
-            assert_eq!(reason(&error, ""), "no space left on the device");
+        let formats = [Format::Csv, Format::Parquet];
+        for format in formats.into_iter().filter(|&format| format == Format::Csv || parquet::check().is_ok()) {
+            for rows in [1, 100_000] {
+                let write = || {
+                    let mut table = Table::new(format, &[Column::number("t"), Column::number("q")], Full)?;
+                    for row in 0..rows {
+                        table.push(&[Cell::Number(f64::from(row)), Cell::Number(0.5)])?;
+                    }
+                    table.finish("{}").map(drop)
+                };
+                let error = write().expect_err("nothing fits");
+                assert_eq!(reason(&error, ""), "no space left on the device", "{format:?}");
+            }
         }
     }
 }

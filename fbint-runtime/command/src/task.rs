@@ -14,17 +14,19 @@ use crate::bitmap::Painter;
 use crate::catalogue::{self, AnyModel, Entry, Feedback, Sample};
 use crate::checkpoint::{Checkpoint, Files};
 use crate::complaint::complain;
-use crate::figure::Curve;
+use crate::figure::{self, Curve};
 use crate::help::program;
 use crate::interruption::Watch;
 use crate::job::{Job, code_sha256, in_terms_of_options};
 use crate::motion;
-use crate::output::{Output, distinct, has_ending, with_ending};
+use crate::output::{Output, distinct, with_ending};
+use crate::panels::{Panel, panels};
 use crate::progress::Progress;
 use crate::record::{self, Ending};
 use crate::report::{report, title};
 use crate::scheme::Contender;
-use crate::table;
+use crate::table::TableFile;
+use crate::trajectory;
 
 /// A run to begin or to resume.
 pub(crate) struct Task {
@@ -32,6 +34,8 @@ pub(crate) struct Task {
     code_sha256: String,
     job: Job,
     files: Files,
+    /// The panels of the figure; none for all of the run.
+    panels: Vec<Panel>,
     /// Seconds between two checkpoints.
     every: f64,
     /// Seconds that the run took before this process resumed it.
@@ -48,7 +52,8 @@ impl Task {
         wall_before: f64,
     ) -> Result<Self, Box<dyn Error>> {
         let model = job.model(models)?;
-        Ok(Self { code_sha256: code_sha256(&*model), model, job, files, every, wall_before })
+        let panels = panels(&files.of, &trajectory::names(&*model), true)?;
+        Ok(Self { code_sha256: code_sha256(&*model), model, job, files, panels, every, wall_before })
     }
 
     /// Carries out the run, watched for signals, and writes its files and its record.
@@ -77,8 +82,8 @@ impl Task {
         };
 
         let record = |ending: &Ending<'_>| {
-            let wall_seconds = self.wall_seconds(begun);
-            record::write(&outputs.record, &self.job, model, &self.code_sha256, wall_seconds, ending)
+            let record = self.record(ending, Some(self.wall_seconds(begun)))?;
+            record::write(&record, &outputs.record)
         };
         let is_complete = |run: &catalogue::Run| run.time == self.job.settings.until || run.ended_by.is_some();
         let outcome = outcome.and_then(|run| {
@@ -106,20 +111,18 @@ impl Task {
         }
     }
 
+    fn record(&self, ending: &Ending<'_>, wall_seconds: Option<f64>) -> Result<String, Box<dyn Error>> {
+        record::of_run(&self.job, &*self.model, &self.code_sha256, wall_seconds, ending)
+    }
+
     fn write(&self, model: &dyn AnyModel, run: &catalogue::Run, outputs: &Outputs) -> Result<(), Box<dyn Error>> {
         if let Some(out) = &outputs.out {
-            out.write(|file| table::write(model, &run.trajectory, file))?;
+            trajectory::write(model, &run.trajectory, &self.record(&Ending::Complete(run), None)?, out)?;
         }
         if let Some(plot) = &outputs.plot {
             let curve = Curve { contender: contender(&self.job), trajectory: &run.trajectory };
-            let svg = motion::draw(&title(&self.job), model, &curve);
-            match &outputs.painter {
-                Some(painter) => {
-                    let png = painter.png(&svg)?;
-                    plot.write(|file| file.write_all(&png))?;
-                }
-                None => plot.write(|file| file.write_all(svg.as_bytes()))?,
-            }
+            let svg = motion::draw(&title(&self.job), model, &curve, &self.panels);
+            figure::write(&svg, outputs.painter.as_ref(), plot)?;
         }
         Ok(())
     }
@@ -133,15 +136,17 @@ impl Task {
         outputs: &Outputs,
     ) -> Box<dyn Error> {
         let Some(out) = &outputs.out else { return error.into() };
-        match out.write(|file| table::write(model, samples, file)) {
-            Ok(()) => format!("{error}; the trajectory until then is in {}", out.path().display()).into(),
+        let record = self.record(&Ending::Failed(&error, samples.last()), None);
+        match record.and_then(|record| trajectory::write(model, samples, &record, out)) {
+            Ok(()) => format!("{error}; the trajectory until then is in {}", out.output().path().display()).into(),
             Err(unwritten) => format!("{error}; {unwritten}").into(),
         }
     }
 
     fn report(&self, run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}", report(&self.job, &*self.model, run))?;
-        for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot)] {
+        let table = outputs.out.as_ref().map(TableFile::output);
+        for (what, file) in [("trajectory", table), ("figure", outputs.plot.as_ref())] {
             if let Some(file) = file {
                 writeln!(out, "{what}: {}", file.path().display())?;
             }
@@ -199,7 +204,7 @@ impl Keeper<'_> {
 
 /// The files of a run.
 pub(crate) struct Outputs {
-    out: Option<Output>,
+    out: Option<TableFile>,
     plot: Option<Output>,
     /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
@@ -216,13 +221,12 @@ impl Outputs {
         checkpoint: Option<&Path>,
     ) -> Result<Self, Box<dyn Error>> {
         let record = record::path(&job.model, "run", [out, plot, checkpoint].into_iter().flatten());
-        let out = out.map(|path| with_ending("--out", path, &["csv"])).transpose()?;
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let open = |path: Option<&Path>| path.map(Output::at).transpose();
         let outputs = Self {
-            out: open(out)?,
+            out: out.map(|path| TableFile::at("--out", path)).transpose()?,
             plot: open(plot)?,
-            painter: plot.filter(|path| has_ending(path, "png")).map(|_| Painter::new()).transpose()?,
+            painter: plot.map_or(Ok(None), Painter::of)?,
             checkpoint: open(checkpoint)?,
             record: Output::at(&record)?,
         };
@@ -231,8 +235,12 @@ impl Outputs {
     }
 
     fn named(&self) -> Vec<(&'static str, &Output)> {
-        let given = [("--out", &self.out), ("--plot", &self.plot), ("--checkpoint", &self.checkpoint)];
-        let given = given.into_iter().filter_map(|(name, file)| Some((name, file.as_ref()?)));
+        let given = [
+            ("--out", self.out.as_ref().map(TableFile::output)),
+            ("--plot", self.plot.as_ref()),
+            ("--checkpoint", self.checkpoint.as_ref()),
+        ];
+        let given = given.into_iter().filter_map(|(name, file)| Some((name, file?)));
         given.chain([("the record of the run", &self.record)]).collect()
     }
 }

@@ -146,7 +146,8 @@ impl Track<'_> {
         let method = Method::Dop853 { rtol: tolerance, atol: tolerance };
         let settings = Settings { projection, ..Settings::new(method, self.until) };
         let plan = Plan::new(settings, Feedback::None);
-        Ok(self.model.run(&self.start, &plan, None, &mut |_| ControlFlow::Continue(()))?.state)
+        let mut progress = Progress::new("reference");
+        Ok(self.model.run(&self.start, &plan, None, &mut progress.watch())?.state)
     }
 
     /// Carries out one run of a series, and measures everything but its time.

@@ -92,8 +92,12 @@ struct Members<'a, S: FeedbackSystem> {
     /// Whether the projection was chosen, and does not depend on the gains.
     is_projection_chosen: bool,
     keeps_trajectories: bool,
+    visit: Option<Mutex<Visit<'a, S>>>,
     watch: Mutex<Watch<'a>>,
 }
+
+/// A function that is shown a member's index and samples.
+type Visit<'a, S> = Box<dyn FnMut(usize, &[Sample<S>]) + Send + 'a>;
 
 /// A function that is told the fraction that is done.
 type Watch<'a> = Box<dyn FnMut(f64) + Send + 'a>;
@@ -124,6 +128,7 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
             projection: Projection::by_default::<S>(),
             is_projection_chosen: false,
             keeps_trajectories: false,
+            visit: None,
             watch: Mutex::new(Box::new(|_| ())),
         };
         Self { members, gains: () }
@@ -163,6 +168,13 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     /// Keeps the samples of every member: its state and the changes of its integrals at every time that is sampled.
     pub fn keep_trajectories(mut self) -> Self {
         self.members.keeps_trajectories = true;
+        self
+    }
+
+    /// Shows `visit` the index and the samples of every member that does not fail, in the order of the members, as soon as they are
+    /// known. Unlike [kept](Self::keep_trajectories) trajectories, samples that were visited take no memory any more.
+    pub fn visited(mut self, visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
+        self.members.visit = Some(Mutex::new(Box::new(visit)));
         self
     }
 
@@ -359,6 +371,7 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
                     change.add(&sample.change);
                 }
             });
+            self.show(members, &tracks);
             ends.extend(tracks.iter().map(|track| match track {
                 Ok(samples) => Ok(samples[samples.len() - 1]),
                 Err(error) => Err(error.clone()),
@@ -374,6 +387,17 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             change: change.summary(),
         });
         EnsembleRun { statistics: statistics.collect(), ends, trajectories }
+    }
+
+    /// Shows the visitor the samples of these members.
+    fn show(&self, members: &[usize], tracks: &[Track<S>]) {
+        // Only a visitor that panicked poisons its lock, and then the run ends anyway.
+        let Some(mut visit) = self.visit.as_ref().and_then(|visit| visit.lock().ok()) else { return };
+        for (&member, track) in members.iter().zip(tracks) {
+            if let Ok(samples) = track {
+                visit(member, samples);
+            }
+        }
     }
 
     /// Adds to the members that are done, and tells the watch.

@@ -14,7 +14,7 @@ mod work;
 use std::error::Error;
 use std::fs;
 use std::io::{Write, stdout};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -22,7 +22,8 @@ use fbint_command::catalogue::{AnyModel, Feedback, Plan, Run};
 use fbint_command::clap::{self, Args};
 use fbint_command::nearest;
 use fbint_command::output::{Output, reason};
-use fbint_command::scheme::Aid;
+use fbint_command::progress::Progress;
+use fbint_command::scheme::{Aid, Contender};
 use fbint_runtime::{Method, Projection, Settings};
 
 use grid::Grid;
@@ -113,7 +114,8 @@ fn integrate(
     let feedback = if aid == Aid::Feedback { Feedback::Uniform(GAIN) } else { Feedback::None };
     let projection = (aid == Aid::Projection).then(Projection::default);
     let plan = Plan::new(Settings { every, projection, ..Settings::new(method, until) }, feedback);
-    model.run(&model.start()?, &plan, None, &mut |_| ControlFlow::Continue(()))
+    let mut progress = Progress::new(&Contender { scheme: method.into(), aid }.to_string());
+    model.run(&model.start()?, &plan, None, &mut progress.watch())
 }
 
 fn chosen(names: &[String]) -> Result<Vec<&'static Recipe>, Box<dyn Error>> {

@@ -323,6 +323,39 @@ fn the_figure_of_a_run_shows_the_motion_first() -> Outcome {
     Ok(())
 }
 
+/// One quantity over time, one against another, outputs and changes among them, and the drift.
+#[test]
+fn a_figure_shows_what_is_asked_for() -> Outcome {
+    let folder = tempdir()?;
+    let run = ["run", "spherical-pendulum", "--until", "1", "--every", "0.1", "--plot", "a.svg"];
+    let draw = |options: &[&str]| -> Result<String, Box<dyn Error>> {
+        succeeded(&fbint(folder.path(), &[&run[..], options].concat())?);
+        Ok(fs::read_to_string(folder.path().join("a.svg"))?)
+    };
+    let panels = draw(&["--of", "q[0],p[0]", "--of", "tension", "--of", "t,d(energy)", "--of", "drift"])?;
+    for title in ["p[0] against q[0], from the dot", "tension", "d(energy)", "length", "vertical_momentum"] {
+        assert!(panels.contains(&format!(">{title}<")), "no panel is called {title}");
+    }
+    assert!(!panels.contains("q[1]") && !panels.contains("The state over time"));
+    assert!(draw(&[])?.contains("The state over time"));
+    Ok(())
+}
+
+#[test]
+fn panels_that_do_not_exist_are_refused() -> Outcome {
+    let folder = tempdir()?;
+    let plot = |of: &[&str]| fbint(folder.path(), &[&["run", MODEL, "--until", "1e9"], of].concat());
+    refused(
+        &plot(&["--plot", "a.svg", "--of", "q[0],d(enrgy)"])?,
+        &["unknown quantity in --of `d(enrgy)`, did you mean `d(energy)`?", "known: t, q[0]", "drift"],
+    );
+    refused(&plot(&["--plot", "a.svg", "--of", "q[0],q[1],q[2]"])?, &["--of q[0],q[1],q[2]", "repeat --of"]);
+    refused(&plot(&["--plot", "a.svg", "--of", "q[0],drift"])?, &["`drift` stands alone"]);
+    refused(&plot(&["--of", "q[0]"])?, &["--plot"]);
+    assert!(names_in(&folder)?.is_empty());
+    Ok(())
+}
+
 #[cfg(feature = "png")]
 #[test]
 fn figures_are_drawn_as_png_where_there_are_fonts() -> Outcome {
@@ -403,6 +436,7 @@ fn every_example_of_the_help_runs() -> Outcome {
     }
     // How they are refused without the feature is another test.
     examples.retain(|example| cfg!(feature = "png") || !example.contains("png"));
+    examples.retain(|example| cfg!(feature = "parquet") || !example.contains("parquet"));
     // A run has to write the checkpoint that another example resumes.
     examples.sort_by_key(|example| example.starts_with("resume"));
     for example in &examples {

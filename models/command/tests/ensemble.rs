@@ -73,6 +73,96 @@ fn tables_say_what_varied_and_what_came_of_it() -> Outcome {
     Ok(())
 }
 
+/// The samples of a member are the samples of its own run, and the last of them is its end.
+#[test]
+fn samples_of_members_are_those_of_their_runs() -> Outcome {
+    let folder = tempdir()?;
+    let vary = ["--vary", "q[0]=linspace:0,1.5", "--vary", "m=linspace:1,2"];
+    let settings = ["--until", "1", "--step", "0.01", "--every", "0.25"];
+    let files = ["--ends", "ends.csv", "--samples", "samples.csv"];
+    succeeded(&fbint(folder.path(), &[&[PENDULUM, "--members", "11"], &vary[..], &settings, &files].concat())?);
+    let (header, samples) = cells(&folder.path().join("samples.csv"))?;
+    assert_eq!(header[..3], ["member", "t", "q[0]"]);
+    let (_, ends) = cells(&folder.path().join("ends.csv"))?;
+    // Those that do not fail, which are the first seven.
+    assert_eq!(samples.len(), 7 * 5);
+    for (member, of_member) in samples.chunks(5).enumerate() {
+        assert!(of_member.iter().all(|row| row[0] == member.to_string()));
+        assert_eq!(of_member[4][2..], ends[member][3..ends[member].len() - 1]);
+        let (start, mass) = (format!("q[0]={}", ends[member][1]), format!("m={}", ends[member][2]));
+        let alone = ["run", PENDULUM, "--start", &start, "--repair", "-p", &mass, "--out", "alone.csv"];
+        let alone = [&alone[..], &settings].concat();
+        succeeded(&Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder.path()).args(alone).output()?);
+        let (names, rows) = cells(&folder.path().join("alone.csv"))?;
+        // A run has outputs, too.
+        assert_eq!(names[..header.len() - 1], header[1..]);
+        for (row, sample) in rows.iter().zip(of_member) {
+            assert_eq!(row[..header.len() - 1], sample[1..]);
+        }
+    }
+    Ok(())
+}
+
+/// More members than a block has: their rows follow one another, and their statistics are summed up.
+#[test]
+fn blocks_of_members_are_one_ensemble() -> Outcome {
+    let folder = tempdir()?;
+    let (members, block) = (20_000, 16_384);
+    let run = ["kepler", "--members", "20000", "--until", "0.02", "--step", "0.01", "--every", "0.02", "--threads"];
+    let files = ["--vary", "mu=uniform:0.9,1.1", "--out", "s.csv", "--ends", "e.csv", "--samples", "m.csv"];
+    let write = |threads: &str| -> Result<Vec<String>, Box<dyn Error>> {
+        succeeded(&fbint(folder.path(), &[&run[..], &[threads], &files].concat())?);
+        let read = |name| fs::read_to_string(folder.path().join(name));
+        Ok(["s.csv", "e.csv", "m.csv"].map(read).into_iter().collect::<Result<_, _>>()?)
+    };
+    assert!(write("1")? == write("3")?);
+    let (names, ends) = cells(&folder.path().join("e.csv"))?;
+    assert!(ends.len() == members && ends.iter().enumerate().all(|(member, row)| row[0] == member.to_string()));
+    // Members of different blocks draw from streams of their own.
+    assert!(ends[0][1] != ends[block][1]);
+    let (_, samples) = cells(&folder.path().join("m.csv"))?;
+    assert_eq!(samples.len(), 2 * members);
+    let (header, statistics) = cells(&folder.path().join("s.csv"))?;
+    let column = |what: &str| {
+        let name = format!("{what}({})", names[2]);
+        header.iter().position(|head| *head == name).ok_or("no such column")
+    };
+    let last = statistics.last().ok_or("no row")?;
+    assert_eq!(last[1], members.to_string());
+    let values: Vec<f64> = ends.iter().map(|row| row[2].parse()).collect::<Result<_, _>>()?;
+    let mean = values.iter().sum::<f64>() / members as f64;
+    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (members - 1) as f64;
+    assert!((last[column("mean")?].parse::<f64>()? - mean).abs() < 1e-12);
+    assert!((last[column("variance")?].parse::<f64>()? / variance - 1.0).abs() < 1e-9);
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    assert_eq!(last[column("min")?].parse::<f64>()?, least);
+    Ok(())
+}
+
+/// Histograms of entries of the state, or what is asked for, of the members that did not fail.
+#[test]
+fn figures_show_how_members_are_spread() -> Outcome {
+    let folder = tempdir()?;
+    let run = [PENDULUM, "--until", "0.1", "--step", "0.01", "--vary", "q[0]=linspace:-0.5,0.5", "--plot", "a.svg"];
+    let draw = |options: &[&str]| -> Result<String, Box<dyn Error>> {
+        let text = succeeded(&fbint(folder.path(), &[&run[..], options].concat())?);
+        assert!(text.contains("figure: a.svg\nrecord: a.ensemble.json\n"), "{text}");
+        Ok(fs::read_to_string(folder.path().join("a.svg"))?)
+    };
+    let all = draw(&["--members", "64"])?;
+    for name in ["q[0]", "q[1]", "q[2]", "p[0]", "p[1]", "p[2]"] {
+        assert_eq!(all.matches(&format!(">{name}<")).count(), 2, "the title and the label of {name}");
+    }
+    assert_eq!(all.matches(">members<").count(), 6);
+    let dots = draw(&["--members", "64", "--of", "drawn(q[0]),q[0]", "--of", "d(energy)"])?;
+    assert!(dots.contains("q[0] against drawn(q[0])") && dots.contains(">d(energy)<") && !dots.contains("p[1]"));
+    assert_eq!(dots.matches("<circle").count(), 64);
+    let many = draw(&["--members", "8001", "--of", "q[0],p[0]"])?;
+    assert!(many.contains("p[0] against q[0], one member in 3"));
+    assert_eq!(many.matches("<circle").count(), 2667);
+    Ok(())
+}
+
 /// Like the record of a run, it holds all that the ensemble was made from, and what came out.
 #[test]
 fn an_ensemble_leaves_a_record() -> Outcome {
@@ -152,7 +242,7 @@ fn members_that_fail_are_named_and_the_others_kept() -> Outcome {
 #[test]
 fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
     let folder = tempdir()?;
-    let cases: [(&[&str], &[&str]); 16] = [
+    let cases: [(&[&str], &[&str]); 20] = [
         (&["--vary", "mass=uniform:1,2"], &["unknown name in --vary `mass`", "known: m, g, l"]),
         (&["--vary", "m"], &["NAME=normal:MEAN,DEVIATION"]),
         (&["--vary", "m=normal:1"], &["NAME=normal:MEAN,DEVIATION"]),
@@ -169,6 +259,10 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         (&["--threads", "0"], &["--threads"]),
         (&["--until", "-1"], &["--until", "'-1'", "positive"]),
         (&["--out", "a.csv", "--ends", "./a.csv"], &["--out and --ends both name"]),
+        (&["--samples", "a.csv", "--ends", "./a.csv"], &["--ends and --samples both name"]),
+        (&["--plot", "a.svg", "--of", "q[0],p[9]"], &["unknown quantity in --of `p[9]`", "did you mean `p["]),
+        (&["--plot", "a.svg", "--of", "drift"], &["unknown quantity in --of `drift`", "known: q[0]"]),
+        (&["--of", "q[0]"], &["--plot"]),
     ];
     for (options, words) in cases {
         refused(&fbint(folder.path(), &[&[PENDULUM], options].concat())?, words);

@@ -90,6 +90,23 @@ fn ctrl_c_leaves_a_record_of_an_ensemble() -> Outcome {
     Ok(())
 }
 
+/// Rows of members are on their way into files when the signal comes.
+#[test]
+fn ctrl_c_leaves_no_half_written_rows() -> Outcome {
+    let folder = tempdir()?;
+    fs::write(folder.path().join("e.csv"), "precious")?;
+    let run = ["ensemble", "four-bar", "--until", "1e5", "--ends", "e.csv", "--samples", "s.csv"];
+    let mut child = begin(&folder, &run)?;
+    let drafts = || names_in(&folder).map_or(0, |names| names.iter().filter(|name| name.starts_with('.')).count());
+    wait_until(&mut child, || drafts() == 2)?;
+    send("INT", &child)?;
+    let output = child.wait_with_output()?;
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(names_in(&folder)?, ["e.csv", "e.ensemble.json"]);
+    assert_eq!(fs::read_to_string(folder.path().join("e.csv"))?, "precious");
+    Ok(())
+}
+
 #[test]
 fn ctrl_c_ends_a_reproduction_between_files() -> Outcome {
     let interrupted = || -> Result<(TempDir, Output), Box<dyn Error>> {
@@ -114,7 +131,7 @@ fn ctrl_c_ends_a_reproduction_between_files() -> Outcome {
 #[test]
 fn a_killed_run_resumes_to_the_same_bits() -> Outcome {
     let cases: [&[&str]; 7] = [
-        &["four-bar", "--until", "5"],
+        &["four-bar", "--until", "5", "--of", "a[0],pa[0]", "--of", "drift"],
         &["spherical-pendulum", "--method", "euler", "--gains", "50", "--until", "5.0003", "--every", "0.1"],
         &["planar-pendulum", "--method", "midpoint", "--until", "5", "--every", "0.05", "--project"],
         &["kepler", "--method", "heun", "--gains", "none", "--until", "5", "--every", "0.1"],

@@ -110,13 +110,13 @@ fn an_unknown_ending_is_refused_with_the_known_ones() -> Outcome {
     for (files, words) in [
         (["--plot", "a.pdf"], ["--plot a.pdf", ".svg or .png"]),
         (["--plot", "a"], ["--plot a:", ".svg or .png"]),
-        (["--out", "a.parquet"], ["--out a.parquet", "must be .csv"]),
+        (["--out", "a.json"], ["--out a.json", "must be .csv or .parquet"]),
     ] {
         refused(&fbint(folder.path(), &[&run[..], &files].concat())?, &words);
     }
-    for option in ["--out", "--ends"] {
-        let ensemble = ["ensemble", MODEL, "--members", "2", "--until", "0.1", option, "a.parquet"];
-        refused(&fbint(folder.path(), &ensemble)?, &[option, "a.parquet", "must be .csv"]);
+    for option in ["--out", "--ends", "--samples"] {
+        let ensemble = ["ensemble", MODEL, "--members", "2", "--until", "0.1", option, "a.json"];
+        refused(&fbint(folder.path(), &ensemble)?, &[option, "a.json", "must be .csv or .parquet"]);
     }
     assert!(names_in(&folder)?.is_empty());
     assert!(fbint(folder.path(), &[&run[..], &["--out", "A.CSV"]].concat())?.status.success());

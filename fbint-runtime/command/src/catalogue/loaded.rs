@@ -7,7 +7,7 @@ use fbint_runtime::{
 
 use super::{
     AnyModel, Crossing, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Quantity, Run, Sample, Statistics,
-    Steps, Summary, Watch,
+    Steps, Summary, Visit, Watch,
 };
 use crate::scheme::Scheme;
 
@@ -174,6 +174,7 @@ impl<S: Model> AnyModel for Loaded<S> {
         members: &[Member],
         plan: &Plan,
         progress: &mut (dyn FnMut(f64) + Send),
+        visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error> {
         let system = |member: &Member| {
             let mut system = S::default();
@@ -187,6 +188,12 @@ impl<S: Model> AnyModel for Loaded<S> {
         let systems: Vec<S> = members.iter().map(system).collect();
         let starts = members.iter().map(|member| vector::<Vector<S>>(&member.start));
         let ensemble = Ensemble::over_systems(&systems, starts).watched(progress);
+        let ensemble = match visit {
+            Some(visit) => ensemble.visited(|member, samples: &[fbint_runtime::Sample<S>]| {
+                visit(member, &samples.iter().map(Sample::from).collect::<Vec<_>>());
+            }),
+            None => ensemble,
+        };
         let gains = |member: &Member| match (member.gain, &plan.feedback) {
             (Some(gain), _) => Some(uniform(gain)),
             (None, Feedback::Uniform(gain)) => Some(uniform(*gain)),
@@ -266,7 +273,6 @@ where
     };
     Ok(EnsembleRun {
         statistics: run.statistics().iter().map(statistics).collect(),
-        largest_changes: run.largest_changes().as_ref().to_vec(),
         ends: run.ends().iter().map(|end| end.as_ref().map(Sample::from).map_err(Error::clone)).collect(),
     })
 }

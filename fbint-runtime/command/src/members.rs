@@ -1,0 +1,237 @@
+//! The members of an ensemble, block by block: what varies over them, how a block is integrated, and its rows in files.
+//!
+//! What becomes of a block depends on nothing but the command line and the members that are in it: a block can be integrated by
+//! itself, in any order, by any process. The rows of blocks in their order are the rows of the ensemble.
+
+use std::error::Error;
+use std::ops::Range;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
+
+use crate::arguments::{self, Distribution, Variation};
+use crate::catalogue::{AnyModel, EnsembleRun, Entry, Member, Plan, Sample};
+use crate::job::Job;
+use crate::nearest;
+use crate::start::Given;
+use crate::table::{Cell, Column};
+use crate::trajectory::state_and_changes;
+
+/// The name under which the common gain of all integrals varies.
+const GAINS: &str = "gains";
+/// The number of members in a block, but for the last one. Statistics are summed up block by block, so that their last digits depend
+/// on it.
+const SIZE: u32 = 1 << 14;
+
+/// A quantity that varies, with its position.
+enum Varied {
+    Parameter(usize),
+    Start(usize),
+    Gain,
+}
+
+/// All members of an ensemble.
+pub(crate) struct Members<'a> {
+    arguments: &'a arguments::Ensemble,
+    /// The model with the parameters that members have in common.
+    common: Box<dyn AnyModel>,
+    /// The model with the parameters of one member after another.
+    own: Box<dyn AnyModel>,
+    given: Given,
+    varied: Vec<Varied>,
+}
+
+/// What became of some members, and what varied over them.
+pub(crate) struct Block {
+    members: Range<u32>,
+    /// The numbers drawn for each member, in the order of `--vary`.
+    drawn: Vec<Vec<f64>>,
+    /// The result, with an end for each member.
+    pub(crate) run: EnsembleRun,
+}
+
+/// Who sees a block while it is integrated.
+pub(crate) struct Watch<'a> {
+    /// Called with the fraction of the block that is done.
+    pub(crate) progress: &'a mut (dyn FnMut(f64) + Send),
+    /// Called with every member that does not fail, in their order, and its samples.
+    pub(crate) samples: Option<&'a mut SeeSamples<'a>>,
+}
+
+/// A function that is shown a member and its samples.
+pub(crate) type SeeSamples<'a> = dyn FnMut(u32, &[Sample]) + Send + 'a;
+
+impl<'a> Members<'a> {
+    /// The members of an ensemble of `job`.
+    ///
+    /// # Errors
+    ///
+    /// If something varies that the model does not have, that varies twice, or that is given.
+    pub(crate) fn new(models: &[Entry], arguments: &'a arguments::Ensemble, job: &Job) -> Result<Self, Box<dyn Error>> {
+        let (common, own) = (job.model(models)?, job.model(models)?);
+        let given = Given::of(&*common, &arguments.integration)?;
+        let varied = varied(&*common, &given, &arguments.vary)?;
+        Ok(Self { arguments, common, own, given, varied })
+    }
+
+    /// The model with the parameters that members have in common.
+    pub(crate) fn model(&self) -> &dyn AnyModel {
+        &*self.common
+    }
+
+    /// Whether each member has gains of its own.
+    pub(crate) fn have_gains(&self) -> bool {
+        self.varied.iter().any(|varied| matches!(varied, Varied::Gain))
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.arguments.members
+    }
+
+    /// The members by the block.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = Range<u32>> + use<> {
+        let count = self.arguments.members;
+        (0..count).step_by(SIZE as usize).map(move |first| first..count.min(first.saturating_add(SIZE)))
+    }
+
+    /// Integrates some members. A member without a start has its error in its place among the ends.
+    ///
+    /// # Errors
+    ///
+    /// If the plan is refused.
+    pub(crate) fn integrate(
+        &mut self,
+        members: Range<u32>,
+        plan: &Plan,
+        watch: Watch<'_>,
+    ) -> Result<Block, Box<dyn Error>> {
+        let drawn: Vec<Vec<f64>> = members.clone().map(|member| draw(self.arguments, member)).collect();
+        let (mut startable, mut numbers, mut failures) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, drawn) in members.clone().zip(&drawn) {
+            match self.member(drawn) {
+                Ok(member) => {
+                    startable.push(member);
+                    numbers.push(number);
+                    failures.push(None);
+                }
+                Err(error) => failures.push(Some(error)),
+            }
+        }
+        let mut visit = watch.samples.map(|samples| |index: usize, track: &[Sample]| samples(numbers[index], track));
+        let visit = visit.as_mut().map(|visit| visit as &mut (dyn FnMut(usize, &[Sample]) + Send));
+        let mut run = self.common.run_ensemble(&startable, plan, watch.progress, visit)?;
+        let mut ends = std::mem::take(&mut run.ends).into_iter();
+        run.ends = failures
+            .into_iter()
+            .filter_map(|failure| failure.map_or_else(|| ends.next(), |error| Some(Err(error))))
+            .collect();
+        Ok(Block { members, drawn, run })
+    }
+
+    /// The member for which these numbers were drawn; an error if it has no start.
+    fn member(&mut self, drawn: &[f64]) -> Result<Member, fbint_runtime::Error> {
+        let set = || self.varied.iter().zip(drawn);
+        let gain = set().find_map(|(varied, &number)| matches!(varied, Varied::Gain).then_some(number));
+        let entries = set().filter_map(|(varied, &number)| match varied {
+            Varied::Start(entry) => Some((*entry, number)),
+            Varied::Parameter(_) | Varied::Gain => None,
+        });
+        let entries: Vec<_> = entries.collect();
+        for (varied, &number) in self.varied.iter().zip(drawn) {
+            if let Varied::Parameter(index) = varied {
+                self.own.set_parameter(*index, number);
+            }
+        }
+        // The model's own start depends on its parameters.
+        let start = self.given.start(&*self.own, &entries)?;
+        let parameters = self.own.parameters().into_iter().map(|parameter| parameter.1).collect();
+        Ok(Member { parameters, start, gain })
+    }
+
+    /// The columns of [`Block::ends`].
+    pub(crate) fn columns_of_ends(&self) -> Vec<Column> {
+        let drawn = self.arguments.vary.iter().map(|variation| Column::number(format!("drawn({})", variation.name)));
+        let quantities = state_and_changes(self.model()).into_iter().map(Column::number);
+        [Column::count("member")].into_iter().chain(drawn).chain(quantities).chain([Column::text("error")]).collect()
+    }
+
+    /// The columns of [`row_of_sample`].
+    pub(crate) fn columns_of_samples(&self) -> Vec<Column> {
+        let quantities = state_and_changes(self.model()).into_iter().map(Column::number);
+        [Column::count("member"), Column::number("t")].into_iter().chain(quantities).collect()
+    }
+}
+
+impl Block {
+    pub(crate) fn members(&self) -> Range<u32> {
+        self.members.clone()
+    }
+
+    /// Calls `push` with a row for each member: its number, what varied, state and changes at the end, or the error of a member that
+    /// failed.
+    pub(crate) fn ends<E>(&self, mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>) -> Result<(), E> {
+        let quantities = self.run.statistics.first().map_or(0, |at| at.quantities.len());
+        for ((member, drawn), end) in self.members().zip(&self.drawn).zip(&self.run.ends) {
+            let error = end.as_ref().err().map(ToString::to_string);
+            let mut row = vec![Cell::Count(member.into())];
+            row.extend(drawn.iter().map(|&number| Cell::Number(number)));
+            match end {
+                Ok(end) => row.extend(end.state.iter().chain(&end.change).map(|&number| Cell::Number(number))),
+                Err(_) => row.extend((0..quantities).map(|_| Cell::Nothing)),
+            }
+            row.push(error.as_deref().map_or(Cell::Nothing, Cell::Text));
+            push(&row)?;
+        }
+        Ok(())
+    }
+}
+
+/// The row of one sample of a member: its number, time, state and changes.
+pub(crate) fn row_of_sample(member: u32, sample: &Sample) -> Vec<Cell<'static>> {
+    let numbers = [&sample.time].into_iter().chain(&sample.state).chain(&sample.change);
+    [Cell::Count(member.into())].into_iter().chain(numbers.map(|&number| Cell::Number(number))).collect()
+}
+
+fn varied(model: &dyn AnyModel, given: &Given, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn Error>> {
+    let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
+    let (p, n) = (parameters.len(), model.state_names().len());
+    let names: Vec<&str> = parameters.iter().copied().chain(model.state_names()).chain([GAINS]).collect();
+    let mut found = Vec::new();
+    for Variation { name, .. } in variations {
+        let index = nearest::find("name in --vary", name, &names)?;
+        if found.contains(&index) {
+            return Err(format!("--vary names `{name}` twice: give one distribution to each name").into());
+        }
+        if (p..p + n).contains(&index) && given.names(index - p) {
+            return Err(format!("--vary draws `{name}`, which --start or --guess gives: keep one of them").into());
+        }
+        found.push(index);
+    }
+    let kind = |index: usize| match index {
+        _ if index < p => Varied::Parameter(index),
+        _ if index < p + n => Varied::Start(index - p),
+        _ => Varied::Gain,
+    };
+    Ok(found.into_iter().map(kind).collect())
+}
+
+/// The numbers drawn for one member, in the order of `--vary`. Each member has its own stream of random numbers.
+fn draw(arguments: &arguments::Ensemble, member: u32) -> Vec<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(arguments.seed);
+    random.set_stream(member.into());
+    let number = |variation: &Variation| match variation.distribution {
+        Distribution::Normal { mean, deviation } => {
+            let normal: f64 = StandardNormal.sample(&mut random);
+            mean + deviation * normal
+        }
+        Distribution::Uniform { from, to } => {
+            let fraction: f64 = StandardUniform.sample(&mut random);
+            from + (to - from) * fraction
+        }
+        Distribution::Linspace { from, to } => {
+            from + (to - from) * f64::from(member) / f64::from((arguments.members - 1).max(1))
+        }
+    };
+    arguments.vary.iter().map(number).collect()
+}
