@@ -53,6 +53,7 @@ Examples:
   {program} run {model} --guess {entry}=0.3 --plot run.svg
   {program} run {model} --until 20 --out run.csv --checkpoint run.checkpoint
   {program} run {model} --method dop853 --until-event '{entry}<0'
+  {program} run {model} --until 20 --animate run.html
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
@@ -81,12 +82,16 @@ Event:
   soon as the run begins, is refused.
 
 Files:
-  The ending decides what is written: .csv for --out, .svg or .png for --plot. A PNG has text in a font of this computer, and
+  The ending decides what is written: .csv for --out, .svg or .png for --plot, .html for --animate. A PNG has text in a font of this computer, and
   takes a build with the feature `png`. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
-  result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot or --checkpoint, so that runs with files of
-  their own keep their records; MODEL.run.json in the current folder for a run without files.
+  result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot, --animate or --checkpoint, so that runs
+  with files of their own keep their records; MODEL.run.json in the current folder for a run without files.
   A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
   trajectory until then.
+
+Animation:
+  The page needs no network and no program but a browser. It has at most 2000 samples, evenly chosen, of which all are drawn; a method that
+  chooses its steps is sampled a thousand times, unless --every says otherwise. What is drawn is what the model says.
 
 Interruption:
   Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
@@ -94,7 +99,7 @@ Interruption:
   `{program} resume FILE` resumes the run; its files are bit-identical to the files of an uninterrupted run. A process that is killed
   while it writes a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct Run {
     #[command(flatten)]
@@ -106,12 +111,15 @@ pub struct Run {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
     /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
-    /// steps.
+    /// steps, but for --animate.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,
     /// Draw the motion, and the change of every integral over time, as SVG or PNG.
     #[arg(long, value_name = "FILE.svg|FILE.png")]
     pub(crate) plot: Option<PathBuf>,
+    /// Write a page on which the mechanism moves, with what happened to its integrals, as HTML for any browser.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) animate: Option<PathBuf>,
     /// Keep checkpoints in this file, from which `resume` resumes the run if it is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use fbint_runtime::Error::Failed;
 use fbint_runtime::{LargestProjection, Method, Moment, Snapshot};
 
+use crate::animation::Animation;
 use crate::bitmap::Painter;
 use crate::catalogue::{self, AnyModel, Entry, Feedback, Sample};
 use crate::checkpoint::{Checkpoint, Files};
@@ -120,6 +121,11 @@ impl Task {
                 None => plot.write(|file| file.write_all(svg.as_bytes()))?,
             }
         }
+        if let Some(animate) = &outputs.animate {
+            let (name, summary, method) = (&*self.job.model, model.summary(), &*manner(&self.job));
+            let page = Animation { name, summary, method, model, samples: &run.trajectory }.page()?;
+            animate.write(|file| file.write_all(page.as_bytes()))?;
+        }
         Ok(())
     }
 
@@ -205,26 +211,25 @@ pub(crate) struct Outputs {
     plot: Option<Output>,
     /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
+    animate: Option<Output>,
     checkpoint: Option<Output>,
     record: Output,
 }
 
 impl Outputs {
     /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
-    pub(crate) fn open(
-        job: &Job,
-        out: Option<&Path>,
-        plot: Option<&Path>,
-        checkpoint: Option<&Path>,
-    ) -> Result<Self, Box<dyn Error>> {
-        let record = record::path(&job.model, "run", [out, plot, checkpoint].into_iter().flatten());
+    pub(crate) fn open(job: &Job, files: &Files, checkpoint: Option<&Path>) -> Result<Self, Box<dyn Error>> {
+        let [out, plot, animate] = [&files.out, &files.plot, &files.animate].map(Option::as_deref);
+        let record = record::path(&job.model, "run", [out, plot, animate, checkpoint].into_iter().flatten());
         let out = out.map(|path| with_ending("--out", path, &["csv"])).transpose()?;
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
+        let animate = animate.map(|path| with_ending("--animate", path, &["html"])).transpose()?;
         let open = |path: Option<&Path>| path.map(Output::at).transpose();
         let outputs = Self {
             out: open(out)?,
             plot: open(plot)?,
             painter: plot.filter(|path| has_ending(path, "png")).map(|_| Painter::new()).transpose()?,
+            animate: open(animate)?,
             checkpoint: open(checkpoint)?,
             record: Output::at(&record)?,
         };
@@ -233,7 +238,12 @@ impl Outputs {
     }
 
     fn named(&self) -> Vec<(&'static str, &Output)> {
-        let given = [("--out", &self.out), ("--plot", &self.plot), ("--checkpoint", &self.checkpoint)];
+        let given = [
+            ("--out", &self.out),
+            ("--plot", &self.plot),
+            ("--animate", &self.animate),
+            ("--checkpoint", &self.checkpoint),
+        ];
         let given = given.into_iter().filter_map(|(name, file)| Some((name, file.as_ref()?)));
         given.chain([("the record of the run", &self.record)]).collect()
     }
@@ -259,7 +269,7 @@ fn report(run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dy
             dependence.time,
         )?;
     }
-    for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot)] {
+    for (what, file) in [("trajectory", &outputs.out), ("figure", &outputs.plot), ("animation", &outputs.animate)] {
         if let Some(file) = file {
             writeln!(out, "{what}: {}", file.path().display())?;
         }
@@ -278,6 +288,11 @@ fn contender(job: &Job) -> Contender {
 }
 
 fn title(job: &Job) -> String {
+    format!("{}: {}", job.model, manner(job))
+}
+
+/// The method, what aids it, its accuracy and the time.
+fn manner(job: &Job) -> String {
     let accuracy = match job.settings.method {
         Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
         Method::DiscreteHamel { h } => format!("h = {h}"),
@@ -285,7 +300,7 @@ fn title(job: &Job) -> String {
             format!("rtol = {rtol:?}, atol = {atol:?}")
         }
     };
-    format!("{}: {}, {accuracy}, t = 0 .. {}", job.model, method_label(job), job.settings.until)
+    format!("{}, {accuracy}, t = 0 .. {}", method_label(job), job.settings.until)
 }
 
 fn method_label(job: &Job) -> String {
