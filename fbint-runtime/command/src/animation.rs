@@ -6,6 +6,8 @@
 
 mod drawing;
 
+use std::ops::Range;
+
 use serde::Serialize;
 
 use self::drawing::Shape;
@@ -13,10 +15,8 @@ pub use self::drawing::{Drawing, Position, circle, circle_about};
 use crate::catalogue::{AnyModel, Sample};
 use crate::names::{Group, groups};
 
-/// Maximum number of frames. A run whose samples are not chosen has fewer samples.
-const FRAMES: usize = 2000;
-/// The number of steps between frames of a run that is animated, if nothing else decides it.
-pub(crate) const INTERVALS: f64 = 1000.0;
+/// Maximum number of samples on a page. A run whose samples are not chosen has no more.
+const SAMPLES: usize = 2000;
 /// The least distance that can be seen, as a fraction of the size of a scene.
 const RESOLUTION: f64 = 2e-5;
 
@@ -49,8 +49,6 @@ pub struct Film<'a> {
     summary: &'a str,
     method: &'a str,
     parameters: Vec<(&'static str, f64)>,
-    /// The number of samples that frames were chosen from.
-    samples: usize,
     /// What is along the axes, if they have no common scale.
     axes: Option<[&'static str; 2]>,
     /// The least coordinates of anything at any time, and the largest.
@@ -58,6 +56,10 @@ pub struct Film<'a> {
     times: Vec<f64>,
     /// The shapes at each time, or 0 for a shape that was the same in the frame before.
     frames: Vec<Vec<Cell>>,
+    /// The number of samples of the run.
+    samples: usize,
+    /// The times of the samples that were chosen.
+    sampled: Vec<f64>,
     integrals: Vec<Changes>,
 }
 
@@ -69,7 +71,7 @@ enum Cell {
     New(Shape),
 }
 
-/// The largest |F - F_target| of a group of integrals since the frame before.
+/// The largest |F - F_target| of a group of integrals since the sample before.
 #[derive(Serialize)]
 struct Changes {
     name: String,
@@ -83,74 +85,114 @@ impl<'a> Animation<'a> {
     ///
     /// If a drawing has a coordinate that is not finite: one line with the model and the time.
     pub fn page(&self) -> Result<String, String> {
-        let film = embedded(&self.film(FRAMES)?)?;
+        let film = embedded(&self.film(SAMPLES)?)?;
         let parts = [("page-style", PAGE_STYLE), ("scene-style", SCENE_STYLE), ("scene", SCENE), ("player", PLAYER)];
         Ok(filled(PAGE, parts.into_iter().chain([("film", &*film)])))
     }
 
-    /// At most so many frames, evenly chosen from the samples, and the last sample.
+    /// At most so many samples, evenly chosen, and positions between them where they are far apart.
     ///
     /// # Errors
     ///
     /// If a drawing has a coordinate that is not finite: one line with the model and the time.
     pub fn film(&self, most: usize) -> Result<Film<'a>, String> {
-        let frames = frames(self.samples, most);
-        let last = |frame: &&'a [Sample]| &frame[frame.len() - 1];
-        let drawings: Vec<Drawing> = frames.iter().map(|frame| self.model.drawing(&last(&frame).state)).collect();
-        for (frame, drawing) in frames.iter().zip(&drawings) {
-            if !drawing.coordinates().all(f64::is_finite) {
-                let (name, time) = (self.name, last(&frame).time);
-                return Err(format!(
-                    "the drawing of `{name}` has a coordinate that is not finite at t = {time:?}: correct its `Model::drawing`, or \
-                     leave --animate out"
-                ));
-            }
-        }
-        let is_spatial = drawings.iter().flat_map(Drawing::positions).any(|at| matches!(at, Position::Space(_)));
-        let drawings: Vec<Drawing> =
-            drawings.into_iter().map(|drawing| if is_spatial { drawing.in_space() } else { drawing }).collect();
-        let bounds = bounds(&drawings, if is_spatial { 3 } else { 2 });
+        let windows = windows(self.samples, most);
+        let chosen: Vec<&Sample> = windows.iter().filter_map(|window| window.last()).collect();
+        let (times, drawings) = self.drawings(&filled_in(self.model, &chosen, most))?;
         let axes = drawings.first().and_then(|drawing| drawing.axes);
+        let bounds = bounds(&drawings);
         let places = places(&bounds, axes.is_some());
-        let times = frames.iter().map(|frame| last(frame).time).collect();
         Ok(Film {
             name: self.name,
             summary: self.summary,
             method: self.method,
             parameters: self.model.parameters(),
-            samples: self.samples.len(),
             axes,
             times,
-            frames: cells(drawings.into_iter().map(|drawing| drawing.rounded(&places)).collect()),
+            frames: cells(&drawings.into_iter().map(|drawing| drawing.rounded(&places)).collect::<Vec<_>>()),
             bounds,
-            integrals: changes(&self.model.integral_names(), &frames),
+            samples: self.samples.len(),
+            sampled: chosen.iter().map(|sample| sample.time).collect(),
+            integrals: changes(&self.model.integral_names(), &windows),
         })
+    }
+
+    /// The drawings at these moments, all in the plane or all in space.
+    fn drawings(&self, moments: &[(f64, Vec<f64>)]) -> Result<(Vec<f64>, Vec<Drawing>), String> {
+        let drawings: Vec<Drawing> = moments.iter().map(|(_, state)| self.model.drawing(state)).collect();
+        let times: Vec<f64> = moments.iter().map(|(time, _)| *time).collect();
+        let is_finite =
+            |drawing: &Drawing| drawing.positions().flat_map(Position::coordinates).all(|at| at.is_finite());
+        if let Some(bad) = drawings.iter().position(|drawing| !is_finite(drawing)) {
+            let (name, time) = (self.name, times[bad]);
+            return Err(format!(
+                "the drawing of `{name}` has a coordinate that is not finite at t = {time:?}: correct its `Model::drawing`, or leave \
+                 --animate out"
+            ));
+        }
+        let is_spatial = drawings.iter().flat_map(Drawing::positions).any(|at| matches!(at, Position::Space(_)));
+        let in_space = |drawing: Drawing| drawing.with_positions(|position| position.in_space().into());
+        Ok((times, if is_spatial { drawings.into_iter().map(in_space).collect() } else { drawings }))
     }
 }
 
-/// Samples up to each frame, from after the frame before.
-fn frames(samples: &[Sample], most: usize) -> Vec<&[Sample]> {
+/// At most so many windows of samples: the start, and samples of which the last is chosen.
+fn windows(samples: &[Sample], most: usize) -> Vec<&[Sample]> {
     let (first, rest) = samples.split_at(samples.len().min(1));
     let stride = rest.len().div_ceil(most.saturating_sub(1).max(1)).max(1);
     first.chunks(1).chain(rest.chunks(stride)).collect()
 }
 
-/// The largest |change| since the frame before, of each group of integrals, to three digits.
-fn changes(names: &[&str], frames: &[&[Sample]]) -> Vec<Changes> {
-    let largest = |entries: std::ops::Range<usize>, frame: &[Sample]| {
-        let changes = frame.iter().flat_map(|sample| &sample.change[entries.clone()]);
+/// Times and states: the samples, and moments between those that are more than a fraction of the run apart. There, the state
+/// follows the cubic polynomial that has the states and the rates at both ends (Hermite).
+fn filled_in(model: &dyn AnyModel, samples: &[&Sample], most: usize) -> Vec<(f64, Vec<f64>)> {
+    let Some((first, last)) = samples.first().zip(samples.last()) else { return Vec::new() };
+    let step = (last.time - first.time) * 2.0 / most as f64;
+    let mut moments = vec![(first.time, first.state.clone())];
+    for pair in samples.windows(2) {
+        let (before, after) = (pair[0], pair[1]);
+        let gap = after.time - before.time;
+        let pieces = if step > 0.0 { (gap / step * (1.0 - 1e-9)).ceil() as usize } else { 1 };
+        if pieces > 1 {
+            let rates = [before, after].map(|sample| model.rates(&sample.state));
+            moments.extend((1..pieces).map(|piece| {
+                let part = piece as f64 / pieces as f64;
+                (before.time + part * gap, hermite([&before.state, &after.state], &rates, gap, part))
+            }));
+        }
+        moments.push((after.time, after.state.clone()));
+    }
+    moments
+}
+
+/// The cubic polynomial with these values and rates at both ends of an interval, a part of the way along it.
+fn hermite([from, to]: [&[f64]; 2], rates: &[Vec<f64>; 2], length: f64, part: f64) -> Vec<f64> {
+    let rest = 1.0 - part;
+    let entry = |index: usize| {
+        let straight = rest * from[index] + part * to[index];
+        let [at_start, at_end] = [&rates[0], &rates[1]].map(|rates| length * rates[index] - (to[index] - from[index]));
+        straight + part * rest * (rest * at_start - part * at_end)
+    };
+    (0..from.len()).map(entry).collect()
+}
+
+/// The largest |change| in each window, of each group of integrals, to three digits.
+fn changes(names: &[&str], windows: &[&[Sample]]) -> Vec<Changes> {
+    let largest = |entries: Range<usize>, window: &[Sample]| {
+        let changes = window.iter().flat_map(|sample| &sample.change[entries.clone()]);
         changes.fold(0.0, |largest: f64, change| largest.max(change.abs()))
     };
     let of_group = |group: &Group<'_>| {
         let entries = group.first..group.first + group.entries.len();
-        let changes = frames.iter().map(|frame| with_digits(largest(entries.clone(), frame), 3)).collect();
+        let changes = windows.iter().map(|window| with_digits(largest(entries.clone(), window), 3)).collect();
         Changes { name: group.name(), changes }
     };
     groups(names).iter().map(of_group).collect()
 }
 
 /// The least and the largest coordinates.
-fn bounds(drawings: &[Drawing], dimension: usize) -> [Vec<f64>; 2] {
+fn bounds(drawings: &[Drawing]) -> [Vec<f64>; 2] {
+    let dimension = drawings.iter().flat_map(Drawing::positions).next().map_or(2, |at| at.coordinates().len());
     let mut bounds = [vec![f64::INFINITY; dimension], vec![f64::NEG_INFINITY; dimension]];
     for position in drawings.iter().flat_map(Drawing::positions) {
         for (axis, &coordinate) in position.coordinates().iter().enumerate() {
@@ -173,7 +215,7 @@ fn places([low, high]: &[Vec<f64>; 2], has_scales: bool) -> Vec<i32> {
 }
 
 /// Replaces shapes that are the same as in the frame before.
-fn cells(drawings: Vec<Drawing>) -> Vec<Vec<Cell>> {
+fn cells(drawings: &[Drawing]) -> Vec<Vec<Cell>> {
     let same =
         |index: usize, place: usize, shape: &Shape| index > 0 && drawings[index - 1].shapes.get(place) == Some(shape);
     let frame = |(index, drawing): (usize, &Drawing)| {
@@ -191,19 +233,11 @@ impl Drawing {
         self.shapes.iter().flat_map(|shape| &shape.positions)
     }
 
-    fn coordinates(&self) -> impl Iterator<Item = f64> + '_ {
-        self.positions().flat_map(Position::coordinates).copied()
-    }
-
     fn with_positions(mut self, change: impl Fn(Position) -> Position) -> Self {
         for position in self.shapes.iter_mut().flat_map(|shape| &mut shape.positions) {
             *position = change(*position);
         }
         self
-    }
-
-    fn in_space(self) -> Self {
-        self.with_positions(|position| position.in_space().into())
     }
 
     /// With so many decimal places along each axis.

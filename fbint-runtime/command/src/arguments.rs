@@ -90,8 +90,8 @@ Files:
   trajectory until then.
 
 Animation:
-  The page needs no network and no program but a browser. It has at most 2000 samples, evenly chosen, of which all are drawn; a method that
-  chooses its steps is sampled a thousand times, unless --every says otherwise. What is drawn is what the model says.
+  The page needs a browser and nothing else, not even a network. It shows at most 2000 samples of the run, evenly chosen, and where
+  they are far apart, positions between them that are interpolated by the derived field. Changes of integrals are those of samples.
 
 Interruption:
   Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
@@ -111,7 +111,7 @@ pub struct Run {
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) out: Option<PathBuf>,
     /// The time between two samples of the trajectory; default: about 1000 samples, or every step of a method that chooses its
-    /// steps, but for --animate.
+    /// steps.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = positive)]
     pub(crate) every: Option<f64>,
     /// Draw the motion, and the change of every integral over time, as SVG or PNG.

@@ -97,6 +97,8 @@ pub trait AnyModel {
     ) -> Result<EnsembleRun, Error>;
     /// The declared outputs in a state.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
+    /// The derived field in a state, without feedback.
+    fn rates(&self, state: &[f64]) -> Vec<f64>;
     /// What an animation draws of a state.
     fn drawing(&self, state: &[f64]) -> Drawing;
     /// What the model is: the first paragraph of its documentation.

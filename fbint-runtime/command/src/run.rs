@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use fbint_runtime::{Method, Projection, Settings};
 
-use crate::animation;
 use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
 use crate::checkpoint::{Checkpoint, Files};
@@ -27,24 +26,14 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 
 /// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
-    let mut job =
+    let job =
         Job { until_event: arguments.until_event.clone(), ..job(models, &arguments.integration, arguments.every)? };
-    if arguments.animate.is_some() {
-        sample_for_animation(&mut job.settings);
-    }
     check_condition(models, &job)?;
     let arguments::Run { out, plot, animate, .. } = arguments.clone();
     let files = Files { out, plot, animate };
     let outputs = Outputs::open(&job, &files, arguments.checkpoint.as_deref())?;
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
     Task::new(models, job, files.absolute()?, every, 0.0)?.execute(&outputs, None)
-}
-
-/// Steps of a method that chooses them are too long for a motion to look smooth: samples are taken between their ends, too.
-fn sample_for_animation(settings: &mut Settings) {
-    if settings.every.is_none() && step(settings.method).is_none() {
-        settings.every = Some((settings.until - settings.from) / animation::INTERVALS);
-    }
 }
 
 /// Refuses a condition that is true at the start, or becomes true as soon as the run begins.

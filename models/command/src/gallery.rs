@@ -39,10 +39,8 @@ pub(crate) struct Gallery {
 }
 
 const TOLERANCE: f64 = 1e-9;
-/// The number of frames of an animation, but for the first.
-const FRAMES: f64 = 800.0;
-/// Maximum number of frames of a picture, which its traces lead through.
-const FRAMES_OF_A_PICTURE: usize = 400;
+/// Maximum number of samples in a picture, which its traces lead through.
+const SAMPLES_OF_A_PICTURE: usize = 500;
 /// Models whose pictures stand side by side in gallery.svg, three in a row.
 const SHEET: [&str; 6] =
     ["four-bar", "chain-8", "free-rigid-body", "rolling-disk", "spherical-pendulum", "roller-racer"];
@@ -68,7 +66,7 @@ pub(crate) fn gallery(arguments: &Gallery) -> Result<ExitCode, Box<dyn Error>> {
             Animation { name: &entry.name, summary: entry.summary, method: &method, model: &*model, samples: &samples };
         let path = written(folder, &format!("{}.html", entry.name), &animation.page()?)?;
         writeln!(stdout().lock(), "written: {}", path.display())?;
-        films.push(embedded(&animation.film(FRAMES_OF_A_PICTURE)?)?);
+        films.push(embedded(&animation.film(SAMPLES_OF_A_PICTURE)?)?);
     }
     let overview = filled(
         OVERVIEW,
@@ -102,15 +100,23 @@ fn until(model: &str) -> f64 {
     }
 }
 
+/// The start of a model; chains, which else swing gently, fall from the horizontal.
+fn start(name: &str, model: &dyn AnyModel) -> Result<Vec<f64>, Box<dyn Error>> {
+    let mut start = model.start()?;
+    if name.starts_with("chain-") {
+        for mass in start.chunks_exact_mut(3) {
+            let along = mass[0].hypot(mass[2]);
+            mass.copy_from_slice(&[along, 0.0, 0.0]);
+        }
+    }
+    Ok(start)
+}
+
 fn samples(name: &str, model: &dyn AnyModel, until: f64) -> Result<Vec<Sample>, Box<dyn Error>> {
     let method = Method::Dop853 { rtol: TOLERANCE, atol: TOLERANCE };
-    let settings = Settings {
-        every: Some(until / FRAMES),
-        projection: model.default_projection(),
-        ..Settings::new(method, until)
-    };
+    let settings = Settings { projection: model.default_projection(), ..Settings::new(method, until) };
     let mut progress = Progress::new(name);
-    let run = model.run(&model.start()?, &Plan::new(settings, Feedback::None), None, &mut progress.watch())?;
+    let run = model.run(&start(name, model)?, &Plan::new(settings, Feedback::None), None, &mut progress.watch())?;
     Ok(run.trajectory)
 }
 

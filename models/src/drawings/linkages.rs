@@ -3,7 +3,7 @@
 use fbint_command::Drawing;
 use nalgebra::{SMatrix, Vector2, Vector3};
 
-use super::pendulums::WithPendulum;
+use super::pendulums::pendulum;
 use crate::{
     CartPendulum, CartPendulumState, CartPole, CartPoleState, Chain4, Chain4State, Chain8, Chain8State, Chain16,
     Chain16State, Chain32, Chain32State, DrivenFourBar, DrivenFourBarState, FourBar, FourBarState,
@@ -57,13 +57,13 @@ fn chain<const N: usize>(q: &SMatrix<f64, 3, N>) -> Drawing {
 /// The pendulum hangs.
 pub(crate) fn cart_pendulum(model: &CartPendulum, at: &CartPendulumState) -> Drawing {
     let (sin, cos) = at.theta.sin_cos();
-    cart(at.s, model.l).with_pendulum([at.s, 0.0], [at.s + model.l * sin, -model.l * cos])
+    pendulum(cart(at.s, model.l), [at.s, 0.0], [at.s + model.l * sin, -model.l * cos])
 }
 
 /// The pole stands.
 pub(crate) fn cart_pole(model: &CartPole, at: &CartPoleState) -> Drawing {
     let (sin, cos) = at.angle.sin_cos();
-    cart(at.x, model.l).with_pendulum([at.x, 0.0], [at.x + model.l * sin, model.l * cos])
+    pendulum(cart(at.x, model.l), [at.x, 0.0], [at.x + model.l * sin, model.l * cos])
 }
 
 /// A cart for a rod of length `l`, on a rail that is as long as it has to be.

@@ -11,23 +11,23 @@ use crate::{
 };
 
 pub(crate) fn planar_pendulum(_: &PlanarPendulum, at: &PlanarPendulumState) -> Drawing {
-    pendulum([0.0, 0.0], at.q)
+    pendulum(Drawing::new(), [0.0, 0.0], at.q)
 }
 
 pub(crate) fn hamel_pendulum(_: &HamelPendulum, at: &HamelPendulumState) -> Drawing {
-    pendulum([0.0, 0.0], [at.x, at.y])
+    pendulum(Drawing::new(), [0.0, 0.0], [at.x, at.y])
 }
 
 pub(crate) fn driven_pendulum(model: &DrivenPendulum, at: &DrivenPendulumState) -> Drawing {
     let (sin, cos) = at.angle.sin_cos();
-    pendulum([0.0, 0.0], [model.l * sin, -model.l * cos])
+    pendulum(Drawing::new(), [0.0, 0.0], [model.l * sin, -model.l * cos])
 }
 
 /// The pivot goes up and down in a slot.
 pub(crate) fn kapitza_pendulum(model: &KapitzaPendulum, at: &KapitzaPendulumState) -> Drawing {
     let &KapitzaPendulum { amplitude, frequency, .. } = model;
     let slot = [[0.0, -amplitude], [0.0, amplitude]];
-    Drawing::new().guide(slot).with_pendulum([0.0, amplitude * (frequency * at.t).cos()], at.q)
+    pendulum(Drawing::new().guide(slot), [0.0, amplitude * (frequency * at.t).cos()], at.q)
 }
 
 pub(crate) fn spherical_pendulum(model: &SphericalPendulum, at: &SphericalPendulumState) -> Drawing {
@@ -41,7 +41,8 @@ pub(crate) fn spherical_pendulum_cpv22(model: &SphericalPendulumCpv22, at: &Sphe
 /// Seen from the body: its rod stands still, and the direction of the vertical moves on a sphere.
 pub(crate) fn degenerate_pendulum(model: &DegeneratePendulum, at: &DegeneratePendulumState) -> Drawing {
     let vertical = model.r * at.gamma;
-    sphere(model.r).with_pendulum([0.0, 0.0, 0.0], [0.0, 0.0, model.r]).arrow([0.0, 0.0, 0.0], vertical).trace(vertical)
+    let (pivot, bob) = ([0.0, 0.0, 0.0], [0.0, 0.0, model.r]);
+    sphere(model.r).rod(pivot, bob).pivot(pivot).point(bob).arrow(pivot, vertical).trace(vertical)
 }
 
 /// The bead on its hoop, and the axis about which the hoop turns.
@@ -53,7 +54,7 @@ pub(crate) fn rotating_hoop(model: &RotatingHoop, at: &RotatingHoopState) -> Dra
 }
 
 fn on_sphere(radius: f64, bob: Vector3<f64>) -> Drawing {
-    sphere(radius).with_pendulum([0.0, 0.0, 0.0], bob)
+    pendulum(sphere(radius), [0.0, 0.0, 0.0], bob)
 }
 
 /// Three circles of a sphere about the origin.
@@ -64,18 +65,8 @@ pub(super) fn sphere(radius: f64) -> Drawing {
     })
 }
 
-fn pendulum(pivot: impl Into<Position>, bob: impl Into<Position>) -> Drawing {
-    Drawing::new().with_pendulum(pivot, bob)
-}
-
 /// A rod from a pivot to a bob that leaves a trace.
-pub(super) trait WithPendulum {
-    fn with_pendulum(self, pivot: impl Into<Position>, bob: impl Into<Position>) -> Self;
-}
-
-impl WithPendulum for Drawing {
-    fn with_pendulum(self, pivot: impl Into<Position>, bob: impl Into<Position>) -> Self {
-        let (pivot, bob) = (pivot.into(), bob.into());
-        self.rod(pivot, bob).pivot(pivot).point(bob).trace(bob)
-    }
+pub(super) fn pendulum(drawing: Drawing, pivot: impl Into<Position>, bob: impl Into<Position>) -> Drawing {
+    let (pivot, bob) = (pivot.into(), bob.into());
+    drawing.rod(pivot, bob).pivot(pivot).point(bob).trace(bob)
 }

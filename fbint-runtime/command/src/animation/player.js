@@ -156,7 +156,7 @@ function drawChart() {
   }
   parts.push(`<text x="${chart.x((start + end) / 2)}" y="${chart.bottom + 30}" text-anchor="middle">time t, in the units of the parameters</text>`);
   film.integrals.forEach(({ changes }, which) => {
-    const points = changes.map((change, index) => [chart.x(film.times[index]), change > 0 ? y(Math.log10(change)) : null]);
+    const points = changes.map((change, index) => [chart.x(film.sampled[index]), change > 0 ? y(Math.log10(change)) : null]);
     const line = list(points.filter(([, at]) => at !== null));
     parts.push(`<polyline class="line" points="${line}" style="${stroke(which)}"/>`);
   });
@@ -179,14 +179,20 @@ if (film.integrals.length === 0) $("legend").textContent = "The model has no int
 
 // Words.
 
+function sampling({ samples, sampled, times }) {
+  const chosen = samples === sampled.length ? `All ${samples}` : `${sampled.length} of ${samples}`;
+  const filled = times.length - sampled.length;
+  return `${chosen} samples of the run${filled > 0 ? `, and ${filled} interpolated positions between them` : ""}.`;
+}
+
 document.title = `${film.name}: an animation by fbint`;
 $("name").textContent = film.name;
-$("summary").textContent = film.summary;
+$("summary").textContent = film.summary.replaceAll("`", "");
 $("picture").setAttribute("aria-label", `${film.name} in motion`);
 $("parameters").textContent = film.parameters.length === 0 ? "No parameters." :
-  `Parameters: ${film.parameters.map(([name, value]) => `${name} = ${value}`).join(", ")}.`;
+  `Parameters: ${film.parameters.map(([name, value]) => `${name} = ${Number(value.toPrecision(6))}`).join(", ")}.`;
 $("method").textContent = `Method: ${film.method}.`;
-$("sampling").textContent = `${film.frames.length} frames of ${film.samples} samples of the run, with straight lines between frames.` +
+$("sampling").textContent = sampling(film) +
   (film.dimension === 3 ? " Drag the mechanism, or use the arrow keys on it, to turn it." : "");
 
 new ResizeObserver(() => { drawChart(); draw(); }).observe($("chart"));

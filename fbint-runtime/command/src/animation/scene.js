@@ -17,7 +17,23 @@ function developed(film) {
     before = frame.map((shape, place) => (shape === 0 ? before[place] : { kind: shape[0], points: points(shape.slice(1)) }));
     return before;
   });
-  return { ...film, frames, dimension, paths: paths(frames) };
+  const [low, high] = film.bounds;
+  const middle = low.map((least, axis) => (least + high[axis]) / 2);
+  const half = low.map((least, axis) => (high[axis] - least) / 2);
+  return { ...film, frames, dimension, middle, half, reach: reach(frames, middle), paths: paths(frames) };
+}
+
+/** How far anything gets from the middle of a film in space: from the vertical through it, and in all. */
+function reach(frames, middle) {
+  const far = { across: 0, inAll: 0 };
+  for (const { points } of frames.flat()) {
+    for (const point of points) {
+      const [x, y, z] = point.map((coordinate, axis) => coordinate - middle[axis]);
+      far.across = Math.max(far.across, Math.hypot(x, y));
+      far.inAll = Math.max(far.inAll, Math.hypot(x, y, z ?? 0));
+    }
+  }
+  return far;
 }
 
 /** Where each trace leads: a point for each frame. */
@@ -54,11 +70,9 @@ function shapesAt(film, time) {
 }
 
 /** A function from points of the film to x, y and nearness on a picture of this size. */
-function camera({ bounds: [low, high], dimension, axes }, view, width, height) {
+function camera({ middle, half, reach, dimension, axes }, view, width, height) {
   const margin = 16 + 0.05 * Math.min(width, height);
   const [room, rise] = [Math.max(width - 2 * margin, 1), Math.max(height - 2 * margin, 1)];
-  const middle = low.map((least, axis) => (least + high[axis]) / 2);
-  const half = low.map((least, axis) => (high[axis] - least) / 2);
   const onto = (right, up, near) => [width / 2 + right, height / 2 - up, near];
   // What does not extend is drawn at some scale.
   const scale = (lengths) => Math.min(...lengths.map(([pixels, length]) => (length > 0 ? pixels / length : Infinity)));
@@ -70,8 +84,7 @@ function camera({ bounds: [low, high], dimension, axes }, view, width, height) {
     return (point) => onto(x * (point[0] - middle[0]), y * (point[1] - middle[1]), 0);
   }
   // Nothing leaves the picture, from wherever one looks.
-  const across = Math.hypot(half[0], half[1]);
-  const size = finite(scale([[room / 2, across], [rise / 2, Math.hypot(across, half[2])]]));
+  const size = finite(scale([[room / 2, reach.across], [rise / 2, reach.inAll]]));
   return (point) => {
     return onto(...turned(view, point.map((coordinate, axis) => size * (coordinate - middle[axis]))));
   };

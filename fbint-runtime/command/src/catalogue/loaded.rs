@@ -205,6 +205,10 @@ impl<S: Model> AnyModel for Loaded<S> {
         self.0.prepare().outputs(&vector(state)).as_ref().to_vec()
     }
 
+    fn rates(&self, state: &[f64]) -> Vec<f64> {
+        self.0.prepare().vector_field(&vector(state)).as_ref().to_vec()
+    }
+
     fn drawing(&self, state: &[f64]) -> Drawing {
         self.0.drawing(&vector::<Vector<S>>(state).into())
     }
