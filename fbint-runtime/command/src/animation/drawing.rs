@@ -146,7 +146,10 @@ impl Drawing {
     }
 
     fn with(mut self, kind: &'static str, positions: impl IntoIterator<Item = Position>) -> Self {
-        self.shapes.push(Shape { kind, positions: positions.into_iter().collect() });
+        let positions: Vec<Position> = positions.into_iter().collect();
+        if !positions.is_empty() {
+            self.shapes.push(Shape { kind, positions });
+        }
         self
     }
 }
@@ -225,5 +228,46 @@ impl Serialize for Shape {
             entries.serialize_element(coordinate)?;
         }
         entries.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_are_across_their_axis() {
+        let (axis, centre) = (Vector3::new(1.0, -2.0, 0.5), Vector3::new(3.0, 0.0, 1.0));
+        let circle = circle_about(&axis, &centre, 2.0);
+        for corner in &circle {
+            let arm = corner - centre;
+            assert!((arm.norm() - 2.0).abs() < 1e-14 && arm.dot(&axis).abs() < 1e-13, "{arm}");
+        }
+        assert_eq!(circle.first(), circle.last());
+        assert!((circle[12] - centre).dot(&(circle[0] - centre)).abs() < 1e-13, "a quarter of the way round");
+    }
+
+    /// The faces of a turned box: all corners at half the diagonal from its centre, and each face flat, across one axis.
+    #[test]
+    fn boxes_have_six_faces_across_their_axes() {
+        let r = *fbint_runtime::nalgebra::Rotation3::from_euler_angles(0.3, -1.1, 2.0).matrix();
+        let (centre, sides) = (Vector3::new(1.0, 2.0, 3.0), [1.0, 2.0, 3.0]);
+        let drawing = Drawing::new().cuboid(centre, &r, sides);
+        assert_eq!(drawing.shapes.len(), 6);
+        for (index, face) in drawing.shapes.iter().enumerate() {
+            let corners: Vec<Vector3<f64>> =
+                face.positions.iter().map(|at| r.transpose() * (at.in_space() - centre)).collect();
+            let (axis, side) = (index / 2, if index % 2 == 0 { -1.0 } else { 1.0 });
+            assert!(corners.iter().all(|corner| (corner[axis] - side * sides[axis] / 2.0).abs() < 1e-14));
+            assert!(corners.iter().all(|corner| (corner.norm() - 14.0_f64.sqrt() / 2.0).abs() < 1e-14));
+            let around = corners.iter().zip(corners.iter().cycle().skip(1));
+            let length: f64 = around.map(|(one, next)| (next - one).norm()).sum();
+            assert!((length - 2.0 * (6.0 - sides[axis])).abs() < 1e-13, "corners follow one another");
+        }
+    }
+
+    #[test]
+    fn shapes_without_positions_are_left_out() {
+        assert_eq!(Drawing::new().rods(Vec::<[f64; 2]>::new()), Drawing::new());
     }
 }

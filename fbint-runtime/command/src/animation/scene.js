@@ -143,7 +143,7 @@ function element({ kind, points }, unit, isSpatial) {
 }
 
 /** Faces that look at the one who looks are the brightest. */
-function light([a, b, c]) {
+function light([a, b = a, c = b]) {
   const [u, v] = [b, c].map((corner) => corner.map((coordinate, axis) => coordinate - a[axis]));
   const normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
   return (0.35 + 0.5 * Math.abs(normal[2]) / (Math.hypot(...normal) || 1)).toFixed(2);
