@@ -43,7 +43,7 @@ const TOLERANCE: f64 = 1e-9;
 const SAMPLES_OF_A_PICTURE: usize = 500;
 /// Models whose pictures stand side by side in gallery.svg, three in a row.
 const SHEET: [&str; 6] =
-    ["four-bar", "chain-8", "free-rigid-body", "rolling-disk", "spherical-pendulum", "roller-racer"];
+    ["driven-four-bar", "chain-8", "free-rigid-body", "rolling-disk", "spherical-pendulum", "roller-racer"];
 /// The width and the height of a picture.
 const PICTURE: [u32; 2] = [320, 240];
 const BROWSERS: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
