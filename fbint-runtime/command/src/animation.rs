@@ -28,8 +28,6 @@ pub const SCENE: &str = include_str!("animation/scene.js");
 pub struct Animation<'a> {
     /// The name of the model.
     pub name: &'a str,
-    /// What the model is, in a sentence.
-    pub summary: &'a str,
     /// The method, and how it was used.
     pub method: &'a str,
     /// The model with its parameters.

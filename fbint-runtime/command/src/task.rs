@@ -122,8 +122,8 @@ impl Task {
             }
         }
         if let Some(animate) = &outputs.animate {
-            let (name, summary, method) = (&*self.job.model, model.summary(), &*manner(&self.job));
-            let page = Animation { name, summary, method, model, samples: &run.trajectory }.page()?;
+            let (name, method) = (&*self.job.model, &*manner(&self.job));
+            let page = Animation { name, method, model, samples: &run.trajectory }.page()?;
             animate.write(|file| file.write_all(page.as_bytes()))?;
         }
         Ok(())

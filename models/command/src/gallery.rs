@@ -57,13 +57,12 @@ pub(crate) fn gallery(arguments: &Gallery) -> Result<ExitCode, Box<dyn Error>> {
     for entry in catalogue::all() {
         let (model, until) = ((entry.load)(), until(&entry.name));
         let samples = samples(&entry.name, &*model, until)?;
-        let contender = Contender::with_projection(Scheme::Dop853);
-        let method = match model.default_projection() {
-            Some(_) => format!("{contender}, rtol = atol = {TOLERANCE:?}, t = 0 .. {until}"),
-            None => format!("{}, rtol = atol = {TOLERANCE:?}, t = 0 .. {until}", Scheme::Dop853),
+        let contender = match model.default_projection() {
+            Some(_) => Contender::with_projection(Scheme::Dop853),
+            None => Contender::plain(Scheme::Dop853),
         };
-        let animation =
-            Animation { name: &entry.name, summary: entry.summary, method: &method, model: &*model, samples: &samples };
+        let method = format!("{contender}, rtol = atol = {TOLERANCE:?}, t = 0 .. {until}");
+        let animation = Animation { name: &entry.name, method: &method, model: &*model, samples: &samples };
         let path = written(folder, &format!("{}.html", entry.name), &animation.page()?)?;
         writeln!(stdout().lock(), "written: {}", path.display())?;
         films.push(embedded(&animation.film(SAMPLES_OF_A_PICTURE)?)?);
@@ -136,7 +135,8 @@ fn stills(overview: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     for entry in catalogue::all() {
         let begin = format!("<svg id=\"{}\" ", entry.name);
         let picture = page.split(&begin).nth(1).and_then(|rest| rest.split("</svg>").next());
-        let picture = picture.ok_or_else(|| format!("the browser has not drawn `{}`", entry.name))?;
+        let picture = picture
+            .ok_or_else(|| format!("the browser has not drawn `{}`: --no-stills does without it", entry.name))?;
         let name = format!("{}.svg", entry.name);
         let path = written(folder, &name, &format!("<svg {picture}</svg>\n"))?;
         writeln!(stdout().lock(), "written: {}", path.display())?;
@@ -175,7 +175,14 @@ fn drawn(page: &Path) -> Result<Option<String>, Box<dyn Error>> {
         let _ = fs::remove_dir_all(&profile);
         match output {
             Ok(output) if output.status.success() => return Ok(Some(String::from_utf8(output.stdout)?)),
-            Ok(output) => return Err(format!("{browser} cannot open {}: {}", page.display(), output.status).into()),
+            Ok(output) => {
+                return Err(format!(
+                    "{browser} cannot open {}: {}; --no-stills does without it",
+                    page.display(),
+                    output.status
+                )
+                .into());
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(format!("cannot start {browser}: {error}").into()),
         }
@@ -183,7 +190,8 @@ fn drawn(page: &Path) -> Result<Option<String>, Box<dyn Error>> {
     Ok(None)
 }
 
-/// Chromium without a window, without a network and with a profile of its own.
+/// Chromium without a window and with a profile of its own. It is not to look for anything in the network, and the page that it opens is
+/// ours, so that it needs no sandbox, which it does not get in many containers.
 fn chromium(browser: &OsStr, profile: &Path) -> Command {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);

@@ -123,18 +123,21 @@ fn the_mechanism_moves_as_the_run_does() -> Outcome {
 }
 
 #[test]
-fn mechanisms_in_space_turn_under_the_mouse_and_by_keys() -> Outcome {
+fn mechanisms_in_space_turn_by_mouse_finger_and_keys() -> Outcome {
     let Some(browser) = Browser::open(DESKTOP, true)? else { return Ok(()) };
     let folder = tempdir()?;
     browser.load(&animated(&folder, "spherical-pendulum", &["--until", "5"])?)?;
     browser.run("pause(); seek(2)")?;
     let begin = position(&browser, "point")?;
-    browser.drag("#picture", [80, 0])?;
-    let dragged = position(&browser, "point")?;
-    // About the vertical: the height stays only if one looks from the side; the pivot stays anyway.
-    assert!((dragged[0] - begin[0]).hypot(dragged[1] - begin[1]) > 5.0, "{begin:?} {dragged:?}");
+    let mut before = begin;
+    for pointer in ["mouse", "touch"] {
+        browser.drag(pointer, "#picture", [60, 0])?;
+        let after = position(&browser, "point")?;
+        assert!((after[0] - before[0]).hypot(after[1] - before[1]) > 5.0, "{pointer}: {before:?} {after:?}");
+        before = after;
+    }
     browser.press("#picture", RIGHT)?;
-    assert_ne!(position(&browser, "point")?, dragged);
+    assert_ne!(position(&browser, "point")?, before);
     browser.click("#turn")?;
     assert_eq!(position(&browser, "point")?, begin);
     let back = "return getComputedStyle(document.body).backgroundColor";

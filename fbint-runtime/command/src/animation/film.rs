@@ -16,7 +16,7 @@ const RESOLUTION: f64 = 2e-5;
 #[derive(Serialize)]
 pub struct Film<'a> {
     name: &'a str,
-    summary: &'a str,
+    summary: &'static str,
     method: &'a str,
     parameters: Vec<(&'static str, f64)>,
     /// What is along the axes, if they have no common scale.
@@ -59,7 +59,7 @@ impl<'a> Film<'a> {
         let places = places(&bounds, axes.is_some());
         Ok(Self {
             name: run.name,
-            summary: run.summary,
+            summary: run.model.summary(),
             method: run.method,
             parameters: run.model.parameters(),
             axes,
@@ -292,8 +292,7 @@ mod tests {
         let start = model.start().expect("a start");
         let plan = Plan::new(Settings::new(method, until), Feedback::None);
         let run = model.run(&start, &plan, None, &mut |_| std::ops::ControlFlow::Continue(())).expect("a run");
-        let (name, summary) = (&*entry.name, entry.summary);
-        look(&Animation { name, summary, method: "a method", model: &*model, samples: &run.trajectory })
+        look(&Animation { name: &entry.name, method: "a method", model: &*model, samples: &run.trajectory })
     }
 
     const STEPS: Method = Method::Rk4 { h: 1e-2 };

@@ -10,15 +10,14 @@ let view = firstView();
 let shown = null;
 
 function draw() {
-  const { clientWidth: width, clientHeight: height } = $("picture");
+  const { width, height } = $("picture").getBoundingClientRect();
   $("picture").setAttribute("viewBox", `0 0 ${width} ${height}`);
   $("picture").innerHTML = picture(film, time, view, width, height, $("traces").checked);
   $("time").value = time;
   const clock = `t = ${time.toFixed(decimals)} of ${Number(end.toPrecision(6))}`;
   $("time").setAttribute("aria-valuetext", clock);
   $("clock").textContent = clock;
-  const x = $("chart").clientWidth > 0 ? chart.x(time) : 0;
-  $("cursor")?.setAttribute("d", `M${x.toFixed(1)} ${chart.top}V${chart.bottom}`);
+  $("cursor").setAttribute("d", `M${chart.x(time).toFixed(1)} ${chart.top}V${chart.bottom}`);
 }
 
 /** Decimal places of the clock: a thousandth of the run shows. */
@@ -86,7 +85,7 @@ for (const factor of [0.1, 0.2, 0.5, 1, 2, 5, 10]) {
 }
 
 $("save").addEventListener("click", () => {
-  const { clientWidth: width, clientHeight: height } = $("picture");
+  const { width, height } = $("picture").getBoundingClientRect();
   const style = $("scene-style").textContent;
   const file = new Blob([standalone(film, time, view, width, height, $("traces").checked, style)], { type: "image/svg+xml" });
   const link = document.createElement("a");
@@ -108,10 +107,19 @@ if (film.dimension === 3) {
   const svg = $("picture");
   svg.classList.add("turns");
   svg.setAttribute("tabindex", "0");
-  svg.addEventListener("pointerdown", (event) => svg.setPointerCapture(event.pointerId));
-  svg.addEventListener("pointermove", (event) => {
-    if (svg.hasPointerCapture(event.pointerId)) turn(-event.movementX / 150, event.movementY / 150);
+  /** Where the pointer that turns the view was last. */
+  let pointer = null;
+  svg.addEventListener("pointerdown", (event) => {
+    if (!event.isPrimary) return;
+    svg.setPointerCapture(event.pointerId);
+    pointer = event;
   });
+  svg.addEventListener("pointermove", (event) => {
+    if (event.pointerId !== pointer?.pointerId) return;
+    turn((pointer.clientX - event.clientX) / 150, (event.clientY - pointer.clientY) / 150);
+    pointer = event;
+  });
+  svg.addEventListener("lostpointercapture", () => { pointer = null; });
   svg.addEventListener("keydown", (event) => {
     const turns = { ArrowLeft: [0.1, 0], ArrowRight: [-0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
     if (!(event.key in turns)) return;
@@ -133,7 +141,7 @@ function raised(exponent) {
 }
 
 function drawChart() {
-  const { clientWidth: width, clientHeight: height } = $("chart");
+  const { width, height } = $("chart").getBoundingClientRect();
   Object.assign(chart, { width, bottom: height - 34 });
   const exponents = film.integrals.flatMap(({ changes }) => changes.filter((change) => change > 0).map(Math.log10));
   const least = exponents.length ? Math.max(exponents.reduce((a, b) => Math.min(a, b)), -17) : -17;
@@ -195,8 +203,9 @@ $("method").textContent = `Method: ${film.method}.`;
 $("sampling").textContent = sampling(film) +
   (film.dimension === 3 ? " Drag the mechanism, or use the arrow keys on it, to turn it." : "");
 
-new ResizeObserver(() => { drawChart(); draw(); }).observe($("chart"));
-new ResizeObserver(draw).observe($("picture"));
+const resizing = new ResizeObserver(() => { drawChart(); draw(); });
+resizing.observe($("stage"));
+resizing.observe($("drift"));
 drawChart();
 draw();
 // Who wants little motion starts it.

@@ -1,9 +1,9 @@
 //! A browser without a window, which ChromeDriver drives by the WebDriver protocol (<https://www.w3.org/TR/webdriver2/>).
 
 use std::error::Error;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -13,7 +13,9 @@ pub(crate) struct Browser {
     driver: Child,
     /// The address of the session.
     address: String,
-    _profile: TempDir,
+    profile: TempDir,
+    /// Kept open, because the driver would fail to write to it.
+    _output: Lines<BufReader<ChildStdout>>,
 }
 
 /// How long to look for something that a page does after a while.
@@ -27,14 +29,15 @@ impl Browser {
             eprintln!("skipped: chromedriver is not installed");
             return Ok(None);
         };
-        let said = BufReader::new(driver.stdout.take().ok_or("no output")?);
-        let port = said.lines().map_while(Result::ok).find_map(|line| {
+        let mut output = BufReader::new(driver.stdout.take().ok_or("no output")?).lines();
+        let port = output.by_ref().map_while(Result::ok).find_map(|line| {
             let rest = line.split("started successfully on port ").nth(1)?;
             rest.trim_end_matches('.').parse::<u16>().ok()
         });
         let profile = tempfile::tempdir()?;
         let port = port.ok_or("chromedriver does not say where it listens")?;
-        let mut browser = Self { driver, address: format!("http://127.0.0.1:{port}/session"), _profile: profile };
+        let address = format!("http://127.0.0.1:{port}/session");
+        let mut browser = Self { driver, address, profile, _output: output };
         let mut arguments: Vec<String> = [
             "--headless",
             "--no-sandbox",
@@ -47,7 +50,7 @@ impl Browser {
         ]
         .map(str::to_owned)
         .to_vec();
-        arguments.push(format!("--user-data-dir={}", browser._profile.path().display()));
+        arguments.push(format!("--user-data-dir={}", browser.profile.path().display()));
         let capabilities = json!({
             "browserName": "chrome",
             "goog:loggingPrefs": { "browser": "ALL" },
@@ -111,8 +114,8 @@ impl Browser {
         self.post(&format!("{}/value", self.element(selector)?), json!({ "text": keys })).map(drop)
     }
 
-    /// Drags the mouse from the middle of an element.
-    pub(crate) fn drag(&self, selector: &str, [right, down]: [i32; 2]) -> Result<(), Box<dyn Error>> {
+    /// Drags a mouse or a finger, `touch`, from the middle of an element.
+    pub(crate) fn drag(&self, pointer: &str, selector: &str, [right, down]: [i32; 2]) -> Result<(), Box<dyn Error>> {
         let element = self.post("/element", json!({ "using": "css selector", "value": selector }))?;
         let actions = json!([
             { "type": "pointerMove", "origin": element, "x": 0, "y": 0 },
@@ -120,9 +123,9 @@ impl Browser {
             { "type": "pointerMove", "origin": "pointer", "x": right, "y": down },
             { "type": "pointerUp", "button": 0 },
         ]);
-        let mouse =
-            json!({ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": actions });
-        self.post("/actions", json!({ "actions": [mouse] })).map(drop)
+        let parameters = json!({ "pointerType": pointer });
+        let pointer = json!({ "type": "pointer", "id": pointer, "parameters": parameters, "actions": actions });
+        self.post("/actions", json!({ "actions": [pointer] })).map(drop)
     }
 
     /// What pages have complained of since it was asked last.
