@@ -1,8 +1,8 @@
 //! The animation of a run: one page that needs no network, with the mechanism in motion and what happened to its integrals.
 //!
-//! What is drawn of a state is a [`Drawing`], which a model gives by [`Model::drawing`](crate::Model::drawing). The page has the drawings of
-//! evenly chosen samples as JSON, with as many digits as can be seen, and a small script that draws them as SVG: `scene.js` turns
-//! drawings into pictures, and `player.js` plays them.
+//! What is drawn of a state is a [`Drawing`], which a model gives by [`Model::drawing`](crate::Model::drawing). The page has the
+//! drawings of evenly chosen samples as JSON, with as many digits as can be seen, and a small script that draws them as SVG:
+//! `scene.js` turns drawings into pictures, and `player.js` plays them.
 
 mod drawing;
 mod film;

@@ -82,10 +82,11 @@ Event:
   soon as the run begins, is refused.
 
 Files:
-  The ending decides what is written: .csv for --out, .svg or .png for --plot, .html for --animate. A PNG has text in a font of this computer, and
-  takes a build with the feature `png`. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
-  result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot, --animate or --checkpoint, so that runs
-  with files of their own keep their records; MODEL.run.json in the current folder for a run without files.
+  The ending decides what is written: .csv for --out, .svg or .png for --plot, .html for --animate. A PNG has text in a font of
+  this computer, and takes a build with the feature `png`. Every file is written whole or not at all. Every run leaves a record of
+  its settings, its code and its result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot, --animate or
+  --checkpoint, so that runs with files of their own keep their records; MODEL.run.json in the current folder for a run without
+  files.
   A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
   trajectory until then.
 

@@ -18,6 +18,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 const DESKTOP: [u32; 2] = [1280, 800];
 const PHONE: [u32; 2] = [360, 740];
+const PHONE_ON_ITS_SIDE: [u32; 2] = [740, 360];
 /// The arrow key to the right, as WebDriver writes it.
 const RIGHT: &str = "\u{e014}";
 /// The arrow key to the left.
@@ -169,13 +170,13 @@ const COLLISIONS: &str = "
     });
     return found;";
 
-/// Every shipped model is drawn by shapes that move, on a wide and on a narrow window, without texts that overlap.
+/// Every shipped model is drawn by shapes that move, on windows of every shape, without texts that overlap.
 #[test]
 fn every_model_is_drawn_at_every_size() -> Outcome {
     let folder = tempdir()?;
     let gallery = fbint(&folder, &["gallery", "--no-stills"])?;
     assert!(gallery.status.success(), "{}", String::from_utf8_lossy(&gallery.stderr));
-    for size in [DESKTOP, PHONE] {
+    for size in [DESKTOP, PHONE, PHONE_ON_ITS_SIDE] {
         let Some(browser) = Browser::open(size, false)? else { return Ok(()) };
         for entry in catalogue::all() {
             let name = &entry.name;
