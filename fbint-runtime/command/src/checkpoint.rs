@@ -47,7 +47,6 @@ pub(crate) struct Checkpoint {
 pub(crate) struct Files {
     pub(crate) out: Option<PathBuf>,
     pub(crate) plot: Option<PathBuf>,
-    #[serde(default)]
     pub(crate) animate: Option<PathBuf>,
 }
 

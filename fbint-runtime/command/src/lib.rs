@@ -3,8 +3,8 @@
 //! # Commands of one's own
 //!
 //! A program with more commands flattens [`Command`] into its subcommands and calls [`run`] instead of [`main!`]. The modules are what
-//! such commands need: models behind one interface ([`catalogue`]), figures, animations, tables and files. `fbint`, the command of the models that
-//! come with fbint, is made in this way. The runtime is [`runtime`].
+//! such commands need: models behind one interface ([`catalogue`]), figures, animations, tables and files. `fbint`, the command of the
+//! models that come with fbint, is made in this way. The runtime is [`runtime`].
 //!
 //! # Features
 //!

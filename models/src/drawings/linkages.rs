@@ -1,6 +1,7 @@
 //! Linkages, chains and carts.
 
 use fbint_command::Drawing;
+use fbint_command::animation::circle;
 use nalgebra::{SMatrix, Vector2, Vector3};
 
 use super::pendulums::pendulum;
@@ -68,7 +69,10 @@ pub(crate) fn cart_pole(model: &CartPole, at: &CartPoleState) -> Drawing {
 
 /// A cart for a rod of length `l`, on a rail that is as long as it has to be.
 fn cart(x: f64, l: f64) -> Drawing {
-    let (half, high) = (0.25 * l, 0.1 * l);
-    let rail = [[(-2.0 * l).min(x - l), -high], [(2.0 * l).max(x + l), -high]];
-    Drawing::new().guide(rail).face([[x - half, -high], [x + half, -high], [x + half, high], [x - half, high]])
+    let (half, high, radius) = (0.25 * l, 0.1 * l, 0.06 * l);
+    let ground = -high - 2.0 * radius;
+    let rail = [[(-2.0 * l).min(x - l), ground], [(2.0 * l).max(x + l), ground]];
+    let [left, right] = [-0.6, 0.6].map(|side| circle([x + side * half, ground + radius], radius));
+    let corners = [[x - half, -high], [x + half, -high], [x + half, high], [x - half, high]];
+    Drawing::new().guide(rail).face(left).face(right).face(corners)
 }

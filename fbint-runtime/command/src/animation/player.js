@@ -8,6 +8,8 @@ let time = start;
 let view = firstView();
 /** The time of the last frame on the screen in milliseconds, while the animation plays. */
 let shown = null;
+/** The request for the next frame. */
+let request = 0;
 
 function draw() {
   const { width, height } = $("picture").getBoundingClientRect();
@@ -32,21 +34,21 @@ function play() {
   if (time >= end) time = start;
   shown = performance.now();
   $("play").textContent = "Pause";
-  requestAnimationFrame(step);
+  request = requestAnimationFrame(step);
 }
 
 function pause() {
   shown = null;
+  cancelAnimationFrame(request);
   $("play").textContent = "Play";
 }
 
 function step(now) {
-  if (shown === null) return;
   // A page that was hidden goes on where it was.
   const passed = Math.min(Math.max(now - shown, 0), 100) / 1000;
   shown = now;
   seek(time + passed * Number($("speed").value));
-  if (time >= end) pause(); else requestAnimationFrame(step);
+  if (time >= end) pause(); else request = requestAnimationFrame(step);
 }
 
 /** 1, 2 or 5 times a power of ten, at least as large as a number. */
