@@ -171,6 +171,7 @@ fn drawn(page: &Path) -> Result<Option<String>, Box<dyn Error>> {
     let page = std::path::absolute(page)?;
     let profile = std::env::temp_dir().join(format!("fbint-gallery-{}", std::process::id()));
     for browser in BROWSERS {
+        fs::create_dir_all(&profile).map_err(|error| format!("cannot create {}: {error}", profile.display()))?;
         let output = chromium(browser.as_ref(), &profile).arg("--dump-dom").arg(&page).output();
         let _ = fs::remove_dir_all(&profile);
         match output {
@@ -196,6 +197,8 @@ fn chromium(browser: &OsStr, profile: &Path) -> Command {
     let mut command = Command::new(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]);
     command.args(["--disable-background-networking", "--disable-component-update", "--disable-sync"]);
-    command.arg(format!("--user-data-dir={}", profile.display())).stderr(Stdio::null());
+    command.arg(format!("--user-data-dir={}", profile.display()));
+    // What it leaves behind goes with the profile.
+    command.env("TMPDIR", profile).stderr(Stdio::null());
     command
 }

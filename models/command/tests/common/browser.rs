@@ -24,8 +24,11 @@ const LOOKS: u32 = 2000;
 impl Browser {
     /// A browser with a window of this size; `None`, with a message, if none is installed.
     pub(crate) fn open(size: [u32; 2], is_dark: bool) -> Result<Option<Self>, Box<dyn Error>> {
-        let driver = Command::new("chromedriver").arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-        let Ok(mut driver) = driver else {
+        let profile = tempfile::tempdir()?;
+        let mut driver = Command::new("chromedriver");
+        // What driver and browser leave behind goes with the profile.
+        driver.arg("--port=0").env("TMPDIR", profile.path()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let Ok(mut driver) = driver.spawn() else {
             eprintln!("skipped: chromedriver is not installed");
             return Ok(None);
         };
@@ -34,7 +37,6 @@ impl Browser {
             let rest = line.split("started successfully on port ").nth(1)?;
             rest.trim_end_matches('.').parse::<u16>().ok()
         });
-        let profile = tempfile::tempdir()?;
         let port = port.ok_or("chromedriver does not say where it listens")?;
         let address = format!("http://127.0.0.1:{port}/session");
         let mut browser = Self { driver, address, profile, _output: output };
