@@ -76,6 +76,9 @@ fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
     assert!(user.read("pendulum.svg")?.ends_with("</svg>"));
     assert!(user.read("pendulum.run.json")?.contains("\"status\": \"complete\""));
 
+    user.succeeds(&["run", "pendulum", "--until", "1", "--animate", "pendulum.html"])?;
+    assert!(user.read("pendulum.html")?.contains("[\"rod\",0.0,0.0,1.0,0.0]"));
+
     let list = user.succeeds(&["list"])?;
     assert!(
         list.contains("A point mass on a circle of radius `l` under gravity.") && list.contains("g = 9.81"),

@@ -1,12 +1,13 @@
-//! What the command takes of each model: where it starts, and the integrators that are made for it.
+//! What the command takes of each model: where it starts, what is drawn of it, and the integrators that are made for it.
 //!
 //! The command for all of them is the package `fbint`.
 
-use fbint_command::Model;
 use fbint_command::catalogue::GeometricMethod;
 use fbint_command::scheme::Scheme;
+use fbint_command::{Drawing, Model};
 use fbint_runtime::Error;
 
+use crate::drawings;
 use crate::splitting::{self, RigidBody, Sphere};
 use crate::{
     BalancedSleigh, BalancedSleighState, CartPendulum, CartPendulumState, CartPole, CartPoleState, Chain4, Chain4State,
@@ -32,6 +33,10 @@ impl Model for SphericalPendulum {
         Ok(Self::start(self))
     }
 
+    fn drawing(&self, state: &SphericalPendulumState) -> Drawing {
+        drawings::spherical_pendulum(self, state)
+    }
+
     fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
         on_sphere(Sphere { m: self.m, g: self.g })
     }
@@ -40,6 +45,10 @@ impl Model for SphericalPendulum {
 impl Model for SphericalPendulumCpv22 {
     fn start(&self) -> Result<SphericalPendulumCpv22State, Error> {
         Ok(Self::start(self))
+    }
+
+    fn drawing(&self, state: &SphericalPendulumCpv22State) -> Drawing {
+        drawings::spherical_pendulum_cpv22(self, state)
     }
 
     fn name() -> String {
@@ -55,11 +64,19 @@ impl Model for FourBar {
     fn start(&self) -> Result<FourBarState, Error> {
         Self::start(self)
     }
+
+    fn drawing(&self, state: &FourBarState) -> Drawing {
+        drawings::four_bar(self, state)
+    }
 }
 
 impl Model for FreeRigidBody {
     fn start(&self) -> Result<FreeRigidBodyState, Error> {
         Ok(Self::start(self))
+    }
+
+    fn drawing(&self, state: &FreeRigidBodyState) -> Drawing {
+        drawings::free_rigid_body(self, state)
     }
 
     fn geometric_methods(&self) -> Vec<GeometricMethod<Self>> {
@@ -73,16 +90,25 @@ impl Model for DrivenFourBar {
     fn start(&self) -> Result<DrivenFourBarState, Error> {
         Self::start(self)
     }
+
+    fn drawing(&self, state: &DrivenFourBarState) -> Drawing {
+        drawings::driven_four_bar(self, state)
+    }
 }
 
-/// Models of which there is nothing more to say than where they start, and whether members of ensembles run in lanes.
+/// Models of which there is nothing more to say than where they start, what is drawn of them, and whether members of ensembles run in
+/// lanes.
 macro_rules! starts {
-    (lanes: $lanes:literal, $($model:ty => $state:ty,)*) => {
+    (lanes: $lanes:literal, $($model:ty => $state:ty, $drawing:ident;)*) => {
         $(impl Model for $model {
             const RUNS_IN_LANES: bool = $lanes;
 
             fn start(&self) -> Result<$state, Error> {
                 Ok(Self::start(self))
+            }
+
+            fn drawing(&self, state: &$state) -> Drawing {
+                drawings::$drawing(self, state)
             }
         })*
     };
@@ -90,35 +116,35 @@ macro_rules! starts {
 
 starts! {
     lanes: true,
-    PlanarPendulum => PlanarPendulumState,
-    Chain4 => Chain4State,
-    Chain8 => Chain8State,
-    Chain16 => Chain16State,
-    Chain32 => Chain32State,
-    EulerTop => EulerTopState,
-    Kepler => KeplerState,
-    PerturbedKepler => PerturbedKeplerState,
+    PlanarPendulum => PlanarPendulumState, planar_pendulum;
+    Chain4 => Chain4State, chain_4;
+    Chain8 => Chain8State, chain_8;
+    Chain16 => Chain16State, chain_16;
+    Chain32 => Chain32State, chain_32;
+    EulerTop => EulerTopState, euler_top;
+    Kepler => KeplerState, kepler;
+    PerturbedKepler => PerturbedKeplerState, perturbed_kepler;
 }
 
 // Who builds the command would wait half a minute more for lanes of all of these.
 starts! {
     lanes: false,
-    CartPendulum => CartPendulumState,
-    HamelPendulum => HamelPendulumState,
-    DegeneratePendulum => DegeneratePendulumState,
-    ChaplyginSleigh => ChaplyginSleighState,
-    BalancedSleigh => BalancedSleighState,
-    HeldSleigh => HeldSleighState,
-    KnifeEdge => KnifeEdgeState,
-    RollingDisk => RollingDiskState,
-    RollerRacer => RollerRacerState,
-    SuslovProblem => SuslovProblemState,
-    HeisenbergSystem => HeisenbergSystemState,
-    NonholonomicOscillator => NonholonomicOscillatorState,
-    DrivenPendulum => DrivenPendulumState,
-    CartPole => CartPoleState,
-    KapitzaPendulum => KapitzaPendulumState,
-    RotatingHoop => RotatingHoopState,
+    CartPendulum => CartPendulumState, cart_pendulum;
+    HamelPendulum => HamelPendulumState, hamel_pendulum;
+    DegeneratePendulum => DegeneratePendulumState, degenerate_pendulum;
+    ChaplyginSleigh => ChaplyginSleighState, chaplygin_sleigh;
+    BalancedSleigh => BalancedSleighState, balanced_sleigh;
+    HeldSleigh => HeldSleighState, held_sleigh;
+    KnifeEdge => KnifeEdgeState, knife_edge;
+    RollingDisk => RollingDiskState, rolling_disk;
+    RollerRacer => RollerRacerState, roller_racer;
+    SuslovProblem => SuslovProblemState, suslov_problem;
+    HeisenbergSystem => HeisenbergSystemState, heisenberg_system;
+    NonholonomicOscillator => NonholonomicOscillatorState, nonholonomic_oscillator;
+    DrivenPendulum => DrivenPendulumState, driven_pendulum;
+    CartPole => CartPoleState, cart_pole;
+    KapitzaPendulum => KapitzaPendulumState, kapitza_pendulum;
+    RotatingHoop => RotatingHoopState, rotating_hoop;
 }
 
 /// For either spherical pendulum.

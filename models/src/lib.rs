@@ -8,6 +8,8 @@ mod chaplygin_sleigh;
 #[cfg(feature = "command")]
 mod command;
 mod degenerate_pendulum;
+#[cfg(feature = "command")]
+mod drawings;
 mod driven_four_bar;
 mod driven_pendulum;
 mod euler_top;

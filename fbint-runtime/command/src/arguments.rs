@@ -55,6 +55,7 @@ Examples:
   {program} run {model} --guess {entry}=0.3 --plot run.svg
   {program} run {model} --until 20 --out run.csv --checkpoint run.checkpoint
   {program} run {model} --method dop853 --until-event '{entry}<0'
+  {program} run {model} --until 20 --animate run.html
 
 Methods:
   euler, midpoint, heun and rk4 take steps of one size, --step. dormand-prince and dop853 choose their steps so that the error of
@@ -83,10 +84,11 @@ Event:
   soon as the run begins, is refused.
 
 Files:
-  The ending decides what is written: .csv or .parquet for --out, .svg or .png for --plot. Parquet takes a build with the feature
-  `parquet`; a PNG takes one with the feature `png`, and has text in a font of this computer. Every file is written whole or not at all. Every run leaves a record of its settings, its code and its
-  result: four-bar.run.json next to four-bar.csv, named after --out, or else --plot or --checkpoint, so that runs with files of
-  their own keep their records; MODEL.run.json in the current folder for a run without files.
+  The ending decides what is written: .csv or .parquet for --out, .svg or .png for --plot, .html for --animate. Parquet takes a
+  build with the feature `parquet`; a PNG takes one with the feature `png`, and has text in a font of this computer. Every file is
+  written whole or not at all. Every run leaves a record of its settings, its code and its result: four-bar.run.json next to
+  four-bar.csv, named after --out, or else --plot, --animate or --checkpoint, so that runs with files of their own keep their
+  records; MODEL.run.json in the current folder for a run without files.
   Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. Parquet has the record
   in its metadata, under the key `fbint`, without the wall time, so that equal runs have equal files.
   --of chooses the panels of --plot: 'NAME' draws a column over time, 'NAME,NAME' the second one against the first, and drift the
@@ -94,13 +96,17 @@ Files:
   A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
   trajectory until then.
 
+Animation:
+  The page needs a browser and nothing else, not even a network. It shows at most 2000 samples of the run, evenly chosen, and where
+  they are far apart, positions between them that are interpolated by the derived field. Changes of integrals are those of samples.
+
 Interruption:
   Ctrl-C ends a run between two steps with exit code 130 and writes its record, and no table or figure. With --checkpoint the
   state that was reached is kept, with the samples so far, and also every --checkpoint-every seconds, in case the run is killed.
   `{program} resume FILE` resumes the run; its files are bit-identical to the files of an uninterrupted run. A process that is killed
   while it writes a file leaves the old one, and perhaps a hidden one called .fbint-*, which can be deleted.";
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct Run {
     #[command(flatten)]
@@ -115,6 +121,9 @@ pub struct Run {
     /// repeated.
     #[arg(long, value_name = "NAME|NAME,NAME|drift", requires = "plot")]
     pub(crate) of: Vec<String>,
+    /// Write a page on which the mechanism moves, with what happened to its integrals, as HTML for any browser.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) animate: Option<PathBuf>,
     /// Keep checkpoints in this file, from which `resume` resumes the run if it is interrupted.
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,

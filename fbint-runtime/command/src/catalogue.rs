@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use self::loaded::Loaded;
 pub use self::model::{GeometricMethod, Model};
+use crate::animation::Drawing;
 use crate::nearest;
 use crate::scheme::Scheme;
 
@@ -100,6 +101,12 @@ pub trait AnyModel {
     ) -> Result<EnsembleRun, Error>;
     /// The declared outputs in a state.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
+    /// The derived field in a state, without feedback.
+    fn rates(&self, state: &[f64]) -> Vec<f64>;
+    /// What an animation draws of a state.
+    fn drawing(&self, state: &[f64]) -> Drawing;
+    /// What the model is: the first paragraph of its documentation.
+    fn summary(&self) -> &'static str;
     /// The derivation as plain text.
     fn equations(&self) -> &'static str;
     /// The derivation as LaTeX.

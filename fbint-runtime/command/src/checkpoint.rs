@@ -7,6 +7,7 @@
 
 use std::error::Error;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str;
 
@@ -48,6 +49,15 @@ pub(crate) struct Files {
     pub(crate) plot: Option<PathBuf>,
     /// The panels of the figure, as they were asked for.
     pub(crate) of: Vec<String>,
+    pub(crate) animate: Option<PathBuf>,
+}
+
+impl Files {
+    /// The same files by paths that do not depend on the current folder.
+    pub(crate) fn absolute(self) -> io::Result<Self> {
+        let absolute = |path: Option<PathBuf>| path.map(std::path::absolute).transpose();
+        Ok(Self { out: absolute(self.out)?, plot: absolute(self.plot)?, animate: absolute(self.animate)?, ..self })
+    }
 }
 
 impl Checkpoint {

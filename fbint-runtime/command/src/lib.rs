@@ -3,8 +3,8 @@
 //! # Commands of one's own
 //!
 //! A program with more commands flattens [`Command`] into its subcommands and calls [`run`] instead of [`main!`]. The modules are what
-//! such commands need: models behind one interface ([`catalogue`]), figures, tables and files. `fbint`, the command of the models that
-//! come with fbint, is made in this way. The runtime is [`runtime`].
+//! such commands need: models behind one interface ([`catalogue`]), figures, animations, tables and files. `fbint`, the command of the
+//! models that come with fbint, is made in this way. The runtime is [`runtime`].
 //!
 //! # Features
 //!
@@ -14,6 +14,7 @@
 //! | `parquet` | tables as Parquet, beside CSV |
 //! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
 
+pub mod animation;
 mod arguments;
 #[cfg_attr(not(feature = "png"), path = "no_bitmap.rs")]
 mod bitmap;
@@ -57,6 +58,7 @@ use std::error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+pub use animation::Drawing;
 pub use arguments::Command;
 pub use bitmap::Painter;
 use catalogue::Entry;

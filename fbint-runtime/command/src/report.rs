@@ -33,6 +33,11 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
 
 /// Model, method and end.
 pub(crate) fn title(job: &Job) -> String {
+    format!("{}: {}", job.model, manner(job))
+}
+
+/// The method, what aids it, its accuracy and the time.
+pub(crate) fn manner(job: &Job) -> String {
     let accuracy = match job.settings.method {
         Method::Euler { h } | Method::Midpoint { h } | Method::Heun { h } | Method::Rk4 { h } => format!("h = {h}"),
         Method::DiscreteHamel { h } => format!("h = {h}"),
@@ -40,7 +45,7 @@ pub(crate) fn title(job: &Job) -> String {
             format!("rtol = {rtol:?}, atol = {atol:?}")
         }
     };
-    format!("{}: {}, {accuracy}, t = 0 .. {}", job.model, method_label(job), job.settings.until)
+    format!("{}, {accuracy}, t = 0 .. {}", method_label(job), job.settings.until)
 }
 
 /// Why a run is not to be trusted where constraints are nearly dependent.

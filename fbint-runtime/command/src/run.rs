@@ -1,7 +1,6 @@
 //! `run`: one model by one method; and `resume`, which resumes such a run.
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use fbint_runtime::{Method, Projection, Settings};
@@ -28,12 +27,11 @@ const CHECKPOINT_EVERY: f64 = 10.0;
 /// Integrates a model, reports its drift and writes its files.
 pub(crate) fn run(models: &[Entry], arguments: &arguments::Run) -> Result<ExitCode, Box<dyn Error>> {
     let job = resolved(models, &arguments.options)?;
-    let outputs =
-        Outputs::open(&job, arguments.out.as_deref(), arguments.plot.as_deref(), arguments.checkpoint.as_deref())?;
-    let absolute = |path: &Option<PathBuf>| path.as_deref().map(std::path::absolute).transpose();
-    let files = Files { out: absolute(&arguments.out)?, plot: absolute(&arguments.plot)?, of: arguments.of.clone() };
+    let arguments::Run { out, plot, of, animate, .. } = arguments.clone();
+    let files = Files { out, plot, of, animate };
+    let outputs = Outputs::open(&job, &files, arguments.checkpoint.as_deref())?;
     let every = arguments.checkpoint_every.unwrap_or(CHECKPOINT_EVERY);
-    Task::new(models, job, files, every, 0.0)?.execute(&outputs, None)
+    Task::new(models, job, files.absolute()?, every, 0.0)?.execute(&outputs, None)
 }
 
 /// The run that these options describe, with everything resolved.
@@ -75,7 +73,7 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
     let path = &arguments.checkpoint;
     let Checkpoint { job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
         Checkpoint::read(models, path)?;
-    let outputs = Outputs::open(&job, files.out.as_deref(), files.plot.as_deref(), Some(path))?;
+    let outputs = Outputs::open(&job, &files, Some(path))?;
     Task::new(models, job, files, every, wall_before)?.execute(&outputs, Some(snapshot))
 }
 

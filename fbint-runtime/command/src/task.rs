@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use fbint_runtime::Error::Failed;
 use fbint_runtime::{Moment, Snapshot};
 
+use crate::animation::Animation;
 use crate::bitmap::Painter;
 use crate::catalogue::{self, AnyModel, Entry, Feedback, Sample};
 use crate::checkpoint::{Checkpoint, Files};
@@ -23,7 +24,7 @@ use crate::output::{Output, distinct, with_ending};
 use crate::panels::{Panel, panels};
 use crate::progress::Progress;
 use crate::record::{self, Ending};
-use crate::report::{report, title};
+use crate::report::{manner, report, title};
 use crate::scheme::Contender;
 use crate::table::TableFile;
 use crate::trajectory;
@@ -124,6 +125,11 @@ impl Task {
             let svg = motion::draw(&title(&self.job), model, &curve, &self.panels);
             figure::write(&svg, outputs.painter.as_ref(), plot)?;
         }
+        if let Some(animate) = &outputs.animate {
+            let (name, method) = (&*self.job.model, &*manner(&self.job));
+            let page = Animation { name, method, model, samples: &run.trajectory }.page()?;
+            animate.write(|file| file.write_all(page.as_bytes()))?;
+        }
         Ok(())
     }
 
@@ -146,7 +152,8 @@ impl Task {
     fn report(&self, run: &catalogue::Run, outputs: &Outputs, was_there: bool, out: &mut dyn Write) -> io::Result<()> {
         write!(out, "{}", report(&self.job, &*self.model, run))?;
         let table = outputs.out.as_ref().map(TableFile::output);
-        for (what, file) in [("trajectory", table), ("figure", outputs.plot.as_ref())] {
+        let files = [("trajectory", table), ("figure", outputs.plot.as_ref()), ("animation", outputs.animate.as_ref())];
+        for (what, file) in files {
             if let Some(file) = file {
                 writeln!(out, "{what}: {}", file.path().display())?;
             }
@@ -208,25 +215,24 @@ pub(crate) struct Outputs {
     plot: Option<Output>,
     /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
+    animate: Option<Output>,
     checkpoint: Option<Output>,
     record: Output,
 }
 
 impl Outputs {
     /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
-    pub(crate) fn open(
-        job: &Job,
-        out: Option<&Path>,
-        plot: Option<&Path>,
-        checkpoint: Option<&Path>,
-    ) -> Result<Self, Box<dyn Error>> {
-        let record = record::path(&job.model, "run", [out, plot, checkpoint].into_iter().flatten());
+    pub(crate) fn open(job: &Job, files: &Files, checkpoint: Option<&Path>) -> Result<Self, Box<dyn Error>> {
+        let [out, plot, animate] = [&files.out, &files.plot, &files.animate].map(Option::as_deref);
+        let record = record::path(&job.model, "run", [out, plot, animate, checkpoint].into_iter().flatten());
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
+        let animate = animate.map(|path| with_ending("--animate", path, &["html"])).transpose()?;
         let open = |path: Option<&Path>| path.map(Output::at).transpose();
         let outputs = Self {
             out: out.map(|path| TableFile::at("--out", path)).transpose()?,
             plot: open(plot)?,
             painter: plot.map_or(Ok(None), Painter::of)?,
+            animate: open(animate)?,
             checkpoint: open(checkpoint)?,
             record: Output::at(&record)?,
         };
@@ -238,6 +244,7 @@ impl Outputs {
         let given = [
             ("--out", self.out.as_ref().map(TableFile::output)),
             ("--plot", self.plot.as_ref()),
+            ("--animate", self.animate.as_ref()),
             ("--checkpoint", self.checkpoint.as_ref()),
         ];
         let given = given.into_iter().filter_map(|(name, file)| Some((name, file?)));

@@ -9,6 +9,7 @@ use super::{
     AnyModel, Crossing, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Quantity, Run, Sample, Statistics,
     Steps, Summary, Visit, Watch,
 };
+use crate::animation::Drawing;
 use crate::scheme::Scheme;
 
 /// The most operations of a feedback field whose ensembles run in lanes: beyond, compiling them takes minutes.
@@ -209,6 +210,18 @@ impl<S: Model> AnyModel for Loaded<S> {
 
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
         self.0.prepare().outputs(&vector(state)).as_ref().to_vec()
+    }
+
+    fn rates(&self, state: &[f64]) -> Vec<f64> {
+        self.0.prepare().vector_field(&vector(state)).as_ref().to_vec()
+    }
+
+    fn drawing(&self, state: &[f64]) -> Drawing {
+        self.0.drawing(&vector::<Vector<S>>(state).into())
+    }
+
+    fn summary(&self) -> &'static str {
+        S::SUMMARY
     }
 
     fn equations(&self) -> &'static str {

@@ -2,6 +2,7 @@
 
 use fbint_runtime::{Error, FeedbackSystem, OneStep, Vector};
 
+use crate::animation::Drawing;
 use crate::scheme::Scheme;
 
 /// A system that the command can run.
@@ -50,6 +51,33 @@ pub trait Model: FeedbackSystem + Default + Sync {
     ///
     /// If there is no start with these parameters, as there is none for rods that are too short.
     fn start(&self) -> Result<Self::State, Error>;
+
+    /// What an animation draws of a state; by default [its vectors as points](Drawing::of_coordinates).
+    ///
+    /// ```
+    /// # use fbint_command::{Drawing, Error, Model, feedback_system};
+    /// # /// A pendulum.
+    /// # #[feedback_system(
+    /// #     coordinates(angle),
+    /// #     momenta(p),
+    /// #     hamiltonian = p.powi(2) / (2 * m * l.powi(2)) - m * g * l * angle.cos(),
+    /// # )]
+    /// # pub struct Pendulum { pub m: f64, pub g: f64, pub l: f64 }
+    /// # impl Default for Pendulum {
+    /// #     fn default() -> Self { Self { m: 1.0, g: 9.81, l: 1.0 } }
+    /// # }
+    /// impl Model for Pendulum {
+    /// #   fn start(&self) -> Result<PendulumState, Error> { Ok(PendulumState { angle: 1.0, p: 0.0 }) }
+    ///     // ..
+    ///     fn drawing(&self, state: &PendulumState) -> Drawing {
+    ///         let (pivot, bob) = ([0.0, 0.0], [self.l * state.angle.sin(), -self.l * state.angle.cos()]);
+    ///         Drawing::new().rod(pivot, bob).pivot(pivot).point(bob).trace(bob)
+    ///     }
+    /// }
+    /// ```
+    fn drawing(&self, state: &Self::State) -> Drawing {
+        Drawing::of_coordinates::<Self>(state)
+    }
 
     /// The name on the command line; by default the name of the type in lower case, `double-pendulum` or `chain-4`.
     fn name() -> String {

@@ -1,0 +1,74 @@
+//! The animation of a run: one page that needs no network, with the mechanism in motion and what happened to its integrals.
+//!
+//! What is drawn of a state is a [`Drawing`], which a model gives by [`Model::drawing`](crate::Model::drawing). The page has the
+//! drawings of evenly chosen samples as JSON, with as many digits as can be seen, and a small script that draws them as SVG:
+//! `scene.js` turns drawings into pictures, and `player.js` plays them.
+
+mod drawing;
+mod film;
+
+use serde::Serialize;
+
+pub use self::drawing::{Drawing, Position, circle, circle_about};
+pub use self::film::Film;
+use crate::catalogue::{AnyModel, Sample};
+
+/// Maximum number of samples on a page. A run whose samples are not chosen has no more.
+const SAMPLES: usize = 2000;
+
+const PAGE: &str = include_str!("animation/page.html");
+const PAGE_STYLE: &str = include_str!("animation/page.css");
+const PLAYER: &str = include_str!("animation/player.js");
+/// The style of pictures, which a picture that is saved takes along.
+pub const SCENE_STYLE: &str = include_str!("animation/scene.css");
+/// The functions that turn a [`Film`] into pictures.
+pub const SCENE: &str = include_str!("animation/scene.js");
+
+/// A run to be animated.
+pub struct Animation<'a> {
+    /// The name of the model.
+    pub name: &'a str,
+    /// The method, and how it was used.
+    pub method: &'a str,
+    /// The model with its parameters.
+    pub model: &'a dyn AnyModel,
+    /// The samples of the run.
+    pub samples: &'a [Sample],
+}
+
+impl<'a> Animation<'a> {
+    /// The page, a complete HTML document.
+    ///
+    /// # Errors
+    ///
+    /// If a drawing has a coordinate that is not finite: one line with the model and the time.
+    pub fn page(&self) -> Result<String, String> {
+        let film = embedded(&self.film(SAMPLES)?)?;
+        let parts = [("page-style", PAGE_STYLE), ("scene-style", SCENE_STYLE), ("scene", SCENE), ("player", PLAYER)];
+        Ok(filled(PAGE, parts.into_iter().chain([("film", &*film)])))
+    }
+
+    /// What the page shows of at most so many samples, which are evenly chosen.
+    ///
+    /// # Errors
+    ///
+    /// If a drawing has a coordinate that is not finite: one line with the model and the time.
+    pub fn film(&self, most: usize) -> Result<Film<'a>, String> {
+        Film::of(self, most)
+    }
+}
+
+/// Data as JSON in an element of a page, which nothing in it can end.
+///
+/// # Errors
+///
+/// If it cannot be written as JSON.
+pub fn embedded(data: &impl Serialize) -> Result<String, String> {
+    let json = serde_json::to_string(data).map_err(|error| format!("cannot write the animation: {error}"))?;
+    Ok(json.replace('<', "\\u003c"))
+}
+
+/// A template with `{{name}}` replaced for each part.
+pub fn filled<'a>(template: &str, parts: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    parts.into_iter().fold(template.to_owned(), |page, (name, part)| page.replace(&format!("{{{{{name}}}}}"), part))
+}

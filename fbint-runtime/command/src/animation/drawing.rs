@@ -1,0 +1,273 @@
+//! What is drawn of a state: points, rods and bodies, in the plane or in space.
+
+use fbint_runtime::nalgebra::storage::RawStorage;
+use fbint_runtime::nalgebra::{Const, Matrix, Matrix3, U1, Vector3};
+use fbint_runtime::{FeedbackSystem, StateRole, Vector};
+use serde::ser::{Serialize, SerializeSeq, Serializer};
+
+use crate::names::groups;
+
+/// A drawing of one state of a mechanism.
+///
+/// Shapes are added one after the other, and later ones lie on top where nothing else decides. Lengths are those of the model. The second
+/// coordinate points upwards in the plane, and the third in space, which a drawing is in if any of its positions has three coordinates.
+///
+/// ```
+/// use fbint_command::Drawing;
+///
+/// let (pivot, bob) = ([0.0, 0.0], [0.6, -0.8]);
+/// let drawing = Drawing::new().rod(pivot, bob).pivot(pivot).point(bob).trace(bob);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drawing {
+    pub(super) shapes: Vec<Shape>,
+    /// What is along the axes, if they have no common scale.
+    pub(super) axes: Option<[&'static str; 2]>,
+}
+
+/// A shape as the page draws it: its kind and its positions.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shape {
+    pub(super) kind: &'static str,
+    pub(super) positions: Vec<Position>,
+}
+
+/// A position in the plane or in space: an array or a vector with two or three entries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Position {
+    /// In the plane.
+    Plane([f64; 2]),
+    /// In space.
+    Space([f64; 3]),
+}
+
+impl Drawing {
+    /// A drawing with nothing in it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The drawing of a model that says nothing else: each coordinate that is a vector with two or three entries, and each such column of
+    /// a matrix, is a point that leaves a trace. Where there is none, the first coordinate is drawn against its momentum or its velocity.
+    pub fn of_coordinates<S: FeedbackSystem>(state: &S::State) -> Self {
+        let state: Vector<S> = state.clone().into();
+        let state = state.as_ref();
+        let is_place =
+            |role: &StateRole| matches!(role, StateRole::Coordinate { .. } | StateRole::Position | StateRole::Variable);
+        let places: Vec<usize> = (0..state.len()).filter(|index| is_place(&S::STATE[*index].role)).collect();
+        let names: Vec<&str> = places.iter().map(|index| S::STATE[*index].name).collect();
+        let columns = groups(&names).iter().flat_map(|group| group.columns()).collect::<Vec<_>>();
+        let points = columns.iter().filter_map(|column| match column[..] {
+            [x, y] => Some(Position::Plane([x, y].map(|entry| state[places[entry]]))),
+            [x, y, z] => Some(Position::Space([x, y, z].map(|entry| state[places[entry]]))),
+            _ => None,
+        });
+        let drawing = points.fold(Self::new(), |drawing, point| drawing.point(point).trace(point));
+        match places[..] {
+            [first, ..] if drawing.shapes.is_empty() => drawing.phase::<S>(state, first, places.get(1).copied()),
+            _ => drawing,
+        }
+    }
+
+    /// One coordinate against its momentum, its velocity or, where it has neither, another entry.
+    fn phase<S: FeedbackSystem>(self, state: &[f64], first: usize, other: Option<usize>) -> Self {
+        let second = match S::STATE[first].role {
+            StateRole::Coordinate { momentum } => Some(momentum),
+            StateRole::Position => S::STATE.iter().position(|entry| entry.role == StateRole::Velocity),
+            _ => other,
+        };
+        let second = second.unwrap_or(first);
+        let at = [state[first], state[second]];
+        Self { axes: Some([S::STATE[first].name, S::STATE[second].name]), ..self.point(at).trace(at) }
+    }
+
+    /// A mass or a joint that moves, as a dot.
+    pub fn point(self, at: impl Into<Position>) -> Self {
+        self.with("point", [at.into()])
+    }
+
+    /// A joint that is fixed to the ground, as a ring.
+    pub fn pivot(self, at: impl Into<Position>) -> Self {
+        self.with("pivot", [at.into()])
+    }
+
+    /// A line that a place leaves behind as it moves. The place itself is drawn by other shapes.
+    pub fn trace(self, at: impl Into<Position>) -> Self {
+        self.with("trace", [at.into()])
+    }
+
+    /// A rod.
+    pub fn rod(self, from: impl Into<Position>, to: impl Into<Position>) -> Self {
+        self.with("rod", [from.into(), to.into()])
+    }
+
+    /// Rods from each position to the next, as of a chain or a hoop.
+    pub fn rods<P: Into<Position>>(self, positions: impl IntoIterator<Item = P>) -> Self {
+        self.with("rod", positions.into_iter().map(Into::into))
+    }
+
+    /// A thin line for what only guides the eye: a rail, a slope, the sphere on which something moves.
+    pub fn guide<P: Into<Position>>(self, positions: impl IntoIterator<Item = P>) -> Self {
+        self.with("guide", positions.into_iter().map(Into::into))
+    }
+
+    /// A flat face with these corners, filled.
+    pub fn face<P: Into<Position>>(self, corners: impl IntoIterator<Item = P>) -> Self {
+        self.with("face", corners.into_iter().map(Into::into))
+    }
+
+    /// A box with these sides; `r` turns its directions into those of space.
+    pub fn cuboid(self, centre: impl Into<Position>, r: &Matrix3<f64>, sides: [f64; 3]) -> Self {
+        let centre = centre.into().in_space();
+        let corner = |signs: [f64; 3]| centre + r * Vector3::from_fn(|axis, _| signs[axis] * sides[axis] / 2.0);
+        let faces = (0..3).flat_map(|axis| [-1.0, 1.0].map(|side| (axis, side)));
+        faces.fold(self, |drawing, (axis, side)| {
+            let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)].map(|(right, up)| {
+                let mut signs = [side; 3];
+                (signs[(axis + 1) % 3], signs[(axis + 2) % 3]) = (right, up);
+                corner(signs)
+            });
+            drawing.face(corners)
+        })
+    }
+
+    /// An arrow, for a velocity, a momentum or a force.
+    pub fn arrow(self, from: impl Into<Position>, to: impl Into<Position>) -> Self {
+        self.with("arrow", [from.into(), to.into()])
+    }
+
+    /// The axes of a frame: the columns of `r`, as three arrows of one length.
+    pub fn frame(self, origin: impl Into<Position>, r: &Matrix3<f64>, length: f64) -> Self {
+        let origin = origin.into().in_space();
+        ["first", "second", "third"].into_iter().enumerate().fold(self, |drawing, (axis, kind)| {
+            let end: Vector3<f64> = origin + length * r.column(axis);
+            drawing.with(kind, [origin.into(), end.into()])
+        })
+    }
+
+    fn with(mut self, kind: &'static str, positions: impl IntoIterator<Item = Position>) -> Self {
+        let positions: Vec<Position> = positions.into_iter().collect();
+        if !positions.is_empty() {
+            self.shapes.push(Shape { kind, positions });
+        }
+        self
+    }
+}
+
+/// The corners of a regular polygon that looks like a circle in the plane, the first again as the last.
+pub fn circle(centre: [f64; 2], radius: f64) -> Vec<[f64; 2]> {
+    let corner = |(cos, sin): (f64, f64)| [centre[0] + radius * cos, centre[1] + radius * sin];
+    directions().map(corner).collect()
+}
+
+/// The corners of a regular polygon that looks like a circle about an axis in space, the first again as the last.
+pub fn circle_about(axis: &Vector3<f64>, centre: &Vector3<f64>, radius: f64) -> Vec<Vector3<f64>> {
+    // Across the axis, from the direction that is farthest from it.
+    let across = axis.cross(&Vector3::ith(axis.iamin(), 1.0)).normalize();
+    let other = axis.normalize().cross(&across);
+    directions().map(|(cos, sin)| centre + radius * (cos * across + sin * other)).collect()
+}
+
+/// Cosine and sine of angles all the way round.
+fn directions() -> impl Iterator<Item = (f64, f64)> {
+    const CORNERS: u32 = 48;
+    (0..=CORNERS).map(|corner| {
+        let (sin, cos) = (std::f64::consts::TAU * f64::from(corner % CORNERS) / f64::from(CORNERS)).sin_cos();
+        (cos, sin)
+    })
+}
+
+impl Position {
+    /// The coordinates.
+    pub(super) fn coordinates(&self) -> &[f64] {
+        match self {
+            Self::Plane(coordinates) => coordinates,
+            Self::Space(coordinates) => coordinates,
+        }
+    }
+
+    /// In space; the plane is the one in which the third coordinate is 0.
+    pub(super) fn in_space(self) -> Vector3<f64> {
+        match self {
+            Self::Plane([x, y]) => Vector3::new(x, y, 0.0),
+            Self::Space(coordinates) => coordinates.into(),
+        }
+    }
+}
+
+impl From<[f64; 2]> for Position {
+    fn from(coordinates: [f64; 2]) -> Self {
+        Self::Plane(coordinates)
+    }
+}
+
+impl From<[f64; 3]> for Position {
+    fn from(coordinates: [f64; 3]) -> Self {
+        Self::Space(coordinates)
+    }
+}
+
+impl<T: RawStorage<f64, Const<2>, U1>> From<Matrix<f64, Const<2>, U1, T>> for Position {
+    fn from(vector: Matrix<f64, Const<2>, U1, T>) -> Self {
+        Self::Plane([vector[0], vector[1]])
+    }
+}
+
+impl<T: RawStorage<f64, Const<3>, U1>> From<Matrix<f64, Const<3>, U1, T>> for Position {
+    fn from(vector: Matrix<f64, Const<3>, U1, T>) -> Self {
+        Self::Space([vector[0], vector[1], vector[2]])
+    }
+}
+
+/// The kind, then all coordinates.
+impl Serialize for Shape {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries = serializer.serialize_seq(None)?;
+        entries.serialize_element(self.kind)?;
+        for coordinate in self.positions.iter().flat_map(Position::coordinates) {
+            entries.serialize_element(coordinate)?;
+        }
+        entries.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_are_across_their_axis() {
+        let (axis, centre) = (Vector3::new(1.0, -2.0, 0.5), Vector3::new(3.0, 0.0, 1.0));
+        let circle = circle_about(&axis, &centre, 2.0);
+        for corner in &circle {
+            let arm = corner - centre;
+            assert!((arm.norm() - 2.0).abs() < 1e-14 && arm.dot(&axis).abs() < 1e-13, "{arm}");
+        }
+        assert_eq!(circle.first(), circle.last());
+        assert!((circle[12] - centre).dot(&(circle[0] - centre)).abs() < 1e-13, "a quarter of the way round");
+    }
+
+    /// The faces of a turned box: all corners at half the diagonal from its centre, and each face flat, across one axis.
+    #[test]
+    fn boxes_have_six_faces_across_their_axes() {
+        let r = *fbint_runtime::nalgebra::Rotation3::from_euler_angles(0.3, -1.1, 2.0).matrix();
+        let (centre, sides) = (Vector3::new(1.0, 2.0, 3.0), [1.0, 2.0, 3.0]);
+        let drawing = Drawing::new().cuboid(centre, &r, sides);
+        assert_eq!(drawing.shapes.len(), 6);
+        for (index, face) in drawing.shapes.iter().enumerate() {
+            let corners: Vec<Vector3<f64>> =
+                face.positions.iter().map(|at| r.transpose() * (at.in_space() - centre)).collect();
+            let (axis, side) = (index / 2, if index % 2 == 0 { -1.0 } else { 1.0 });
+            assert!(corners.iter().all(|corner| (corner[axis] - side * sides[axis] / 2.0).abs() < 1e-14));
+            assert!(corners.iter().all(|corner| (corner.norm() - 14.0_f64.sqrt() / 2.0).abs() < 1e-14));
+            let around = corners.iter().zip(corners.iter().cycle().skip(1));
+            let length: f64 = around.map(|(one, next)| (next - one).norm()).sum();
+            assert!((length - 2.0 * (6.0 - sides[axis])).abs() < 1e-13, "corners follow one another");
+        }
+    }
+
+    #[test]
+    fn shapes_without_positions_are_left_out() {
+        assert_eq!(Drawing::new().rods(Vec::<[f64; 2]>::new()), Drawing::new());
+    }
+}
