@@ -6,7 +6,9 @@ mod model;
 use std::error;
 use std::ops::ControlFlow;
 
-use fbint_runtime::{Dependence, Error, IntegralDrift, LargestProjection, Moment, Projection, Settings, Snapshot};
+use fbint_runtime::{
+    Dependence, Error, IntegralDrift, LargestProjection, Moment, Projection, Settings, Snapshot, StateRole,
+};
 use serde::{Deserialize, Serialize};
 
 use self::loaded::Loaded;
@@ -60,8 +62,8 @@ pub fn load(models: &[Entry], name: &str) -> Result<Box<dyn AnyModel>, Box<dyn e
 pub trait AnyModel {
     /// A name for each entry of the state.
     fn state_names(&self) -> Vec<&'static str>;
-    /// The index of the time in the state, if it is part of it.
-    fn clock(&self) -> Option<usize>;
+    /// What each entry of the state is.
+    fn state_roles(&self) -> Vec<StateRole>;
     /// A name for each integral.
     fn integral_names(&self) -> Vec<&'static str>;
     /// A name for each declared output.

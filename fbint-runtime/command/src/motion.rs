@@ -1,6 +1,8 @@
 //! The figure of a run: the motion first, as entries over time and as paths, then the changes of the integrals; or the panels that
 //! are asked for.
 
+use fbint_runtime::StateRole;
+
 use crate::catalogue::{AnyModel, Sample};
 use crate::figure::{self, Axis, Chart, Curve, Line, Section};
 use crate::names::{Group, base, groups};
@@ -23,7 +25,7 @@ pub(crate) fn draw(title: &str, model: &dyn AnyModel, curve: &Curve<'_>, panels:
     let groups_of_state = groups(&states);
     let sections = [
         Section::new("The state over time", over_time(&groups_of_state, curve.trajectory)),
-        Section::new("Paths, from the dot", paths(&groups_of_state, &states, curve.trajectory)),
+        Section::new("Paths, from the dot", paths(&moving(groups(&states), model), &states, curve.trajectory)),
         Section::new("What happened to the integrals", figure::drift_charts(TIME, &groups(&integrals), curve)),
     ];
     figure::draw_sections(title, &sections)
@@ -84,6 +86,13 @@ pub(crate) fn some_of(size: usize) -> Vec<usize> {
 
 /// A point that leaves a path: its name, and the positions of its coordinates in the state.
 type Mover = (String, Vec<usize>);
+
+/// The groups of the state without the time and the work, which say nothing about where anything is.
+fn moving<'a>(groups: Vec<Group<'a>>, model: &dyn AnyModel) -> Vec<Group<'a>> {
+    let roles = model.state_roles();
+    let moves = |group: &Group<'_>| !matches!(roles[group.first], StateRole::Time | StateRole::Work);
+    groups.into_iter().filter(moves).collect()
+}
 
 /// A panel for each plane in which something moves.
 fn paths(groups: &[Group<'_>], names: &[&str], samples: &[Sample]) -> Vec<Chart> {

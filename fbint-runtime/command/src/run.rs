@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use fbint_runtime::{Method, Projection, Settings};
+use fbint_runtime::{Method, Projection, Settings, StateRole};
 
 use crate::arguments::{self, Assignment, GainsArgument, Integration, MethodName, RunOptions};
 use crate::catalogue::{AnyModel, Entry, Feedback, Plan, load};
@@ -95,7 +95,11 @@ pub(crate) fn job(models: &[Entry], arguments: &Integration, every: Option<f64>)
         settings: Settings {
             every,
             projection: projection(&*model, arguments),
-            from: model.clock().map_or(0.0, |index| start[index]),
+            from: model
+                .state_roles()
+                .iter()
+                .position(|role| *role == StateRole::Time)
+                .map_or(0.0, |index| start[index]),
             ..Settings::new(method, arguments.until)
         },
         gains: feedback(&*model, method, arguments.gains.as_ref())?,

@@ -323,6 +323,20 @@ fn the_figure_of_a_run_shows_the_motion_first() -> Outcome {
     Ok(())
 }
 
+/// The time and the work of a driven system are not places: its angle moves against the momentum.
+#[test]
+fn driven_systems_move_in_their_phase_plane() -> Outcome {
+    let folder = tempdir()?;
+    succeeded(&fbint(folder.path(), &["run", "driven-pendulum", "--until", "1", "--plot", "a.svg"])?);
+    let svg = fs::read_to_string(folder.path().join("a.svg"))?;
+    let texts: Vec<&str> = svg.split('>').filter_map(|part| part.split_once("</text").map(|(text, _)| text)).collect();
+    let title = texts.iter().position(|text| *text == "Paths, from the dot").ok_or("there are paths")?;
+    // Right before the title.
+    assert_eq!(texts[title - 2..title], ["angle", "p"]);
+    assert!(!svg.contains("of each"));
+    Ok(())
+}
+
 /// One quantity over time, one against another, outputs and changes among them, and the drift.
 #[test]
 fn a_figure_shows_what_is_asked_for() -> Outcome {

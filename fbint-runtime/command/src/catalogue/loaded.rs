@@ -77,8 +77,8 @@ impl<S: Model> AnyModel for Loaded<S> {
         S::STATE.iter().map(|entry| entry.name).collect()
     }
 
-    fn clock(&self) -> Option<usize> {
-        S::STATE.iter().position(|entry| entry.role == StateRole::Time)
+    fn state_roles(&self) -> Vec<StateRole> {
+        S::STATE.iter().map(|entry| entry.role).collect()
     }
 
     fn integral_names(&self) -> Vec<&'static str> {
