@@ -9,8 +9,12 @@
 //! neighbours in the block do not notice.
 
 mod block;
+mod control;
+mod crew;
 mod gains;
+mod proportion;
 mod run;
+mod seat;
 mod statistics;
 
 use core::fmt;
@@ -19,22 +23,23 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::consistent_start::{check_distinct, check_start};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::field::Field;
 use crate::gains::Gains;
 use crate::lanes::Lanes;
-use crate::method::{FixedStep, Method, Settings, Stepping};
+use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
-use crate::projection::{Projection, Projector, noise};
+use crate::projection::Projection;
 use crate::scalar::Scalar;
-use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds, check_driving};
+use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::tolerance::Tolerance;
 use block::Course;
 use gains::Boxed;
 pub use gains::EnsembleGains;
 pub use run::EnsembleRun;
+use seat::{Numbers, Seat};
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
@@ -45,6 +50,12 @@ const SMALL: usize = 8;
 const WIDE: usize = if cfg!(target_feature = "avx") { 3 } else { 1 };
 /// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
+
+/// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
+/// lanes empty.
+const MEMBERS_PER_LANE: usize = 32;
+/// How many blocks under error control every thread has at least, if lanes can be filled.
+const BLOCKS_PER_THREAD: usize = 4;
 
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
@@ -222,16 +233,31 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// Those of [`run`](Self::run).
     pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
-        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &|members| self.simulate_each(&plan, members)))
+        let tracks = |members: &[usize], done: Done<'_>| self.simulate_each(&plan, members, done);
+        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
     }
 
     fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
-        let tracks = |members: &[usize]| match &plan.steps {
-            Some((method, schedule)) => self.integrate::<V>(&plan, *method, schedule, members),
-            None => self.simulate_each(&plan, members),
+        let lanes = Lanes::<V>::COUNT;
+        let tracks = |members: &[usize], done: Done<'_>| match &plan.stepping {
+            Stepping::Fixed { method, schedule } => {
+                let tracks = self.integrate::<V>(&plan, *method, schedule, members);
+                done(members.len());
+                tracks
+            }
+            Stepping::Controlled { method, tolerance } => self.control::<V>(&plan, *method, *tolerance, members, done),
+            Stepping::Hamel => self.simulate_each(&plan, members, done),
         };
-        Ok(self.members.sum_up(&plan, Lanes::<V>::COUNT, &tracks))
+        let block_size = match plan.stepping {
+            // Enough for lanes to be taken again and again, and few enough for all threads.
+            Stepping::Controlled { .. } => {
+                let share = self.members.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
+                (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
+            }
+            _ => lanes,
+        };
+        Ok(self.members.sum_up(&plan, block_size, &tracks))
     }
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Error> {
@@ -253,7 +279,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         }
     }
 
-    /// Integrates the members of a block, side by side.
+    /// Integrates the members of a block by steps of one size, side by side.
     fn integrate<const V: usize>(
         &self,
         plan: &Plan,
@@ -261,67 +287,58 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         schedule: &Schedule,
         members: &[usize],
     ) -> Vec<Track<S>> {
-        let seats: Vec<_> = members.iter().map(|&member| self.seat(plan, method, schedule, member)).collect();
+        let seat = |&member: &usize| {
+            let seat = Seat::new(self, &plan.settings, member)?;
+            let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| seat.field.decay_rate(x) };
+            audit.check(schedule, schedule.span.from, &seat.start)?;
+            Ok(seat)
+        };
+        let seats: Vec<Result<Seat<S, G>, Error>> = members.iter().map(seat).collect();
         let taken: Vec<&Seat<S, G>> = seats.iter().flatten().collect();
         let mut tracks = self.integrate_lanes::<V>(plan, method, schedule, &taken).into_iter();
         let track = |seat: Result<Seat<S, G>, Error>| {
-            let (seat, track) = (seat?, tracks.next().unwrap_or_default());
-            let is_good = track.iter().all(|sample| sample.is_good(&seat.bounds));
-            // The run of this member alone knows when and why.
-            if is_good { Ok(track) } else { self.simulate(plan, seat.member) }
+            let member = seat?.member;
+            // The run of a member that is lost knows when and why.
+            tracks.next().flatten().map_or_else(|| self.simulate(plan, member), Ok)
         };
         seats.into_iter().map(track).collect()
     }
 
+    /// The samples of each member, unless it is lost on the way.
     fn integrate_lanes<const V: usize>(
         &self,
         plan: &Plan,
         method: FixedStep,
         schedule: &Schedule,
         seats: &[&Seat<S, G>],
-    ) -> Vec<Vec<Sample<S>>> {
+    ) -> Vec<Option<Vec<Sample<S>>>> {
         let Some(&last) = seats.last() else { return Vec::new() };
         // Lanes that are left over repeat the last member.
         let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
-        let system = S::gather::<Lanes<V>>(|lane| &seat(lane).system);
         let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).start[i]));
-        let targets = Integrals::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).targets[i]));
         let field = G::block::<V>(|lane| &seat(lane).field);
-        let projector = plan.settings.projection.map(|projection| {
-            let noise = Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).noise[i]));
-            Projector::of(system, targets, noise, projection)
-        });
-        let course = Course { system: &system, targets: &targets, projector, schedule };
+        let numbers = Numbers::gather(seat);
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
+        let mut course = Course::new(&numbers, schedule, &mut tracks);
+        let projection = plan.settings.projection;
         // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
         if const { G::IS_CONSTANT } {
-            block::integrate(&course, &field, start, method, &mut tracks);
+            block::integrate(&mut course, &field, start, method, projection);
         } else {
             let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = &field;
-            block::integrate(&course, field, start, method, &mut tracks);
+            block::integrate(&mut course, field, start, method, projection);
         }
-        tracks
+        let lost = course.lost;
+        tracks.into_iter().enumerate().map(|(lane, track)| (!lost.has(lane)).then_some(track)).collect()
     }
 
-    /// A member that can start.
-    fn seat(&self, plan: &Plan, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
-        let (system, start) = (self.members.system(member), self.members.starts[member]);
-        let targets = check_start(system, &start)?;
-        check_driving::<S>(None, &start, schedule.span)?;
-        if plan.settings.projection.is_some() {
-            check_distinct(system, &start, true)?;
-        }
-        let field = self.gains.alone(system, &start, member)?;
-        let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
-        audit.check(schedule, 0.0, &start)?;
-        let system = system.prepare();
-        let bounds = bounds::<S>(&system, &start, &targets, plan.settings.projection.is_some());
-        let noise = noise::<S>(&system, &start, &targets);
-        Ok(Seat { member, system, field, start, targets, bounds, noise })
-    }
-
-    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<S>> {
-        members.iter().map(|&member| self.simulate(plan, member)).collect()
+    fn simulate_each(&self, plan: &Plan, members: &[usize], done: Done<'_>) -> Vec<Track<S>> {
+        let simulate = |&member: &usize| {
+            let track = self.simulate(plan, member);
+            done(1);
+            track
+        };
+        members.iter().map(simulate).collect()
     }
 
     /// Runs one member alone.
@@ -339,18 +356,15 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
         &self,
         plan: &Plan,
         block_size: usize,
-        tracks: &(dyn Fn(&[usize]) -> Vec<Track<S>> + Sync),
+        tracks: &(dyn Fn(&[usize], Done<'_>) -> Vec<Track<S>> + Sync),
     ) -> EnsembleRun<S> {
         let members: Vec<usize> = (0..self.starts.len()).collect();
         let progress = Mutex::new(Progress { done: 0, reports: 0, members: members.len() });
         let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
         let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
         for members in members.chunks(plan.members_at_once::<S>(block_size)) {
-            let blocks = members.par_chunks(block_size).flat_map_iter(|block| {
-                let tracks = tracks(block);
-                self.advance(&progress, block.len());
-                tracks
-            });
+            let done = |members: usize| self.advance(&progress, members);
+            let blocks = members.par_chunks(block_size).flat_map_iter(|block| tracks(block, &done));
             let tracks: Vec<_> = blocks.collect();
             // Every time by itself, every member in turn.
             moments.par_iter_mut().enumerate().for_each(|(index, (state, change))| {
@@ -390,7 +404,9 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             }
         }
     }
+}
 
+impl<S: FeedbackSystem> Members<'_, S> {
     fn system(&self, member: usize) -> &S {
         match self.systems {
             Systems::One(system) => system,
@@ -402,43 +418,44 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
 /// The samples of a member, the start and the end among them, or why there are none.
 type Track<S> = Result<Vec<Sample<S>>, Error>;
 
-/// A member that takes a lane.
-struct Seat<S: FeedbackSystem, G: EnsembleGains<S>> {
-    member: usize,
-    system: S::Prepared<f64>,
-    field: G::Alone,
-    start: Vector<S>,
-    targets: Integrals<S>,
-    bounds: Integrals<S>,
-    /// The variances of rounding in the integrals.
-    noise: Integrals<S>,
-}
+/// A function that is told how many members more are done.
+type Done<'a> = &'a dyn Fn(usize);
 
 /// What holds for all members.
 struct Plan {
     settings: Settings,
     /// The times of the samples.
     times: Vec<f64>,
-    /// The method and when its steps end, unless each member chooses its own.
-    steps: Option<(FixedStep, Schedule)>,
+    stepping: Stepping,
+}
+
+/// How steps are taken.
+enum Stepping {
+    /// All members at once, with steps that end at the same times.
+    Fixed { method: FixedStep, schedule: Schedule },
+    /// Every member with steps of its own.
+    Controlled { method: ErrorControl, tolerance: Tolerance },
+    /// By the discrete Hamel integrator, which has no lanes.
+    Hamel,
 }
 
 impl Plan {
     fn new(settings: Settings) -> Result<Self, Error> {
         let span = Span::new(settings.from, settings.until)?;
         let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
-        let (steps, times) = match settings.method.stepping()? {
-            Stepping::Fixed { method, h } => {
+        let (stepping, times) = match settings.method.stepping()? {
+            method::Stepping::Fixed { method, h } => {
                 let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
-                (Some((method, schedule)), times)
+                (Stepping::Fixed { method, schedule }, times)
             }
-            Stepping::Hamel { h } => (None, Schedule::new(h, span, every)?.sample_times()),
-            Stepping::Controlled { .. } => {
-                (None, Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?.times(span))
+            method::Stepping::Hamel { h } => (Stepping::Hamel, Schedule::new(h, span, every)?.sample_times()),
+            method::Stepping::Controlled { method, tolerance } => {
+                let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
+                (Stepping::Controlled { method, tolerance }, sampling.times(span))
             }
         };
-        Ok(Self { settings: Settings { every, ..settings }, times, steps })
+        Ok(Self { settings: Settings { every, ..settings }, times, stepping })
     }
 
     /// A number of members whose samples fit into the memory set aside, but enough to keep all threads at work.

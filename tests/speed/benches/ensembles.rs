@@ -1,0 +1,81 @@
+//! What an ensemble takes on one thread for a member, against the same runs one after the other, in turns: everything that
+//! [`Ensemble`] does, with samples at the start and the end, against [`Simulation::final_state`], which does nothing but step. Build for
+//! the machine at hand; `--target` leaves the compiler's own dependencies as they are:
+//!
+//! ```text
+//! RUSTFLAGS="-C target-cpu=native" cargo bench -p fbint-speed --bench ensembles --target x86_64-unknown-linux-gnu
+//! ```
+#![allow(missing_docs)]
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use fbint_runtime::{ConsistentStart, Ensemble, Entries, Error, Method, Projection, Settings, Simulation, Vector};
+use fbint_speed::rivals::Contested;
+use models::{FourBar, PlanarPendulum, SphericalPendulum};
+use rayon::ThreadPoolBuilder;
+
+/// The number of turns, of whose ratios the median counts.
+const TURNS: usize = 25;
+const MEMBERS: usize = 960;
+/// How many of them the scalar loop runs.
+const ALONE: usize = 64;
+const METHODS: [(&str, Method); 4] = [
+    ("RK4", Method::Rk4 { h: 1e-2 }),
+    ("DOP853, 1e-6", Method::Dop853 { rtol: 1e-6, atol: 1e-6 }),
+    ("DOP853, 1e-10", Method::Dop853 { rtol: 1e-10, atol: 1e-10 }),
+    ("Dormand-Prince, 1e-6", Method::DormandPrince { rtol: 1e-6, atol: 1e-6 }),
+];
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build()?;
+    println!("{:<20} {:<22} {:<10} {:>10} {:>10} {:>7}", "us per member", "", "", "ensemble", "alone", "faster");
+    pool.install(|| {
+        compare::<SphericalPendulum>(20.0)?;
+        compare::<FourBar>(10.0)?;
+        compare::<PlanarPendulum>(20.0)
+    })?;
+    Ok(())
+}
+
+fn compare<S: Contested + Sync>(until: f64) -> Result<(), Error> {
+    let system = S::default();
+    let near = |member: usize| {
+        let first = system.first_state();
+        let guess = Vector::<S>::from_fn(|i| first[i] + 0.05 * ((7 * member + 3 * i + 1) as f64).sin());
+        Ok(ConsistentStart::new(&system).solve(guess)?.into())
+    };
+    let starts: Vec<Vector<S>> = (0..MEMBERS).map(near).collect::<Result<_, Error>>()?;
+    for (name, method) in METHODS {
+        for (policy, projection) in [("projected", Some(Projection::default())), ("plain", None)] {
+            let settings = Settings { projection, every: Some(until), ..Settings::new(method, until) };
+            let ensemble = || Ensemble::new(&system, starts.iter().copied()).run_with(black_box(&settings));
+            let alone = || {
+                let end = |start| Simulation::new(&system, start)?.final_state(black_box(&settings));
+                starts.iter().step_by(MEMBERS / ALONE).map(|start| end(*start)).collect::<Result<Vec<_>, _>>()
+            };
+            assert_eq!(ensemble()?.failures().count(), 0);
+            let mut turns: Vec<[f64; 3]> = Vec::new();
+            for _ in 0..TURNS {
+                let ours = microseconds(ensemble) / MEMBERS as f64;
+                let theirs = microseconds(alone) / ALONE as f64;
+                turns.push([ours, theirs, theirs / ours]);
+            }
+            let [ours, theirs, ratio] = [0, 1, 2].map(|which| median(turns.iter().map(|turn| turn[which])));
+            println!("{:<20} {name:<22} {policy:<10} {ours:>10.2} {theirs:>10.2} {ratio:>7.2}", S::NAME);
+        }
+    }
+    Ok(())
+}
+
+fn microseconds<T>(run: impl Fn() -> T) -> f64 {
+    let start = Instant::now();
+    black_box(run());
+    start.elapsed().as_secs_f64() * 1e6
+}
+
+fn median(numbers: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = numbers.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
