@@ -189,6 +189,14 @@ impl<const V: usize> Mask<V> {
         E::from_fn(|i| self.select(these[i], others[i]))
     }
 
+    /// Replaces the lanes that are in the mask by those of another vector.
+    #[inline(always)]
+    pub(crate) fn replace_each<E: Entries<Lanes<V>>>(self, lanes: &mut E, by: &E) {
+        for i in 0..E::LEN {
+            lanes[i] = self.select(by[i], lanes[i]);
+        }
+    }
+
     /// Whether there is any.
     #[inline(always)]
     pub(crate) fn any(self) -> bool {

@@ -10,7 +10,6 @@ use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane};
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
-use crate::linear::filled;
 use crate::method::FixedStep;
 use crate::projection::{Projected, Projection, Projector};
 use crate::scalar::Scalar;
@@ -36,12 +35,14 @@ pub(super) fn integrate<S, F, const V: usize>(
     let mut follow = |advance: Advance<'_, S, V>| course.follow(start, advance);
     // One loop for each method, so that none is chosen anew in every step.
     match method {
-        FixedStep::Euler => follow(&|x, h, steps, look| repeat(steps, x, |x| FixedStep::Euler.step(value, x, h), look)),
-        FixedStep::Midpoint => {
-            follow(&|x, h, steps, look| repeat(steps, x, |x| FixedStep::Midpoint.step(value, x, h), look));
+        FixedStep::Euler => {
+            follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Euler.step(value, x, h)))
         }
-        FixedStep::Heun => follow(&|x, h, steps, look| repeat(steps, x, |x| FixedStep::Heun.step(value, x, h), look)),
-        FixedStep::Rk4 => follow(&|x, h, steps, look| repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h), look)),
+        FixedStep::Midpoint => {
+            follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Midpoint.step(value, x, h)));
+        }
+        FixedStep::Heun => follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Heun.step(value, x, h))),
+        FixedStep::Rk4 => follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h))),
     }
 }
 
@@ -49,34 +50,69 @@ pub(super) fn integrate<S, F, const V: usize>(
 type ProjectedStep<'a, S, const V: usize> =
     &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>) -> Projected<S, Lanes<V>>;
 
-/// Many steps of one size, after each of which the state is looked at.
-type Advance<'a, S, const V: usize> =
-    &'a dyn Fn(&mut Vector<S, Lanes<V>>, Lanes<V>, u64, &mut dyn FnMut(&Vector<S, Lanes<V>>));
+/// Many steps of one size.
+type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Watch<'_, S, V>, &mut Vector<S, Lanes<V>>, Lanes<V>, u64);
 
-/// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
-/// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
-#[inline(always)]
-fn repeat<X: Copy>(steps: u64, x: &mut X, mut step: impl FnMut(&mut X), look: &mut dyn FnMut(&X)) {
-    *x = black_box(*x);
-    for _ in 0..steps {
-        step(x);
-        look(x);
+/// What looks for trouble after each step.
+struct Watch<'a, S: FeedbackSystem, const V: usize> {
+    numbers: &'a Numbers<S, V>,
+    /// The lanes in which a simulation would have looked more closely, or stopped.
+    lost: Mask<V>,
+}
+
+impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
+    /// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
+    /// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
+    #[inline(always)]
+    fn repeat(&mut self, steps: u64, x: &mut Vector<S, Lanes<V>>, mut step: impl FnMut(&mut Vector<S, Lanes<V>>)) {
+        *x = black_box(*x);
+        for number in 1..=steps {
+            step(x);
+            // The last state is looked at when its time is known.
+            if number < steps {
+                self.look(x);
+            }
+        }
+    }
+
+    /// Looks for lanes in which the state is not good.
+    #[inline(always)]
+    fn look(&mut self, x: &Vector<S, Lanes<V>>) {
+        let good = self.numbers.is_good(x, &self.numbers.change(x));
+        self.lost = self.lost.or(Mask::all().and_not(good));
+    }
+
+    /// Looks for lanes in which the projection to `x` is out of proportion.
+    #[inline(always)]
+    fn look_at_projection(
+        &mut self,
+        projector: &Projector<S, Lanes<V>>,
+        projected: &Projected<S, Lanes<V>>,
+        x: &Vector<S, Lanes<V>>,
+    ) {
+        if let [Some(variances), _] = projector.memory() {
+            let lanes = Mask::all().and_not(self.lost);
+            self.lost = self.lost.or(out_of_proportion::<S, V>(lanes, &projected.correction, variances, x));
+        }
     }
 }
 
 /// What comes after each step, and when.
 pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
-    numbers: &'a Numbers<S, V>,
     schedule: &'a Schedule,
     /// The samples of the first lanes.
     tracks: &'a mut [Vec<Sample<S>>],
-    /// The lanes in which a simulation would have looked more closely, or stopped.
-    pub(super) lost: Mask<V>,
+    watch: Watch<'a, S, V>,
 }
 
 impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
     pub(super) fn new(numbers: &'a Numbers<S, V>, schedule: &'a Schedule, tracks: &'a mut [Vec<Sample<S>>]) -> Self {
-        Self { numbers, schedule, tracks, lost: Mask::none() }
+        Self { schedule, tracks, watch: Watch { numbers, lost: Mask::none() } }
+    }
+
+    /// The lanes in which a simulation would have looked more closely, or stopped.
+    pub(super) fn lost(&self) -> Mask<V> {
+        self.watch.lost
     }
 
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
@@ -87,47 +123,33 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
         while number < self.schedule.steps {
             let steps = if clock::<S>().is_some() { 1 } else { self.schedule.alike_from(number) };
             number += steps;
-            let size = Scalar::from_f64(self.schedule.step_size(number));
-            if clock::<S>().is_some() {
-                advance(&mut x, size, steps, &mut |_| ());
-                set_clock::<S, _>(&mut x, self.schedule.time(number));
-                self.look(&x);
-            } else {
-                advance(&mut x, size, steps, &mut |x| self.look(x));
-            }
-            self.sample_if_due(number, &x);
+            advance(&mut self.watch, &mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
+            self.finish_step(number, &mut x);
         }
     }
 
     /// Projects the states after every step.
     fn follow_projected(&mut self, projection: Projection, mut x: Vector<S, Lanes<V>>, step: ProjectedStep<'_, S, V>) {
-        let mut projector = self.numbers.projector(projection);
+        let mut projector = self.watch.numbers.projector(projection);
         self.sample(0, &x);
         for number in 1..=self.schedule.steps {
             let projected = step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
-            let variances = projector.memory()[0].copied().unwrap_or(filled(Scalar::from_f64(0.0)));
-            let out = out_of_proportion::<S, V>(Mask::all().and_not(self.lost), &projected.correction, &variances, &x);
-            self.lost = self.lost.or(out);
-            set_clock::<S, _>(&mut x, self.schedule.time(number));
-            self.look(&x);
-            self.sample_if_due(number, &x);
+            self.watch.look_at_projection(&projector, &projected, &x);
+            self.finish_step(number, &mut x);
         }
     }
 
-    /// Looks for lanes in which the state is not good.
-    fn look(&mut self, x: &Vector<S, Lanes<V>>) {
-        let good = self.numbers.is_good(x, &self.numbers.change(x));
-        self.lost = self.lost.or(Mask::all().and_not(good));
-    }
-
-    fn sample_if_due(&mut self, number: u64, x: &Vector<S, Lanes<V>>) {
+    /// What comes after the step of that number.
+    fn finish_step(&mut self, number: u64, x: &mut Vector<S, Lanes<V>>) {
+        set_clock::<S, _>(x, self.schedule.time(number));
+        self.watch.look(x);
         if self.schedule.is_sampled(number) || number == self.schedule.steps {
             self.sample(number, x);
         }
     }
 
     fn sample(&mut self, number: u64, x: &Vector<S, Lanes<V>>) {
-        let changes = self.numbers.change(x);
+        let changes = self.watch.numbers.change(x);
         for (lane, track) in self.tracks.iter_mut().enumerate() {
             let (state, change) = (in_lane(x, lane), in_lane(&changes, lane));
             track.push(Sample { time: self.schedule.time(number), state, change });

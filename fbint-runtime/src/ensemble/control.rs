@@ -6,7 +6,7 @@
 //! stop, or would have to look more closely, loses its lane: it runs alone.
 
 use super::proportion::out_of_proportion;
-use super::seat::{Numbers, in_lane};
+use super::seat::{Numbers, in_lane, is_finite};
 use crate::dense_output::Polynomial;
 use crate::entries::Entries;
 use crate::integrator::MAX_STEPS;
@@ -22,8 +22,8 @@ use crate::tolerance::{Larger, Tolerance};
 
 /// The members that have a lane, and those that wait for one.
 pub(super) trait Crew<S: FeedbackSystem, const V: usize> {
-    /// f of the members that have a lane.
-    fn field(&self, x: &Vector<S, Lanes<V>>) -> Vector<S, Lanes<V>>;
+    /// Evaluates f of the members that have a lane.
+    fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);
     /// Gives a lane to the next member that can start, if there is one.
     fn board(&mut self, lane: usize) -> Option<Beginning<S>>;
     /// The numbers of the members that have a lane, or had it last; at least one has had one.
@@ -64,6 +64,9 @@ pub(super) fn integrate<S: FeedbackSystem, C: Crew<S, V> + ?Sized, const V: usiz
         state: filled(Scalar::from_f64(0.0)),
         stages: [filled(Scalar::from_f64(0.0)); STAGES],
         knows_derivative: true,
+        end: filled(Scalar::from_f64(0.0)),
+        knows_end: false,
+        error: filled(Scalar::from_f64(0.0)),
         size: Scalar::from_f64(0.0),
         last_log_error: Scalar::from_f64(LEAST_LOG_ERROR),
         attempts: Scalar::from_f64(0.0),
@@ -90,9 +93,15 @@ struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     until: Lanes<V>,
     time: Lanes<V>,
     state: Vector<S, Lanes<V>>,
-    /// The first one is f(state) where it is known.
+    /// The first one is f(state), if that is known.
     stages: [Vector<S, Lanes<V>>; STAGES],
     knows_derivative: bool,
+    /// Where the last attempt ended.
+    end: Vector<S, Lanes<V>>,
+    /// Whether the last stage is f there.
+    knows_end: bool,
+    /// The estimate of its error.
+    error: Vector<S, Lanes<V>>,
     /// The size of the next step.
     size: Lanes<V>,
     last_log_error: Lanes<V>,
@@ -108,17 +117,6 @@ struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     variances: Vector<S, Lanes<V>>,
     /// When the next sample is taken, between the start and the end.
     next_sample: Lanes<V>,
-}
-
-/// What became of an attempt.
-struct Attempt<S: FeedbackSystem, const V: usize> {
-    /// Where it ended, projected if states are.
-    end: Vector<S, Lanes<V>>,
-    accepted: Mask<V>,
-    /// In units of the tolerance; infinite where the attempt is rejected for another reason.
-    error: Lanes<V>,
-    /// The running means after it.
-    variances: Vector<S, Lanes<V>>,
 }
 
 impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, STAGES> {
@@ -151,128 +149,141 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
     fn until_someone_leaves<C: Crew<S, V> + ?Sized>(&mut self, crew: &mut C, numbers: &Numbers<S, V>) -> Mask<V> {
         let projector = self.route.projection.map(|projection| numbers.projector(projection));
         loop {
-            // No step is short enough, or too many were made.
-            let too_short =
-                (Lanes::from_f64(0.1) * self.size).is_at_most(self.time.abs() * Lanes::from_f64(f64::EPSILON));
-            let too_many = Lanes::from_f64(MAX_STEPS as f64).is_at_most(self.attempts);
-            let normal = Lanes::from_f64(f64::MIN_POSITIVE).is_at_most(self.size);
-            let stuck = self.is_under_way.and_not(normal.and_not(too_short.or(too_many)));
-
-            let remaining = self.until - self.time;
-            let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
-            let size = is_shortened.select(remaining, self.size);
-            let attempt = self.attempt(crew, projector.as_ref(), size, self.is_under_way.and_not(stuck));
-            let begin = (self.time, self.state);
-            self.take(&attempt, size, is_shortened);
-
-            let accepted = attempt.accepted;
-            let change = numbers.change(&self.state);
-            let good = numbers.is_good(&self.state, &change);
-            let lost = stuck.or(accepted.and_not(good));
-            let due = accepted.and(good).and(self.next_sample.is_at_most(self.time));
-            if due.any() {
-                self.sample_between(crew, numbers, due, begin);
-            }
-            // The next step begins with the field where this one ended, if it was evaluated.
-            if self.knows_derivative {
-                self.stages[0] = accepted.select_each(&self.stages[Self::PAIR.last()], &self.stages[0]);
-            }
-            let ended = accepted.and(good).and(is_shortened);
-            let leaving = lost.or(ended);
+            let leaving = self.round(crew, numbers, projector.as_ref());
             if leaving.any() {
-                for lane in ended.lanes() {
-                    let time = self.time.lane(lane);
-                    let (state, change) = (in_lane(&self.state, lane), in_lane(&change, lane));
-                    crew.sample(lane, Sample { time, state, change });
-                    crew.leave(lane, true);
-                }
-                lost.lanes().for_each(|lane| crew.leave(lane, false));
                 return leaving;
             }
         }
     }
 
-    /// Attempts a step in every lane, of which those that are `open` may accept it.
-    #[inline(never)]
-    fn attempt<C: Crew<S, V> + ?Sized>(
+    /// Attempts a step in every lane; returns the lanes whose members leave.
+    fn round<C: Crew<S, V> + ?Sized>(
         &mut self,
-        crew: &C,
+        crew: &mut C,
+        numbers: &Numbers<S, V>,
         projector: Option<&Projector<S, Lanes<V>>>,
-        size: Lanes<V>,
-        open: Mask<V>,
-    ) -> Attempt<S, V> {
-        let (pair, last) = (Self::PAIR, Self::PAIR.last());
-        if !self.knows_derivative {
-            self.stages[0] = crew.field(&self.state);
+    ) -> Mask<V> {
+        let stuck = self.is_under_way.and(self.is_stuck());
+        let remaining = self.until - self.time;
+        let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
+        let size = is_shortened.select(remaining, self.size);
+        let error = self.attempt(crew, size);
+
+        // Without a finite end, or with one that is projected out of proportion, the error is as large as can be.
+        let finite = is_finite(&self.end);
+        let meets_tolerance = self.is_under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
+        let refused = projector.map_or(Mask::none(), |projector| self.project(projector, meets_tolerance));
+        let accepted = meets_tolerance.and_not(refused);
+        let error = finite.and_not(refused).select(error, Lanes::from_f64(f64::INFINITY));
+        self.resize(size, is_shortened, accepted, error);
+
+        let end_time = is_shortened.select(self.until, self.time + size);
+        if let Some(index) = clock::<S>() {
+            self.end[index] = end_time;
         }
-        let mut next = self.state;
-        let is_embedded = matches!(pair.error, ErrorEstimate::Embedded(_));
+        let change = numbers.change(&self.end);
+        let good = accepted.and(numbers.is_good(&self.end, &change));
+        let due = good.and(self.next_sample.is_at_most(end_time));
+        if due.any() {
+            self.sample_between(crew, numbers, due, end_time);
+        }
+        let (ended, lost) = (good.and(is_shortened), stuck.or(accepted.and_not(good)));
+        for lane in ended.lanes() {
+            let (state, change) = (in_lane(&self.end, lane), in_lane(&change, lane));
+            crew.sample(lane, Sample { time: end_time.lane(lane), state, change });
+            crew.leave(lane, true);
+        }
+        lost.lanes().for_each(|lane| crew.leave(lane, false));
+        self.advance(accepted, end_time);
+        ended.or(lost)
+    }
+
+    /// The lanes in which no step is short enough, or too many were made.
+    fn is_stuck(&self) -> Mask<V> {
+        let shortest = self.time.abs() * Lanes::from_f64(f64::EPSILON);
+        let too_short = (Lanes::from_f64(0.1) * self.size).is_at_most(shortest);
+        let too_many = Lanes::from_f64(MAX_STEPS as f64).is_at_most(self.attempts);
+        let normal = Lanes::from_f64(f64::MIN_POSITIVE).is_at_most(self.size);
+        too_short.or(too_many).or(Mask::all().and_not(normal))
+    }
+
+    /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
+    #[inline(never)]
+    fn attempt<C: Crew<S, V> + ?Sized>(&mut self, crew: &C, size: Lanes<V>) -> Lanes<V> {
+        let (pair, last) = (Self::PAIR, Self::PAIR.last());
+        // An embedded method evaluates the field after the step, too.
+        self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
+        if !self.knows_derivative {
+            crew.field(&self.state, &mut self.stages[0]);
+        }
         for i in 1..last + 1 {
-            next = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
-            if i < last || is_embedded {
-                self.stages[i] = crew.field(&next);
+            self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
+            if i < last || self.knows_end {
+                crew.field(&self.end, &mut self.stages[i]);
             }
         }
         let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
-        let weights = self.route.tolerance.weights(&atol, &self.state, &next);
-        let (errors, error) = pair.error(&self.stages, size, &weights);
-        let finite = next.into_iter().fold(Mask::all(), |finite, entry| finite.and(entry.is_finite()));
-        let meets_tolerance = open.and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
-
-        let (mut end, mut variances, mut refused) = (next, self.variances, Mask::none());
-        if let Some(projector) = projector {
-            let squares = Entries::from_fn(|i| errors[i] * errors[i]);
-            variances = self.is_first.select_each(&squares, &mean_with(&self.variances, &squares));
-            // Those of the steps before, but the first step has to know its own error.
-            let known = self.is_first.select_each(&variances, &self.variances);
-            let correction = projector.move_back(&known, &mut end).correction;
-            refused = out_of_proportion::<S, V>(meets_tolerance, &correction, &variances, &end);
-        }
-        let error = finite.and_not(refused).select(error, Lanes::from_f64(f64::INFINITY));
-        Attempt { end, accepted: meets_tolerance.and_not(refused), error, variances }
+        let weights = self.route.tolerance.weights(&atol, &self.state, &self.end);
+        let error;
+        (self.error, error) = pair.error(&self.stages, size, &weights);
+        error
     }
 
-    /// Takes the step where it was accepted, and sizes the next.
-    fn take(&mut self, attempt: &Attempt<S, V>, size: Lanes<V>, is_shortened: Mask<V>) {
-        let Attempt { end, accepted, error, variances } = *attempt;
+    /// Projects the ends of steps; returns those of the lanes in which that is out of proportion.
+    fn project(&mut self, projector: &Projector<S, Lanes<V>>, lanes: Mask<V>) -> Mask<V> {
+        let squares = Entries::from_fn(|i| self.error[i] * self.error[i]);
+        let after = self.is_first.select_each(&squares, &mean_with(&self.variances, &squares));
+        // Those of the steps before, but the first step has to know its own error.
+        let known = self.is_first.select_each(&after, &self.variances);
+        let correction = projector.move_back(&known, &mut self.end).correction;
+        let refused = out_of_proportion::<S, V>(lanes, &correction, &after, &self.end);
+        self.variances = lanes.and_not(refused).select_each(&after, &self.variances);
+        refused
+    }
+
+    /// Chooses the size of the next step.
+    fn resize(&mut self, size: Lanes<V>, is_shortened: Mask<V>, accepted: Mask<V>, error: Lanes<V>) {
         let changed = size * Self::PAIR.control.change(accepted, error, &mut self.last_log_error);
         let grown = is_shortened.select(changed.larger(self.size), changed);
         let grown = self.is_shrinking.select(changed.min(size), grown);
         self.size = accepted.select(grown, changed);
-
-        let time = is_shortened.select(self.until, self.time + size);
-        self.time = accepted.select(time, self.time);
-        self.state = accepted.select_each(&end, &self.state);
-        if let Some(index) = clock::<S>() {
-            self.state[index] = self.time;
-        }
-        self.knows_derivative = matches!(Self::PAIR.error, ErrorEstimate::Embedded(_));
-        self.variances = accepted.select_each(&variances, &self.variances);
         self.attempts = self.attempts + Lanes::from_f64(1.0);
         self.is_shrinking = self.is_under_way.and_not(accepted);
         self.is_first = self.is_first.and_not(accepted);
     }
 
-    /// Samples the dense output of the last step in the lanes in which samples are due.
+    /// Goes to where steps end that were accepted.
+    fn advance(&mut self, accepted: Mask<V>, end_time: Lanes<V>) {
+        self.time = accepted.select(end_time, self.time);
+        accepted.replace_each(&mut self.state, &self.end);
+        self.knows_derivative = self.knows_end;
+        if self.knows_end {
+            let end = self.stages[Self::PAIR.last()];
+            accepted.replace_each(&mut self.stages[0], &end);
+        }
+    }
+
+    /// Samples the dense output of the step to this time in the lanes in which samples are due.
     #[inline(never)]
     fn sample_between<C: Crew<S, V> + ?Sized>(
         &mut self,
         crew: &mut C,
         numbers: &Numbers<S, V>,
         mut due: Mask<V>,
-        (begin, start): (Lanes<V>, Vector<S, Lanes<V>>),
+        end_time: Lanes<V>,
     ) {
-        let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), self.time - begin);
-        if !self.knows_derivative {
-            self.stages[last] = crew.field(&self.state);
-            self.knows_derivative = true;
+        let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), end_time - self.time);
+        if !self.knows_end {
+            crew.field(&self.end, &mut self.stages[last]);
+            self.knows_end = true;
         }
         for i in last + 1..STAGES {
-            self.stages[i] = crew.field(&advanced(&start, h, &self.stages[..i], &pair.a[i]));
+            let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
+            crew.field(&point, &mut self.stages[i]);
         }
-        let polynomial = Polynomial::new(pair, h, start, &self.state, &self.stages);
+        let polynomial = Polynomial::new(pair, h, self.state, &self.end, &self.stages);
         while due.any() {
-            let state = polynomial.at((self.next_sample - begin) / h);
+            let state = polynomial.at((self.next_sample - self.time) / h);
             let change = numbers.change(&state);
             for lane in due.lanes() {
                 let time = self.next_sample.lane(lane);
@@ -280,7 +291,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
                 let samples = crew.sample(lane, Sample { time, state, change });
                 self.next_sample.set(lane, self.sample_time(samples));
             }
-            due = due.and(self.next_sample.is_at_most(self.time));
+            due = due.and(self.next_sample.is_at_most(end_time));
         }
     }
 }

@@ -78,10 +78,9 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> BlockCrew<'_, '_, S
 }
 
 impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> for BlockCrew<'_, '_, S, G, V> {
-    fn field(&self, x: &Vector<S, Lanes<V>>) -> Vector<S, Lanes<V>> {
-        match &self.field {
-            Some(field) => field.value(x),
-            None => *x,
+    fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>) {
+        if let Some(field) = &self.field {
+            *value = field.value(x);
         }
     }
 

@@ -47,7 +47,7 @@ pub use statistics::{Statistics, Summary};
 const SMALL: usize = 8;
 /// How many vectors of numbers make the fastest [`Lanes`] of a small system, by the example `ensemble`: 24 lanes with AVX-512, 12
 /// with AVX, 4 with SSE2.
-const WIDE: usize = if cfg!(target_feature = "avx") { 3 } else { 1 };
+const WIDE: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
 /// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
 
@@ -328,7 +328,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
             let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = &field;
             block::integrate(&mut course, field, start, method, projection);
         }
-        let lost = course.lost;
+        let lost = course.lost();
         tracks.into_iter().enumerate().map(|(lane, track)| (!lost.has(lane)).then_some(track)).collect()
     }
 

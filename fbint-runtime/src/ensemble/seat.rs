@@ -83,9 +83,14 @@ impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
     /// The lanes in which a sample would be [good](Sample::is_good).
     #[inline(always)]
     pub(super) fn is_good(&self, x: &Vector<S, Lanes<V>>, change: &Integrals<S, Lanes<V>>) -> Mask<V> {
-        let finite = x.into_iter().fold(Mask::all(), |finite, entry| finite.and(entry.is_finite()));
-        (0..Integrals::<S>::LEN).fold(finite, |good, i| good.and(change[i].abs().is_at_most(self.bounds[i])))
+        (0..Integrals::<S>::LEN).fold(is_finite(x), |good, i| good.and(change[i].abs().is_at_most(self.bounds[i])))
     }
+}
+
+/// The lanes in which every entry is finite.
+#[inline(always)]
+pub(super) fn is_finite<E: Entries<Lanes<V>>, const V: usize>(x: &E) -> Mask<V> {
+    (0..E::LEN).fold(Mask::all(), |finite, i| finite.and(x[i].is_finite()))
 }
 
 /// The vector in one lane.
