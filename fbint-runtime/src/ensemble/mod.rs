@@ -43,11 +43,13 @@ use seat::{Numbers, Seat};
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
-/// Maximum number of entries for which a state nearly has room in registers when its numbers are of [`WIDE`] vectors.
-const SMALL: usize = 8;
-/// How many vectors of numbers make the fastest [`Lanes`] of a small system, by the example `ensemble`: 24 lanes with AVX-512, 12
-/// with AVX, 4 with SSE2.
-const WIDE: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
+/// The most entries of a state for which lanes of [`WIDE`] vectors are fastest, by the bench `ensembles`.
+const SMALL: usize = 6;
+/// How many vectors of numbers make the fastest [`Lanes`] of a small system: 24 lanes with AVX-512, 12 with AVX, 4 with SSE2.
+const WIDE: usize = if cfg!(target_feature = "avx") { 3 } else { 1 };
+/// The most entries of a state for which lanes of [`MEDIUM`] vectors are fastest.
+const MIDDLING: usize = 8;
+const MEDIUM: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
 /// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
 
@@ -220,6 +222,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     pub fn run_with(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         if const { <Vector<S> as Entries<f64>>::LEN <= SMALL } {
             self.run_in_lanes::<WIDE>(settings)
+        } else if const { <Vector<S> as Entries<f64>>::LEN <= MIDDLING } {
+            self.run_in_lanes::<MEDIUM>(settings)
         } else {
             self.run_in_lanes::<NARROW>(settings)
         }
@@ -352,12 +356,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
 impl<S: FeedbackSystem + Sync> Members<'_, S> {
     /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`. It is a pointer, so
     /// that this is compiled once for all kinds of gains.
-    fn sum_up(
-        &self,
-        plan: &Plan,
-        block_size: usize,
-        tracks: &(dyn Fn(&[usize], Done<'_>) -> Vec<Track<S>> + Sync),
-    ) -> EnsembleRun<S> {
+    fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_, S>) -> EnsembleRun<S> {
         let members: Vec<usize> = (0..self.starts.len()).collect();
         let progress = Mutex::new(Progress { done: 0, reports: 0, members: members.len() });
         let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
@@ -417,6 +416,9 @@ impl<S: FeedbackSystem> Members<'_, S> {
 
 /// The samples of a member, the start and the end among them, or why there are none.
 type Track<S> = Result<Vec<Sample<S>>, Error>;
+
+/// A function that makes the runs of the members of a block.
+type Tracks<'a, S> = dyn Fn(&[usize], Done<'_>) -> Vec<Track<S>> + Sync + 'a;
 
 /// A function that is told how many members more are done.
 type Done<'a> = &'a dyn Fn(usize);
