@@ -1,12 +1,14 @@
 //! Many runs of one system at once: over starts, over parameters, over gains.
 //!
 //! Members are integrated in blocks, side by side in the lanes of one [`Lanes`], and blocks in parallel by rayon, in whose
-//! current thread pool this happens. A member's end and trajectory are bit for bit those of its own
+//! current thread pool this happens. With error control every lane has a time and a step of its own, and a member takes the lane of
+//! one that has ended. A member's end and trajectory are bit for bit those of its own
 //! [`Simulation`](crate::Simulation), whatever block it is in; statistics go through the members in the order of their
 //! indices. So no result depends on the number of threads or of lanes.
 //!
 //! A member that cannot start, or blows up, is reported by its index with its error, and takes no part in the statistics; its
-//! neighbours in the block do not notice.
+//! neighbours in the block do not notice. Lanes only look whether something is wrong, after every step: then that member runs
+//! alone, and its simulation says when and why.
 
 mod block;
 mod control;
@@ -199,15 +201,14 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         Ensemble { members: self.members, gains: Boxed(self.gains) }
     }
 
-    /// Runs every member with a method from t = 0 until a time. A method with error control chooses steps for each member alone,
-    /// which lanes cannot do together: then members run in parallel, but one by one.
+    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with the discrete Hamel
+    /// integrator. A method with error control chooses steps for each member by itself.
     ///
     /// # Errors
     ///
     /// If there are not as many systems or gains as starts, or if the method, the end, the interval or gains that hold for all
-    /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation,
-    /// which looks for trouble after every step, where an ensemble does so at the samples, and audits gains at all of them, where
-    /// an ensemble does so at the start.
+    /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation, but
+    /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
         let Members { interval: every, projection, .. } = self.members;
         let settings = Settings { every, projection, ..Settings::new(method, until) };

@@ -10,16 +10,18 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use fbint_runtime::{ConsistentStart, Ensemble, Entries, Error, Method, Projection, Settings, Simulation, Vector};
+use fbint_runtime::{
+    ConsistentStart, Ensemble, Entries, Error, Gains, Method, Projection, Settings, Simulation, Vector,
+};
 use fbint_speed::rivals::Contested;
-use models::{FourBar, PlanarPendulum, SphericalPendulum};
+use models::{Chain4, FourBar, PlanarPendulum, SphericalPendulum};
 use rayon::ThreadPoolBuilder;
 
-/// The number of turns, of whose ratios the median counts.
+/// The number of turns. The medians count, because what else the machine does disturbs both of a turn, more or less.
 const TURNS: usize = 25;
 const MEMBERS: usize = 960;
-/// How many of them the scalar loop runs.
-const ALONE: usize = 64;
+/// How many of them run one after the other, so that both take about as long.
+const ALONE: usize = 240;
 const METHODS: [(&str, Method); 4] = [
     ("RK4", Method::Rk4 { h: 1e-2 }),
     ("DOP853, 1e-6", Method::Dop853 { rtol: 1e-6, atol: 1e-6 }),
@@ -33,7 +35,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     pool.install(|| {
         compare::<SphericalPendulum>(20.0)?;
         compare::<FourBar>(10.0)?;
-        compare::<PlanarPendulum>(20.0)
+        compare::<PlanarPendulum>(20.0)?;
+        compare::<Chain4>(2.0)
     })?;
     Ok(())
 }
@@ -46,6 +49,7 @@ fn compare<S: Contested + Sync>(until: f64) -> Result<(), Error> {
         Ok(ConsistentStart::new(&system).solve(guess)?.into())
     };
     let starts: Vec<Vector<S>> = (0..MEMBERS).map(near).collect::<Result<_, Error>>()?;
+    feedback(&system, &starts, until)?;
     for (name, method) in METHODS {
         for (policy, projection) in [("projected", Some(Projection::default())), ("plain", None)] {
             let settings = Settings { projection, every: Some(until), ..Settings::new(method, until) };
@@ -55,17 +59,35 @@ fn compare<S: Contested + Sync>(until: f64) -> Result<(), Error> {
                 starts.iter().step_by(MEMBERS / ALONE).map(|start| end(*start)).collect::<Result<Vec<_>, _>>()
             };
             assert_eq!(ensemble()?.failures().count(), 0);
-            let mut turns: Vec<[f64; 3]> = Vec::new();
-            for _ in 0..TURNS {
-                let ours = microseconds(ensemble) / MEMBERS as f64;
-                let theirs = microseconds(alone) / ALONE as f64;
-                turns.push([ours, theirs, theirs / ours]);
-            }
-            let [ours, theirs, ratio] = [0, 1, 2].map(|which| median(turns.iter().map(|turn| turn[which])));
-            println!("{:<20} {name:<22} {policy:<10} {ours:>10.2} {theirs:>10.2} {ratio:>7.2}", S::NAME);
+            take_turns(&format!("{:<20} {name:<22} {policy:<10}", S::NAME), ensemble, alone);
         }
     }
     Ok(())
+}
+
+/// The same with feedback instead of projections.
+fn feedback<S: Contested + Sync>(system: &S, starts: &[Vector<S>], until: f64) -> Result<(), Error> {
+    let settings = Settings { every: Some(until), ..Settings::new(Method::Rk4 { h: 1e-2 }, until) };
+    let gains = Gains::uniform(1.0);
+    let ensemble = || Ensemble::new(system, starts.iter().copied()).gains(gains).run_with(black_box(&settings));
+    let alone = || {
+        let end = |start| Simulation::new(system, start)?.gains(gains).final_state(black_box(&settings));
+        starts.iter().step_by(MEMBERS / ALONE).map(|start| end(*start)).collect::<Result<Vec<_>, _>>()
+    };
+    assert_eq!(ensemble()?.failures().count(), 0);
+    take_turns(&format!("{:<20} {:<22} {:<10}", S::NAME, "RK4", "feedback"), ensemble, alone);
+    Ok(())
+}
+
+fn take_turns<T, U>(what: &str, ensemble: impl Fn() -> T, alone: impl Fn() -> U) {
+    let mut turns: Vec<[f64; 3]> = Vec::new();
+    for _ in 0..TURNS {
+        let together = microseconds(&ensemble) / MEMBERS as f64;
+        let apart = microseconds(&alone) / ALONE as f64;
+        turns.push([together, apart, apart / together]);
+    }
+    let [together, apart, ratio] = [0, 1, 2].map(|which| median(turns.iter().map(|turn| turn[which])));
+    println!("{what} {together:>10.2} {apart:>10.2} {ratio:>7.2}");
 }
 
 fn microseconds<T>(run: impl Fn() -> T) -> f64 {
