@@ -1,5 +1,5 @@
 //! Generated functions and steps allocate nothing, under a counting allocator: each function of each model of the catalogue
-//! once, and a million Euler and a million RK4 steps of some.
+//! once, a million Euler and a million RK4 steps of some, and ensembles from step to step.
 #![allow(missing_docs)]
 // An allocator cannot be written without.
 #![allow(unsafe_code)]
