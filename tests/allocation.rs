@@ -1,5 +1,5 @@
 //! Generated functions and steps allocate nothing, under a counting allocator: each function of each model of the catalogue
-//! once, and a million Euler and a million RK4 steps of some.
+//! once, a million Euler and a million RK4 steps of some, and ensembles from step to step.
 #![allow(missing_docs)]
 // An allocator cannot be written without.
 #![allow(unsafe_code)]
@@ -7,7 +7,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use fbint_runtime::{Feedback, FeedbackSystem, Gains, Vector};
+use fbint_runtime::{Ensemble, Feedback, FeedbackSystem, Gains, Method, Projection, Settings, Vector};
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
 
 /// Here they need not be more than what they are.
@@ -107,6 +107,33 @@ fn lagrangian_systems() {
     steps_allocate_nothing(&lagrangian::ChaplyginSleigh { m, j, a }, [0.0, 0.0, 0.0, 1.0, -1.0]);
     steps_allocate_nothing(&lagrangian::SleighByRates { m, j, a }, [0.0, 0.0, 0.0, -1.0, 0.0, 1.0]);
     steps_allocate_nothing(&lagrangian::ConstrainedPendulum { m, g: 1.0, l: 1.0 }, [1.0, 0.0, 0.0, 0.5]);
+}
+
+/// What an ensemble allocates is for its members and samples, however many steps they take.
+#[test]
+fn steps_of_ensembles() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let linkage = FourBar::default();
+    let starts: Vec<Vector<FourBar>> = vec![linkage.start().unwrap().into(); 50];
+    let (rtol, atol) = (1e-6, 1e-6);
+    for method in [Method::Rk4 { h: 1e-3 }, Method::DormandPrince { rtol, atol }, Method::Dop853 { rtol, atol }] {
+        for projection in [None, Some(Projection::default())] {
+            let allocations_until = |until: f64| {
+                let settings = Settings { every: Some(until), projection, ..Settings::new(method, until) };
+                let mut failures = 0;
+                let run = || {
+                    let ensemble = Ensemble::new(&linkage, starts.iter().copied());
+                    failures = ensemble.run_with(&settings).unwrap().failures().count();
+                };
+                let allocations = pool.install(|| allocations_of(run));
+                assert_eq!(failures, 0);
+                allocations
+            };
+            // What the pool itself needs, it allocates at first.
+            allocations_until(0.1);
+            assert_eq!(allocations_until(0.1), allocations_until(2.0), "{method:?}, {projection:?}");
+        }
+    }
 }
 
 fn steps_allocate_nothing<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>) {

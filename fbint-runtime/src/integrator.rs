@@ -22,7 +22,7 @@ use crate::scalar::Scalar;
 use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
-use crate::tolerance::{Tolerance, mean_square, norm};
+use crate::tolerance::{Tolerance, norm};
 
 /// The default of the maximum number of steps that are tried.
 pub(crate) const MAX_STEPS: u64 = 10_000_000;
@@ -355,6 +355,14 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         size.min(100.0 * guess).min(remaining)
     }
 
+    /// The field at the start, and the size of the first step on the way to `until`.
+    #[cfg(feature = "ensemble")]
+    pub(crate) fn begin(&mut self, until: f64) -> (F::Vector, f64) {
+        self.stages[0] = self.derivative();
+        let size = self.first_size(1.0, until - self.time);
+        (self.stages[0], size)
+    }
+
     /// Refuses another attempt after too many or when it would be too short, which has a reason when others were rejected.
     fn check(&mut self, size: f64, shrinking: Option<StepFailure>) -> Result<(), StepError<F::Vector>> {
         if self.steps + self.rejected >= self.max_steps {
@@ -389,22 +397,9 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         }
         stage!(0 1 2 3 4 5 6 7 8 9 10 11 12);
         self.evaluations += (end - first) as u64;
-        let zero: F::Vector = filled(0.0);
         let weights = self.tolerance.weights(&self.atol, &self.state, &next);
-        let error = match &pair.error {
-            ErrorEstimate::Embedded(difference) => {
-                self.error = advanced(&zero, h, &self.stages, difference);
-                norm(&self.error, &weights)
-            }
-            // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
-            ErrorEstimate::Combined { fifth, third } => {
-                self.error = advanced(&zero, h, &self.stages[..last], fifth);
-                let fifth = mean_square(&self.error, &weights);
-                let third = mean_square(&advanced(&zero, h, &self.stages[..last], third), &weights);
-                let both = fifth + 0.01 * third;
-                if both > 0.0 { fifth / Scalar::sqrt(both) } else { both }
-            }
-        };
+        let error;
+        (self.error, error) = pair.error(&self.stages, h, &weights);
         (next, error)
     }
 

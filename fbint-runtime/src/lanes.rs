@@ -11,7 +11,10 @@
 
 use core::ops::{Add, Div, Mul, Neg, Sub};
 
+#[cfg(feature = "ensemble")]
+use crate::entries::Entries;
 use crate::scalar::Scalar;
+use crate::tolerance::Larger;
 
 /// One register where registers are that wide, else two or four.
 #[cfg(target_feature = "avx512f")]
@@ -46,6 +49,34 @@ impl<const V: usize> Lanes<V> {
         self.0[lane / VECTOR].as_array()[lane % VECTOR]
     }
 
+    /// Puts a number into one lane.
+    #[cfg(feature = "ensemble")]
+    #[inline(always)]
+    pub(crate) fn set(&mut self, lane: usize, number: f64) {
+        self.0[lane / VECTOR].as_mut_array()[lane % VECTOR] = number;
+    }
+
+    /// The lanes that hold what is at most as large as in `other`. What is not a number is not.
+    #[cfg(feature = "ensemble")]
+    #[inline(always)]
+    pub(crate) fn is_at_most(self, other: Self) -> Mask<V> {
+        Mask(self.zip(other, |a, b| a.simd_le(b)))
+    }
+
+    /// The lanes that hold a finite number.
+    #[cfg(feature = "ensemble")]
+    #[inline(always)]
+    pub(crate) fn is_finite(self) -> Mask<V> {
+        self.abs().is_at_most(Self::from_f64(f64::MAX))
+    }
+
+    /// `self` where it is less than `other`, else `other`, in each lane: what `f64::min` gives where neither is a NaN.
+    #[cfg(feature = "ensemble")]
+    #[inline(always)]
+    pub(crate) fn min(self, other: Self) -> Self {
+        self.zip(other, |a, b| a.simd_lt(b).select(a, b))
+    }
+
     /// A bare loop, because generated code has thousands of operations and each is compiled.
     #[inline(always)]
     fn map(mut self, function: impl Fn(Vector) -> Vector) -> Self {
@@ -65,6 +96,123 @@ impl<const V: usize> Lanes<V> {
             v += 1;
         }
         self
+    }
+}
+
+impl<const V: usize> Larger for Lanes<V> {
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        self.zip(other, |a, b| a.simd_gt(b).select(a, b))
+    }
+
+    #[inline(always)]
+    fn if_positive(self, then: impl FnOnce() -> Self) -> Self {
+        let then = then();
+        let mut chosen = self;
+        let mut v = 0;
+        while v < V {
+            chosen.0[v] = self.0[v].simd_gt(Vector::splat(0.0)).select(then.0[v], self.0[v]);
+            v += 1;
+        }
+        chosen
+    }
+}
+
+/// Some of the lanes of [`Lanes`].
+#[cfg(feature = "ensemble")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mask<const V: usize>(Lanes<V>);
+
+#[cfg(feature = "ensemble")]
+impl<const V: usize> Mask<V> {
+    /// Those of the lanes for which a function of their indices is true.
+    pub(crate) fn filter(self, is_chosen: impl Fn(usize) -> bool) -> Self {
+        self.lanes().filter(|&lane| is_chosen(lane)).fold(Self::none(), |chosen, lane| chosen.with(lane, true))
+    }
+
+    /// Whether this lane is among them.
+    pub(crate) fn has(self, lane: usize) -> bool {
+        self.0.lane(lane).to_bits() != 0
+    }
+
+    /// The same lanes, with this one or without it.
+    pub(crate) fn with(mut self, lane: usize, is_chosen: bool) -> Self {
+        self.0.set(lane, f64::from_bits(if is_chosen { u64::MAX } else { 0 }));
+        self
+    }
+
+    /// Every lane.
+    #[inline(always)]
+    pub(crate) fn all() -> Self {
+        let zero = Lanes::from_f64(0.0);
+        zero.is_at_most(zero)
+    }
+
+    /// No lane.
+    #[inline(always)]
+    pub(crate) fn none() -> Self {
+        Self(Lanes::from_f64(0.0))
+    }
+
+    /// The lanes that are in both.
+    #[inline(always)]
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self(self.0.zip(other.0, |a, b| a & b))
+    }
+
+    /// The lanes that are in one of both.
+    #[inline(always)]
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self(self.0.zip(other.0, |a, b| a | b))
+    }
+
+    /// The lanes that are in this one and not in the other.
+    #[inline(always)]
+    pub(crate) fn and_not(self, other: Self) -> Self {
+        Self(self.0.zip(other.0, |a, b| a & !b))
+    }
+
+    /// The lanes of `these` where they are in the mask, and else those of `others`.
+    #[inline(always)]
+    pub(crate) fn select(self, these: Lanes<V>, mut others: Lanes<V>) -> Lanes<V> {
+        let mut v = 0;
+        while v < V {
+            others.0[v] = self.0.0[v].select(these.0[v], others.0[v]);
+            v += 1;
+        }
+        others
+    }
+
+    /// The vectors of `these` where they are in the mask, and else those of `others`.
+    #[inline(always)]
+    pub(crate) fn select_each<E: Entries<Lanes<V>>>(self, these: &E, others: &E) -> E {
+        E::from_fn(|i| self.select(these[i], others[i]))
+    }
+
+    /// Replaces the lanes that are in the mask by those of another vector.
+    #[inline(always)]
+    pub(crate) fn replace_each<E: Entries<Lanes<V>>>(self, lanes: &mut E, by: &E) {
+        for i in 0..E::LEN {
+            lanes[i] = self.select(by[i], lanes[i]);
+        }
+    }
+
+    /// Whether there is any.
+    #[inline(always)]
+    pub(crate) fn any(self) -> bool {
+        let mut any = false;
+        let mut v = 0;
+        while v < V {
+            any |= self.0.0[v].any();
+            v += 1;
+        }
+        any
+    }
+
+    /// The lanes, by their indices.
+    pub(crate) fn lanes(self) -> impl Iterator<Item = usize> {
+        let masks = self.0.0.map(|vector| vector.to_bitmask());
+        (0..Lanes::<V>::COUNT).filter(move |lane| masks[lane / VECTOR] >> (lane % VECTOR) & 1 == 1)
     }
 }
 

@@ -36,7 +36,7 @@ const LAST: f64 = 0.1;
 #[cfg(feature = "std")]
 const ENTRIES_PER_INTEGRAL: usize = 12;
 /// What counts as rounding of an entry of the state, in roundings.
-const ROUNDINGS: f64 = 1024.0;
+pub(crate) const ROUNDINGS: f64 = 1024.0;
 /// The least entry of R: it is positive, and so is the product of two of them.
 pub(crate) const LEAST_NOISE: f64 = 1e-140;
 
@@ -164,13 +164,13 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
     /// The diagonal of S after a step with this error.
     #[inline(always)]
     fn variances_after(&self, error: &Vector<S, T>) -> Vector<S, T> {
-        let square = |i: usize| error[i] * error[i];
-        let Some(mean) = self.variances else { return Entries::from_fn(square) };
-        Entries::from_fn(|i| T::from_f64(LAST).mul_add(square(i) - mean[i], mean[i]))
+        let squares: Vector<S, T> = Entries::from_fn(|i| error[i] * error[i]);
+        let Some(mean) = self.variances else { return squares };
+        mean_with(&mean, &squares)
     }
 
     #[inline(always)]
-    fn move_back(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
+    pub(crate) fn move_back(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
         let projected = self.iterate(variances, x);
         if self.iterations <= 1 {
             return projected;
@@ -254,32 +254,42 @@ impl<S: FeedbackSystem> Projector<S> {
         None
     }
 
-    /// The entry of the state that the last projection moved furthest in units of its error. What is within a thousand roundings
-    /// of the entry is rounding, or of the vector that it belongs to: where a reaction keeps an entry at 0, what it errs by is rounding of
-    /// the others.
+    /// How far the last projection moved the state, in units of the error of a step.
     pub(crate) fn furthest(&self, projected: &Projected<S>, x: &Vector<S>) -> Move {
-        let furthest = self.furthest_of(projected, |i| x[i].abs());
-        if furthest.is_in_proportion() {
-            return furthest;
-        }
-        self.furthest_of(projected, |i| size_of_vector::<S>(x, i))
+        furthest::<S>(&projected.correction, &self.variances.unwrap_or(filled(0.0)), x)
     }
+}
 
-    /// The same, where each entry is rounded relative to its size.
-    fn furthest_of(&self, projected: &Projected<S>, size: impl Fn(usize) -> f64) -> Move {
-        let variances = self.variances.unwrap_or(filled(0.0));
-        let (mut entry, mut largest) = (0, 0.0);
-        for i in 0..Vector::<S>::LEN {
-            let rounding = ROUNDINGS * f64::EPSILON * size(i);
-            let square = projected.correction[i] * projected.correction[i] / (variances[i] + rounding * rounding);
-            // What is not a number is out of all proportion, unless nothing was moved.
-            if square > largest || (square.is_nan() && projected.correction[i] != 0.0) {
-                (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
-            }
-        }
-        let distance = projected.correction.as_ref().get(entry).map_or(0.0, |distance| distance.abs());
-        Move { entry, distance, per_error: Scalar::sqrt(largest) }
+/// The running mean of squared errors with those of one more step.
+#[inline(always)]
+pub(crate) fn mean_with<V: Entries<T>, T: Scalar>(mean: &V, squares: &V) -> V {
+    V::from_fn(|i| T::from_f64(LAST).mul_add(squares[i] - mean[i], mean[i]))
+}
+
+/// The entry of the state `x` that a projection moved furthest in units of its error. What is within a thousand roundings
+/// of the entry is rounding, or of the vector that it belongs to: where a reaction keeps an entry at 0, what it errs by is rounding of
+/// the others.
+pub(crate) fn furthest<S: FeedbackSystem>(correction: &Vector<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
+    let furthest = furthest_of(correction, variances, |i| x[i].abs());
+    if furthest.is_in_proportion() {
+        return furthest;
     }
+    furthest_of(correction, variances, |i| size_of_vector::<S>(x, i))
+}
+
+/// The same, where each entry is rounded relative to its size.
+fn furthest_of<V: Entries<f64>>(correction: &V, variances: &V, size: impl Fn(usize) -> f64) -> Move {
+    let (mut entry, mut largest) = (0, 0.0);
+    for i in 0..V::LEN {
+        let rounding = ROUNDINGS * f64::EPSILON * size(i);
+        let square = correction[i] * correction[i] / (variances[i] + rounding * rounding);
+        // What is not a number is out of all proportion, unless nothing was moved.
+        if square > largest || (square.is_nan() && correction[i] != 0.0) {
+            (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
+        }
+    }
+    let distance = correction.as_ref().get(entry).map_or(0.0, |distance| distance.abs());
+    Move { entry, distance, per_error: Scalar::sqrt(largest) }
 }
 
 /// The largest entry of the variable that an entry of the state belongs to: they have one unit.

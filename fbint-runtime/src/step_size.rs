@@ -1,7 +1,11 @@
 //! How the error of a step, in units of the tolerance, changes the size of the next (HNW II.4).
 
+#[cfg(feature = "ensemble")]
+use crate::lanes::{Lanes, Mask};
 use crate::scalar::Scalar;
 use crate::tableau::{Control, Response};
+#[cfg(feature = "ensemble")]
+use crate::tolerance::Larger;
 
 /// How much shorter a step is than what just meets the tolerance.
 const SAFETY: f64 = 0.9;
@@ -35,8 +39,34 @@ impl Control {
         };
         (SAFETY * factor).max(least)
     }
+
+    /// [`growth`](Self::growth) in the lanes that are accepted, and [`shrinkage`](Self::shrinkage) in all others.
+    #[cfg(feature = "ensemble")]
+    #[inline(always)]
+    pub(crate) fn change<const V: usize>(
+        &self,
+        accepted: Mask<V>,
+        error: Lanes<V>,
+        last_log_error: &mut Lanes<V>,
+    ) -> Lanes<V> {
+        let (least, most) = (Lanes::from_f64(self.range.0), Lanes::from_f64(self.range.1));
+        let factor = match self.response {
+            Response::EighthRoot => eighth_root(error.recip()),
+            Response::Stabilised { exponent, beta } => {
+                let log_error = error.ln();
+                let shrinkage = Lanes::from_f64(-exponent) * log_error;
+                let growth = Lanes::from_f64(beta) * *last_log_error + shrinkage;
+                let remembered = log_error.larger(Lanes::from_f64(LEAST_LOG_ERROR));
+                *last_log_error = accepted.select(remembered, *last_log_error);
+                accepted.select(growth, shrinkage).exp()
+            }
+        };
+        let change = (Lanes::from_f64(SAFETY) * factor).larger(least);
+        accepted.select(change.min(most), change)
+    }
 }
 
-fn eighth_root(x: f64) -> f64 {
-    Scalar::sqrt(Scalar::sqrt(Scalar::sqrt(x)))
+#[inline(always)]
+fn eighth_root<T: Scalar>(x: T) -> T {
+    x.sqrt().sqrt().sqrt()
 }

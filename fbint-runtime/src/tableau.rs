@@ -21,6 +21,7 @@
 use crate::entries::Entries;
 use crate::linear::{filled, sum};
 use crate::scalar::Scalar;
+use crate::tolerance::{Larger, mean_square, norm};
 
 /// The coefficients of an explicit Runge-Kutta method with S stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -317,6 +318,28 @@ impl<const S: usize> Pair<S> {
     #[inline]
     pub(crate) fn last(&self) -> usize {
         self.last.min(S - 1)
+    }
+
+    /// The error of a step of size `h`, entry by entry, and its norm in units of the tolerance. An embedded method has evaluated the
+    /// last of the stages, too.
+    #[inline(always)]
+    pub(crate) fn error<V: Entries<T>, T: Larger>(&self, stages: &[V; S], h: T, weights: &V) -> (V, T) {
+        let zero: V = filled(T::from_f64(0.0));
+        match &self.error {
+            ErrorEstimate::Embedded(difference) => {
+                let error = advanced(&zero, h, stages, difference);
+                (error, norm(&error, weights))
+            }
+            // e5 e5 / sqrt(e5 e5 + e3 e3 / 100), with norms e5 and e3 of the two (HNW II.10).
+            ErrorEstimate::Combined { fifth, third } => {
+                let stages = &stages[..self.last()];
+                let error = advanced(&zero, h, stages, fifth);
+                let fifth = mean_square(&error, weights);
+                let third = mean_square(&advanced(&zero, h, stages, third), weights);
+                let both = fifth + T::from_f64(0.01) * third;
+                (error, both.if_positive(|| fifth / both.sqrt()))
+            }
+        }
     }
 
     const fn fixed_step<const R: usize>(&self) -> Tableau<R> {

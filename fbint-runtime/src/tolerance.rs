@@ -31,10 +31,8 @@ impl Tolerance {
 
     /// What an entry of an error is to be multiplied with: 1 / (atol_i + rtol max(|x_i|, |y_i|)).
     #[inline]
-    pub(crate) fn weights<V: Entries<f64>>(&self, atol: &V, x: &V, y: &V) -> V {
-        // Not `max`, which takes four instructions to pass over NaN.
-        let larger = |x: f64, y: f64| if x > y { x } else { y };
-        V::from_fn(|i| (atol[i] + self.rtol * larger(x[i].abs(), y[i].abs())).recip())
+    pub(crate) fn weights<V: Entries<T>, T: Larger>(&self, atol: &V, x: &V, y: &V) -> V {
+        V::from_fn(|i| (atol[i] + T::from_f64(self.rtol) * x[i].abs().larger(y[i].abs())).recip())
     }
 
     /// The tolerance of an entry of the state, rtol |x| + atol.
@@ -44,19 +42,40 @@ impl Tolerance {
     }
 }
 
+/// A number of which the larger of two can be told, or several side by side, each by itself.
+pub(crate) trait Larger: Scalar {
+    /// `self` where it is larger than `other`, else `other`. Not `max`, which takes four instructions to pass over NaN.
+    fn larger(self, other: Self) -> Self;
+    /// `then` where `self` is positive, else `self`.
+    fn if_positive(self, then: impl FnOnce() -> Self) -> Self;
+}
+
+impl Larger for f64 {
+    #[inline(always)]
+    fn larger(self, other: f64) -> f64 {
+        if self > other { self } else { other }
+    }
+
+    #[inline(always)]
+    fn if_positive(self, then: impl FnOnce() -> f64) -> f64 {
+        if self > 0.0 { then() } else { self }
+    }
+}
+
 /// The root mean square of the weighed entries.
 #[inline]
-pub(crate) fn norm<V: Entries<f64>>(v: &V, weights: &V) -> f64 {
-    Scalar::sqrt(mean_square(v, weights))
+pub(crate) fn norm<V: Entries<T>, T: Scalar>(v: &V, weights: &V) -> T {
+    mean_square(v, weights).sqrt()
 }
 
 /// The mean of the squares of the weighed entries.
 #[inline]
-pub(crate) fn mean_square<V: Entries<f64>>(v: &V, weights: &V) -> f64 {
+pub(crate) fn mean_square<V: Entries<T>, T: Scalar>(v: &V, weights: &V) -> T {
     // Four sums, because the next step's size waits for this one.
-    let mut sums = [0.0; 4];
+    let mut sums = [T::from_f64(0.0); 4];
     for i in 0..V::LEN {
-        sums[i % 4] += (v[i] * weights[i]) * (v[i] * weights[i]);
+        let weighed = v[i] * weights[i];
+        sums[i % 4] = sums[i % 4] + weighed * weighed;
     }
-    ((sums[0] + sums[1]) + (sums[2] + sums[3])) / V::LEN as f64
+    ((sums[0] + sums[1]) + (sums[2] + sums[3])) / T::from_f64(V::LEN as f64)
 }

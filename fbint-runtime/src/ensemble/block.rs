@@ -1,113 +1,158 @@
-//! The members of one block, integrated side by side.
+//! The members of one block, integrated side by side with steps of one size.
 //!
-//! Steps are those of a [`Simulation`](crate::Simulation), with lanes for numbers; nothing is looked at between samples.
+//! Steps are those of a [`Simulation`](crate::Simulation), with lanes for numbers, and what comes of them is looked at as it
+//! is there: in which lanes a state is not good, or a projection is out of proportion.
 
 use std::hint::black_box;
 use std::vec::Vec;
 
-use crate::entries::Entries;
+use super::proportion::out_of_proportion;
+use super::seat::{Numbers, in_lane};
 use crate::field::Field;
-use crate::lanes::Lanes;
-use crate::linear::difference;
+use crate::lanes::{Lanes, Mask};
 use crate::method::FixedStep;
-use crate::projection::Projector;
+use crate::projection::{Projected, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::simulation::{Sample, Schedule};
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector, clock, set_clock};
+use crate::system::{FeedbackSystem, Vector, clock, set_clock};
 
-/// Integrates from `start` by a method with a fixed step, and adds the samples of the first lanes to `tracks`, one for each.
+/// Integrates from `start` by a method with a fixed step.
 pub(super) fn integrate<S, F, const V: usize>(
-    course: &Course<'_, S, V>,
+    course: &mut Course<'_, S, V>,
     field: &F,
     start: Vector<S, Lanes<V>>,
     method: FixedStep,
-    tracks: &mut [Vec<Sample<S>>],
+    projection: Option<Projection>,
 ) where
     S: FeedbackSystem,
     F: Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> + ?Sized,
 {
     let value = |x: &_| field.value(x);
-    if let Some(projector) = course.projector {
-        return course.follow_projected(projector, start, tracks, &|projector, x, h| {
-            method.projected_step(projector, value, x, h);
-        });
+    if let Some(projection) = projection {
+        return course
+            .follow_projected(projection, start, &|projector, x, h| method.projected_step(projector, value, x, h));
     }
-    let mut follow = |advance: Advance<'_, S, V>| course.follow(start, tracks, advance);
+    let mut follow = |advance: Advance<'_, S, V>| course.follow(start, advance);
     // One loop for each method, so that none is chosen anew in every step.
     match method {
-        FixedStep::Euler => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Euler.step(value, x, h))),
-        FixedStep::Midpoint => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Midpoint.step(value, x, h))),
-        FixedStep::Heun => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Heun.step(value, x, h))),
-        FixedStep::Rk4 => follow(&|x, h, steps| repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h))),
+        FixedStep::Euler => {
+            follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Euler.step(value, x, h)))
+        }
+        FixedStep::Midpoint => {
+            follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Midpoint.step(value, x, h)));
+        }
+        FixedStep::Heun => follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Heun.step(value, x, h))),
+        FixedStep::Rk4 => follow(&|watch, x, h, steps| watch.repeat(steps, x, |x| FixedStep::Rk4.step(value, x, h))),
     }
 }
 
 /// One step and its projection; see [`Projector::step`].
-type ProjectedStep<'a, S, const V: usize> = &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>);
+type ProjectedStep<'a, S, const V: usize> =
+    &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>) -> Projected<S, Lanes<V>>;
 
 /// Many steps of one size.
-type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Vector<S, Lanes<V>>, Lanes<V>, u64);
+type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Watch<'_, S, V>, &mut Vector<S, Lanes<V>>, Lanes<V>, u64);
 
-/// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
-/// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
-#[inline(always)]
-fn repeat<X: Copy>(steps: u64, x: &mut X, mut step: impl FnMut(&mut X)) {
-    *x = black_box(*x);
-    for _ in 0..steps {
-        step(x);
+/// What looks for trouble after each step.
+struct Watch<'a, S: FeedbackSystem, const V: usize> {
+    numbers: &'a Numbers<S, V>,
+    /// The lanes in which a simulation would have looked more closely, or stopped.
+    lost: Mask<V>,
+}
+
+impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
+    /// The innermost loop. The state passes through memory once before it, because only a stack frame with a vector in it is aligned
+    /// as vectors are: in any other, LLVM puts the registers that it runs out of wherever, across cache lines too.
+    #[inline(always)]
+    fn repeat(&mut self, steps: u64, x: &mut Vector<S, Lanes<V>>, mut step: impl FnMut(&mut Vector<S, Lanes<V>>)) {
+        *x = black_box(*x);
+        for number in 1..=steps {
+            step(x);
+            // The last state is looked at when its time is known.
+            if number < steps {
+                self.look(x);
+            }
+        }
+    }
+
+    /// Looks for lanes in which the state is not good.
+    #[inline(always)]
+    fn look(&mut self, x: &Vector<S, Lanes<V>>) {
+        let good = self.numbers.is_good(x, &self.numbers.change(x));
+        self.lost = self.lost.or(Mask::all().and_not(good));
+    }
+
+    /// Looks for lanes in which the projection to `x` is out of proportion.
+    #[inline(always)]
+    fn look_at_projection(
+        &mut self,
+        projector: &Projector<S, Lanes<V>>,
+        projected: &Projected<S, Lanes<V>>,
+        x: &Vector<S, Lanes<V>>,
+    ) {
+        if let [Some(variances), _] = projector.memory() {
+            let lanes = Mask::all().and_not(self.lost);
+            self.lost = self.lost.or(out_of_proportion::<S, V>(lanes, &projected.correction, variances, x));
+        }
     }
 }
 
 /// What comes after each step, and when.
 pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
-    pub(super) system: &'a S::Prepared<Lanes<V>>,
-    pub(super) targets: &'a Integrals<S, Lanes<V>>,
-    /// If states are projected after every step.
-    pub(super) projector: Option<Projector<S, Lanes<V>>>,
-    pub(super) schedule: &'a Schedule,
+    schedule: &'a Schedule,
+    /// The samples of the first lanes.
+    tracks: &'a mut [Vec<Sample<S>>],
+    watch: Watch<'a, S, V>,
 }
 
-impl<S: FeedbackSystem, const V: usize> Course<'_, S, V> {
+impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
+    pub(super) fn new(numbers: &'a Numbers<S, V>, schedule: &'a Schedule, tracks: &'a mut [Vec<Sample<S>>]) -> Self {
+        Self { schedule, tracks, watch: Watch { numbers, lost: Mask::none() } }
+    }
+
+    /// The lanes in which a simulation would have looked more closely, or stopped.
+    pub(super) fn lost(&self) -> Mask<V> {
+        self.watch.lost
+    }
+
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
-    fn follow(&self, mut x: Vector<S, Lanes<V>>, tracks: &mut [Vec<Sample<S>>], advance: Advance<'_, S, V>) {
-        self.sample(self.schedule.time(0), &x, tracks);
+    fn follow(&mut self, mut x: Vector<S, Lanes<V>>, advance: Advance<'_, S, V>) {
+        self.sample(0, &x);
         let mut number = 0;
         while number < self.schedule.steps {
             let steps = if clock::<S>().is_some() { 1 } else { self.schedule.alike_from(number) };
             number += steps;
-            advance(&mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
-            set_clock::<S, _>(&mut x, self.schedule.time(number));
-            if self.schedule.is_sampled(number) || number == self.schedule.steps {
-                self.sample(self.schedule.time(number), &x, tracks);
-            }
+            advance(&mut self.watch, &mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
+            self.finish_step(number, &mut x);
         }
     }
 
     /// Projects the states after every step.
-    fn follow_projected(
-        &self,
-        mut projector: Projector<S, Lanes<V>>,
-        mut x: Vector<S, Lanes<V>>,
-        tracks: &mut [Vec<Sample<S>>],
-        step: ProjectedStep<'_, S, V>,
-    ) {
-        self.sample(self.schedule.time(0), &x, tracks);
+    fn follow_projected(&mut self, projection: Projection, mut x: Vector<S, Lanes<V>>, step: ProjectedStep<'_, S, V>) {
+        let mut projector = self.watch.numbers.projector(projection);
+        self.sample(0, &x);
         for number in 1..=self.schedule.steps {
-            step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
-            set_clock::<S, _>(&mut x, self.schedule.time(number));
-            if self.schedule.is_sampled(number) || number == self.schedule.steps {
-                self.sample(self.schedule.time(number), &x, tracks);
-            }
+            let projected = step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
+            self.watch.look_at_projection(&projector, &projected, &x);
+            self.finish_step(number, &mut x);
         }
     }
 
-    fn sample(&self, time: f64, x: &Vector<S, Lanes<V>>, tracks: &mut [Vec<Sample<S>>]) {
-        let changes = difference(&self.system.integrals(x), self.targets);
-        for (lane, track) in tracks.iter_mut().enumerate() {
-            let state = Entries::from_fn(|i| x[i].lane(lane));
-            let change = Entries::from_fn(|i| changes[i].lane(lane));
-            track.push(Sample { time, state, change });
+    /// What comes after the step of that number.
+    fn finish_step(&mut self, number: u64, x: &mut Vector<S, Lanes<V>>) {
+        set_clock::<S, _>(x, self.schedule.time(number));
+        self.watch.look(x);
+        if self.schedule.is_sampled(number) || number == self.schedule.steps {
+            self.sample(number, x);
+        }
+    }
+
+    fn sample(&mut self, number: u64, x: &Vector<S, Lanes<V>>) {
+        let changes = self.watch.numbers.change(x);
+        for (lane, track) in self.tracks.iter_mut().enumerate() {
+            let (state, change) = (in_lane(x, lane), in_lane(&changes, lane));
+            track.push(Sample { time: self.schedule.time(number), state, change });
         }
     }
 }

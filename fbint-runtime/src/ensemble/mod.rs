@@ -1,16 +1,22 @@
 //! Many runs of one system at once: over starts, over parameters, over gains.
 //!
 //! Members are integrated in blocks, side by side in the lanes of one [`Lanes`], and blocks in parallel by rayon, in whose
-//! current thread pool this happens. A member's end and trajectory are bit for bit those of its own
+//! current thread pool this happens. With error control every lane has a time and a step of its own, and a member takes the lane of
+//! one that has ended. A member's end and trajectory are bit for bit those of its own
 //! [`Simulation`](crate::Simulation), whatever block it is in; statistics go through the members in the order of their
 //! indices. So no result depends on the number of threads or of lanes.
 //!
 //! A member that cannot start, or blows up, is reported by its index with its error, and takes no part in the statistics; its
-//! neighbours in the block do not notice.
+//! neighbours in the block do not notice. Lanes only look whether something is wrong, after every step: then that member runs
+//! alone, and its simulation says when and why.
 
 mod block;
+mod control;
+mod crew;
 mod gains;
+mod proportion;
 mod run;
+mod seat;
 mod statistics;
 
 use core::fmt;
@@ -19,32 +25,41 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::consistent_start::{check_distinct, check_start};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::field::Field;
 use crate::gains::Gains;
 use crate::lanes::Lanes;
-use crate::method::{FixedStep, Method, Settings, Stepping};
+use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
-use crate::projection::{Projection, Projector, noise};
+use crate::projection::Projection;
 use crate::scalar::Scalar;
-use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, bounds, check_driving};
+use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::tolerance::Tolerance;
 use block::Course;
 use gains::Boxed;
 pub use gains::EnsembleGains;
 pub use run::EnsembleRun;
+use seat::{Numbers, Seat};
 use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
-/// Maximum number of entries for which a state nearly has room in registers when its numbers are of [`WIDE`] vectors.
-const SMALL: usize = 8;
-/// How many vectors of numbers make the fastest [`Lanes`] of a small system, by the example `ensemble`: 24 lanes with AVX-512, 12
-/// with AVX, 4 with SSE2.
+/// The most entries of a state for which lanes of [`WIDE`] vectors are fastest, by the bench `ensembles`.
+const SMALL: usize = 6;
+/// How many vectors of numbers make the fastest [`Lanes`] of a small system: 24 lanes with AVX-512, 12 with AVX, 4 with SSE2.
 const WIDE: usize = if cfg!(target_feature = "avx") { 3 } else { 1 };
+/// The most entries of a state for which lanes of [`MEDIUM`] vectors are fastest.
+const MIDDLING: usize = 8;
+const MEDIUM: usize = if cfg!(target_feature = "avx") { 2 } else { 1 };
 /// How many vectors of numbers make the fastest [`Lanes`] of a system that has no room in registers anyway.
 const NARROW: usize = 1;
+
+/// How many members take a lane of a block under error control, one after the other, where there are enough: the last of them leave
+/// lanes empty.
+const MEMBERS_PER_LANE: usize = 32;
+/// How many blocks under error control every thread has at least, if lanes can be filled.
+const BLOCKS_PER_THREAD: usize = 4;
 
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
@@ -198,15 +213,14 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         Ensemble { members: self.members, gains: Boxed(self.gains) }
     }
 
-    /// Runs every member with a method from t = 0 until a time. A method with error control chooses steps for each member alone,
-    /// which lanes cannot do together: then members run in parallel, but one by one.
+    /// Runs every member with a method from t = 0 until a time: side by side in lanes, but one by one with the discrete Hamel
+    /// integrator. A method with error control chooses steps for each member by itself.
     ///
     /// # Errors
     ///
     /// If there are not as many systems or gains as starts, or if the method, the end, the interval or gains that hold for all
-    /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation,
-    /// which looks for trouble after every step, where an ensemble does so at the samples, and audits gains at all of them, where
-    /// an ensemble does so at the start.
+    /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation, but
+    /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
         let Members { interval: every, projection, .. } = self.members;
         let settings = Settings { every, projection, ..Settings::new(method, until) };
@@ -221,6 +235,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     pub fn run_with(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         if const { <Vector<S> as Entries<f64>>::LEN <= SMALL } {
             self.run_in_lanes::<WIDE>(settings)
+        } else if const { <Vector<S> as Entries<f64>>::LEN <= MIDDLING } {
+            self.run_in_lanes::<MEDIUM>(settings)
         } else {
             self.run_in_lanes::<NARROW>(settings)
         }
@@ -234,16 +250,31 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// Those of [`run`](Self::run).
     pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
-        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &|members| self.simulate_each(&plan, members)))
+        let tracks = |members: &[usize], done: Done<'_>| self.simulate_each(&plan, members, done);
+        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
     }
 
     fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
-        let tracks = |members: &[usize]| match &plan.steps {
-            Some((method, schedule)) => self.integrate::<V>(&plan, *method, schedule, members),
-            None => self.simulate_each(&plan, members),
+        let lanes = Lanes::<V>::COUNT;
+        let tracks = |members: &[usize], done: Done<'_>| match &plan.stepping {
+            Stepping::Fixed { method, schedule } => {
+                let tracks = self.integrate::<V>(&plan, *method, schedule, members);
+                done(members.len());
+                tracks
+            }
+            Stepping::Controlled { method, tolerance } => self.control::<V>(&plan, *method, *tolerance, members, done),
+            Stepping::Hamel => self.simulate_each(&plan, members, done),
         };
-        Ok(self.members.sum_up(&plan, Lanes::<V>::COUNT, &tracks))
+        let block_size = match plan.stepping {
+            // Enough for lanes to be taken again and again, and few enough for all threads.
+            Stepping::Controlled { .. } => {
+                let share = self.members.starts.len() / (BLOCKS_PER_THREAD * rayon::current_num_threads());
+                (share / lanes).clamp(1, MEMBERS_PER_LANE) * lanes
+            }
+            _ => lanes,
+        };
+        Ok(self.members.sum_up(&plan, block_size, &tracks))
     }
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Error> {
@@ -265,7 +296,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         }
     }
 
-    /// Integrates the members of a block, side by side.
+    /// Integrates the members of a block by steps of one size, side by side.
     fn integrate<const V: usize>(
         &self,
         plan: &Plan,
@@ -273,67 +304,58 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         schedule: &Schedule,
         members: &[usize],
     ) -> Vec<Track<S>> {
-        let seats: Vec<_> = members.iter().map(|&member| self.seat(plan, method, schedule, member)).collect();
+        let seat = |&member: &usize| {
+            let seat = Seat::new(self, &plan.settings, member)?;
+            let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| seat.field.decay_rate(x) };
+            audit.check(schedule, schedule.span.from, &seat.start)?;
+            Ok(seat)
+        };
+        let seats: Vec<Result<Seat<S, G>, Error>> = members.iter().map(seat).collect();
         let taken: Vec<&Seat<S, G>> = seats.iter().flatten().collect();
         let mut tracks = self.integrate_lanes::<V>(plan, method, schedule, &taken).into_iter();
         let track = |seat: Result<Seat<S, G>, Error>| {
-            let (seat, track) = (seat?, tracks.next().unwrap_or_default());
-            let is_good = track.iter().all(|sample| sample.is_good(&seat.bounds));
-            // The run of this member alone knows when and why.
-            if is_good { Ok(track) } else { self.simulate(plan, seat.member) }
+            let member = seat?.member;
+            // The run of a member that is lost knows when and why.
+            tracks.next().flatten().map_or_else(|| self.simulate(plan, member), Ok)
         };
         seats.into_iter().map(track).collect()
     }
 
+    /// The samples of each member, unless it is lost on the way.
     fn integrate_lanes<const V: usize>(
         &self,
         plan: &Plan,
         method: FixedStep,
         schedule: &Schedule,
         seats: &[&Seat<S, G>],
-    ) -> Vec<Vec<Sample<S>>> {
+    ) -> Vec<Option<Vec<Sample<S>>>> {
         let Some(&last) = seats.last() else { return Vec::new() };
         // Lanes that are left over repeat the last member.
         let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
-        let system = S::gather::<Lanes<V>>(|lane| &seat(lane).system);
         let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).start[i]));
-        let targets = Integrals::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).targets[i]));
         let field = G::block::<V>(|lane| &seat(lane).field);
-        let projector = plan.settings.projection.map(|projection| {
-            let noise = Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).noise[i]));
-            Projector::of(system, targets, noise, projection)
-        });
-        let course = Course { system: &system, targets: &targets, projector, schedule };
+        let numbers = Numbers::gather(seat);
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
+        let mut course = Course::new(&numbers, schedule, &mut tracks);
+        let projection = plan.settings.projection;
         // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
         if const { G::IS_CONSTANT } {
-            block::integrate(&course, &field, start, method, &mut tracks);
+            block::integrate(&mut course, &field, start, method, projection);
         } else {
             let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = &field;
-            block::integrate(&course, field, start, method, &mut tracks);
+            block::integrate(&mut course, field, start, method, projection);
         }
-        tracks
+        let lost = course.lost();
+        tracks.into_iter().enumerate().map(|(lane, track)| (!lost.has(lane)).then_some(track)).collect()
     }
 
-    /// A member that can start.
-    fn seat(&self, plan: &Plan, method: FixedStep, schedule: &Schedule, member: usize) -> Result<Seat<S, G>, Error> {
-        let (system, start) = (self.members.system(member), self.members.starts[member]);
-        let targets = check_start(system, &start)?;
-        check_driving::<S>(None, &start, schedule.span)?;
-        if plan.settings.projection.is_some() {
-            check_distinct(system, &start, true)?;
-        }
-        let field = self.gains.alone(system, &start, member)?;
-        let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| field.decay_rate(x) };
-        audit.check(schedule, 0.0, &start)?;
-        let system = system.prepare();
-        let bounds = bounds::<S>(&system, &start, &targets, plan.settings.projection.is_some());
-        let noise = noise::<S>(&system, &start, &targets);
-        Ok(Seat { member, system, field, start, targets, bounds, noise })
-    }
-
-    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<S>> {
-        members.iter().map(|&member| self.simulate(plan, member)).collect()
+    fn simulate_each(&self, plan: &Plan, members: &[usize], done: Done<'_>) -> Vec<Track<S>> {
+        let simulate = |&member: &usize| {
+            let track = self.simulate(plan, member);
+            done(1);
+            track
+        };
+        members.iter().map(simulate).collect()
     }
 
     /// Runs one member alone.
@@ -347,22 +369,14 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
 impl<S: FeedbackSystem + Sync> Members<'_, S> {
     /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`. It is a pointer, so
     /// that this is compiled once for all kinds of gains.
-    fn sum_up(
-        &self,
-        plan: &Plan,
-        block_size: usize,
-        tracks: &(dyn Fn(&[usize]) -> Vec<Track<S>> + Sync),
-    ) -> EnsembleRun<S> {
+    fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_, S>) -> EnsembleRun<S> {
         let members: Vec<usize> = (0..self.starts.len()).collect();
         let progress = Mutex::new(Progress { done: 0, reports: 0, members: members.len() });
         let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
         let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
         for members in members.chunks(plan.members_at_once::<S>(block_size)) {
-            let blocks = members.par_chunks(block_size).flat_map_iter(|block| {
-                let tracks = tracks(block);
-                self.advance(&progress, block.len());
-                tracks
-            });
+            let done = |members: usize| self.advance(&progress, members);
+            let blocks = members.par_chunks(block_size).flat_map_iter(|block| tracks(block, &done));
             let tracks: Vec<_> = blocks.collect();
             // Every time by itself, every member in turn.
             moments.par_iter_mut().enumerate().for_each(|(index, (state, change))| {
@@ -414,7 +428,9 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             }
         }
     }
+}
 
+impl<S: FeedbackSystem> Members<'_, S> {
     fn system(&self, member: usize) -> &S {
         match self.systems {
             Systems::One(system) => system,
@@ -426,43 +442,47 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
 /// The samples of a member, the start and the end among them, or why there are none.
 type Track<S> = Result<Vec<Sample<S>>, Error>;
 
-/// A member that takes a lane.
-struct Seat<S: FeedbackSystem, G: EnsembleGains<S>> {
-    member: usize,
-    system: S::Prepared<f64>,
-    field: G::Alone,
-    start: Vector<S>,
-    targets: Integrals<S>,
-    bounds: Integrals<S>,
-    /// The variances of rounding in the integrals.
-    noise: Integrals<S>,
-}
+/// A function that makes the runs of the members of a block.
+type Tracks<'a, S> = dyn Fn(&[usize], Done<'_>) -> Vec<Track<S>> + Sync + 'a;
+
+/// A function that is told how many members more are done.
+type Done<'a> = &'a dyn Fn(usize);
 
 /// What holds for all members.
 struct Plan {
     settings: Settings,
     /// The times of the samples.
     times: Vec<f64>,
-    /// The method and when its steps end, unless each member chooses its own.
-    steps: Option<(FixedStep, Schedule)>,
+    stepping: Stepping,
+}
+
+/// How steps are taken.
+enum Stepping {
+    /// All members at once, with steps that end at the same times.
+    Fixed { method: FixedStep, schedule: Schedule },
+    /// Every member with steps of its own.
+    Controlled { method: ErrorControl, tolerance: Tolerance },
+    /// By the discrete Hamel integrator, which has no lanes.
+    Hamel,
 }
 
 impl Plan {
     fn new(settings: Settings) -> Result<Self, Error> {
         let span = Span::new(settings.from, settings.until)?;
         let every = Some(settings.every.unwrap_or(span.length() / DEFAULT_INTERVALS));
-        let (steps, times) = match settings.method.stepping()? {
-            Stepping::Fixed { method, h } => {
+        let (stepping, times) = match settings.method.stepping()? {
+            method::Stepping::Fixed { method, h } => {
                 let schedule = Schedule::new(h, span, every)?;
                 let times = schedule.sample_times();
-                (Some((method, schedule)), times)
+                (Stepping::Fixed { method, schedule }, times)
             }
-            Stepping::Hamel { h } => (None, Schedule::new(h, span, every)?.sample_times()),
-            Stepping::Controlled { .. } => {
-                (None, Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?.times(span))
+            method::Stepping::Hamel { h } => (Stepping::Hamel, Schedule::new(h, span, every)?.sample_times()),
+            method::Stepping::Controlled { method, tolerance } => {
+                let sampling = Sampling::new(span, every.map(SampleTimes::Every).as_ref(), 1, 1)?;
+                (Stepping::Controlled { method, tolerance }, sampling.times(span))
             }
         };
-        Ok(Self { settings: Settings { every, ..settings }, times, steps })
+        Ok(Self { settings: Settings { every, ..settings }, times, stepping })
     }
 
     /// A number of members whose samples fit into the memory set aside, but enough to keep all threads at work.

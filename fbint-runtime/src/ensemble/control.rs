@@ -1,0 +1,297 @@
+//! Members under error control, side by side: every lane has a time, a step and a member of its own.
+//!
+//! A round makes one attempt in every lane, with the numbers that the [`Integrator`](crate::Integrator) of that member alone has. Where
+//! it is rejected, the lane stays where it was, with a shorter step for the next round; where a member ends, the next one takes
+//! its lane. No lane waits for another, so that each takes the very steps of its simulation. A member for which a simulation would
+//! stop, or would have to look more closely, loses its lane: it runs alone.
+
+use super::proportion::out_of_proportion;
+use super::seat::{Numbers, in_lane, is_finite};
+use crate::dense_output::Polynomial;
+use crate::entries::Entries;
+use crate::integrator::MAX_STEPS;
+use crate::lanes::{Lanes, Mask};
+use crate::linear::filled;
+use crate::projection::{Projection, Projector, mean_with};
+use crate::scalar::Scalar;
+use crate::simulation::Sample;
+use crate::step_size::LEAST_LOG_ERROR;
+use crate::system::{FeedbackSystem, Vector, clock};
+use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
+use crate::tolerance::{Larger, Tolerance};
+
+/// The members that have a lane, and those that wait for one.
+pub(super) trait Crew<S: FeedbackSystem, const V: usize> {
+    /// Evaluates f of the members that have a lane.
+    fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>);
+    /// Gives a lane to the next member that can start, if there is one.
+    fn board(&mut self, lane: usize) -> Option<Beginning<S>>;
+    /// The numbers of the members that have a lane, or had it last; at least one has had one.
+    fn gather(&mut self) -> Numbers<S, V>;
+    /// Adds a sample of the member in a lane; returns how many it has.
+    fn sample(&mut self, lane: usize, sample: Sample<S>) -> usize;
+    /// The member in a lane has ended there, or has to run alone.
+    fn leave(&mut self, lane: usize, has_ended: bool);
+}
+
+/// How a member begins.
+pub(super) struct Beginning<S: FeedbackSystem> {
+    pub(super) start: Vector<S>,
+    /// f there.
+    pub(super) derivative: Vector<S>,
+    /// The size of the first step.
+    pub(super) size: f64,
+}
+
+/// What holds for all members.
+pub(super) struct Route<'a> {
+    /// When samples are taken, the start and the end among them.
+    pub(super) times: &'a [f64],
+    pub(super) tolerance: Tolerance,
+    pub(super) projection: Option<Projection>,
+}
+
+/// Integrates all members of a crew by the method with so many stages.
+pub(super) fn integrate<S: FeedbackSystem, C: Crew<S, V> + ?Sized, const V: usize, const STAGES: usize>(
+    crew: &mut C,
+    route: &Route<'_>,
+) {
+    let &[from, .., until] = route.times else { return };
+    let mut course = Course::<S, V, STAGES> {
+        route,
+        until: Scalar::from_f64(until),
+        time: Scalar::from_f64(from),
+        state: filled(Scalar::from_f64(0.0)),
+        stages: [filled(Scalar::from_f64(0.0)); STAGES],
+        knows_derivative: true,
+        end: filled(Scalar::from_f64(0.0)),
+        knows_end: false,
+        error: filled(Scalar::from_f64(0.0)),
+        size: Scalar::from_f64(0.0),
+        last_log_error: Scalar::from_f64(LEAST_LOG_ERROR),
+        attempts: Scalar::from_f64(0.0),
+        is_under_way: Mask::none(),
+        is_shrinking: Mask::none(),
+        is_first: Mask::none(),
+        variances: filled(Scalar::from_f64(0.0)),
+        next_sample: Scalar::from_f64(f64::INFINITY),
+    };
+    let mut vacant = Mask::all();
+    loop {
+        vacant.lanes().for_each(|lane| course.board(crew, lane));
+        if !course.is_under_way.any() {
+            return;
+        }
+        let numbers = crew.gather();
+        vacant = course.until_someone_leaves(crew, &numbers);
+    }
+}
+
+/// Where every lane is on its way.
+struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
+    route: &'a Route<'a>,
+    until: Lanes<V>,
+    time: Lanes<V>,
+    state: Vector<S, Lanes<V>>,
+    /// The first one is f(state), if that is known.
+    stages: [Vector<S, Lanes<V>>; STAGES],
+    knows_derivative: bool,
+    /// Where the last attempt ended.
+    end: Vector<S, Lanes<V>>,
+    /// Whether the last stage is f there.
+    knows_end: bool,
+    /// The estimate of its error.
+    error: Vector<S, Lanes<V>>,
+    /// The size of the next step.
+    size: Lanes<V>,
+    last_log_error: Lanes<V>,
+    /// The number of steps, accepted and rejected.
+    attempts: Lanes<V>,
+    /// The lanes that have a member.
+    is_under_way: Mask<V>,
+    /// The lanes in which the last attempt was rejected.
+    is_shrinking: Mask<V>,
+    /// The lanes in which no step was accepted yet.
+    is_first: Mask<V>,
+    /// The running means of the squared errors.
+    variances: Vector<S, Lanes<V>>,
+    /// When the next sample is taken, between the start and the end.
+    next_sample: Lanes<V>,
+}
+
+impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, STAGES> {
+    const PAIR: &'static Pair<STAGES> = &Pair::OF_STAGES;
+
+    /// Gives a lane to the next member.
+    fn board<C: Crew<S, V> + ?Sized>(&mut self, crew: &mut C, lane: usize) {
+        let beginning = crew.board(lane);
+        self.is_under_way = self.is_under_way.with(lane, beginning.is_some());
+        let Some(Beginning { start, derivative, size }) = beginning else { return };
+        for i in 0..Vector::<S>::LEN {
+            self.state[i].set(lane, start[i]);
+            self.stages[0][i].set(lane, derivative[i]);
+        }
+        self.time.set(lane, self.route.times[0]);
+        self.size.set(lane, size);
+        self.last_log_error.set(lane, LEAST_LOG_ERROR);
+        self.attempts.set(lane, 0.0);
+        self.is_shrinking = self.is_shrinking.with(lane, false);
+        self.is_first = self.is_first.with(lane, true);
+        self.next_sample.set(lane, self.sample_time(1));
+    }
+
+    /// When the sample of that number is taken, unless it is the end.
+    fn sample_time(&self, number: usize) -> f64 {
+        if number + 1 < self.route.times.len() { self.route.times[number] } else { f64::INFINITY }
+    }
+
+    /// Makes rounds until lanes are vacant, which are returned.
+    fn until_someone_leaves<C: Crew<S, V> + ?Sized>(&mut self, crew: &mut C, numbers: &Numbers<S, V>) -> Mask<V> {
+        let projector = self.route.projection.map(|projection| numbers.projector(projection));
+        loop {
+            let leaving = self.round(crew, numbers, projector.as_ref());
+            if leaving.any() {
+                return leaving;
+            }
+        }
+    }
+
+    /// Attempts a step in every lane; returns the lanes whose members leave.
+    fn round<C: Crew<S, V> + ?Sized>(
+        &mut self,
+        crew: &mut C,
+        numbers: &Numbers<S, V>,
+        projector: Option<&Projector<S, Lanes<V>>>,
+    ) -> Mask<V> {
+        let stuck = self.is_under_way.and(self.is_stuck());
+        let remaining = self.until - self.time;
+        let is_shortened = remaining.is_at_most(Lanes::from_f64(1.01) * self.size);
+        let size = is_shortened.select(remaining, self.size);
+        let error = self.attempt(crew, size);
+
+        // Without a finite end, or with one that is projected out of proportion, the error is as large as can be.
+        let finite = is_finite(&self.end);
+        let meets_tolerance = self.is_under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
+        let refused = projector.map_or(Mask::none(), |projector| self.project(projector, meets_tolerance));
+        let accepted = meets_tolerance.and_not(refused);
+        let error = finite.and_not(refused).select(error, Lanes::from_f64(f64::INFINITY));
+        self.resize(size, is_shortened, accepted, error);
+
+        let end_time = is_shortened.select(self.until, self.time + size);
+        if let Some(index) = clock::<S>() {
+            self.end[index] = end_time;
+        }
+        let change = numbers.change(&self.end);
+        let good = accepted.and(numbers.is_good(&self.end, &change));
+        let due = good.and(self.next_sample.is_at_most(end_time));
+        if due.any() {
+            self.sample_between(crew, numbers, due, end_time);
+        }
+        let (ended, lost) = (good.and(is_shortened), stuck.or(accepted.and_not(good)));
+        for lane in ended.lanes() {
+            let (state, change) = (in_lane(&self.end, lane), in_lane(&change, lane));
+            crew.sample(lane, Sample { time: end_time.lane(lane), state, change });
+            crew.leave(lane, true);
+        }
+        lost.lanes().for_each(|lane| crew.leave(lane, false));
+        self.advance(accepted, end_time);
+        ended.or(lost)
+    }
+
+    /// The lanes in which no step is short enough, or too many were made.
+    fn is_stuck(&self) -> Mask<V> {
+        let shortest = self.time.abs() * Lanes::from_f64(f64::EPSILON);
+        let too_short = (Lanes::from_f64(0.1) * self.size).is_at_most(shortest);
+        let too_many = Lanes::from_f64(MAX_STEPS as f64).is_at_most(self.attempts);
+        let normal = Lanes::from_f64(f64::MIN_POSITIVE).is_at_most(self.size);
+        too_short.or(too_many).or(Mask::all().and_not(normal))
+    }
+
+    /// Attempts a step of this size in every lane; returns its error in units of the tolerance.
+    #[inline(never)]
+    fn attempt<C: Crew<S, V> + ?Sized>(&mut self, crew: &C, size: Lanes<V>) -> Lanes<V> {
+        let (pair, last) = (Self::PAIR, Self::PAIR.last());
+        // An embedded method evaluates the field after the step, too.
+        self.knows_end = matches!(pair.error, ErrorEstimate::Embedded(_));
+        if !self.knows_derivative {
+            crew.field(&self.state, &mut self.stages[0]);
+        }
+        for i in 1..last + 1 {
+            self.end = extended(&self.state, size, &self.stages[..i - 1], &self.stages[i - 1], &pair.a[i]);
+            if i < last || self.knows_end {
+                crew.field(&self.end, &mut self.stages[i]);
+            }
+        }
+        let atol = filled(Lanes::from_f64(self.route.tolerance.absolute(1.0)));
+        let weights = self.route.tolerance.weights(&atol, &self.state, &self.end);
+        let error;
+        (self.error, error) = pair.error(&self.stages, size, &weights);
+        error
+    }
+
+    /// Projects the ends of steps; returns those of the lanes in which that is out of proportion.
+    fn project(&mut self, projector: &Projector<S, Lanes<V>>, lanes: Mask<V>) -> Mask<V> {
+        let squares = Entries::from_fn(|i| self.error[i] * self.error[i]);
+        let after = self.is_first.select_each(&squares, &mean_with(&self.variances, &squares));
+        // Those of the steps before, but the first step has to know its own error.
+        let known = self.is_first.select_each(&after, &self.variances);
+        let correction = projector.move_back(&known, &mut self.end).correction;
+        let refused = out_of_proportion::<S, V>(lanes, &correction, &after, &self.end);
+        self.variances = lanes.and_not(refused).select_each(&after, &self.variances);
+        refused
+    }
+
+    /// Chooses the size of the next step.
+    fn resize(&mut self, size: Lanes<V>, is_shortened: Mask<V>, accepted: Mask<V>, error: Lanes<V>) {
+        let changed = size * Self::PAIR.control.change(accepted, error, &mut self.last_log_error);
+        let grown = is_shortened.select(changed.larger(self.size), changed);
+        let grown = self.is_shrinking.select(changed.min(size), grown);
+        self.size = accepted.select(grown, changed);
+        self.attempts = self.attempts + Lanes::from_f64(1.0);
+        self.is_shrinking = self.is_under_way.and_not(accepted);
+        self.is_first = self.is_first.and_not(accepted);
+    }
+
+    /// Goes to where steps end that were accepted.
+    fn advance(&mut self, accepted: Mask<V>, end_time: Lanes<V>) {
+        self.time = accepted.select(end_time, self.time);
+        accepted.replace_each(&mut self.state, &self.end);
+        self.knows_derivative = self.knows_end;
+        if self.knows_end {
+            let end = self.stages[Self::PAIR.last()];
+            accepted.replace_each(&mut self.stages[0], &end);
+        }
+    }
+
+    /// Samples the dense output of the step to this time in the lanes in which samples are due.
+    #[inline(never)]
+    fn sample_between<C: Crew<S, V> + ?Sized>(
+        &mut self,
+        crew: &mut C,
+        numbers: &Numbers<S, V>,
+        mut due: Mask<V>,
+        end_time: Lanes<V>,
+    ) {
+        let (pair, last, h) = (Self::PAIR, Self::PAIR.last(), end_time - self.time);
+        if !self.knows_end {
+            crew.field(&self.end, &mut self.stages[last]);
+            self.knows_end = true;
+        }
+        for i in last + 1..STAGES {
+            let point = advanced(&self.state, h, &self.stages[..i], &pair.a[i]);
+            crew.field(&point, &mut self.stages[i]);
+        }
+        let polynomial = Polynomial::new(pair, h, self.state, &self.end, &self.stages);
+        while due.any() {
+            let state = polynomial.at((self.next_sample - self.time) / h);
+            let change = numbers.change(&state);
+            for lane in due.lanes() {
+                let time = self.next_sample.lane(lane);
+                let (state, change) = (in_lane(&state, lane), in_lane(&change, lane));
+                let samples = crew.sample(lane, Sample { time, state, change });
+                self.next_sample.set(lane, self.sample_time(samples));
+            }
+            due = due.and(self.next_sample.is_at_most(end_time));
+        }
+    }
+}

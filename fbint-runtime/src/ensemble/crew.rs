@@ -1,0 +1,137 @@
+//! Members of an ensemble under error control, which share lanes.
+
+use std::vec::Vec;
+
+use super::control::{self, Beginning, Crew, Route};
+use super::gains::EnsembleGains;
+use super::seat::{Numbers, Seat};
+use super::{Done, Ensemble, Plan, Track};
+use crate::field::Field;
+use crate::integrator::Integrator;
+use crate::lanes::Lanes;
+use crate::method::ErrorControl;
+use crate::method::Settings;
+use crate::simulation::Sample;
+use crate::system::{FeedbackSystem, Vector};
+use crate::tolerance::Tolerance;
+
+impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
+    /// Integrates members under error control, each of which takes a lane where another has ended.
+    pub(super) fn control<const V: usize>(
+        &self,
+        plan: &Plan,
+        method: ErrorControl,
+        tolerance: Tolerance,
+        members: &[usize],
+        done: Done<'_>,
+    ) -> Vec<Track<S>> {
+        let mut crew = BlockCrew::<S, G, V> {
+            ensemble: self,
+            plan,
+            method,
+            tolerance,
+            members,
+            done,
+            tracks: Vec::with_capacity(members.len()),
+            seats: Vec::with_capacity(Lanes::<V>::COUNT),
+            field: None,
+        };
+        let route = Route { times: &plan.times, tolerance, projection: plan.settings.projection };
+        // By a pointer, so that the methods are compiled once for all kinds of gains.
+        let members: &mut dyn Crew<S, V> = &mut crew;
+        match method {
+            ErrorControl::DormandPrince => control::integrate::<S, _, V, 7>(members, &route),
+            ErrorControl::Dop853 => control::integrate::<S, _, V, 16>(members, &route),
+        }
+        crew.tracks
+    }
+}
+
+/// Members of an ensemble, of which as many as there are lanes have one.
+struct BlockCrew<'a, 'e, S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> {
+    ensemble: &'a Ensemble<'e, S, G>,
+    plan: &'a Plan,
+    method: ErrorControl,
+    tolerance: Tolerance,
+    members: &'a [usize],
+    done: Done<'a>,
+    /// What became of those that have or had a lane, or could not start, in the order of the members.
+    tracks: Vec<Track<S>>,
+    /// Who has each lane, or had it last, and the place of its track.
+    seats: Vec<(usize, Seat<S, G>)>,
+    field: Option<G::Block<V>>,
+}
+
+impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> BlockCrew<'_, '_, S, G, V> {
+    /// How a member begins that can start.
+    fn beginning(&self, seat: &Seat<S, G>) -> Beginning<S> {
+        let Settings { from, until, .. } = self.plan.settings;
+        let (field, start) = (&seat.field, seat.start);
+        let (derivative, size) = match self.method {
+            ErrorControl::DormandPrince => {
+                Integrator::dormand_prince(field, start, self.tolerance).from_time(from).begin(until)
+            }
+            ErrorControl::Dop853 => Integrator::dop853(field, start, self.tolerance).from_time(from).begin(until),
+        };
+        Beginning { start, derivative, size }
+    }
+}
+
+impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> for BlockCrew<'_, '_, S, G, V> {
+    fn field(&self, x: &Vector<S, Lanes<V>>, value: &mut Vector<S, Lanes<V>>) {
+        if let Some(field) = &self.field {
+            *value = field.value(x);
+        }
+    }
+
+    fn board(&mut self, lane: usize) -> Option<Beginning<S>> {
+        while let Some(&member) = self.members.get(self.tracks.len()) {
+            match Seat::new(self.ensemble, &self.plan.settings, member) {
+                Ok(seat) => {
+                    let beginning = self.beginning(&seat);
+                    let mut track = Vec::with_capacity(self.plan.times.len());
+                    track.push(seat.first_sample(self.plan.settings.from));
+                    let seat = (self.tracks.len(), seat);
+                    match self.seats.get_mut(lane) {
+                        Some(before) => *before = seat,
+                        None => self.seats.push(seat),
+                    }
+                    self.tracks.push(Ok(track));
+                    return Some(beginning);
+                }
+                Err(error) => {
+                    self.tracks.push(Err(error));
+                    (self.done)(1);
+                }
+            }
+        }
+        None
+    }
+
+    fn gather(&mut self) -> Numbers<S, V> {
+        let seats = &self.seats;
+        // Lanes that nobody ever took repeat the first.
+        let seat = |lane: usize| &seats.get(lane).unwrap_or(&seats[0]).1;
+        self.field = Some(G::block::<V>(|lane| &seat(lane).field));
+        Numbers::gather(seat)
+    }
+
+    fn sample(&mut self, lane: usize, sample: Sample<S>) -> usize {
+        match &mut self.tracks[self.seats[lane].0] {
+            Ok(track) => {
+                track.push(sample);
+                track.len()
+            }
+            Err(_) => 0,
+        }
+    }
+
+    fn leave(&mut self, lane: usize, has_ended: bool) {
+        let (place, seat) = &self.seats[lane];
+        if !has_ended {
+            // The run of this member alone knows when and why.
+            self.tracks[*place] = self.ensemble.simulate(self.plan, seat.member);
+        }
+        (self.done)(1);
+    }
+}

@@ -1,0 +1,100 @@
+//! Members that can start, and their numbers side by side.
+
+use super::Ensemble;
+use super::gains::EnsembleGains;
+use crate::consistent_start::{check_distinct, check_start};
+use crate::entries::Entries;
+use crate::error::Error;
+use crate::lanes::{Lanes, Mask};
+use crate::linear::difference;
+use crate::method::Settings;
+use crate::projection::{Projection, Projector, noise};
+use crate::scalar::Scalar;
+use crate::simulation::{Sample, Span, bounds, check_driving};
+use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
+
+/// A member that takes a lane.
+pub(super) struct Seat<S: FeedbackSystem, G: EnsembleGains<S>> {
+    pub(super) member: usize,
+    system: S::Prepared<f64>,
+    pub(super) field: G::Alone,
+    pub(super) start: Vector<S>,
+    targets: Integrals<S>,
+    /// How far from its target each integral may be.
+    bounds: Integrals<S>,
+    /// The variances of rounding in the integrals.
+    noise: Integrals<S>,
+}
+
+impl<S: FeedbackSystem, G: EnsembleGains<S>> Seat<S, G> {
+    /// A member that can start, or the error of its simulation.
+    pub(super) fn new(ensemble: &Ensemble<'_, S, G>, settings: &Settings, member: usize) -> Result<Self, Error> {
+        let (system, start) = (ensemble.members.system(member), ensemble.members.starts[member]);
+        let is_projected = settings.projection.is_some();
+        // In the order in which a simulation refuses them.
+        let targets = check_start(system, &start)?;
+        let field = ensemble.gains.alone(system, &start, member)?;
+        check_driving::<S>(None, &start, Span::new(settings.from, settings.until)?)?;
+        if is_projected {
+            check_distinct(system, &start, true)?;
+        }
+        let system = system.prepare();
+        let bounds = bounds::<S>(&system, &start, &targets, is_projected);
+        let noise = noise::<S>(&system, &start, &targets);
+        Ok(Self { member, system, field, start, targets, bounds, noise })
+    }
+
+    /// The sample at the start.
+    pub(super) fn first_sample(&self, time: f64) -> Sample<S> {
+        let change = difference(&self.system.integrals(&self.start), &self.targets);
+        Sample { time, state: self.start, change }
+    }
+}
+
+/// The numbers of the members in the lanes of `V` vectors.
+pub(super) struct Numbers<S: FeedbackSystem, const V: usize> {
+    pub(super) system: S::Prepared<Lanes<V>>,
+    targets: Integrals<S, Lanes<V>>,
+    bounds: Integrals<S, Lanes<V>>,
+    noise: Integrals<S, Lanes<V>>,
+}
+
+impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
+    /// The numbers of the members that have seats.
+    pub(super) fn gather<'a, G: EnsembleGains<S> + 'a>(seat: impl Fn(usize) -> &'a Seat<S, G>) -> Self {
+        Self {
+            system: S::gather(|lane| &seat(lane).system),
+            targets: Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).targets[i])),
+            bounds: Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).bounds[i])),
+            noise: Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).noise[i])),
+        }
+    }
+
+    pub(super) fn projector(&self, projection: Projection) -> Projector<S, Lanes<V>> {
+        Projector::of(self.system, self.targets, self.noise, projection)
+    }
+
+    /// F - F_target.
+    #[inline(always)]
+    pub(super) fn change(&self, x: &Vector<S, Lanes<V>>) -> Integrals<S, Lanes<V>> {
+        difference(&self.system.integrals(x), &self.targets)
+    }
+
+    /// The lanes in which a sample would be [good](Sample::is_good).
+    #[inline(always)]
+    pub(super) fn is_good(&self, x: &Vector<S, Lanes<V>>, change: &Integrals<S, Lanes<V>>) -> Mask<V> {
+        (0..Integrals::<S>::LEN).fold(is_finite(x), |good, i| good.and(change[i].abs().is_at_most(self.bounds[i])))
+    }
+}
+
+/// The lanes in which every entry is finite.
+#[inline(always)]
+pub(super) fn is_finite<E: Entries<Lanes<V>>, const V: usize>(x: &E) -> Mask<V> {
+    (0..E::LEN).fold(Mask::all(), |finite, i| finite.and(x[i].is_finite()))
+}
+
+/// The vector in one lane.
+#[inline(always)]
+pub(super) fn in_lane<E: Entries<f64>, L: Entries<Lanes<V>>, const V: usize>(v: &L, lane: usize) -> E {
+    E::from_fn(|i| v[i].lane(lane))
+}
