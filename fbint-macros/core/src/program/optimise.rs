@@ -7,6 +7,7 @@ use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Fault, Input, Instruction, Program, Value};
+use crate::expression::Symbol;
 use crate::points::{Point, sample_points};
 
 /// How a pass is done.
@@ -160,15 +161,11 @@ impl Preparation {
 
     /// c' = dc/dp p' of each of these results c.
     fn changes(&mut self, read: &BTreeSet<usize>) -> Program {
-        let last = self.builder.len();
-        let by_parameters = tangents(&mut self.builder, last, |builder, value| match builder.instruction(value) {
-            Instruction::Input(Input::Parameter(symbol)) => Some(Tangent::from([(symbol, builder.constant(1.0))])),
-            _ => None,
-        });
+        let slopes = self.slopes(read);
         let mut builder = Builder::default();
-        let mut change = |index: &usize| {
+        let mut change = |slopes: &Tangent<Symbol>| {
             let mut sum = builder.constant(0.0);
-            for (parameter, slope) in &by_parameters[self.outputs[*index].index()] {
+            for (parameter, slope) in slopes {
                 let slope = match self.builder.instruction(*slope) {
                     Instruction::Constant(bits) => builder.constant(f64::from_bits(bits)),
                     _ => builder.input(Input::Prepared(self.output(*slope))),
@@ -179,11 +176,40 @@ impl Preparation {
             }
             sum
         };
-        let outputs = read.iter().map(&mut change).collect();
+        let outputs = slopes.iter().map(&mut change).collect();
         let mut program = builder.finish(outputs);
         fuse_multiply_add(&mut program);
         eliminate_dead_values(&mut program);
         program
+    }
+
+    /// dc/dp of each of these results c. Nothing else is added to the program: passes look at how often a value is read.
+    fn slopes(&mut self, read: &BTreeSet<usize>) -> Vec<Tangent<Symbol>> {
+        let (mut differentiated, last) = (self.builder.clone(), self.builder.len());
+        let by_parameters = tangents(&mut differentiated, last, |builder, value| match builder.instruction(value) {
+            Instruction::Input(Input::Parameter(symbol)) => Some(Tangent::from([(symbol, builder.constant(1.0))])),
+            _ => None,
+        });
+        let wanted = || read.iter().map(|index| &by_parameters[self.outputs[*index].index()]);
+        let mut needed = vec![false; differentiated.len()];
+        wanted().flat_map(Tangent::values).for_each(|slope| needed[slope.index()] = true);
+        for index in (last..needed.len()).rev() {
+            if needed[index] {
+                let instruction = differentiated.instruction(Value::at(index));
+                instruction.operands().for_each(|operand| needed[operand.index()] = true);
+            }
+        }
+        let slopes: Vec<Tangent<Symbol>> = wanted().cloned().collect();
+        let mut copies: Vec<Value> = (0..needed.len()).map(Value::at).collect();
+        for index in last..needed.len() {
+            if needed[index] {
+                let copied = differentiated.instruction(Value::at(index)).map(|operand| copies[operand.index()]);
+                copies[index] = self.builder.push(copied.ordered());
+            }
+        }
+        let copied =
+            |slopes: Tangent<Symbol>| slopes.into_iter().map(|(by, slope)| (by, copies[slope.index()])).collect();
+        slopes.into_iter().map(copied).collect()
     }
 
     fn output(&mut self, value: Value) -> usize {
