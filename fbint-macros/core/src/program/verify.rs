@@ -44,7 +44,8 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
     for (point, is_usual) in points {
         let place = Place { derivation, programs, point: &point, is_usual };
         let of_functions = place.inputs(&programs.prepare, &programs.prepare_direction, false);
-        let of_projections = place.inputs(&programs.prepare, &programs.prepare_direction, true);
+        let has_projections = programs.functions().any(|(function, _)| function.moves_targets());
+        let of_projections = place.inputs(&programs.prepare, &programs.prepare_direction, has_projections);
         let input = |input| of_functions(input);
         let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
         let oracle = Oracle::at(derivation, &point, None);
