@@ -7,8 +7,12 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use fbint_runtime::{Ensemble, Feedback, FeedbackSystem, Gains, Method, Projection, Settings, Vector};
+use fbint_runtime::tableau::RK4;
+use fbint_runtime::{
+    Direction, Ensemble, Feedback, FeedbackSystem, Gains, Method, Projection, Sensitivity, Settings, Vector,
+};
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
+use models::DrivenPendulum;
 
 /// Here they need not be more than what they are.
 macro_rules! functions {
@@ -99,6 +103,25 @@ fn planar_pendulum() {
 fn four_bar() {
     let linkage = FourBar::default();
     steps_allocate_nothing(&linkage, linkage.start().unwrap());
+}
+
+/// Forwards and backwards, whatever is kept.
+#[test]
+fn derivatives_of_runs() {
+    let pendulum = DrivenPendulum::default();
+    let start = pendulum.start().into();
+    let plain = Sensitivity::<DrivenPendulum>::new(pendulum.prepare());
+    for run in [plain, plain.projected(Projection::default())] {
+        let mut ends = [[0.0; 4]; 2];
+        let work = || {
+            let mut along = run.along(start, [Direction::of_state([1.0, 0.0, 0.0, 0.0]), Direction::zero()]);
+            (0..1000).for_each(|_| along.step(&RK4, 1e-3));
+            ends[0] = *along.state();
+            ends[1] = run.gradient(&RK4, start, 1e-3, 1000, 10, |x| *x).0;
+        };
+        assert_eq!(allocations_of(work), 0);
+        assert_eq!(ends[0], ends[1]);
+    }
 }
 
 #[test]

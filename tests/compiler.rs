@@ -286,7 +286,15 @@ pub fn run(
             Instruction::Input(Input::Variance(state)) => variance(state.place()),
             Instruction::Input(Input::Noise(_)) => NOISE,
             // What derivatives take: they are tested as they are emitted.
-            Instruction::Input(Input::Direction(_) | Input::Weight(_) | Input::Gain(_) | Input::Target(_)) => f64::NAN,
+            Instruction::Input(
+                Input::Direction(_)
+                | Input::Change(_)
+                | Input::VarianceDirection(_)
+                | Input::TargetDirection(_)
+                | Input::Weight(_)
+                | Input::Gain(_)
+                | Input::Target(_),
+            ) => f64::NAN,
             Instruction::Weigh(ref integrals) => {
                 weighed = weigh(&integrals.iter().map(|&value| of(value)).collect::<Vec<_>>());
                 f64::NAN

@@ -291,7 +291,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// assert!((gradient.parameters[0] - (9.81 - 1.0 / (4.0 * 0.5))).abs() < 1e-12);
 /// ```
 ///
-/// `Sensitivity` differentiates whole runs with them, and `Linearisation` has the matrices of the linear system next to a state; the
+/// `Sensitivity` differentiates whole runs with them, those that project states after each step among them, and `Linearisation` has the matrices of the linear system next to a state; the
 /// page `guide::linearisation` of `fbint-runtime` has examples.
 ///
 /// # Parameters

@@ -106,8 +106,8 @@ where
     S: DifferentiableSystem,
     K: GainPolicy<S, Weighted<f64> = ConstantGain<S, f64>>,
 {
-    /// Derivatives of runs with this field, for gains that do not depend on the state. F_target is held: it does not follow a start
-    /// that changes.
+    /// Derivatives of runs with this field, for gains that do not depend on the state. F_target of the feedback is held: it does not
+    /// follow a start that changes. Where states are [projected](Sensitivity::projected), too, the targets of the projection do.
     pub fn sensitivity(&self) -> Sensitivity<S> {
         Sensitivity::with_feedback(self.system, self.gain.declared, self.targets.declared)
     }

@@ -121,7 +121,7 @@ mod tolerance;
 pub use consistent_start::ConsistentStart;
 pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
-pub use derivatives::{DifferentiableSystem, Direction, Gradient};
+pub use derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
 #[cfg(feature = "std")]
 pub use drift::{Drift, IntegralDrift};
 #[cfg(feature = "std")]
@@ -154,7 +154,7 @@ pub use nalgebra;
 pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
 pub use projection::{Projected, Projection, Projector};
 pub use scalar::Scalar;
-pub use sensitivity::Sensitivity;
+pub use sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "std")]
 pub use simulation::{LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot};
 pub use system::{

@@ -31,7 +31,7 @@ use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vect
 use crate::tableau::Tableau;
 
 /// The weight of the last step in the running mean of e^2.
-const LAST: f64 = 0.1;
+pub(crate) const LAST: f64 = 0.1;
 /// How many entries of the state one integral can speak for.
 #[cfg(feature = "std")]
 const ENTRIES_PER_INTEGRAL: usize = 12;
@@ -108,10 +108,41 @@ pub struct Projector<S: FeedbackSystem, T: Scalar = f64> {
 impl<S: FeedbackSystem> Projector<S> {
     /// Steps of a run of `system` that starts at `start`, with projections onto F = `targets`.
     pub fn new(system: &S, start: &Vector<S>, targets: Integrals<S>, projection: Projection) -> Self {
-        let system = system.prepare();
+        Self::starting_at(system.prepare(), start, targets, projection)
+    }
+
+    /// The same for a prepared system.
+    pub(crate) fn starting_at(
+        system: S::Prepared<f64>,
+        start: &Vector<S>,
+        targets: Integrals<S>,
+        projection: Projection,
+    ) -> Self {
         let noise = noise::<S>(&system, start, &targets);
         Self::of(system, targets, noise, projection)
     }
+
+    /// F_target, and R.
+    pub(crate) fn onto(&self) -> [&Integrals<S>; 2] {
+        [&self.targets, &self.noise]
+    }
+
+    /// How many iterations a projection has.
+    pub(crate) fn iterations(&self) -> u32 {
+        self.iterations
+    }
+}
+
+/// What a step with a projection is made of.
+pub(crate) struct ProjectedStep<S: FeedbackSystem, T: Scalar, const STAGES: usize> {
+    pub(crate) projected: Projected<S, T>,
+    pub(crate) stages: [Vector<S, T>; STAGES],
+    /// Where the step ended before its end was projected.
+    pub(crate) end: Vector<S, T>,
+    /// f there.
+    pub(crate) derivative: Vector<S, T>,
+    /// The diagonal of S in the projection.
+    pub(crate) variances: Vector<S, T>,
 }
 
 impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
@@ -138,6 +169,18 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         x: &mut Vector<S, T>,
         h: T,
     ) -> Projected<S, T> {
+        self.advance(method, field, x, h).projected
+    }
+
+    /// Does what [`step`](Self::step) does, and returns all of it.
+    #[inline(always)]
+    pub(crate) fn advance<const STAGES: usize>(
+        &mut self,
+        method: &Tableau<STAGES>,
+        field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
+        x: &mut Vector<S, T>,
+        h: T,
+    ) -> ProjectedStep<S, T, STAGES> {
         let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
         let end = *x;
@@ -149,7 +192,7 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         let derivative = field(&end);
         self.variances = Some(self.variances_after(&error(&derivative)));
         self.derivative = Some(derivative);
-        projected
+        ProjectedStep { projected, stages, end, derivative, variances }
     }
 
     /// Projects the state `x` that a step with this error ended at.
@@ -181,12 +224,19 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         Projected { correction, ..projected }
     }
 
+    /// One iteration from `x`: what it finds, and what is subtracted.
     #[inline(always)]
-    fn iterate(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
+    pub(crate) fn correction(&self, variances: &Vector<S, T>, x: &Vector<S, T>) -> Projected<S, T> {
         let violation = Violation::<S, T> { targets: &self.targets, found: Cell::new(filled(T::from_f64(0.0))) };
         let correction = self.system.projection(x, variances, &self.noise, &violation);
-        *x = difference(x, &correction);
         Projected { violation: violation.found.get(), correction }
+    }
+
+    #[inline(always)]
+    fn iterate(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
+        let projected = self.correction(variances, x);
+        *x = difference(x, &projected.correction);
+        projected
     }
 
     /// The second and later iterations from `x`: what they subtract, and where they end. They are hardly ever needed, and not worth a
@@ -206,7 +256,6 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
     }
 
     /// What is remembered of the steps so far: the diagonal of S, and the derivative.
-    #[cfg(feature = "std")]
     pub(crate) fn memory(&self) -> [Option<&Vector<S, T>>; 2] {
         [self.variances.as_ref(), self.derivative.as_ref()]
     }
@@ -217,7 +266,6 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         self.derivative = None;
     }
 
-    #[cfg(feature = "std")]
     pub(crate) fn remember(&mut self, [variances, derivative]: [Option<Vector<S, T>>; 2]) {
         (self.variances, self.derivative) = (variances, derivative);
     }

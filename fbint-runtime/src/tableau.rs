@@ -179,6 +179,16 @@ impl<const S: usize> Tableau<S> {
         terms.fold(weighted, |total, (m, row)| sum(&total, h * row[i], m))
     }
 
+    /// The weight of stage `i` in the estimate of a step's error, in units of h.
+    pub(crate) fn error_of_stage(&self, i: usize) -> f64 {
+        self.error.stages[i]
+    }
+
+    /// The weight of f at the end of the step in that estimate.
+    pub(crate) fn error_of_end(&self) -> f64 {
+        self.error.end
+    }
+
     /// An estimate of the error of a step of size `h`, from its stages and f where it ends.
     #[inline]
     pub(crate) fn error<V: Entries<T>, T: Scalar>(&self, stages: &[V; S], end: &V, h: T) -> V {

@@ -13,6 +13,7 @@ use fbint_runtime::feedback_system;
     hamiltonian = energy,
     force(p = torque * (frequency * t).cos() - damping * rate(angle)),
     output(energy),
+    derivatives,
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct DrivenPendulum {

@@ -32,6 +32,8 @@ struct Function<S: DifferentiableSystem, R> {
     name: &'static str,
     value: fn(&S::Prepared<Dual64>, &Vector<S, Dual64>, &Diagonal<S>) -> R,
     tangent: fn(&S::Prepared<f64>, &Vector<S>, &Diagonal<S>, &Direction<S>) -> [Vec<f64>; 2],
+    /// The derivative along a direction of the state alone, where there is a function for it.
+    by_state: fn(&S::Prepared<f64>, &Vector<S>, &Diagonal<S>, &Vector<S>) -> Option<Vec<f64>>,
     adjoint: fn(&S::Prepared<f64>, &Vector<S>, &Diagonal<S>, &[f64]) -> Gradient<S>,
     derivatives: fn(&S::Prepared<f64>, &Vector<S>, &Diagonal<S>) -> Vec<f64>,
     pattern: &'static [(usize, usize)],
@@ -47,9 +49,11 @@ fn functions<S: DifferentiableSystem>() -> [Function<S, Vec<Dual64>>; 4] {
             name: "vector_field",
             value: |system, x, _| vec(system.vector_field(x)),
             tangent: |system, x, _, v| {
-                let (value, tangent) = S::vector_field_tangent(system, x, v);
+                let (value, tangent) = S::vector_field_tangent(system, x, &v.prepare(system));
+                assert_eq!(value, system.vector_field(x));
                 [vec(value), vec(tangent)]
             },
+            by_state: |system, x, _, v| Some(vec(S::vector_field_state_tangent(system, x, v).1)),
             adjoint: |system, x, _, w| S::vector_field_adjoint(system, x, &Entries::from_fn(|i| w[i])),
             derivatives: |system, x, _| vec(S::vector_field_derivatives(system, x)),
             pattern: S::VECTOR_FIELD_PATTERN,
@@ -58,8 +62,12 @@ fn functions<S: DifferentiableSystem>() -> [Function<S, Vec<Dual64>>; 4] {
             name: "feedback_field",
             value: |system, x, law| vec(system.feedback_field(x, law)),
             tangent: |system, x, law, v| {
-                let (value, tangent) = S::feedback_field_tangent(system, x, &law.gains, &law.targets, v);
+                let v = v.prepare(system);
+                let (value, tangent) = S::feedback_field_tangent(system, x, &law.gains, &law.targets, &v);
                 [vec(value), vec(tangent)]
+            },
+            by_state: |system, x, law, v| {
+                Some(vec(S::feedback_field_state_tangent(system, x, &law.gains, &law.targets, v).1))
             },
             adjoint: |system, x, law, w| {
                 S::feedback_field_adjoint(system, x, &law.gains, &law.targets, &Entries::from_fn(|i| w[i]))
@@ -71,9 +79,11 @@ fn functions<S: DifferentiableSystem>() -> [Function<S, Vec<Dual64>>; 4] {
             name: "integrals",
             value: |system, x, _| vec(system.integrals(x)),
             tangent: |system, x, _, v| {
-                let (value, tangent) = S::integrals_tangent(system, x, v);
+                let (value, tangent) = S::integrals_tangent(system, x, &v.prepare(system));
+                assert_eq!(value, system.integrals(x));
                 [vec(value), vec(tangent)]
             },
+            by_state: |_, _, _, _| None,
             adjoint: |system, x, _, w| S::integrals_adjoint(system, x, &Entries::from_fn(|i| w[i])),
             derivatives: |system, x, _| vec(S::integrals_derivatives(system, x)),
             pattern: S::INTEGRALS_PATTERN,
@@ -82,9 +92,11 @@ fn functions<S: DifferentiableSystem>() -> [Function<S, Vec<Dual64>>; 4] {
             name: "outputs",
             value: |system, x, _| vec(system.outputs(x)),
             tangent: |system, x, _, v| {
-                let (value, tangent) = S::outputs_tangent(system, x, v);
+                let (value, tangent) = S::outputs_tangent(system, x, &v.prepare(system));
+                assert_eq!(value, system.outputs(x));
                 [vec(value), vec(tangent)]
             },
+            by_state: |_, _, _, _| None,
             adjoint: |system, x, _, w| S::outputs_adjoint(system, x, &Entries::from_fn(|i| w[i])),
             derivatives: |system, x, _| vec(S::outputs_derivatives(system, x)),
             pattern: S::OUTPUTS_PATTERN,
@@ -232,6 +244,10 @@ impl<'a, S: DifferentiableSystem + Clone> Place<'a, S> {
         let [obtained, tangent] = self.tangent(f, &direction);
         worst.value = worst.value.max(error(&obtained, &value));
         worst.tangent = worst.tangent.max(error(&tangent, &slope));
+        if let Some(tangent) = (f.by_state)(&self.prepared, &self.x, &self.law, &self.direction.state) {
+            let [_, slope] = self.dual(f, &Direction::of_state(self.direction.state));
+            worst.tangent = worst.tangent.max(error(&tangent, &slope));
+        }
 
         let (first, entries) = (S::STATE.len() + S::PARAMETER_NAMES.len(), self.entries(f));
         for column in (0..S::STATE.len()).chain(first..first + self.input.as_ref().len()) {

@@ -164,6 +164,10 @@ mod programs {
             Input::Gain(row) => Input::Target(row),
             Input::Target(row) => Input::Target(other_row(row)),
             Input::Weight(place) => Input::Weight(place + 1),
+            Input::Change(_) | Input::VarianceDirection(_) => {
+                Input::Direction(Symbol::at(symbols.start + random.index(symbols.len())))
+            }
+            Input::TargetDirection(row) => Input::Target(row),
         }
     }
 

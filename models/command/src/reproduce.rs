@@ -10,6 +10,7 @@ mod cpv22_figure_6;
 mod energy_balance;
 mod equations;
 mod four_bar;
+mod pendulum_fit;
 mod report;
 mod result;
 mod stroboscope;
@@ -39,6 +40,7 @@ const REPRODUCTIONS: &[(&str, Recipe)] = &[
     ("z14", z14::z14),
     ("cp19", cp19::cp19),
     ("energy-balance", energy_balance::energy_balance),
+    ("pendulum-fit", pendulum_fit::pendulum_fit),
 ];
 
 type Recipe = fn() -> Result<Reproduction, Box<dyn Error>>;

@@ -18,7 +18,8 @@ struct Pendulum {
 fn main() {
     let pendulum = Pendulum { m: 1.0, g: 1.0, l: 1.0 }.prepare();
     let x = [0.0, -1.0, 1.0, 0.0];
-    let (field, change) = Pendulum::vector_field_tangent(&pendulum, &x, &Direction::of_state([1.0, 0.0, 0.0, 0.0]));
+    let direction = Direction::of_state([1.0, 0.0, 0.0, 0.0]).prepare(&pendulum);
+    let (field, change) = Pendulum::vector_field_tangent(&pendulum, &x, &direction);
     let gradient = Pendulum::vector_field_adjoint(&pendulum, &x, &change);
     println!("{field:?} {:?} {:?}", gradient.parameters, Pendulum::VECTOR_FIELD_PATTERN);
     println!("{:?}", Sensitivity::<Pendulum>::new(pendulum).gradient(&RK4, x, 1e-3, 100, 4, |x| *x));

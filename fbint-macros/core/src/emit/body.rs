@@ -26,7 +26,8 @@ use crate::syntax::plain;
 use crate::table::{Id, Table};
 
 /// The arguments of the functions that are derivatives.
-const DERIVATIVE_ARGUMENTS: [&str; 5] = ["system", "direction", "weights", "gains", "targets"];
+const DERIVATIVE_ARGUMENTS: [&str; 7] =
+    ["system", "direction", "variances_direction", "targets_direction", "weights", "gains", "targets"];
 
 /// What every body of one model has in common.
 pub(super) struct Writer<'a> {
@@ -94,6 +95,9 @@ impl<'a> Writer<'a> {
             Input::Noise(row) => local(format!("r_{}", row.place())),
             // No name that is declared begins with a digit.
             Input::Direction(symbol) => local(format!("{}_direction", symbol.place())),
+            Input::Change(index) => local(format!("{index}_change")),
+            Input::VarianceDirection(column) => local(format!("{}_variance_direction", column.place())),
+            Input::TargetDirection(row) => local(format!("{}_target_direction", row.place())),
             Input::Weight(row) => local(format!("{row}_weight")),
             Input::Gain(row) => local(format!("{}_gain", row.place())),
             Input::Target(row) => local(format!("{}_target", row.place())),
@@ -156,17 +160,18 @@ impl<'a> Writer<'a> {
 
     /// The statements that a program needs, and its outputs.
     fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
-        self.evaluate_on(quote!(self), program, form)
+        Self::evaluate_in(Body::new(self, program, Numbers::Scalars, form), program)
     }
 
-    /// The same for a function whose prepared model is the argument `system`.
-    pub(super) fn derivative(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        self.evaluate_on(local("system").into_token_stream(), program, Form::Declared)
+    /// The same for a function whose prepared model is the argument `system`, and whose argument `direction` has the changes of
+    /// everything, or of the state or the parameters alone.
+    pub(super) fn derivative(&self, program: &Program, takes_part: bool) -> (TokenStream, Vec<TokenStream>) {
+        let body = Body::new(self, program, Numbers::Scalars, Form::Declared);
+        let system = local("system").into_token_stream();
+        Self::evaluate_in(Body { system, takes_part_of_direction: takes_part, ..body }, program)
     }
 
-    fn evaluate_on(&self, system: TokenStream, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program, Numbers::Scalars, form);
-        body.system = system;
+    fn evaluate_in(mut body: Body<'_>, program: &Program) -> (TokenStream, Vec<TokenStream>) {
         body.compute(&program.outputs);
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
@@ -259,12 +264,24 @@ struct Body<'a> {
     form: Form,
     /// The prepared model.
     system: TokenStream,
+    /// Whether the argument `direction` has the changes of the state alone, or of the parameters alone.
+    takes_part_of_direction: bool,
 }
 
 impl<'a> Body<'a> {
     fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
-        Self { writer, program, numbers, pieces, statements: Vec::new(), temporaries: 0, form, system: quote!(self) }
+        Self {
+            writer,
+            program,
+            numbers,
+            pieces,
+            statements: Vec::new(),
+            temporaries: 0,
+            form,
+            system: quote!(self),
+            takes_part_of_direction: false,
+        }
     }
 
     /// Hands the integrals to the law, which gives names to those entries of y that are read.
@@ -324,8 +341,17 @@ impl<'a> Body<'a> {
             Input::Direction(symbol) => {
                 let (direction, (field, index)) = (local("direction"), self.writer.directions[symbol]);
                 let (field, index) = (format_ident!("{field}"), Literal::usize_unsuffixed(index));
-                quote!(#direction.#field[#index])
+                match self.takes_part_of_direction {
+                    true => quote!(#direction[#index]),
+                    false => quote!(#direction.#field[#index]),
+                }
             }
+            Input::Change(index) => {
+                let (direction, index) = (local("direction"), Literal::usize_unsuffixed(index));
+                quote!(#direction.prepared[#index])
+            }
+            Input::VarianceDirection(column) => entry("variances_direction", column.place()),
+            Input::TargetDirection(row) => entry("targets_direction", row.place()),
             Input::Prepared(index) => {
                 let field = &self.writer.prepared[index];
                 quote!(#system.#field)

@@ -5,8 +5,8 @@ use quote::{format_ident, quote};
 
 use super::body::Writer;
 use super::functions::{Signatures, inlining};
-use super::{Compiled, Lengths};
-use crate::program::{DERIVATIVES, Function, Program, Returns, pattern};
+use super::{Compiled, Lengths, local};
+use crate::program::{Argument, DERIVATIVES, Function, Program, Returns, pattern};
 
 /// The implementation of the trait that has them.
 ///
@@ -35,7 +35,8 @@ pub(super) fn derivatives(
     let functions = compiled.programs.functions().filter(|(function, _)| function.derivative().is_some());
     let items = functions.map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
-        let (statements, entries) = writer.derivative(program);
+        let takes_part = function.arguments.contains(&Argument::StateDirection);
+        let (statements, entries) = writer.derivative(program, takes_part);
         let result = result(&signatures.runtime, function, program, &entries, lengths);
         let sparse = is_sparse(function).then(|| {
             let entries = pattern(program, lengths.all());
@@ -47,7 +48,24 @@ pub(super) fn derivatives(
         });
         quote!(#sparse #inlining #signature { #statements #result })
     });
-    Some(implementation(&compiled.declaration.item.ident, &signatures.runtime, lengths, &quote!(#(#items)*)))
+    let program = &compiled.programs.prepare_direction;
+    let (statements, changes) = writer.derivative(program, true);
+    let prepare = preparation(&signatures.runtime, lengths, changes.len(), &quote!({ #statements [#(#changes),*] }));
+    Some(implementation(&compiled.declaration.item.ident, &signatures.runtime, lengths, &quote!(#prepare #(#items)*)))
+}
+
+/// The function that prepares a direction, and its type.
+fn preparation(runtime: &syn::Path, lengths: Lengths, changes: usize, body: &TokenStream) -> TokenStream {
+    let [parameters, changes] = [lengths.parameters, changes].map(Literal::usize_unsuffixed);
+    let (system, direction) = (local("system"), local("direction"));
+    quote! {
+        type ByPrepared<T: #runtime::Entry> = [T; #changes];
+        #[inline]
+        fn prepare_direction<T: #runtime::Scalar>(
+            #system: &Self::Prepared<T>,
+            #direction: &[T; #parameters],
+        ) -> [T; #changes] #body
+    }
 }
 
 /// The implementation of a mistaken model, each function with this body.
@@ -57,7 +75,8 @@ pub(super) fn without_content(signatures: &Signatures, lengths: Lengths, body: &
         let sparse = is_sparse(function).then(|| sparse(&signatures.runtime, function, std::iter::empty()));
         quote!(#sparse #signature #body)
     });
-    types(&signatures.runtime, lengths, &quote!(#(#items)*))
+    let prepare = preparation(&signatures.runtime, lengths, 0, body);
+    types(&signatures.runtime, lengths, &quote!(#prepare #(#items)*))
 }
 
 fn implementation(name: &Ident, runtime: &syn::Path, lengths: Lengths, items: &TokenStream) -> TokenStream {
@@ -116,20 +135,34 @@ fn result(
             let (values, tangents) = entries.split_at(entries.len() / 2);
             quote!(([#(#values),*], [#(#tangents),*]))
         }
-        Returns::Gradient => {
-            let (state, rest) = entries.split_at(lengths.state);
-            let (parameters, inputs) = rest.split_at(lengths.parameters);
+        Returns::Gradient => gradient(runtime, entries, lengths),
+        Returns::ProjectionGradient => {
+            let (by_unknowns, rest) = entries.split_at(lengths.all());
+            let (variances, targets) = rest.split_at(lengths.state);
+            let unknowns = gradient(runtime, by_unknowns, lengths);
             quote! {
-                #runtime::Gradient {
-                    state: [#(#state),*],
-                    parameters: [#(#parameters),*],
-                    inputs: [#(#inputs),*]
+                #runtime::ProjectionGradient {
+                    unknowns: #unknowns,
+                    variances: [#(#variances),*],
+                    targets: [#(#targets),*]
                 }
             }
         }
         _ => {
             let written = pattern(program, lengths.all()).map(|(_, _, place)| &entries[place]);
             quote!([#(#written),*])
+        }
+    }
+}
+
+fn gradient(runtime: &syn::Path, entries: &[TokenStream], lengths: Lengths) -> TokenStream {
+    let (state, rest) = entries.split_at(lengths.state);
+    let (parameters, inputs) = rest.split_at(lengths.parameters);
+    quote! {
+        #runtime::Gradient {
+            state: [#(#state),*],
+            parameters: [#(#parameters),*],
+            inputs: [#(#inputs),*]
         }
     }
 }

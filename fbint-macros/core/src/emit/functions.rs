@@ -50,7 +50,10 @@ impl Signatures {
             Argument::Gains => declared("gains", &array(self.integrals)),
             Argument::Targets => declared("targets", &array(self.integrals)),
             Argument::Weights(rows) => declared("weights", &self.rows(*rows)),
-            Argument::Direction => declared("direction", &quote!(#runtime::Direction<Self, T>)),
+            Argument::Direction => declared("direction", &quote!(#runtime::PreparedDirection<Self, T>)),
+            Argument::StateDirection => declared("direction", &array(self.states)),
+            Argument::VariancesDirection => declared("variances_direction", &array(self.states)),
+            Argument::TargetsDirection => declared("targets_direction", &array(self.integrals)),
         });
         let law = &self.law;
         let generics = function.law().map(|_| quote!(<L: #law>));
@@ -72,6 +75,7 @@ impl Signatures {
                 quote!((#list, #list))
             }
             Returns::Gradient => quote!(#runtime::Gradient<Self, T>),
+            Returns::ProjectionGradient => quote!(#runtime::ProjectionGradient<Self, T>),
             Returns::Derivatives(_) => {
                 let list = derivatives_type(function);
                 quote!(Self::#list<T>)

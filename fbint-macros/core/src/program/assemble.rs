@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use super::fields::{self, Parts};
 use super::functions::{FEEDBACK_FIELD, Function, functions_of};
 use super::lower::Stage;
-use super::optimise::{eliminate_dead_values, optimise};
+use super::optimise::{Optimiser, eliminate_dead_values};
 use super::{Fault, Pass, Program};
 use crate::derivation::Derivation;
 
@@ -17,6 +17,8 @@ pub struct Programs {
     /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
     /// F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
     pub normalisation: Program,
+    /// The changes of those results of the program that prepares which tangents read, from a direction of the parameters.
+    pub prepare_direction: Program,
     /// In the order of the generated code.
     functions: Vec<(&'static Function, Program)>,
 }
@@ -87,17 +89,23 @@ fn assembled(
     observe: impl FnMut(&'static str, &'static str, &Program),
 ) -> Result<Programs, Fault> {
     let parts = Parts::new(derivation, Stage::SharePairs);
-    let built = |function: &'static Function| {
-        let program = (function.build)(&parts);
-        let program = match function.derivative() {
-            Some(derivative) => derivative.of(program, &derivation.symbols),
-            None => program,
-        };
-        (function, program)
-    };
-    let mut functions: Vec<(&Function, Program)> = functions_of(derivation, with_derivatives).map(built).collect();
+    let mut optimiser = Optimiser::new(observe);
+    let mut functions: Vec<(&'static Function, Program)> = Vec::new();
+    for function in functions_of(derivation, with_derivatives) {
+        let mut program = (function.build)(&parts);
+        match function.derivative() {
+            Some(derivative) if derivative.is_tangent() => {
+                optimiser.optimise(function.name, &mut program)?;
+                program = function.tangent_of(derivative, &program);
+            }
+            Some(derivative) => program = function.derivative_of(derivative, program, derivation),
+            None => {}
+        }
+        optimiser.optimise(function.name, &mut program)?;
+        functions.push((function, program));
+    }
     let mut normalisation = fields::normalisation(&parts);
-    let named = functions.iter_mut().map(|(function, program)| (function.name, program));
-    let prepare = optimise(named.chain([("normalisation", &mut normalisation)]), observe)?;
-    Ok(Programs { prepare, normalisation, functions })
+    optimiser.optimise("normalisation", &mut normalisation)?;
+    let prepare_direction = optimiser.prepare_direction(functions.iter_mut().map(|(_, program)| program).collect());
+    Ok(Programs { prepare: optimiser.prepare(), normalisation, prepare_direction, functions })
 }

@@ -31,7 +31,12 @@ impl Builder {
 
     /// Whether the square of a value is computed already.
     pub(crate) fn has_square(&self, value: Value) -> bool {
-        self.known.contains_key(&Instruction::Mul(value, value))
+        self.known(&Instruction::Mul(value, value)).is_some()
+    }
+
+    /// The value of an instruction, if it is computed already.
+    pub(crate) fn known(&self, instruction: &Instruction) -> Option<Value> {
+        self.known.get(instruction).copied()
     }
 
     /// The value of an instruction, new or known.

@@ -1,19 +1,22 @@
 //! Derivatives of functions with respect to all unknowns: the state, the parameters and the inputs.
 //!
 //! What depends on parameters alone, c(p), is computed once. So is dc/dp, whose entries depend on parameters alone, too: a direction p'
-//! of the parameters gives c' = dc/dp p', an adjoint a of c gives dc/dp^T a, and nothing that leads to c is differentiated where
-//! the state is known.
+//! of the parameters gives c' = dc/dp p', once for a direction, an adjoint a of c gives dc/dp^T a, and nothing that leads to c is
+//! differentiated where the state is known.
+//!
+//! A tangent is made from the program after its passes, whose instructions it has unchanged: it returns the value of the function bit
+//! by bit, and what is added to them is the derivative.
 
 use super::adjoint::adjoints;
 use super::directional::Along;
 use super::fields::{self, Parts};
 use super::functions::{Argument, Expected, Function, Returns, Rows};
 use super::optimise::eliminate_dead_values;
-use super::slopes::Slopes;
+use super::projection;
+use super::slopes::{Slopes, Unknown};
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Input, Instruction, Program, Value};
-use crate::derivation::Symbols;
-use crate::expression::Symbol;
+use crate::derivation::Derivation;
 use crate::precise::Real;
 use crate::table::Id;
 
@@ -22,6 +25,8 @@ use crate::table::Id;
 pub enum Derivative {
     /// f and Df v, for a direction v.
     Tangent,
+    /// f and Df v, for a direction v of the state alone.
+    StateTangent,
     /// Df^T w, for weights w.
     Adjoint,
     /// Df, row by row.
@@ -29,11 +34,13 @@ pub enum Derivative {
 }
 
 /// The derivatives that are generated where they are declared, in the order of the generated code.
-pub static DERIVATIVES: [&Function; 12] = [
+pub static DERIVATIVES: [&Function; 16] = [
     &VECTOR_FIELD_TANGENT,
+    &VECTOR_FIELD_STATE_TANGENT,
     &VECTOR_FIELD_ADJOINT,
     &VECTOR_FIELD_DERIVATIVES,
     &FEEDBACK_FIELD_TANGENT,
+    &FEEDBACK_FIELD_STATE_TANGENT,
     &FEEDBACK_FIELD_ADJOINT,
     &FEEDBACK_FIELD_DERIVATIVES,
     &INTEGRALS_TANGENT,
@@ -42,6 +49,8 @@ pub static DERIVATIVES: [&Function; 12] = [
     &OUTPUTS_TANGENT,
     &OUTPUTS_ADJOINT,
     &OUTPUTS_DERIVATIVES,
+    &PROJECTION_TANGENT,
+    &PROJECTION_ADJOINT,
 ];
 
 /// The three derivatives of a function.
@@ -110,6 +119,67 @@ derivatives!(
     [OUTPUTS_TANGENT, OUTPUTS_ADJOINT, OUTPUTS_DERIVATIVES]
 );
 
+/// `vector_field`, and its derivative along a direction of the state.
+pub static VECTOR_FIELD_STATE_TANGENT: Function = Function {
+    name: "vector_field_state_tangent",
+    arguments: &[Argument::StateDirection],
+    returns: Returns::Tangent(Rows::States),
+    is_field: false,
+    build: fields::vector_field,
+    expected: Expected::Derivative(Derivative::StateTangent, |oracle| oracle.vector_field()),
+};
+
+/// `feedback_field`, and its derivative along a direction of the state.
+pub static FEEDBACK_FIELD_STATE_TANGENT: Function = Function {
+    name: "feedback_field_state_tangent",
+    arguments: &[Argument::Gains, Argument::Targets, Argument::StateDirection],
+    returns: Returns::Tangent(Rows::States),
+    is_field: false,
+    build: feedback_field,
+    expected: Expected::Derivative(Derivative::StateTangent, |oracle| oracle.feedback_field()),
+};
+
+/// `projection` of F - F_target, and its derivative along a direction in which S and F_target change, too. R is held.
+pub static PROJECTION_TANGENT: Function = Function {
+    name: "projection_tangent",
+    arguments: &[
+        Argument::Variances,
+        Argument::Noise,
+        Argument::Targets,
+        Argument::Direction,
+        Argument::VariancesDirection,
+        Argument::TargetsDirection,
+    ],
+    returns: Returns::Tangent(Rows::States),
+    is_field: false,
+    build: projection,
+    expected: Expected::Derivative(Derivative::Tangent, |oracle| oracle.projection_onto_targets()),
+};
+
+/// The derivatives of w . `projection` by everything that it depends on but R.
+pub static PROJECTION_ADJOINT: Function = Function {
+    name: "projection_adjoint",
+    arguments: &[Argument::Variances, Argument::Noise, Argument::Targets, Argument::Weights(Rows::States)],
+    returns: Returns::ProjectionGradient,
+    is_field: false,
+    build: projection,
+    expected: Expected::Derivative(Derivative::Adjoint, |oracle| oracle.projection_onto_targets()),
+};
+
+/// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)
+fn projection(parts: &Parts<'_>) -> Program {
+    let mut builder = Builder::default();
+    let program = projection::projection(parts);
+    let violation = |builder: &mut Builder, instruction: &Instruction, copied: &[Value]| {
+        let Instruction::Weighed(law, integral) = instruction else { return None };
+        let Instruction::Weigh(integrals) = &program.instructions[law.index()] else { return None };
+        let target = builder.input(Input::Target(*integral));
+        Some(builder.sub(copied[integrals[integral.place()].index()], target))
+    };
+    let outputs = copy(&mut builder, &program, violation);
+    builder.finish(outputs)
+}
+
 /// X - grad V where y_i = k_i (F_i - t_i) with given numbers k_i and t_i: the law asks and answers in normalised forms, F = scale (f +
 /// offset) and `factor` times y.
 fn feedback_field(parts: &Parts<'_>) -> Program {
@@ -151,48 +221,84 @@ fn copy(
     program.outputs.iter().map(|value| copied[value.index()]).collect()
 }
 
-impl Derivative {
-    /// The program of the derivative, from that of the function, in which no law takes part.
-    pub(super) fn of(self, mut program: Program, symbols: &Symbols) -> Program {
+impl Function {
+    /// The program of a derivative that goes backwards or by everything, from the program of its function, in which no law takes part.
+    pub(super) fn derivative_of(
+        &self,
+        derivative: Derivative,
+        mut program: Program,
+        derivation: &Derivation,
+    ) -> Program {
         eliminate_dead_values(&mut program);
-        let mut differentiated = Differentiated::new(&program);
-        let mut outputs = match self {
-            Self::Tangent => differentiated.along_direction(),
-            Self::Adjoint => differentiated.gradient(symbols),
-            Self::Jacobian => differentiated.jacobian(symbols),
+        let mut differentiated = Differentiated::new(&program, self.moves_targets());
+        let unknowns = self.unknowns(derivation);
+        let outputs = match derivative {
+            Derivative::Adjoint => differentiated.gradient(&unknowns),
+            _ => differentiated.jacobian(&unknowns),
         };
-        if self == Self::Tangent {
-            outputs.splice(0..0, differentiated.results.iter().copied());
-        }
         differentiated.builder.finish(outputs)
+    }
+
+    /// The program of a tangent, from the program of its function after all passes.
+    pub(super) fn tangent_of(&self, derivative: Derivative, program: &Program) -> Program {
+        let mut builder = Builder::default();
+        let mut outputs = copy(&mut builder, program, |_, _, _| None);
+        let everything = derivative == Derivative::Tangent;
+        let mut along = Along::new(&mut builder, &outputs, |builder, input| {
+            let change = match input {
+                Input::State(symbol) => Input::Direction(symbol),
+                Input::Driving(symbol) if everything => Input::Direction(symbol),
+                Input::Prepared(index) if everything => Input::Change(index),
+                Input::Variance(state) => Input::VarianceDirection(state),
+                Input::Target(integral) if self.moves_targets() => Input::TargetDirection(integral),
+                _ => return None,
+            };
+            Some(builder.input(change))
+        });
+        let tangents: Vec<Value> = outputs.iter().map(|result| along.of(*result)).collect();
+        outputs.extend(tangents);
+        builder.finish(outputs)
+    }
+}
+
+impl Derivative {
+    /// Whether the derivative is one along a direction.
+    pub(super) fn is_tangent(self) -> bool {
+        matches!(self, Self::Tangent | Self::StateTangent)
     }
 
     /// What the derivative should return, from the results of the function with their derivatives.
     pub(super) fn expected(
         self,
         results: &[Slopes],
-        symbols: &Symbols,
-        direction: impl Fn(Symbol) -> Real,
+        derivation: &Derivation,
+        unknowns: &[Unknown],
+        direction: impl Fn(Unknown) -> Real,
         weight: impl Fn(usize) -> Real,
     ) -> Vec<Real> {
         let sum = |terms: &mut dyn Iterator<Item = Real>| terms.fold(Real::zero(), |sum, term| &sum + &term);
+        let is_state =
+            |unknown: &Unknown| matches!(unknown, Unknown::Symbol(symbol) if derivation.symbols.is_state(*symbol));
         match self {
-            Self::Tangent => {
-                let along =
-                    |row: &Slopes| sum(&mut row.gradient.iter().map(|(symbol, slope)| slope * &direction(*symbol)));
+            Self::Tangent | Self::StateTangent => {
+                let along = |row: &Slopes| {
+                    let slopes = row.gradient.iter();
+                    let moved = slopes.filter(|(unknown, _)| self == Self::Tangent || is_state(unknown));
+                    sum(&mut moved.map(|(unknown, slope)| slope * &direction(*unknown)))
+                };
                 results.iter().map(|row| row.value.clone()).chain(results.iter().map(along)).collect()
             }
             Self::Adjoint => {
-                let by = |symbol: Symbol| {
+                let by = |unknown: &Unknown| {
                     let terms = results.iter().enumerate();
-                    sum(&mut terms.filter_map(|(i, row)| Some(row.gradient.get(&symbol)? * &weight(i))))
+                    sum(&mut terms.filter_map(|(i, row)| Some(row.gradient.get(unknown)? * &weight(i))))
                 };
-                symbols.unknowns().map(by).collect()
+                unknowns.iter().map(by).collect()
             }
             Self::Jacobian => {
                 let row = |row: &Slopes| -> Vec<Real> {
-                    let by = |symbol| row.gradient.get(&symbol).cloned().unwrap_or_else(Real::zero);
-                    symbols.unknowns().map(by).collect()
+                    let by = |unknown| row.gradient.get(unknown).cloned().unwrap_or_else(Real::zero);
+                    unknowns.iter().map(by).collect()
                 };
                 results.iter().flat_map(row).collect()
             }
@@ -209,67 +315,62 @@ struct Differentiated {
     /// Which values depend on some unknown.
     varies: Vec<bool>,
     /// The derivatives by parameters of the values that depend on parameters alone.
-    by_parameters: Vec<Tangent<Symbol>>,
+    by_parameters: Vec<Tangent<Unknown>>,
+    /// Whether derivatives are taken by F_target, too.
+    moves_targets: bool,
+}
+
+/// What an input is as an unknown, unless it is a parameter, or held.
+fn by_input(input: Input, moves_targets: bool) -> Option<Unknown> {
+    match input {
+        Input::State(symbol) | Input::Driving(symbol) => Some(Unknown::Symbol(symbol)),
+        Input::Variance(state) => Some(Unknown::Variance(state)),
+        Input::Target(integral) if moves_targets => Some(Unknown::Target(integral)),
+        _ => None,
+    }
 }
 
 impl Differentiated {
-    fn new(program: &Program) -> Self {
+    /// Of a program whose targets vary or are held.
+    fn new(program: &Program, moves_targets: bool) -> Self {
         let mut builder = Builder::default();
         let results = copy(&mut builder, program, |_, _, _| None);
         let instructions = builder.len();
         let (mut parametric, mut varies): (Vec<bool>, Vec<bool>) = (Vec::new(), Vec::new());
         for instruction in (0..instructions).map(|index| builder.instruction(Value::at(index))) {
-            let input =
-                |is_meant: fn(&Input) -> bool| matches!(&instruction, Instruction::Input(input) if is_meant(input));
-            let is_leaf = matches!(instruction, Instruction::Input(_) | Instruction::Constant(_));
-            let is_parametric = match is_leaf {
-                true => !input(|input| !matches!(input, Input::Parameter(_))),
-                false => instruction.operands().all(|operand| parametric[operand.index()]),
+            let (is_parametric, is_unknown) = match &instruction {
+                Instruction::Constant(_) => (true, false),
+                Instruction::Input(input) => (
+                    matches!(input, Input::Parameter(_)),
+                    matches!(input, Input::Parameter(_)) || by_input(*input, moves_targets).is_some(),
+                ),
+                other => (other.operands().all(|operand| parametric[operand.index()]), false),
             };
-            let is_unknown = input(|input| matches!(input, Input::State(_) | Input::Parameter(_) | Input::Driving(_)));
             varies.push(is_unknown || instruction.operands().any(|operand| varies[operand.index()]));
             parametric.push(is_parametric);
         }
         let by_parameters = tangents(&mut builder, instructions, |builder, value| match builder.instruction(value) {
-            Instruction::Input(Input::Parameter(symbol)) => Some(Tangent::from([(symbol, builder.constant(1.0))])),
+            Instruction::Input(Input::Parameter(symbol)) => {
+                Some(Tangent::from([(Unknown::Symbol(symbol), builder.constant(1.0))]))
+            }
             _ => (!parametric[value.index()]).then(Tangent::new),
         });
-        Self { builder, results, parametric, varies, by_parameters }
-    }
-
-    /// The derivative of each result along the direction.
-    fn along_direction(&mut self) -> Vec<Value> {
-        let Self { builder, results, parametric, by_parameters, .. } = self;
-        let seed = |builder: &mut Builder, value: Value| match builder.instruction(value) {
-            Instruction::Input(Input::State(symbol) | Input::Driving(symbol)) => {
-                Some(Some(builder.input(Input::Direction(symbol))))
-            }
-            // c' = dc/dp p'
-            _ if parametric[value.index()] => {
-                let terms = by_parameters[value.index()].iter();
-                Some(terms.fold(None, |sum: Option<Value>, (parameter, slope)| {
-                    let direction = builder.input(Input::Direction(*parameter));
-                    let term = builder.mul(*slope, direction);
-                    Some(sum.map_or(term, |sum| builder.add(sum, term)))
-                }))
-            }
-            _ => None,
-        };
-        let mut along = Along::new(builder, results, parametric.len(), seed);
-        results.iter().map(|result| along.of(*result)).collect()
+        Self { builder, results, parametric, varies, by_parameters, moves_targets }
     }
 
     /// The derivatives of the weighted sum of the results by all unknowns.
-    fn gradient(&mut self, symbols: &Symbols) -> Vec<Value> {
-        let Self { builder, results, parametric, varies, by_parameters } = self;
+    fn gradient(&mut self, unknowns: &[Unknown]) -> Vec<Value> {
+        let Self { builder, results, parametric, varies, by_parameters, moves_targets } = self;
         let weights = (0..results.len()).map(|row| builder.input(Input::Weight(row))).collect::<Vec<_>>();
         let weighted: Vec<(Value, Value)> = results.iter().copied().zip(weights).collect();
         let adjoints = adjoints(builder, &weighted, varies, |value| parametric[value.index()]);
-        let mut gradient: Tangent<Symbol> = Tangent::new();
+        let mut gradient: Tangent<Unknown> = Tangent::new();
         for value in (0..varies.len()).map(Value::at) {
             let Some(adjoint) = adjoints.of(value) else { continue };
-            if let Instruction::Input(Input::State(symbol) | Input::Driving(symbol)) = builder.instruction(value) {
-                gradient.insert(symbol, adjoint);
+            if let Instruction::Input(input) = builder.instruction(value)
+                && let Some(unknown) = by_input(input, *moves_targets)
+            {
+                gradient.insert(unknown, adjoint);
             }
             // dc/dp^T a
             for (parameter, slope) in &by_parameters[value.index()] {
@@ -279,21 +380,22 @@ impl Differentiated {
             }
         }
         let zero = builder.constant(0.0);
-        symbols.unknowns().map(|symbol| gradient.get(&symbol).copied().unwrap_or(zero)).collect()
+        unknowns.iter().map(|unknown| gradient.get(unknown).copied().unwrap_or(zero)).collect()
     }
 
     /// The derivatives of each result by all unknowns, result by result; the number 0 where they vanish identically.
-    fn jacobian(&mut self, symbols: &Symbols) -> Vec<Value> {
-        let Self { builder, results, parametric, by_parameters, .. } = self;
+    fn jacobian(&mut self, unknowns: &[Unknown]) -> Vec<Value> {
+        let Self { builder, results, parametric, by_parameters, moves_targets, .. } = self;
         let tangents = tangents(builder, parametric.len(), |builder, value| match builder.instruction(value) {
-            Instruction::Input(Input::State(symbol) | Input::Driving(symbol)) => {
-                Some(Tangent::from([(symbol, builder.constant(1.0))]))
+            Instruction::Input(input) if !parametric[value.index()] => {
+                let unknown = by_input(input, *moves_targets);
+                Some(unknown.map(|unknown| (unknown, builder.constant(1.0))).into_iter().collect())
             }
             _ => parametric[value.index()].then(|| by_parameters[value.index()].clone()),
         });
         let zero = builder.constant(0.0);
-        let entry = |result: &Value, symbol| tangents[result.index()].get(&symbol).copied().unwrap_or(zero);
-        let row = |result| symbols.unknowns().map(move |symbol| entry(result, symbol));
+        let entry = |result: &Value, unknown| tangents[result.index()].get(unknown).copied().unwrap_or(zero);
+        let row = |result| unknowns.iter().map(move |unknown| entry(result, unknown));
         results.iter().flat_map(row).collect()
     }
 }

@@ -1,11 +1,15 @@
 //! Derivatives of a program along one direction, in few operations.
 //!
-//! The derivative of a value is a sum of terms k u v with numbers k. Where one instruction alone reads the value and adds it to
-//! something, its terms join that sum, so that each product of values costs two fused operations, and the square of a value one: the
-//! factors 2 of a sum of squares are taken out of it.
+//! The derivative of a value is a sum of terms k u v with numbers k. Where it is one term, or where one instruction alone reads the
+//! value, its terms join the sums of those that add the value to something, so that each product of values that change costs two
+//! fused operations beside its own, and the square of a value one: the factors 2 of a sum of squares are taken out of it.
+//!
+//! No algorithm takes fewer for independent products in general: a product together with its derivative is one of dual numbers, which
+//! takes three multiplications (Alder and Strassen, *On the algorithmic complexity of associative algebras*, Theoretical Computer
+//! Science 15, 1981: at least 2 dim A - t for an algebra A with t maximal ideals).
 
 use super::tangent::{slope, slopes};
-use super::{Builder, Instruction, Program, Value};
+use super::{Builder, Input, Instruction, Program, Value};
 
 /// k u v, or k u.
 #[derive(Clone, Copy, Debug)]
@@ -27,23 +31,24 @@ pub(super) struct Along<'b> {
 }
 
 impl<'b> Along<'b> {
-    /// Differentiates all values before `last`: what `seed` gives, or what follows from the operands. Other inputs have no derivative.
+    /// Differentiates all values that the builder has: what `seed` gives for an input, or what follows from the operands. Other inputs
+    /// have no derivative.
     pub(super) fn new(
         builder: &'b mut Builder,
         results: &[Value],
-        last: usize,
-        mut seed: impl FnMut(&mut Builder, Value) -> Option<Option<Value>>,
+        mut seed: impl FnMut(&mut Builder, Input) -> Option<Value>,
     ) -> Self {
+        let last = builder.len();
         let instructions = (0..last).map(|index| builder.instruction(Value::at(index))).collect();
         let uses = Program { instructions, outputs: results.to_vec() }.uses();
         let is_shared = uses.iter().map(|&uses| uses > 1).collect();
         let mut along = Along { builder, sums: Vec::with_capacity(last), is_shared };
         for value in (0..last).map(Value::at) {
-            let sum = match seed(along.builder, value) {
-                Some(derivative) => derivative.into_iter().map(one).collect(),
-                None => along.derivative(value),
+            let sum = match along.builder.instruction(value) {
+                Instruction::Input(input) => seed(along.builder, input).into_iter().map(one).collect(),
+                _ => along.derivative(value),
             };
-            let sum = if along.is_shared[value.index()] { along.gathered(sum) } else { sum };
+            let sum = if along.is_shared[value.index()] && sum.len() > 1 { along.gathered(sum) } else { sum };
             along.sums.push(sum);
         }
         along
@@ -68,53 +73,81 @@ impl<'b> Along<'b> {
             Instruction::NegMulAdd(a, b, c) => [self.terms(a, b, -1.0), self.scaled(c, 1.0)].concat(),
             Instruction::MulSub(a, b, c) => [self.terms(a, b, 1.0), self.scaled(c, -1.0)].concat(),
             Instruction::NegMulSub(a, b, c) => [self.terms(a, b, -1.0), self.scaled(c, -1.0)].concat(),
-            Instruction::Div(a, b) => {
-                let reciprocal = self.builder.recip(b);
-                self.quotient(value, a, b, reciprocal)
-            }
-            // d(1/a) = -(1/a)^2 da
-            Instruction::Recip(a) if !self.vanishes(a) => {
-                let square = self.builder.mul(value, value);
-                self.times(a, square, -1.0)
-            }
+            // d(a/b) = (da - (a/b) db)/b
+            Instruction::Div(a, b) => match self.fixed_over(value) {
+                Some(reciprocal) => self.through(value, reciprocal, Sum::new(), value),
+                None => {
+                    let numerator = [self.scaled(a, 1.0), self.times(b, value, -1.0)].concat();
+                    self.divided(numerator, b)
+                }
+            },
+            Instruction::Recip(_) => match self.fixed_over(value) {
+                Some(reciprocal) => self.through(value, reciprocal, Sum::new(), value),
+                None => Sum::new(),
+            },
             // d sqrt(a) = da / (2 sqrt(a))
-            Instruction::Sqrt(a) if !self.vanishes(a) => {
-                let reciprocal = self.builder.recip(value);
-                self.times(a, reciprocal, 0.5)
+            Instruction::Sqrt(a) => {
+                let halved = self.scaled(a, 0.5);
+                self.divided(halved, value)
             }
             Instruction::Unary(function, a) if !self.vanishes(a) => {
                 let slope = slope(self.builder, function, a, value);
                 self.times(a, slope, 1.0)
             }
+            Instruction::Unary(..) => Sum::new(),
+            Instruction::Binary(_, a, b) if self.vanishes(a) && self.vanishes(b) => Sum::new(),
             Instruction::Binary(function, a, b) => {
                 let [by_a, by_b] = slopes(self.builder, function, a, b, value);
                 [self.times(a, by_a, 1.0), self.times(b, by_b, 1.0)].concat()
             }
-            Instruction::Recip(_) | Instruction::Sqrt(_) | Instruction::Unary(..) => Sum::new(),
         }
     }
 
-    /// d(a b), where one of the two may be a reciprocal.
+    /// d(a b). Where one of the two is w = c/b, the derivative of w is not needed.
     fn product(&mut self, value: Value, a: Value, b: Value) -> Sum {
         for (factor, other) in [(a, b), (b, a)] {
-            if let Instruction::Recip(divisor) = self.builder.instruction(factor)
-                && !self.vanishes(other)
-                && !self.vanishes(divisor)
-            {
-                return self.quotient(value, other, divisor, factor);
+            if let Some(quotient) = self.fixed_over(factor) {
+                let others = self.scaled(other, 1.0);
+                return self.through(factor, quotient, others, value);
             }
         }
         self.terms(a, b, 1.0)
     }
 
-    /// d(a/b) = (da - (a/b) db) (1/b)
-    fn quotient(&mut self, value: Value, a: Value, b: Value, reciprocal: Value) -> Sum {
-        let numerator = [self.scaled(a, 1.0), self.times(b, value, -1.0)].concat();
-        if numerator.is_empty() {
-            return numerator;
+    /// The divisor b and the numerator c of a value c/b, where c does not change and b does; no numerator stands for 1.
+    fn fixed_over(&self, value: Value) -> Option<(Value, Option<Value>)> {
+        let (divisor, numerator) = match self.builder.instruction(value) {
+            Instruction::Recip(b) => (b, None),
+            Instruction::Div(c, b) if self.vanishes(c) => (b, Some(c)),
+            _ => return None,
+        };
+        (!self.vanishes(divisor)).then_some((divisor, numerator))
+    }
+
+    /// d(s w) with w = c/b: from w b = c follows dw = -w^2 db/c, so that d(s w) = w (ds - (s w) db/c), where `product` is s w.
+    fn through(&mut self, w: Value, (b, c): (Value, Option<Value>), ds: Sum, product: Value) -> Sum {
+        let change = self.sums[b.index()].clone();
+        let mut change = self.gathered(change);
+        if let (Some(c), Some(term)) = (c, change.first_mut()) {
+            // The number is free of charge in what is prepared.
+            let size = self.builder.constant(term.factor.abs());
+            let reciprocal = self.builder.recip(c);
+            let scale = self.builder.mul(size, reciprocal);
+            *term = Term { factor: term.factor.signum(), value: self.builder.mul(scale, term.value), times: None };
         }
-        let Term { factor, value, .. } = self.gathered(numerator)[0];
-        vec![Term { factor, value, times: Some(reciprocal) }]
+        let moved = change.iter().map(|term| Term { factor: -term.factor, value: term.value, times: Some(product) });
+        let inner: Sum = ds.into_iter().chain(moved).collect();
+        self.gathered(inner).into_iter().map(|term| Term { times: Some(w), ..term }).collect()
+    }
+
+    /// A sum divided by a value.
+    fn divided(&mut self, sum: Sum, by: Value) -> Sum {
+        let reciprocal = self.builder.known(&Instruction::Recip(by));
+        let divide = |along: &mut Self, term: Term| match reciprocal {
+            Some(reciprocal) => Term { times: Some(reciprocal), ..term },
+            None => Term { value: along.builder.push(Instruction::Div(term.value, by)), ..term },
+        };
+        self.gathered(sum).into_iter().map(|term| divide(self, term)).collect()
     }
 
     /// k (b da + a db)
@@ -151,52 +184,84 @@ impl<'b> Along<'b> {
 
     /// The sum as one term k u, or none.
     fn gathered(&mut self, sum: Sum) -> Sum {
-        let Some(first) = sum.first() else { return sum };
-        let size = first.factor.abs();
+        if sum.is_empty() || (sum.len() == 1 && sum[0].times.is_none()) {
+            return sum;
+        }
+        let sum: Sum = sum.into_iter().map(|term| self.with_factor_absorbed(term)).collect();
+        let size = sum[0].factor.abs();
         if sum.iter().all(|term| term.factor.abs() == size) {
             let signs: Sum = sum.iter().map(|term| Term { factor: term.factor.signum(), ..*term }).collect();
-            return vec![Term { factor: size, ..one(self.added(&signs)) }];
+            let Term { factor, value, .. } = self.added(&signs);
+            return vec![Term { factor: size * factor, ..one(value) }];
         }
-        vec![one(self.added(&sum))]
+        vec![self.added(&sum)]
     }
 
     fn computed(&mut self, sum: &Sum) -> Value {
-        let gathered = self.gathered(sum.clone());
-        self.added(&gathered)
+        match self.gathered(sum.clone()).first() {
+            None => self.builder.constant(0.0),
+            Some(term) => {
+                let factor = self.builder.constant(term.factor);
+                self.builder.mul(factor, term.value)
+            }
+        }
     }
 
-    /// The terms added up: first those whose factor is 1 or -1, then those of every other factor, which is taken out.
-    fn added(&mut self, sum: &Sum) -> Value {
+    /// The term whose number is in a factor that was prepared, which is free of charge.
+    fn with_factor_absorbed(&mut self, term: Term) -> Term {
+        let is_prepared =
+            |value: Value| matches!(self.builder.instruction(value), Instruction::Input(Input::Prepared(_)));
+        match term.times {
+            Some(times) if term.factor.abs() != 1.0 && is_prepared(times) => {
+                let size = self.builder.constant(term.factor.abs());
+                let times = self.builder.mul(size, times);
+                Term { factor: term.factor.signum(), times: Some(times), ..term }
+            }
+            _ => term,
+        }
+    }
+
+    /// The terms added up, as 1 or -1 times a value. Terms of one factor other than 1 or -1 are added up before it is applied.
+    fn added(&mut self, sum: &Sum) -> Term {
         let mut sizes: Vec<f64> = Vec::new();
-        for term in sum {
-            if !sizes.contains(&term.factor.abs()) {
-                sizes.push(term.factor.abs());
+        for size in sum.iter().map(|term| term.factor.abs()).filter(|size| *size != 1.0) {
+            if !sizes.contains(&size) {
+                sizes.push(size);
             }
         }
-        sizes.sort_by_key(|size| *size != 1.0);
-        let mut total = self.builder.constant(0.0);
+        let mut terms: Sum = sum.iter().filter(|term| term.factor.abs() == 1.0).copied().collect();
         for size in sizes {
-            let mut part = self.builder.constant(0.0);
-            if size == 1.0 {
-                part = total;
+            let of_size = sum.iter().filter(|term| term.factor.abs() == size);
+            let part = self.signed(of_size.map(|term| Term { factor: term.factor.signum(), ..*term }).collect());
+            let size = self.builder.constant(size);
+            terms.push(Term { times: Some(size), ..part });
+        }
+        self.signed(terms)
+    }
+
+    /// The sum of terms whose factors are 1 or -1, as 1 or -1 times a value.
+    fn signed(&mut self, mut terms: Sum) -> Term {
+        // What is computed already comes first, so that all products are fused, but a sum begins with a term that is added.
+        terms.sort_by_key(|term| match term.times {
+            Some(times) => self.builder.known(&Instruction::Mul(term.value, times).ordered()).is_none(),
+            None => false,
+        });
+        let sign = match terms.iter().position(|term| term.factor > 0.0) {
+            Some(first) => {
+                terms[..=first].rotate_right(1);
+                1.0
             }
-            for term in sum.iter().filter(|term| term.factor.abs() == size) {
-                let product = term.times.map_or(term.value, |times| self.builder.mul(term.value, times));
-                part = match term.factor < 0.0 {
-                    true => self.builder.sub(part, product),
-                    false => self.builder.add(part, product),
-                };
-            }
-            total = match size == 1.0 {
-                true => part,
-                false => {
-                    let factor = self.builder.constant(size);
-                    let product = self.builder.mul(factor, part);
-                    self.builder.add(total, product)
-                }
+            None => -1.0,
+        };
+        let mut total = self.builder.constant(0.0);
+        for term in terms {
+            let product = term.times.map_or(term.value, |times| self.builder.mul(term.value, times));
+            total = match term.factor * sign < 0.0 {
+                true => self.builder.sub(total, product),
+                false => self.builder.add(total, product),
             };
         }
-        total
+        Term { factor: sign, ..one(total) }
     }
 }
 

@@ -8,7 +8,7 @@ use super::derivatives::{DERIVATIVES, Derivative};
 use super::fields::{self, Parts};
 use super::number::Number;
 use super::oracle::Oracle;
-use super::slopes::Slopes;
+use super::slopes::{Slopes, Unknown};
 use super::{hamel, projection};
 use crate::derivation::Derivation;
 use crate::precise::Real;
@@ -55,10 +55,16 @@ pub enum Argument {
     Law(Form),
     /// K of a feedback law whose K is constant and diagonal, a number for each integral.
     Gains,
-    /// F_target of such a law, a number for each integral.
+    /// F_target, a number for each integral.
     Targets,
-    /// A change of each unknown.
+    /// A change of each unknown, with the changes of what is prepared.
     Direction,
+    /// A change of each entry of the state.
+    StateDirection,
+    /// A change of S, a number for each entry of the state.
+    VariancesDirection,
+    /// A change of F_target, a number for each integral.
+    TargetsDirection,
     /// A number for each of these.
     Weights(Rows),
 }
@@ -100,6 +106,8 @@ pub enum Returns {
     Tangent(Rows),
     /// A derivative by each unknown.
     Gradient,
+    /// A derivative by each unknown, by S and by F_target.
+    ProjectionGradient,
     /// The derivatives of each of these by each unknown; emitted are those that do not vanish identically.
     Derivatives(Rows),
 }
@@ -276,6 +284,21 @@ impl Function {
             Argument::Law(form) => Some(*form),
             _ => None,
         })
+    }
+
+    /// What its derivatives are taken by, where it is a derivative.
+    pub(super) fn unknowns(&self, derivation: &Derivation) -> Vec<Unknown> {
+        let mut unknowns: Vec<Unknown> = derivation.symbols.unknowns().map(Unknown::Symbol).collect();
+        if self.moves_targets() {
+            unknowns.extend(derivation.symbols.states().map(Unknown::Variance));
+            unknowns.extend(derivation.integrals.ids().map(Unknown::Target));
+        }
+        unknowns
+    }
+
+    /// Whether S and F_target are among them.
+    pub(super) fn moves_targets(&self) -> bool {
+        self.arguments.contains(&Argument::TargetsDirection) || self.returns == Returns::ProjectionGradient
     }
 
     /// Which derivative of another function it is, if it is one.

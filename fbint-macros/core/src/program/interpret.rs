@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::number::Number;
+use super::slopes::Unknown;
 use super::{Input, Instruction, Program, Value};
 use crate::derivation::IntegralId;
 use crate::expression::Symbol;
@@ -120,7 +121,11 @@ pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn
         Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => N::exactly(point.symbol(symbol)),
         Input::Variance(column) => N::exactly(variance(point, column)),
         Input::Noise(row) => N::exactly(noise(point, row)),
-        Input::Direction(symbol) => N::exactly(direction(point, symbol)),
+        Input::Direction(symbol) => N::exactly(direction(point, Unknown::Symbol(symbol))),
+        Input::VarianceDirection(state) => N::exactly(direction(point, Unknown::Variance(state))),
+        Input::TargetDirection(integral) => N::exactly(direction(point, Unknown::Target(integral))),
+        // Any: what these are is known once there are all programs.
+        Input::Change(index) => N::exactly(point.value(8000 + index as u64) - 0.4),
         Input::Weight(row) => N::exactly(weight(point, row)),
         Input::Gain(integral) => N::exactly(gain(point, integral)),
         Input::Target(integral) => N::exactly(target(point, integral)),
@@ -152,9 +157,15 @@ fn target(point: &Point, integral: IntegralId) -> f64 {
     point.integral_sizes(integral).target * point.value(2000 + integral.place() as u64)
 }
 
-/// v_j in general position.
-pub(super) fn direction(point: &Point, symbol: Symbol) -> f64 {
-    point.size(symbol) * (point.value(6000 + symbol.place() as u64) - 0.4)
+/// The change of an unknown in general position.
+pub(super) fn direction(point: &Point, unknown: Unknown) -> f64 {
+    match unknown {
+        Unknown::Symbol(symbol) => point.size(symbol) * (point.value(6000 + symbol.place() as u64) - 0.4),
+        Unknown::Variance(state) => variance(point, state) * (point.value(9000 + state.place() as u64) - 0.4),
+        Unknown::Target(integral) => {
+            point.integral_sizes(integral).target * (point.value(10_000 + integral.place() as u64) - 0.4)
+        }
+    }
 }
 
 /// w_i in general position.

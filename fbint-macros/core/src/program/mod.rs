@@ -75,6 +75,13 @@ pub enum Input {
     Noise(IntegralId),
     /// The change of an unknown in the direction along which a tangent is taken.
     Direction(Symbol),
+    /// The change of a result of the program that prepares, in that direction: in a tangent, a result of the program that prepares
+    /// directions.
+    Change(usize),
+    /// The change of S_j in that direction.
+    VarianceDirection(Symbol),
+    /// The change of an entry of F_target in that direction.
+    TargetDirection(IntegralId),
     /// The weight w_i of a result whose adjoint is taken.
     Weight(usize),
     /// The entry of a constant diagonal K that belongs to an integral.
@@ -227,6 +234,11 @@ impl std::fmt::Display for Program {
                 Instruction::Input(Input::Variance(state)) => format!("variance {}", state.place()),
                 Instruction::Input(Input::Noise(integral)) => format!("noise {}", integral.place()),
                 Instruction::Input(Input::Direction(symbol)) => format!("direction {}", symbol.0),
+                Instruction::Input(Input::Change(index)) => format!("change {index}"),
+                Instruction::Input(Input::VarianceDirection(state)) => format!("variance direction {}", state.place()),
+                Instruction::Input(Input::TargetDirection(integral)) => {
+                    format!("target direction {}", integral.place())
+                }
                 Instruction::Input(Input::Weight(row)) => format!("weight {row}"),
                 Instruction::Input(Input::Gain(integral)) => format!("gain {}", integral.place()),
                 Instruction::Input(Input::Target(integral)) => format!("target {}", integral.place()),

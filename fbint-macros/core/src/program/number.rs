@@ -1,5 +1,6 @@
 //! What programs and derivations are evaluated in: doubles, and numbers of 256 bits in which no rounding counts.
 
+use super::slopes::Unknown;
 use crate::expression::{Expression, Function, Symbol};
 use crate::points::Point;
 use crate::precise::Real;
@@ -29,6 +30,11 @@ pub(super) trait Number: Clone {
     /// The value of a symbol at a point.
     fn of_symbol(point: &Point, symbol: Symbol) -> Self {
         Self::exactly(point.symbol(symbol))
+    }
+
+    /// An unknown with this value.
+    fn varying(_unknown: Unknown, value: f64) -> Self {
+        Self::exactly(value)
     }
 
     /// The solution of C^T c = b.

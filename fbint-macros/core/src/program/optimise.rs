@@ -1,9 +1,13 @@
 //! Passes over finished programs, each a verb, in the order of [`PASSES`]. Each keeps every result up to rounding, which is
 //! checked after each; what it leaves unread is dropped.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::interpret::{results_at, rounding_at};
 use super::schedule::schedule;
+use super::tangent::{Tangent, tangents};
 use super::{Builder, Fault, Input, Instruction, Program, Value};
+use crate::expression::Symbol;
 use crate::points::{Point, sample_points};
 
 /// How a pass is done.
@@ -25,45 +29,75 @@ const PASSES: [(&str, Rewrite); 5] = [
 /// Relative difference up to which rounding explains that a pass changed a result.
 const TOLERANCE: f64 = 1e-9;
 
-/// All passes over all programs, which `observe` sees after each; gives the program that prepares. `Err` names the first pass
-/// that changed a result.
-pub(super) fn optimise<'p>(
-    programs: impl IntoIterator<Item = (&'static str, &'p mut Program)>,
-    mut observe: impl FnMut(&'static str, &'static str, &Program),
-) -> Result<Program, Fault> {
-    let mut preparation = Preparation::default();
-    for (function, program) in programs {
-        let expected = Expected::of(program);
+/// All passes over several programs, and the program that prepares.
+pub(super) struct Optimiser<O> {
+    preparation: Preparation,
+    /// Sees each program after each pass.
+    observe: O,
+}
+
+impl<O: FnMut(&'static str, &'static str, &Program)> Optimiser<O> {
+    pub(super) fn new(observe: O) -> Self {
+        Self { preparation: Preparation::default(), observe }
+    }
+
+    /// All passes over a program. `Err` names the first pass that changed a result.
+    pub(super) fn optimise(&mut self, function: &'static str, program: &mut Program) -> Result<(), Fault> {
+        let expected = Expected::of(&self.preparation, program);
         for (name, rewrite) in PASSES {
             match rewrite {
                 Rewrite::Alone(rewrite) => rewrite(program),
-                Rewrite::Hoist => preparation.hoist_parameters(program),
+                Rewrite::Hoist => self.preparation.hoist_parameters(program),
             }
             eliminate_dead_values(program);
-            if !expected.is_met(&preparation, program) {
+            if !expected.is_met(&self.preparation, program) {
                 return Err(Fault { function, pass: Some(name) });
             }
-            observe(function, name, program);
+            (self.observe)(function, name, program);
         }
+        Ok(())
     }
-    let mut prepare = preparation.program();
-    divide(&mut prepare);
-    fuse_multiply_add(&mut prepare);
-    eliminate_dead_values(&mut prepare);
-    Ok(prepare)
+
+    /// The program that prepares directions: the changes that these programs read, which are counted anew.
+    pub(super) fn prepare_direction(&mut self, programs: Vec<&mut Program>) -> Program {
+        let of = |instruction: &Instruction| match instruction {
+            Instruction::Input(Input::Change(index)) => Some(*index),
+            _ => None,
+        };
+        let read: BTreeSet<usize> =
+            programs.iter().flat_map(|program| program.instructions.iter().filter_map(of)).collect();
+        let places: BTreeMap<usize, usize> = read.iter().copied().zip(0..).collect();
+        for instruction in programs.into_iter().flat_map(|program| &mut program.instructions) {
+            if let Some(index) = of(instruction) {
+                *instruction = Instruction::Input(Input::Change(places[&index]));
+            }
+        }
+        self.preparation.changes(&read)
+    }
+
+    /// The program that prepares.
+    pub(super) fn prepare(self) -> Program {
+        let mut prepare = self.preparation.program();
+        divide(&mut prepare);
+        fuse_multiply_add(&mut prepare);
+        eliminate_dead_values(&mut prepare);
+        prepare
+    }
 }
 
 /// A program before the passes, and its results at the first point where all are finite.
 struct Expected {
     program: Program,
+    prepare: Program,
     results: Vec<(Point<'static>, Vec<f64>)>,
 }
 
 impl Expected {
-    fn of(program: &Program) -> Self {
-        let nothing = Program::default();
-        let results = sample_points().filter_map(|point| Some((point, results_at(&point, &nothing, program)?)));
-        Self { program: program.clone(), results: results.take(1).collect() }
+    fn of(preparation: &Preparation, program: &Program) -> Self {
+        let prepare = preparation.program();
+        let results = sample_points().filter_map(|point| Some((point, results_at(&point, &prepare, program)?)));
+        let results = results.take(1).collect();
+        Self { program: program.clone(), prepare, results }
     }
 
     fn is_met(&self, preparation: &Preparation, program: &Program) -> bool {
@@ -72,8 +106,7 @@ impl Expected {
             let scale = expected.iter().fold(1.0, |scale: f64, result| scale.max(result.abs()));
             results_at(point, &prepare, program).is_some_and(|obtained| {
                 let agree = |tolerance: f64| obtained.iter().zip(expected).all(|(x, y)| (x - y).abs() <= tolerance);
-                let rounding =
-                    || rounding_at(point, &Program::default(), &self.program).into_iter().fold(0.0, f64::max);
+                let rounding = || rounding_at(point, &self.prepare, &self.program).into_iter().fold(0.0, f64::max);
                 obtained.len() == expected.len() && (agree(TOLERANCE * scale) || agree(rounding()))
             })
         })
@@ -98,6 +131,11 @@ impl Preparation {
         // The value in the program that prepares, for those that depend on parameters or numbers alone.
         let mut prepared: Vec<Option<Value>> = Vec::with_capacity(program.instructions.len());
         for instruction in &program.instructions {
+            // What is prepared already.
+            if let Instruction::Input(Input::Prepared(index)) = instruction {
+                prepared.push(Some(self.outputs[*index]));
+                continue;
+            }
             let parametric = match instruction {
                 Instruction::Input(input) => matches!(input, Input::Parameter(_)),
                 Instruction::Weigh(_) => false,
@@ -119,6 +157,59 @@ impl Preparation {
                 program.instructions[index] = Instruction::Input(Input::Prepared(self.output(value)));
             }
         }
+    }
+
+    /// c' = dc/dp p' of each of these results c.
+    fn changes(&mut self, read: &BTreeSet<usize>) -> Program {
+        let slopes = self.slopes(read);
+        let mut builder = Builder::default();
+        let mut change = |slopes: &Tangent<Symbol>| {
+            let mut sum = builder.constant(0.0);
+            for (parameter, slope) in slopes {
+                let slope = match self.builder.instruction(*slope) {
+                    Instruction::Constant(bits) => builder.constant(f64::from_bits(bits)),
+                    _ => builder.input(Input::Prepared(self.output(*slope))),
+                };
+                let direction = builder.input(Input::Direction(*parameter));
+                let term = builder.mul(slope, direction);
+                sum = builder.add(sum, term);
+            }
+            sum
+        };
+        let outputs = slopes.iter().map(&mut change).collect();
+        let mut program = builder.finish(outputs);
+        fuse_multiply_add(&mut program);
+        eliminate_dead_values(&mut program);
+        program
+    }
+
+    /// dc/dp of each of these results c. Nothing else is added to the program: passes look at how often a value is read.
+    fn slopes(&mut self, read: &BTreeSet<usize>) -> Vec<Tangent<Symbol>> {
+        let (mut differentiated, last) = (self.builder.clone(), self.builder.len());
+        let by_parameters = tangents(&mut differentiated, last, |builder, value| match builder.instruction(value) {
+            Instruction::Input(Input::Parameter(symbol)) => Some(Tangent::from([(symbol, builder.constant(1.0))])),
+            _ => None,
+        });
+        let wanted = || read.iter().map(|index| &by_parameters[self.outputs[*index].index()]);
+        let mut needed = vec![false; differentiated.len()];
+        wanted().flat_map(Tangent::values).for_each(|slope| needed[slope.index()] = true);
+        for index in (last..needed.len()).rev() {
+            if needed[index] {
+                let instruction = differentiated.instruction(Value::at(index));
+                instruction.operands().for_each(|operand| needed[operand.index()] = true);
+            }
+        }
+        let slopes: Vec<Tangent<Symbol>> = wanted().cloned().collect();
+        let mut copies: Vec<Value> = (0..needed.len()).map(Value::at).collect();
+        for index in last..needed.len() {
+            if needed[index] {
+                let copied = differentiated.instruction(Value::at(index)).map(|operand| copies[operand.index()]);
+                copies[index] = self.builder.push(copied.ordered());
+            }
+        }
+        let copied =
+            |slopes: Tangent<Symbol>| slopes.into_iter().map(|(by, slope)| (by, copies[slope.index()])).collect();
+        slopes.into_iter().map(copied).collect()
     }
 
     fn output(&mut self, value: Value) -> usize {

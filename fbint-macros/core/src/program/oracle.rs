@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::interpret::{noise, variance, weigh};
 use super::number::Number;
 use super::projection::DAMPING;
+use super::slopes::Unknown;
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output, Role,
 };
@@ -169,7 +170,7 @@ impl<'a, N: Number> Oracle<'a, N> {
     /// grad V
     pub(super) fn potential_gradient(&self) -> Vec<N> {
         let integrals: Vec<N> = self.integrals.rows().cloned().collect();
-        self.combined(&weigh(self.point, &integrals), |_| 1.0)
+        self.combined(&weigh(self.point, &integrals), |_| N::exactly(1.0))
     }
 
     /// X - grad V, and 1 for the time.
@@ -182,9 +183,22 @@ impl<'a, N: Number> Oracle<'a, N> {
 
     /// S DF^T (DF S DF^T + e D + R)^-1 y for a consistent violation y.
     pub(super) fn projection(&self) -> Vec<N> {
+        let integrals: Vec<N> = self.integrals.rows().cloned().collect();
+        self.projection_of(consistent_violation(self.derivation, self.point, &integrals))
+    }
+
+    /// The same for y = F - F_target.
+    pub(super) fn projection_onto_targets(&self) -> Vec<N> {
+        let targets = consistent_targets(self.derivation, self.point);
+        let rows = self.integrals.iter().zip(targets);
+        self.projection_of(rows.map(|((id, f), target)| f.minus(&N::varying(Unknown::Target(id), target))).collect())
+    }
+
+    fn projection_of(&self, violation: Vec<N>) -> Vec<N> {
+        let variance = |state| N::varying(Unknown::Variance(state), variance(self.point, state));
         let dot = |a: &Table<Symbol, N>, b: &Table<Symbol, N>| -> N {
             let nonzero = a.iter().zip(b.rows()).filter(|((_, a), b)| !a.is_zero() && !b.is_zero());
-            let terms = nonzero.map(|((state, a), b)| N::exactly(variance(self.point, state)).times(a).times(b));
+            let terms = nonzero.map(|((state, a), b)| variance(state).times(a).times(b));
             terms.fold(N::zero(), |sum, term| sum.plus(&term))
         };
         let entry = |i: IntegralId, j: IntegralId| {
@@ -197,9 +211,8 @@ impl<'a, N: Number> Oracle<'a, N> {
         };
         let ids = || self.integrals.ids();
         let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
-        let integrals: Vec<N> = self.integrals.rows().cloned().collect();
-        let y = N::solve_transposed(gram, consistent_violation(self.derivation, self.point, &integrals));
-        self.combined(&y, |state| variance(self.point, state))
+        let y = N::solve_transposed(gram, violation);
+        self.combined(&y, variance)
     }
 
     /// |dF_i|^2
@@ -213,13 +226,21 @@ impl<'a, N: Number> Oracle<'a, N> {
     }
 
     /// S DF^T y for a diagonal matrix S.
-    fn combined(&self, y: &[N], scale: impl Fn(Symbol) -> f64) -> Vec<N> {
+    fn combined(&self, y: &[N], scale: impl Fn(Symbol) -> N) -> Vec<N> {
         let entry = |state: Symbol| {
             let terms = y.iter().zip(self.gradients.rows());
-            N::exactly(scale(state)).times(&self.sum(terms.map(|(y, row)| y.times(&row[state]))))
+            scale(state).times(&self.sum(terms.map(|(y, row)| y.times(&row[state]))))
         };
         self.derivation.symbols.states().map(entry).collect()
     }
+}
+
+/// Targets of which the state differs by such a violation, in doubles.
+pub(super) fn consistent_targets(derivation: &Derivation, point: &Point) -> Vec<f64> {
+    let value = |expression: &Expression| evaluate::<Real>(expression, |symbol| Real::from(point.symbol(symbol)), None);
+    let integrals: Vec<Real> = derivation.integrals.rows().map(|integral| value(&integral.value)).collect();
+    let violations = consistent_violation(derivation, point, &integrals);
+    integrals.iter().zip(&violations).map(|(integral, violation)| (integral - violation).to_f64()).collect()
 }
 
 /// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program

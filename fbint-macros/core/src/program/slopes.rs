@@ -3,16 +3,28 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::number::Number;
+use crate::derivation::IntegralId;
 use crate::derivative::{At, Number as _};
 use crate::expression::{Expression, Function, Symbol};
 use crate::points::Point;
 use crate::precise::Real;
 
+/// What derivatives are taken by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unknown {
+    /// An entry of the state, of a parameter or of an input.
+    Symbol(Symbol),
+    /// S_j, with which a projection moves an entry of the state.
+    Variance(Symbol),
+    /// The entry of F_target that belongs to an integral.
+    Target(IntegralId),
+}
+
 /// A number and its derivatives that do not vanish identically.
 #[derive(Clone, Debug)]
 pub(super) struct Slopes {
     pub(super) value: Real,
-    pub(super) gradient: BTreeMap<Symbol, Real>,
+    pub(super) gradient: BTreeMap<Unknown, Real>,
 }
 
 impl Slopes {
@@ -27,12 +39,12 @@ impl Slopes {
 
     /// A function of `parts`, by its value and its derivatives by them.
     fn composed<'a>(value: Real, parts: impl IntoIterator<Item = (&'a Self, Real)>) -> Self {
-        let mut gradient: BTreeMap<Symbol, Real> = BTreeMap::new();
+        let mut gradient: BTreeMap<Unknown, Real> = BTreeMap::new();
         for (part, slope) in parts {
-            for (symbol, inner) in &part.gradient {
+            for (unknown, inner) in &part.gradient {
                 let term = &slope * inner;
-                let sum = gradient.get(symbol).map_or_else(|| term.clone(), |sum| sum + &term);
-                gradient.insert(*symbol, sum);
+                let sum = gradient.get(unknown).map_or_else(|| term.clone(), |sum| sum + &term);
+                gradient.insert(*unknown, sum);
             }
         }
         Self { value, gradient }
@@ -114,8 +126,12 @@ impl Number for Slopes {
         Self::constant(value.clone())
     }
 
+    fn varying(unknown: Unknown, value: f64) -> Self {
+        Self { value: Real::from(value), gradient: BTreeMap::from([(unknown, Real::integer(1))]) }
+    }
+
     fn of_symbol(point: &Point, symbol: Symbol) -> Self {
-        Self { value: Real::from(point.symbol(symbol)), gradient: BTreeMap::from([(symbol, Real::integer(1))]) }
+        Self::varying(Unknown::Symbol(symbol), point.symbol(symbol))
     }
 
     // C^T dc = db - dC^T c
@@ -124,15 +140,15 @@ impl Number for Slopes {
         let transposed = (0..m).map(|i| (0..m).map(|j| c[j][i].value.clone()).collect()).collect();
         let factors = Factors::of(transposed);
         let solution = factors.solve(b.iter().map(|entry| entry.value.clone()).collect());
-        let mut right_sides: BTreeMap<Symbol, Vec<Real>> = BTreeMap::new();
-        let symbols: BTreeSet<Symbol> =
+        let mut right_sides: BTreeMap<Unknown, Vec<Real>> = BTreeMap::new();
+        let unknowns: BTreeSet<Unknown> =
             c.iter().flatten().chain(&b).flat_map(|entry| entry.gradient.keys().copied()).collect();
-        for symbol in symbols {
-            right_sides.insert(symbol, vec![Real::zero(); m]);
+        for unknown in unknowns {
+            right_sides.insert(unknown, vec![Real::zero(); m]);
         }
         let mut subtract = |row: usize, entry: &Self, factor: &Real| {
-            for (symbol, slope) in &entry.gradient {
-                if let Some(right) = right_sides.get_mut(symbol) {
+            for (unknown, slope) in &entry.gradient {
+                if let Some(right) = right_sides.get_mut(unknown) {
                     right[row] = &right[row] - &(slope * factor);
                 }
             }
@@ -142,9 +158,9 @@ impl Number for Slopes {
             column.iter().enumerate().for_each(|(row, entry)| subtract(row, entry, &solution[j]));
         }
         let mut solution: Vec<Self> = solution.into_iter().map(Self::constant).collect();
-        for (symbol, right) in right_sides {
+        for (unknown, right) in right_sides {
             for (entry, slope) in solution.iter_mut().zip(factors.solve(right)) {
-                entry.gradient.insert(symbol, slope);
+                entry.gradient.insert(unknown, slope);
             }
         }
         solution

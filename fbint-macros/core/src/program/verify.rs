@@ -7,13 +7,14 @@ use super::derivatives::Derivative;
 use super::functions::{Expected, Form, Function};
 use super::interpret::{TRIALS, direction, inputs, interpret, rounding, spread, weigh, weight};
 use super::number::Number;
-use super::oracle::{Oracle, consistent_violation};
+use super::oracle::{Oracle, consistent_targets, consistent_violation};
 use super::scaling::balanced;
 use super::slopes::Slopes;
 use super::{Fault, Input, Instruction, Program, Programs};
 use crate::derivation::Derivation;
 use crate::points::{IntegralSizes, Point, Sizes, sample_points};
 use crate::precise::Real;
+use crate::table::Id;
 
 /// Difference relative to the expected entry up to which rounding explains a disagreement without a look at where it comes from.
 const TOLERANCE: f64 = 1e-12;
@@ -41,7 +42,10 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
     let mut remaining = Remaining { usual: OF_DERIVATIVES, balanced: OF_DERIVATIVES };
     for (point, is_usual) in points {
         let place = Place { derivation, programs, point: &point, is_usual };
-        let input = inputs(&point, &programs.prepare);
+        let of_functions = place.inputs(&programs.prepare, &programs.prepare_direction, false);
+        let has_projections = programs.functions().any(|(function, _)| function.moves_targets());
+        let of_projections = place.inputs(&programs.prepare, &programs.prepare_direction, has_projections);
+        let input = |input| of_functions(input);
         let normalisation = interpret(&programs.normalisation, &input, &|_| Vec::new());
         let oracle = Oracle::at(derivation, &point, None);
         let slopes = remaining.take(&place, &unverified).then(|| Oracle::at(derivation, &point, None));
@@ -50,11 +54,12 @@ pub fn verify(derivation: &Derivation, programs: &Programs) -> Result<Vec<&'stat
             let wanted = match (&function.expected, &slopes) {
                 (Expected::Values { in_doubles, .. }, _) => Wanted::Values(in_doubles(&oracle)),
                 (Expected::Derivative(derivative, of), Some(slopes)) => {
-                    Wanted::Derivatives(place.derivatives(*derivative, &of(slopes)))
+                    Wanted::Derivatives(place.derivatives(function, *derivative, &of(slopes)))
                 }
                 (Expected::Derivative(..), None) => continue,
             };
             let test = Test { place, function, program, expected: wanted.in_doubles(), wanted };
+            let input = |input| if function.moves_targets() { of_projections(input) } else { of_functions(input) };
             if test.expected.iter().all(|value| value.is_finite()) && test.agrees(&input, &law)? {
                 unverified.retain(|other| *other != function.name);
             }
@@ -117,10 +122,23 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// The derivative of results, along the direction or with the weights of the point.
-    fn derivatives(&self, derivative: Derivative, results: &[Slopes]) -> Vec<Real> {
-        let direction = |symbol| Real::from(direction(self.point, symbol));
+    fn derivatives(&self, function: &Function, derivative: Derivative, results: &[Slopes]) -> Vec<Real> {
+        let direction = |unknown| Real::from(direction(self.point, unknown));
         let weight = |row| Real::from(weight(self.point, row));
-        derivative.expected(results, &self.derivation.symbols, direction, weight)
+        let unknowns = function.unknowns(self.derivation);
+        derivative.expected(results, self.derivation, &unknowns, direction, weight)
+    }
+
+    /// What programs read, where these prepare: in a projection, targets by which the violation is consistent.
+    fn inputs<N: Number>(&self, prepare: &Program, direction: &Program, moves_targets: bool) -> impl Fn(Input) -> N {
+        let input = inputs(self.point, prepare);
+        let changes = interpret(direction, &input, &|_: &[N]| Vec::new());
+        let targets = if moves_targets { consistent_targets(self.derivation, self.point) } else { Vec::new() };
+        move |wanted| match wanted {
+            Input::Change(index) => changes[index].clone(),
+            Input::Target(integral) => targets.get(integral.place()).map_or_else(|| input(wanted), |t| N::exactly(*t)),
+            _ => input(wanted),
+        }
     }
 
     /// The law that a function is given.
@@ -237,9 +255,10 @@ impl Test<'_> {
     /// The results in 256 bits where every constant is replaced.
     fn results_precisely(&self, constant: impl Fn(f64) -> f64) -> Vec<Real> {
         let replaced = |program: &Program| with_constants(program, &constant);
-        let Place { programs, point, .. } = self.place;
+        let Place { programs, .. } = self.place;
         let prepare = replaced(&programs.prepare);
-        let input = inputs(point, &prepare);
+        let direction = replaced(&programs.prepare_direction);
+        let input = self.place.inputs(&prepare, &direction, self.function.moves_targets());
         let normalisation = interpret(&replaced(&programs.normalisation), &input, &|_| Vec::new());
         let law = |integrals: &[Real]| self.place.law(self.function, &normalisation, integrals);
         interpret(&replaced(self.program), &input, &law)

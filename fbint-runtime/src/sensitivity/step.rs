@@ -1,0 +1,292 @@
+//! The derivative of one step.
+//!
+//! With X_i = x + h sum_{j<i} a_ij k_j, k_i = X(X_i) and e = x + h sum_i b_i k_i, a direction v moves by
+//!
+//! ```text
+//! V_i = v + h sum_{j<i} a_ij k'_j,   k'_i = DX(X_i) V_i,   e' = v + h sum_i b_i k'_i,
+//! ```
+//!
+//! and a gradient w by e becomes one by x, from the last stage to the first,
+//!
+//! ```text
+//! l_i = h b_i w + h sum_{j>i} a_ji m_j,   m_i = DX(X_i)^T l_i,   w + sum_i m_i.
+//! ```
+//!
+//! A step that is projected begins with k_1 = f instead, and ends with
+//!
+//! ```text
+//! x+ = e - P(e, S),   f+ = X(e),   S+ = 0.9 S + 0.1 diag(r)^2,   r = h (sum_i d_i k_i + d f+),
+//! ```
+//!
+//! where f and S are what the step before has left. The first step begins with k_1 = X(x), and takes its own diag(r)^2 for S and S+. All of it
+//! is differentiated: what the run carries from step to step is (x, S, f), and so are its changes and its gradients.
+
+use derive_where::derive_where;
+
+use super::Course;
+use crate::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
+use crate::entries::Entries;
+use crate::linear::{difference, filled, sum};
+use crate::projection::LAST;
+use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::tableau::Tableau;
+
+/// What a run is at the end of a step.
+#[derive_where(Clone, Copy, Debug)]
+pub(super) struct Passage<S: FeedbackSystem> {
+    pub(super) x: Vector<S>,
+    /// The number of steps so far.
+    steps: u64,
+    /// What a projector remembers: the diagonal of S, and f.
+    memory: [Option<Vector<S>>; 2],
+}
+
+impl<S: FeedbackSystem> Passage<S> {
+    pub(super) fn start(x: Vector<S>) -> Self {
+        Self { x, steps: 0, memory: [None; 2] }
+    }
+}
+
+/// A step that was made.
+pub(super) struct Taken<S: FeedbackSystem, const N: usize> {
+    h: f64,
+    /// Where the stages are evaluated.
+    points: [Vector<S>; N],
+    projection: Option<TakenProjection<S>>,
+}
+
+struct TakenProjection<S: FeedbackSystem> {
+    /// Whether it is the first of its run.
+    is_first: bool,
+    /// Where the step ended before its end was projected: e.
+    end: Vector<S>,
+    /// The estimate of its error: r.
+    error: Vector<S>,
+    /// The diagonal of S in the projection.
+    variances: Vector<S>,
+}
+
+/// How a run changes along a direction.
+#[derive_where(Clone, Copy, Debug)]
+pub(super) struct Change<S: DifferentiableSystem> {
+    direction: PreparedDirection<S>,
+    /// Whether the parameters and the inputs do not change.
+    is_of_state: bool,
+    /// The change of the diagonal of S.
+    variances: Vector<S>,
+    /// The change of f.
+    derivative: Vector<S>,
+    targets: Integrals<S>,
+}
+
+impl<S: DifferentiableSystem> Change<S> {
+    pub(super) fn of_state(&self) -> &Vector<S> {
+        &self.direction.state
+    }
+}
+
+/// The derivatives of a function of the end of a run by what the run is at the end of a step, and by what all steps have in common.
+pub(super) struct Adjoint<S: DifferentiableSystem> {
+    x: Vector<S>,
+    variances: Vector<S>,
+    derivative: Vector<S>,
+    targets: Integrals<S>,
+    parameters: S::ByParameters<f64>,
+    inputs: S::ByInputs<f64>,
+}
+
+impl<S: DifferentiableSystem> Adjoint<S> {
+    /// At the end of a run.
+    pub(super) fn new(x: Vector<S>) -> Self {
+        Self {
+            x,
+            variances: filled(0.0),
+            derivative: filled(0.0),
+            targets: filled(0.0),
+            parameters: filled(0.0),
+            inputs: filled(0.0),
+        }
+    }
+
+    /// Adds what parameters and inputs have in a gradient, each times a factor.
+    fn add_constants(&mut self, factor: f64, gradient: &Gradient<S>) {
+        self.parameters = sum(&self.parameters, factor, &gradient.parameters);
+        self.inputs = sum(&self.inputs, factor, &gradient.inputs);
+    }
+}
+
+impl<S: DifferentiableSystem> Course<S> {
+    /// Makes a step.
+    pub(super) fn step<const N: usize>(&self, method: &Tableau<N>, passage: &mut Passage<S>, h: f64) -> Taken<S, N> {
+        let (start, field) = (passage.x, |x: &Vector<S>| self.sensitivity.value(x));
+        let points = |k: &[Vector<S>; N]| core::array::from_fn(|i| method.point(i, &start, h, k));
+        let taken = match self.projector {
+            None => {
+                let k = method.stages(field, &mut passage.x, h, field(&start));
+                Taken { h, points: points(&k), projection: None }
+            }
+            Some(mut projector) => {
+                projector.remember(passage.memory);
+                let step = projector.advance(method, field, &mut passage.x, h);
+                let projection = TakenProjection {
+                    is_first: passage.memory[0].is_none(),
+                    end: step.end,
+                    error: method.error(&step.stages, &step.derivative, h),
+                    variances: step.variances,
+                };
+                passage.memory = projector.memory().map(Option::<&Vector<S>>::copied);
+                Taken { h, points: points(&step.stages), projection: Some(projection) }
+            }
+        };
+        passage.steps += 1;
+        self.set_time(&mut passage.x, passage.steps, h);
+        taken
+    }
+
+    fn tangent(&self, x: &Vector<S>, change: &Change<S>, state: Vector<S>) -> Vector<S> {
+        let system = &self.sensitivity.system;
+        let everything = PreparedDirection { state, ..change.direction };
+        let (_, tangent) = match (&self.sensitivity.law, change.is_of_state) {
+            (None, true) => S::vector_field_state_tangent(system, x, &state),
+            (None, false) => S::vector_field_tangent(system, x, &everything),
+            (Some(law), true) => S::feedback_field_state_tangent(system, x, &law.gains, &law.targets, &state),
+            (Some(law), false) => S::feedback_field_tangent(system, x, &law.gains, &law.targets, &everything),
+        };
+        tangent
+    }
+
+    fn adjoint(&self, x: &Vector<S>, weights: &Vector<S>) -> Gradient<S> {
+        let system = &self.sensitivity.system;
+        match &self.sensitivity.law {
+            None => S::vector_field_adjoint(system, x, weights),
+            Some(law) => S::feedback_field_adjoint(system, x, &law.gains, &law.targets, weights),
+        }
+    }
+
+    /// How a run from `start` changes along a direction.
+    pub(super) fn change(&self, start: &Vector<S>, direction: &Direction<S>) -> Change<S> {
+        let system = &self.sensitivity.system;
+        let mut others = direction.parameters.as_ref().iter().chain(direction.inputs.as_ref());
+        let is_of_state = others.all(|change| *change == 0.0);
+        let direction = direction.prepare(system);
+        let targets = match &self.projector {
+            Some(_) => of_targets::<S>(&S::integrals_tangent(system, start, &direction).1),
+            None => filled(0.0),
+        };
+        Change { direction, is_of_state, variances: filled(0.0), derivative: filled(0.0), targets }
+    }
+
+    /// Takes a change of what the run was before a step to one of what it is after it.
+    pub(super) fn push_forward<const N: usize>(
+        &self,
+        method: &Tableau<N>,
+        taken: &Taken<S, N>,
+        change: &mut Change<S>,
+    ) {
+        let (h, v) = (taken.h, change.direction.state);
+        let begins_with_derivative = taken.projection.as_ref().is_some_and(|projection| !projection.is_first);
+        let mut k: [Vector<S>; N] = [change.derivative; N];
+        for (i, point) in taken.points.iter().enumerate().skip(usize::from(begins_with_derivative)) {
+            k[i] = self.tangent(point, change, method.point(i, &v, h, &k));
+        }
+        change.direction.state = method.end_of(&v, h, &k);
+        if let (Some(step), Some(projector)) = (&taken.projection, &self.projector) {
+            change.derivative = self.tangent(&step.end, change, change.direction.state);
+            let error = method.error(&k, &change.derivative, h);
+            let square: Vector<S> = Entries::from_fn(|i| 2.0 * step.error[i] * error[i]);
+            let variances = if step.is_first { square } else { change.variances };
+            // The mean of equal numbers is that number: so the first step has it.
+            change.variances = sum(&variances, LAST, &difference(&square, &variances));
+            let ([targets, noise], system) = (projector.onto(), &self.sensitivity.system);
+            let mut x = step.end;
+            for _ in 0..projector.iterations() {
+                let (moved, change_of_move) = S::projection_tangent(
+                    system,
+                    &x,
+                    &step.variances,
+                    noise,
+                    targets,
+                    &change.direction,
+                    &variances,
+                    &change.targets,
+                );
+                x = difference(&x, &moved);
+                change.direction.state = difference(&change.direction.state, &change_of_move);
+            }
+        }
+    }
+
+    /// Takes derivatives by what the run is after a step to those by what it was before it.
+    pub(super) fn pull_back<const N: usize>(&self, method: &Tableau<N>, taken: &Taken<S, N>, adjoint: &mut Adjoint<S>) {
+        let h = taken.h;
+        // What the estimate of the error adds to the gradients by f+ and by the stages: h d and h d_i times this.
+        let mut by_error: Vector<S> = filled(0.0);
+        let mut begins_with_derivative = false;
+        if let Some(step) = &taken.projection {
+            begins_with_derivative = !step.is_first;
+            let by_projection = self.pull_back_projection(step, adjoint);
+            let by_last: Vector<S> = Entries::from_fn(|i| LAST * adjoint.variances[i]);
+            let by_known = sum(&difference(&adjoint.variances, &by_last), 1.0, &by_projection);
+            let by_square = if step.is_first { sum(&by_known, 1.0, &by_last) } else { by_last };
+            adjoint.variances = by_known;
+            by_error = Entries::from_fn(|i| 2.0 * step.error[i] * by_square[i]);
+            let by_derivative = sum(&adjoint.derivative, h * method.error_of_end(), &by_error);
+            let by_end = self.adjoint(&step.end, &by_derivative);
+            adjoint.add_constants(1.0, &by_end);
+            adjoint.x = sum(&adjoint.x, 1.0, &by_end.state);
+        }
+        let mut m: [Vector<S>; N] = [filled(0.0); N];
+        for i in (0..N).rev() {
+            let weights = method.transposed(&adjoint.x, h, i, &m);
+            let weights = sum(&weights, h * method.error_of_stage(i), &by_error);
+            if i == 0 && begins_with_derivative {
+                adjoint.derivative = weights;
+            } else {
+                let by_point = self.adjoint(&taken.points[i], &weights);
+                adjoint.add_constants(1.0, &by_point);
+                m[i] = by_point.state;
+            }
+        }
+        adjoint.x = m.iter().rev().fold(adjoint.x, |total, part| sum(&total, 1.0, part));
+    }
+
+    /// The same for the projection at the end of a step; returns the derivatives by the diagonal of S.
+    fn pull_back_projection(&self, step: &TakenProjection<S>, adjoint: &mut Adjoint<S>) -> Vector<S> {
+        let mut by_variances: Vector<S> = filled(0.0);
+        let Some(projector) = &self.projector else { return by_variances };
+        let ([targets, noise], system) = (projector.onto(), &self.sensitivity.system);
+        for iterations in (0..projector.iterations()).rev() {
+            let mut x = step.end;
+            for _ in 0..iterations {
+                x = difference(&x, &projector.correction(&step.variances, &x).correction);
+            }
+            let ProjectionGradient { unknowns, variances, targets } =
+                S::projection_adjoint(system, &x, &step.variances, noise, targets, &adjoint.x);
+            adjoint.x = difference(&adjoint.x, &unknowns.state);
+            adjoint.targets = difference(&adjoint.targets, &targets);
+            adjoint.add_constants(-1.0, &unknowns);
+            by_variances = difference(&by_variances, &variances);
+        }
+        by_variances
+    }
+
+    /// The derivatives by the start, the parameters and the inputs.
+    pub(super) fn gradient(&self, start: &Vector<S>, adjoint: Adjoint<S>) -> Gradient<S> {
+        let Adjoint { x, parameters, inputs, targets, .. } = adjoint;
+        let gradient = Gradient { state: x, parameters, inputs };
+        if self.projector.is_none() {
+            return gradient;
+        }
+        let by_targets = S::integrals_adjoint(&self.sensitivity.system, start, &of_targets::<S>(&targets));
+        Gradient {
+            state: sum(&gradient.state, 1.0, &by_targets.state),
+            parameters: sum(&gradient.parameters, 1.0, &by_targets.parameters),
+            inputs: sum(&gradient.inputs, 1.0, &by_targets.inputs),
+        }
+    }
+}
+
+/// What belongs to the targets that follow the start: those of constraints are 0.
+fn of_targets<S: FeedbackSystem>(integrals: &Integrals<S>) -> Integrals<S> {
+    Entries::from_fn(|i| if S::INTEGRALS[i].kind.is_constraint() { 0.0 } else { integrals[i] })
+}
