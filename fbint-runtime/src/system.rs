@@ -245,7 +245,6 @@ pub(crate) const fn clock<S: FeedbackSystem>() -> Option<usize> {
 }
 
 /// Puts the time into a state that has it: computed, and not added up.
-#[cfg(feature = "std")]
 #[inline]
 pub(crate) fn set_clock<S: FeedbackSystem, T: Scalar>(x: &mut Vector<S, T>, time: f64) {
     if let Some(index) = clock::<S>() {
