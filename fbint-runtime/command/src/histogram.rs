@@ -50,9 +50,7 @@ impl Histogram {
         while coarse.span() > rice.max(8) {
             coarse.double();
         }
-        let Some((&first, &last)) = coarse.counts.keys().next().zip(coarse.counts.keys().next_back()) else {
-            return (Vec::new(), Vec::new());
-        };
+        let Some((first, last)) = coarse.ends() else { return (Vec::new(), Vec::new()) };
         let edges = (first..=last + 1).map(|bin| bin as f64 * coarse.width());
         let counts = (first..=last).map(|bin| coarse.counts.get(&bin).copied().unwrap_or(0));
         (edges.collect(), counts.collect())

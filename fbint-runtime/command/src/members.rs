@@ -131,16 +131,12 @@ impl<'a> Members<'a> {
 
     /// The member for which these numbers were drawn; an error if it has no start.
     fn member(&mut self, drawn: &[f64]) -> Result<Member, fbint_runtime::Error> {
-        let set = || self.varied.iter().zip(drawn);
-        let gain = set().find_map(|(varied, &number)| matches!(varied, Varied::Gain).then_some(number));
-        let entries = set().filter_map(|(varied, &number)| match varied {
-            Varied::Start(entry) => Some((*entry, number)),
-            Varied::Parameter(_) | Varied::Gain => None,
-        });
-        let entries: Vec<_> = entries.collect();
+        let (mut gain, mut entries) = (None, Vec::new());
         for (varied, &number) in self.varied.iter().zip(drawn) {
-            if let Varied::Parameter(index) = varied {
-                self.own.set_parameter(*index, number);
+            match varied {
+                Varied::Parameter(index) => self.own.set_parameter(*index, number),
+                Varied::Start(entry) => entries.push((*entry, number)),
+                Varied::Gain => gain = Some(number),
             }
         }
         // The model's own start depends on its parameters.

@@ -25,7 +25,7 @@ pub(crate) fn draw(title: &str, model: &dyn AnyModel, curve: &Curve<'_>, panels:
     let groups_of_state = groups(&states);
     let sections = [
         Section::new("The state over time", over_time(&groups_of_state, curve.trajectory)),
-        Section::new("Paths, from the dot", paths(&moving(groups(&states), model), &states, curve.trajectory)),
+        Section::new("Paths, from the dot", paths(&moving(groups_of_state, model), &states, curve.trajectory)),
         Section::new("What happened to the integrals", figure::drift_charts(TIME, &groups(&integrals), curve)),
     ];
     figure::draw_sections(title, &sections)
