@@ -2,9 +2,10 @@
 
 mod values;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
 pub(crate) use values::{Assignment, Distribution, GainsArgument, Variation};
@@ -34,7 +35,7 @@ pub enum Command {
     Run(Box<Run>),
     /// Integrate many members of a model at once, with parameters, starts or gains that vary.
     Ensemble(Box<Ensemble>),
-    /// Resume a run from its checkpoint.
+    /// Resume a run or an ensemble from its checkpoint.
     Resume(Resume),
     /// Print the derivation of a model.
     Show(Show),
@@ -147,7 +148,7 @@ pub(crate) struct RunOptions {
 }
 
 /// The model, its start, and the method of a run or an ensemble.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Integration {
     /// The model, as `list` names it.
     pub(crate) model: String,
@@ -193,6 +194,8 @@ Examples:
   {program} ensemble {model} --members 101 --vary {entry}=linspace:-0.1,0.1 --ends ends.csv --samples samples.csv
   {program} ensemble {model} --members 1000 --vary {parameter}=normal:1,0.01 --plot ends.svg --of '{entry}' --of 'drawn({parameter}),{entry}'
   {program} ensemble {model} --members 50 --vary gains=linspace:0.1,5 --method euler --ends ends.csv
+  {program} ensemble {model} --members 100000 --vary {parameter}=normal:1,0.01 --ends ends.csv --checkpoint ends.checkpoint
+  mpirun -n 4 {program} ensemble {model} --members 100000 --vary {parameter}=normal:1,0.01 --ends ends.csv
 
 Variation:
   --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for one
@@ -210,10 +213,21 @@ Files:
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
   ends.csv, or MODEL.ensemble.json in the current folder. Ctrl-C ends it with exit code 130 and a record without statistics.
 
+Interruption:
+  With --checkpoint, members are put on disk in blocks of 2048, each whole or not at all, until the files are written; then the
+  folder is removed. Whatever ends the ensemble before, `{program} resume FOLDER` integrates the blocks that are not done, and its files
+  have the bytes of an ensemble that was not interrupted.
+
+Many machines:
+  A build with the feature `mpi` shares an ensemble among the processes that `mpirun` or `srun` begins, on one file system. Each takes
+  the next block as soon as it has integrated one, with as many threads as it may use cores. The files have the same bytes for any
+  number of processes. There is always a checkpoint: ends.checkpoint next to ends.csv, unless --checkpoint names another folder. If
+  one process is lost, the launcher ends the others, and `mpirun .. {program} resume ends.checkpoint` integrates the rest.
+
 Members that fail:
   A member that has no consistent start, or blows up, is reported with its number and left out of the statistics.";
 
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Serialize, Deserialize)]
 #[command(after_help = ENSEMBLE_EXAMPLES)]
 pub struct Ensemble {
     #[command(flatten)]
@@ -227,9 +241,14 @@ pub struct Ensemble {
     /// The seed of the random numbers.
     #[arg(long, value_name = "NUMBER", default_value_t = 1, allow_hyphen_values = true, value_parser = seed)]
     pub(crate) seed: u64,
-    /// The number of threads; default: the number of cores.
+    /// The number of threads; default: the number of cores. Under MPI, of every process.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
+    #[serde(skip)]
     pub(crate) threads: Option<u16>,
+    /// Keep the blocks of members that are done in this folder, from which `resume` resumes the ensemble if it is interrupted.
+    #[arg(long, value_name = "FOLDER")]
+    #[serde(skip)]
+    pub(crate) checkpoint: Option<PathBuf>,
     /// Write mean, variance, minimum and maximum of the state and of the change of every integral, a row for each time.
     #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
@@ -250,22 +269,33 @@ pub struct Ensemble {
     pub(crate) every: Option<f64>,
 }
 
-const RESUME_EXAMPLES: &str = "\
-Example:
-  {program} resume run.checkpoint
+impl Ensemble {
+    /// The files that are wanted: of statistics, ends and samples, and the figure.
+    pub(crate) fn files(&self) -> [Option<&Path>; 4] {
+        [&self.out, &self.ends, &self.samples, &self.plot].map(Option::as_deref)
+    }
+}
 
-Model, parameters, method and files are taken from the interrupted run. Only the program that wrote a checkpoint can resume it:
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  {program} resume run.checkpoint
+  mpirun {program} resume ends.checkpoint  (an ensemble; a build with the feature `mpi`)
+
+Model, parameters, method and files are taken from what was interrupted. Only the program that wrote a checkpoint can resume it:
 results of another version, or of another derivation of the model, could differ in their last bits.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RESUME_EXAMPLES)]
 pub struct Resume {
-    /// The checkpoint, as `run --checkpoint` has written it.
+    /// The checkpoint, as `run --checkpoint` or `ensemble --checkpoint` has written it.
     pub(crate) checkpoint: PathBuf,
+    /// The number of threads of an ensemble; default: the number of cores.
+    #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
+    pub(crate) threads: Option<u16>,
 }
 
 /// An integrator by its name on the command line.
-#[derive(ValueEnum, Clone, Copy, Debug)]
+#[derive(ValueEnum, Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) enum MethodName {
     /// The explicit Euler method, order 1.
     Euler,

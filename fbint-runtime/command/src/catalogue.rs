@@ -223,7 +223,7 @@ pub struct Run {
 }
 
 /// A state at one time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// The time.
     pub time: f64,
@@ -254,7 +254,7 @@ pub struct EnsembleRun {
 }
 
 /// Statistics over the members at one time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Statistics {
     /// The time.
     pub time: f64,
@@ -265,7 +265,7 @@ pub struct Statistics {
 }
 
 /// Statistics of one quantity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Summary {
     /// The mean.
     pub mean: f64,

@@ -1,8 +1,8 @@
-//! Checkpoints: files from which `resume` resumes a run.
+//! Checkpoints: files from which `resume` resumes a run or an ensemble.
 //!
-//! Two lines of JSON. The first says what the file is and has the SHA-256 of the second, which holds the job, its files, and
-//! a snapshot of the run with its samples so far. Numbers are the shortest text that reads back exactly. A resumed run
-//! is bit-identical to an uninterrupted one only in the code that began it, so that the version of fbint and the hash of the
+//! Two lines of JSON. The first says what the file is and has the SHA-256 of the second. That of a run holds the job, its files, and
+//! a snapshot of the run with its samples so far. Numbers are the shortest text that reads back exactly. What is resumed
+//! is bit-identical to what is not interrupted only in the code that began it, so that the version of fbint and the hash of the
 //! generated code must equal the ones in the file.
 
 use std::error::Error;
@@ -12,15 +12,17 @@ use std::path::{Path, PathBuf};
 use std::str;
 
 use fbint_runtime::Snapshot;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::Entry;
+use crate::catalogue::{AnyModel, Entry};
 use crate::help::program;
 use crate::job::{Job, code_sha256, sha256};
 use crate::output::{Output, reason};
 
 const FORMAT: u32 = 1;
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The version of this program, which a checkpoint holds as `fbint`.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -73,62 +75,70 @@ impl Checkpoint {
         Self { fbint, code_sha256, job: job.clone(), files: files.clone(), checkpoint_every, wall_seconds, snapshot }
     }
 
-    pub(crate) fn write(&self, output: &Output) -> Result<(), Box<dyn Error>> {
-        let body = serde_json::to_string(self)?;
-        let head = Head { fbint_checkpoint: FORMAT, sha256: sha256(body.as_bytes()) };
-        let head = serde_json::to_string(&head)?;
-        output.write(|file| writeln!(file, "{head}\n{body}"))
-    }
-
     /// Reads a checkpoint that this program can resume.
     pub(crate) fn read(models: &[Entry], path: &Path) -> Result<Self, Box<dyn Error>> {
         let name = path.display();
-        let bytes =
-            fs::read(path).map_err(|error| format!("cannot read {name}: {}", reason(&error, "no such file")))?;
-        let text = str::from_utf8(&bytes).unwrap_or_default();
-        let (head, body) = text.split_once('\n').unwrap_or((text, ""));
-        let head: Head = serde_json::from_str(head).map_err(|_| {
-            format!("{name} is not a checkpoint: give a file that `{} run --checkpoint` has written", program())
-        })?;
-        if head.fbint_checkpoint != FORMAT {
-            let format = head.fbint_checkpoint;
-            return Err(
-                format!("{name} is a checkpoint of format {format}, and this fbint reads format {FORMAT}").into()
-            );
-        }
-        let body = body.trim_end_matches('\n');
-        if sha256(body.as_bytes()) != head.sha256 {
-            return Err(format!("{name} is damaged: its checksum is wrong; take a copy of it, or run again").into());
-        }
-        let strange = |error| format!("{name} is not understood: {error}");
-        let version = serde_json::from_str::<Version>(body).map_err(strange)?.fbint;
-        if version != VERSION {
-            return Err(format!(
-                "{name} was written by fbint {version}, and this is {VERSION}: resume it with that version, or run again"
-            )
-            .into());
-        }
-        let checkpoint: Self = serde_json::from_str(body).map_err(strange)?;
+        let checkpoint: Self = read(path, path)?;
         let seconds = [("checkpoint_every", checkpoint.checkpoint_every), ("wall_seconds", checkpoint.wall_seconds)];
         if let Some((field, value)) = seconds.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
             return Err(format!("{name} is not understood: {field} is {value:?}, and must be 0 or more").into());
         }
-        checkpoint.check_code(models, path)?;
+        check_code(&checkpoint.job.model, &*checkpoint.job.model(models)?, &checkpoint.code_sha256, path)?;
         Ok(checkpoint)
     }
+}
 
-    fn check_code(&self, models: &[Entry], path: &Path) -> Result<(), Box<dyn Error>> {
-        let model = self.job.model(models)?;
-        if code_sha256(&*model) == self.code_sha256 {
-            return Ok(());
-        }
-        let (name, model) = (path.display(), &self.job.model);
-        Err(format!(
-            "the generated code of `{model}` is not the one that {name} was written with: resume it with the program that \
-             wrote it, or run again"
-        )
-        .into())
+/// Writes a checkpoint whose second line is `body`.
+pub(crate) fn write(body: &impl Serialize, output: &Output) -> Result<(), Box<dyn Error>> {
+    let body = serde_json::to_string(body)?;
+    let head = Head { fbint_checkpoint: FORMAT, sha256: sha256(body.as_bytes()) };
+    let head = serde_json::to_string(&head)?;
+    output.write(|file| writeln!(file, "{head}\n{body}"))
+}
+
+/// Reads the second line of the checkpoint in `file`, which is called `name` and was written by this version.
+pub(crate) fn read<T: DeserializeOwned>(file: &Path, name: &Path) -> Result<T, Box<dyn Error>> {
+    let name = name.display();
+    let bytes = fs::read(file).map_err(|error| format!("cannot read {name}: {}", reason(&error, "no such file")))?;
+    let text = str::from_utf8(&bytes).unwrap_or_default();
+    let (head, body) = text.split_once('\n').unwrap_or((text, ""));
+    let head: Head = serde_json::from_str(head)
+        .map_err(|_| format!("{name} is not a checkpoint: give what `{} run --checkpoint` has written", program()))?;
+    if head.fbint_checkpoint != FORMAT {
+        let format = head.fbint_checkpoint;
+        return Err(format!("{name} is a checkpoint of format {format}, and this fbint reads format {FORMAT}").into());
     }
+    let body = body.trim_end_matches('\n');
+    if sha256(body.as_bytes()) != head.sha256 {
+        return Err(format!("{name} is damaged: its checksum is wrong; take a copy of it, or run again").into());
+    }
+    let strange = |error| format!("{name} is not understood: {error}");
+    let version = serde_json::from_str::<Version>(body).map_err(strange)?.fbint;
+    if version != VERSION {
+        return Err(format!(
+            "{name} was written by fbint {version}, and this is {VERSION}: resume it with that version, or run again"
+        )
+        .into());
+    }
+    Ok(serde_json::from_str(body).map_err(strange)?)
+}
+
+/// Refuses a checkpoint of a model whose code was another one.
+pub(crate) fn check_code(
+    model: &str,
+    loaded: &dyn AnyModel,
+    sha256: &str,
+    checkpoint: &Path,
+) -> Result<(), Box<dyn Error>> {
+    if code_sha256(loaded) == sha256 {
+        return Ok(());
+    }
+    Err(format!(
+        "the generated code of `{model}` is not the one that {} was written with: resume it with the program that wrote it, \
+         or run again",
+        checkpoint.display()
+    )
+    .into())
 }
 
 /// The version, which is read first, because the rest may differ from version to version.

@@ -1,135 +1,285 @@
 //! `ensemble`: many members of one model, whose parameters, starts or gains vary.
+//!
+//! Members are integrated block by block. Without a checkpoint each block goes into the results at once. With one, blocks are put on
+//! disk first, by one process or by many, and into the results in their order, so that no byte depends on who integrated what.
+
+mod blocks;
+mod results;
+pub(crate) mod share;
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::{self, Write, stdout};
-use std::path::PathBuf;
+use std::io::stdout;
+use std::mem::forget;
+use std::path::{Path, PathBuf, absolute};
 use std::time::Instant;
 
 use fbint_runtime::Projection;
 use rayon::ThreadPoolBuilder;
 
+use self::blocks::{Blocks, Head};
+use self::results::{Outputs, Results};
 use crate::arguments::{self, Assignment};
-use crate::bitmap::Painter;
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Sample, Summary};
+use crate::catalogue::{Entry, Feedback, Plan};
+use crate::checkpoint;
 use crate::complaint::complain;
-use crate::figure;
-use crate::interruption::LastAct;
+use crate::help::program;
+use crate::interruption::{LastAct, end_undisturbed};
 use crate::job::{Job, code_sha256, method_name};
-use crate::members::{Block, Members, Watch, row_of_sample};
-use crate::output::{Output, distinct, with_ending};
-use crate::panels::{Panel, panels};
+use crate::members::{Members, Watch};
+use crate::output::Output;
+use crate::panels::Panel;
 use crate::progress::Progress;
+use crate::ranks::Ranks;
 use crate::record::{self, EnsembleEnding, EnsembleJob};
 use crate::run::job;
-use crate::spread::Spread;
-use crate::table::{Cell, Column, Kind, TableDraft, TableFile};
-use crate::tally::Tally;
-use crate::trajectory::state_and_changes;
 
-/// Integrates the members block by block, writes their rows, and computes their statistics.
+/// Integrates an ensemble, by itself or together with the other processes that the launcher has begun.
 pub(crate) fn ensemble(models: &[Entry], arguments: &arguments::Ensemble) -> Result<(), Box<dyn Error>> {
-    let mut job = job(models, &arguments.integration, arguments.every)?;
-    let mut members = Members::new(models, arguments, &job)?;
-    settle_gains(arguments, &mut job, &members)?;
-    let code_sha256 = code_sha256(members.model());
-    let plan = job.plan(members.model())?;
-    let names = numbers_of_ends(&members);
-    let mut spread = Spread::new(&panels_of(arguments, members.model(), &names)?, arguments.members);
-    let (outputs, begun) = (Outputs::open(arguments)?, Instant::now());
-    if let Some(threads) = arguments.threads {
-        ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
-    }
-    let record = |ending: &EnsembleEnding<'_>, wall_seconds| {
-        record::of_ensemble(&described(arguments, &job), &code_sha256, wall_seconds, ending)
-    };
-    let write_record = |ending: &EnsembleEnding<'_>| {
-        record::write(&record(ending, Some(begun.elapsed().as_secs_f64()))?, &outputs.record)
-    };
+    let ranks = Ranks::join()?;
+    let outcome = begin(models, arguments, &ranks);
+    part(ranks, outcome)
+}
 
-    let interruption = record_interruption(arguments, &job, &code_sha256, &outputs.record, begun);
-    let (mut tables, mut tally) = (Tables::begin(&outputs, &members)?, Tally::default());
-    let outcome = integrate(&mut members, &plan, &job.model, &mut tables, &mut tally, &mut spread);
-    drop(interruption);
-    if let Err(error) = outcome.and_then(|()| tally.check()) {
-        // What is half written may have filled the disk.
-        drop(tables);
-        // A job that was refused before the first step leaves no record.
-        if tally.members > 0 {
-            write_record(&EnsembleEnding::Failed(&error.to_string()))?;
+/// Integrates the blocks of an ensemble that are not done.
+pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<(), Box<dyn Error>> {
+    let message = format!("interrupted; {}", advice(&arguments.checkpoint));
+    let _interruption = LastAct::prepare(|| message);
+    let ranks = Ranks::join()?;
+    let outcome = go_on(models, arguments, &ranks);
+    part(ranks, outcome)
+}
+
+/// Parts from the other processes. When the leader fails, which says why, the launcher ends them all.
+fn part(ranks: Ranks, outcome: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+    let is_leader = ranks.is_leader();
+    let outcome = ranks.part(outcome);
+    if !is_leader {
+        end_undisturbed();
+    }
+    outcome
+}
+
+fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
+    let study = Study::new(models, arguments, Some(Instant::now()))?;
+    let checkpoint = arguments.checkpoint.clone().or_else(|| (ranks.count() > 1).then(|| study.checkpoint()));
+    match checkpoint {
+        Some(folder) if !ranks.is_leader() => study.assist(models, ranks, &folder),
+        Some(folder) => {
+            let outputs = Outputs::open(arguments, Some(&folder))?;
+            let head = Head::new(&study.description.code_sha256, of_any_folder(arguments)?);
+            let blocks = Blocks::create(&folder, &head)?;
+            study.execute(models, ranks, &outputs.drafted_in(blocks.folder()), Some(blocks))
         }
-        return Err(error);
+        None => study.execute(models, ranks, &Outputs::open(arguments, None)?, None),
     }
-    let (model, title) = (members.model(), title(arguments, &job));
-    let ending = EnsembleEnding::Complete(model, &tally);
-    let within = record(&ending, None)?;
-    if let Some(out) = &outputs.out {
-        write_statistics(model, &tally, &within, out)?;
-    }
-    tables.finish(&within)?;
-    if let Some(plot) = &outputs.plot {
-        figure::write(&spread.draw(&title, &names), outputs.painter.as_ref(), plot)?;
-    }
-    write_record(&ending)?;
-    report(&title, model, &tally, &outputs, &mut stdout().lock())?;
-    Ok(())
 }
 
-/// Integrates all members, block by block, and adds each block to the tables, the statistics and the figure.
-fn integrate(
-    members: &mut Members<'_>,
-    plan: &Plan,
-    label: &str,
-    tables: &mut Tables<'_>,
-    tally: &mut Tally,
-    spread: &mut Spread,
-) -> Result<(), Box<dyn Error>> {
-    let mut progress = Progress::new(label);
-    let all = f64::from(members.count());
-    for range in members.blocks() {
-        let (before, count) = (f64::from(range.start), range.len() as f64);
-        let mut report = |fraction| progress.report((before + count * fraction) / all);
-        let mut samples = tables.samples();
-        let watch = Watch { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
-        let block = members.integrate(range, plan, watch)?;
-        drop(samples);
-        tally.add(&block);
-        tables.add(&block)?;
-        spread.add(&block);
+fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
+    let folder = &arguments.checkpoint;
+    let head = Head::read(folder)?;
+    let arguments = arguments::Ensemble { threads: arguments.threads, ..head.arguments };
+    let study = Study::new(models, &arguments, None)?;
+    study.check_code(models, &head.code_sha256, folder)?;
+    if !ranks.is_leader() {
+        return study.assist(models, ranks, folder);
     }
-    Ok(())
+    let blocks = Blocks::open(folder)?;
+    let outputs = Outputs::open(&arguments, None)?.drafted_in(folder);
+    study.execute(models, ranks, &outputs, Some(blocks))
 }
 
-/// While the result exists, a signal that ends the process leaves a record.
-fn record_interruption(
-    arguments: &arguments::Ensemble,
-    job: &Job,
-    code_sha256: &str,
-    output: &Output,
-    begun: Instant,
-) -> LastAct {
-    let (arguments, job, output, code_sha256) =
-        (arguments.clone(), job.clone(), output.clone(), code_sha256.to_owned());
-    LastAct::prepare(move || {
-        let (job, wall_seconds) = (described(&arguments, &job), begun.elapsed().as_secs_f64());
-        let record = record::of_ensemble(&job, &code_sha256, Some(wall_seconds), &EnsembleEnding::Interrupted);
-        if let Err(error) = record.and_then(|record| record::write(&record, &output)) {
-            complain(&format!("error: {error}"));
+/// The same arguments, with paths that do not depend on the current folder.
+fn of_any_folder(arguments: &arguments::Ensemble) -> Result<arguments::Ensemble, Box<dyn Error>> {
+    let mut arguments = arguments.clone();
+    let files = [&mut arguments.out, &mut arguments.ends, &mut arguments.samples, &mut arguments.plot];
+    for path in files.into_iter().flatten() {
+        *path = absolute(&path)?;
+    }
+    Ok(arguments)
+}
+
+/// An ensemble with everything resolved.
+struct Study<'a> {
+    arguments: &'a arguments::Ensemble,
+    description: Description,
+    plan: Plan,
+    /// The panels of the figure.
+    panels: Vec<Panel>,
+    /// The number of blocks.
+    blocks: u32,
+}
+
+impl<'a> Study<'a> {
+    /// An ensemble that began at `begun`, or is resumed.
+    fn new(
+        models: &[Entry],
+        arguments: &'a arguments::Ensemble,
+        begun: Option<Instant>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let mut job = job(models, &arguments.integration, arguments.every)?;
+        let members = Members::new(models, arguments, &job)?;
+        settle_gains(arguments, &mut job, &members)?;
+        if let Some(threads) = arguments.threads {
+            ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
         }
-    })
+        let (plan, code_sha256) = (job.plan(members.model())?, code_sha256(members.model()));
+        let panels = results::panels_of(arguments, &members)?;
+        let description = Description { arguments: arguments.clone(), job, code_sha256, begun };
+        Ok(Self { arguments, description, plan, panels, blocks: members.blocks() })
+    }
+
+    fn members(&self, models: &[Entry]) -> Result<Members<'a>, Box<dyn Error>> {
+        Members::new(models, self.arguments, &self.description.job)
+    }
+
+    fn has_samples(&self) -> bool {
+        self.arguments.samples.is_some()
+    }
+
+    /// The folder of the blocks if several processes share an ensemble for which no other folder is given.
+    fn checkpoint(&self) -> PathBuf {
+        record::beside(&self.description.job.model, self.arguments.files().into_iter().flatten(), "checkpoint")
+    }
+
+    fn check_code(&self, models: &[Entry], sha256: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+        checkpoint::check_code(&self.description.job.model, self.members(models)?.model(), sha256, folder)
+    }
+
+    fn title(&self) -> String {
+        let Description { job, arguments, .. } = &self.description;
+        let (method, until) = (method_name(job.settings.method), job.settings.until);
+        format!("{}: {} members, {method}, t = 0 .. {until}, seed {}", job.model, arguments.members, arguments.seed)
+    }
+
+    /// Integrates what the leader says.
+    fn assist(&self, models: &[Entry], ranks: &Ranks, folder: &Path) -> Result<(), Box<dyn Error>> {
+        let message = format!("rank {} was interrupted; {}", ranks.number(), advice(folder));
+        // Also while it waits for the others to part from it.
+        forget(LastAct::prepare(|| message));
+        share::assist(self, models, ranks, &Blocks::of_leader(folder))
+    }
+
+    /// Integrates all members, writes what came out, and reports it.
+    fn execute(
+        &self,
+        models: &[Entry],
+        ranks: &Ranks,
+        outputs: &Outputs,
+        blocks: Option<Blocks>,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut members = self.members(models)?;
+        let mut results = Results::begin(self, outputs, &members)?;
+        let interruption = self.record_interruption(&outputs.record, blocks.as_ref());
+        let integrated = match &blocks {
+            None => self.integrate(&mut members, &mut results),
+            Some(blocks) => share::lead(self, models, ranks, blocks, &mut results),
+        };
+        let is_begun = !results.are_empty();
+        let is_hopeless = integrated.is_ok() && results.check().is_err();
+        let written = integrated.and_then(|()| results.finish(self, members.model(), outputs));
+        drop(interruption);
+        let tally = match written {
+            Ok(tally) => tally,
+            Err(error) => {
+                // A job that was refused before the first step leaves no record.
+                if is_begun {
+                    self.description.write(&EnsembleEnding::Failed(&error.to_string()), &outputs.record)?;
+                }
+                return Err(left_behind(error, blocks, is_hopeless));
+            }
+        };
+        let model = members.model();
+        self.description.write(&EnsembleEnding::Complete(model, &tally), &outputs.record)?;
+        if let Some(blocks) = blocks {
+            blocks.remove()?;
+        }
+        results::report(&self.title(), model, &tally, outputs, &mut stdout().lock())?;
+        Ok(())
+    }
+
+    /// Integrates all members, block by block, and adds each block to the results.
+    fn integrate(&self, members: &mut Members<'_>, results: &mut Results<'_>) -> Result<(), Box<dyn Error>> {
+        let mut progress = Progress::new(&self.description.job.model);
+        for number in 0..self.blocks {
+            let mut report = |fraction| progress.report((f64::from(number) + fraction) / f64::from(self.blocks));
+            let mut samples = results.samples();
+            let watch = Watch { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
+            let block = members.integrate(number, &self.plan, watch)?;
+            drop(samples);
+            results.add(&block)?;
+        }
+        Ok(())
+    }
+
+    /// While the result exists, a signal that ends the process leaves a record.
+    fn record_interruption(&self, output: &Output, blocks: Option<&Blocks>) -> LastAct {
+        let (description, output, all) = (self.description.clone(), output.clone(), self.blocks);
+        let folder = blocks.map(|blocks| blocks.folder().to_owned());
+        LastAct::prepare(move || {
+            if let Err(error) = description.write(&EnsembleEnding::Interrupted, &output) {
+                complain(&format!("error: {error}"));
+            }
+            match folder {
+                None => "interrupted; with --checkpoint FOLDER such an ensemble can be resumed".to_owned(),
+                Some(folder) => {
+                    let done = Blocks::of_leader(&folder).done().map_or(0, |done| done.len());
+                    format!("interrupted with {done} of {all} blocks done; {}", advice(&folder))
+                }
+            }
+        })
+    }
 }
 
-/// The settings of the ensemble, for its record.
-fn described<'a>(arguments: &'a arguments::Ensemble, job: &'a Job) -> EnsembleJob<'a> {
-    EnsembleJob {
-        job,
-        members: arguments.members,
-        seed: arguments.seed,
-        vary: arguments.vary.iter().map(|variation| (variation.name.as_str(), variation.distribution)).collect(),
-        start_entries: by_name(&arguments.integration.start),
-        guessed_entries: by_name(&arguments.integration.guess),
-        repair: arguments.integration.repair,
+/// What records say of an ensemble, whatever became of it.
+#[derive(Clone)]
+struct Description {
+    arguments: arguments::Ensemble,
+    job: Job,
+    code_sha256: String,
+    /// When it began, unless it was resumed: then nothing is known of the time that it takes in all.
+    begun: Option<Instant>,
+}
+
+impl Description {
+    /// The record within a file, which leaves the wall time out.
+    fn record(&self, ending: &EnsembleEnding<'_>) -> Result<String, Box<dyn Error>> {
+        record::of_ensemble(&self.settings(), &self.code_sha256, None, ending)
     }
+
+    /// Writes the record to a file of its own.
+    fn write(&self, ending: &EnsembleEnding<'_>, output: &Output) -> Result<(), Box<dyn Error>> {
+        let wall_seconds = self.begun.map(|begun| begun.elapsed().as_secs_f64());
+        let record = record::of_ensemble(&self.settings(), &self.code_sha256, wall_seconds, ending)?;
+        record::write(&record, output)
+    }
+
+    fn settings(&self) -> EnsembleJob<'_> {
+        let Self { arguments, job, .. } = self;
+        EnsembleJob {
+            job,
+            members: arguments.members,
+            seed: arguments.seed,
+            vary: arguments.vary.iter().map(|variation| (variation.name.as_str(), variation.distribution)).collect(),
+            start_entries: by_name(&arguments.integration.start),
+            guessed_entries: by_name(&arguments.integration.guess),
+            repair: arguments.integration.repair,
+        }
+    }
+}
+
+/// The error of an ensemble with what can be done about it: blocks that are done are kept. A folder without any is not, nor one that
+/// another attempt would not help.
+fn left_behind(error: Box<dyn Error>, blocks: Option<Blocks>, is_hopeless: bool) -> Box<dyn Error> {
+    let Some(blocks) = blocks else { return error };
+    if !is_hopeless && blocks.done().is_ok_and(|done| !done.is_empty()) {
+        return format!("{error}; {}", advice(blocks.folder())).into();
+    }
+    blocks.remove().err().map_or(error, |left| format!("{left}").into())
+}
+
+fn advice(folder: &Path) -> String {
+    format!("`{} resume {}` integrates the blocks that are not done", program(), folder.display())
 }
 
 fn by_name(assignments: &[Assignment]) -> BTreeMap<&str, f64> {
@@ -150,171 +300,4 @@ fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, members: &Member
             Ok(())
         }
     }
-}
-
-/// The names of the numbers in the rows of ends, of which a figure may show any.
-fn numbers_of_ends(members: &Members<'_>) -> Vec<String> {
-    let numbers = members.columns_of_ends().into_iter().filter(|column| column.kind == Kind::Number);
-    numbers.map(|column| column.name).collect()
-}
-
-fn panels_of(
-    arguments: &arguments::Ensemble,
-    model: &dyn AnyModel,
-    names: &[String],
-) -> Result<Vec<Panel>, Box<dyn Error>> {
-    match &arguments.plot {
-        None => Ok(Vec::new()),
-        Some(_) if arguments.of.is_empty() => Ok(Spread::default_panels(model, arguments.vary.len())),
-        Some(_) => panels(&arguments.of, names, false),
-    }
-}
-
-/// The files of an ensemble.
-struct Outputs {
-    out: Option<TableFile>,
-    ends: Option<TableFile>,
-    samples: Option<TableFile>,
-    plot: Option<Output>,
-    /// The renderer of the figure if it is a PNG.
-    painter: Option<Painter>,
-    record: Output,
-}
-
-impl Outputs {
-    /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
-    fn open(arguments: &arguments::Ensemble) -> Result<Self, Box<dyn Error>> {
-        let table = |option: &str, path: &Option<PathBuf>| -> Result<Option<TableFile>, Box<dyn Error>> {
-            path.as_deref().map(|path| TableFile::at(option, path)).transpose()
-        };
-        let files = [&arguments.out, &arguments.ends, &arguments.samples, &arguments.plot];
-        let record =
-            record::path(&arguments.integration.model, "ensemble", files.into_iter().filter_map(Option::as_deref));
-        let plot = arguments.plot.as_deref().map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
-        let outputs = Self {
-            out: table("--out", &arguments.out)?,
-            ends: table("--ends", &arguments.ends)?,
-            samples: table("--samples", &arguments.samples)?,
-            plot: plot.map(Output::at).transpose()?,
-            painter: plot.map_or(Ok(None), Painter::of)?,
-            record: Output::at(&record)?,
-        };
-        let named = outputs.named().into_iter().map(|(option, _, file)| (option, file));
-        distinct(&named.chain([("the record of the ensemble", &outputs.record)]).collect::<Vec<_>>())?;
-        Ok(outputs)
-    }
-
-    /// The files but for the record, each with its option and with what is in it.
-    fn named(&self) -> Vec<(&'static str, &'static str, &Output)> {
-        let files = [
-            ("--out", "statistics", self.out.as_ref().map(TableFile::output)),
-            ("--ends", "ends", self.ends.as_ref().map(TableFile::output)),
-            ("--samples", "samples", self.samples.as_ref().map(TableFile::output)),
-            ("--plot", "figure", self.plot.as_ref()),
-        ];
-        files.into_iter().filter_map(|(option, what, file)| Some((option, what, file?))).collect()
-    }
-}
-
-/// The tables of members, to which every block adds its rows.
-struct Tables<'a> {
-    ends: Option<TableDraft<'a>>,
-    samples: Option<TableDraft<'a>>,
-    /// Why the samples of a member could not be written.
-    failure: Option<String>,
-}
-
-impl<'a> Tables<'a> {
-    fn begin(outputs: &'a Outputs, members: &Members<'_>) -> Result<Self, Box<dyn Error>> {
-        let begin = |file: &'a Option<TableFile>, columns: Vec<Column>| {
-            file.as_ref().map(|file| file.begin(&columns)).transpose()
-        };
-        Ok(Self {
-            ends: begin(&outputs.ends, members.columns_of_ends())?,
-            samples: begin(&outputs.samples, members.columns_of_samples())?,
-            failure: None,
-        })
-    }
-
-    /// A function that writes the samples of a member, if they are wanted. After a failure it writes nothing.
-    fn samples(&mut self) -> Option<impl FnMut(u32, &[Sample]) + Send + use<'_, 'a>> {
-        let Self { samples, failure, .. } = self;
-        let table = samples.as_mut()?;
-        Some(|member, samples: &[Sample]| {
-            if failure.is_none() {
-                let mut rows = samples.iter().map(|sample| row_of_sample(member, sample));
-                *failure = rows.find_map(|row| table.push(&row).err()).map(|error| error.to_string());
-            }
-        })
-    }
-
-    fn add(&mut self, block: &Block) -> Result<(), Box<dyn Error>> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure.into());
-        }
-        match &mut self.ends {
-            Some(table) => block.ends(|row| table.push(row)),
-            None => Ok(()),
-        }
-    }
-
-    fn finish(self, record: &str) -> Result<(), Box<dyn Error>> {
-        for table in [self.ends, self.samples].into_iter().flatten() {
-            table.finish(record)?;
-        }
-        Ok(())
-    }
-}
-
-/// Writes a row for each time: the time, the number of members, and mean, variance, minimum and maximum of every quantity.
-fn write_statistics(model: &dyn AnyModel, tally: &Tally, record: &str, file: &TableFile) -> Result<(), Box<dyn Error>> {
-    let of = |name: String| ["mean", "variance", "min", "max"].map(|what| Column::number(format!("{what}({name})")));
-    let columns = [Column::number("t"), Column::count("members")].into_iter();
-    let columns: Vec<Column> = columns.chain(state_and_changes(model).into_iter().flat_map(of)).collect();
-    let mut table = file.begin(&columns)?;
-    for at in &tally.statistics {
-        let numbers = at.quantities.iter().flat_map(|of| [of.mean, of.variance, of.min, of.max]);
-        let front = [Cell::Number(at.time), Cell::Count(at.members)];
-        table.push(&front.into_iter().chain(numbers.map(Cell::Number)).collect::<Vec<_>>())?;
-    }
-    table.finish(record)
-}
-
-fn title(arguments: &arguments::Ensemble, job: &Job) -> String {
-    let (method, until) = (method_name(job.settings.method), job.settings.until);
-    format!("{}: {} members, {method}, t = 0 .. {until}, seed {}", job.model, arguments.members, arguments.seed)
-}
-
-fn report(title: &str, model: &dyn AnyModel, tally: &Tally, outputs: &Outputs, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{title}\n")?;
-    let names = state_and_changes(model);
-    let width = names.iter().map(|name| name.chars().count()).fold("at the end".len(), usize::max);
-    writeln!(
-        out,
-        "{:width$}  {:>12}  {:>12}  {:>12}  {:>12}",
-        "at the end", "mean", "deviation", "minimum", "maximum"
-    )?;
-    for (name, Summary { mean, variance, min, max }) in names.iter().zip(tally.end()) {
-        writeln!(out, "{name:width$}  {mean:>12.4e}  {:>12.4e}  {min:>12.4e}  {max:>12.4e}", variance.sqrt())?;
-    }
-    writeln!(out, "\n{:width$}  {:>12}", "integral", "max |change|")?;
-    for (name, change) in model.integral_names().iter().zip(tally.largest_changes(model)) {
-        writeln!(out, "{name:width$}  {change:>12.2e}")?;
-    }
-    writeln!(out, "\nthe largest changes are over the {} times that were sampled", tally.statistics.len())?;
-    if tally.failed > 0 {
-        let (failed, members) = (tally.failed, tally.members);
-        writeln!(out, "{failed} of {members} members failed and are left out of the statistics:")?;
-    }
-    for (member, error) in &tally.failures {
-        writeln!(out, "  member {member}: {error}")?;
-    }
-    match tally.failed - tally.failures.len() as u64 {
-        0 => {}
-        more => writeln!(out, "  and {more} more")?,
-    }
-    for (_, what, file) in outputs.named() {
-        writeln!(out, "{what}: {}", file.path().display())?;
-    }
-    writeln!(out, "record: {}", outputs.record.path().display())
 }

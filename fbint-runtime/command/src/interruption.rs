@@ -42,14 +42,19 @@ impl Drop for Watch {
     }
 }
 
-/// What to do before a signal ends the process.
-type Act = Box<dyn FnOnce() + Send>;
+/// From now on a signal does not end the process, which is about to end.
+pub(crate) fn end_undisturbed() {
+    WATCHED.store(true, Ordering::SeqCst);
+}
+
+/// What to do before a signal ends the process, and what to say then.
+type Act = Box<dyn FnOnce() -> String + Send>;
 
 /// While a value of this type exists, a signal that ends the process does something first.
 pub(crate) struct LastAct(());
 
 impl LastAct {
-    pub(crate) fn prepare(act: impl FnOnce() + Send + 'static) -> Self {
+    pub(crate) fn prepare(act: impl FnOnce() -> String + Send + 'static) -> Self {
         *last_act() = Some(Box::new(act));
         Self(())
     }
@@ -94,16 +99,14 @@ fn receive(signal: u8) {
     if !is_first || !WATCHED.load(Ordering::SeqCst) {
         // Held until the exit, so that nothing of what would follow the act is done any more.
         let mut act = last_act();
-        if let Some(act) = act.take() {
-            act();
-        }
+        let message = act.take().map_or_else(|| "interrupted".to_owned(), |act| act());
         let drafts = drafts();
         for draft in drafts.iter() {
             let _ = fs::remove_file(draft);
         }
         // There may be a progress bar in the line.
         let newline = if io::stderr().is_terminal() { "\n" } else { "" };
-        complain(&format!("{newline}interrupted"));
+        complain(&format!("{newline}{message}"));
         std::process::exit(exit_code(signal).into());
     }
 }

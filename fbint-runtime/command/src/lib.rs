@@ -11,6 +11,7 @@
 //! | feature | |
 //! |---|---|
 //! | `derive` (default) | models are derived while the crate compiles; without it, only models with prepared derivations compile |
+//! | `mpi` | [ensembles by several processes](#on-a-cluster), which takes an MPI library and libclang |
 //! | `parquet` | tables as Parquet, beside CSV |
 //! | `png` | figures as PNG, which takes fonts and a renderer; SVG needs neither |
 
@@ -28,6 +29,7 @@ mod help;
 mod histogram;
 mod interruption;
 mod job;
+mod launcher;
 mod list;
 mod members;
 mod motion;
@@ -38,6 +40,8 @@ mod panels;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
 pub mod progress;
+#[cfg_attr(not(feature = "mpi"), path = "no_ranks.rs")]
+mod ranks;
 mod record;
 mod report;
 pub mod request;
@@ -142,6 +146,8 @@ pub fn run<A: Parser>(
         Ok(code) => code,
         // The reader of the output has seen enough, as in `fbint list | head -1`.
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
+        // The first of several processes says it. A failure of another one would make the launcher end it before it has.
+        Err(_) if !launcher::is_first() => ExitCode::SUCCESS,
         Err(error) => {
             complain(&format!("error: {}", one_line(&message(&*error))));
             ExitCode::from(BAD_INPUT)
@@ -160,6 +166,7 @@ impl Command {
             Self::List => list::list(models)?,
             Self::Run(run) => return run::run(models, run),
             Self::Ensemble(arguments) => ensemble::ensemble(models, arguments)?,
+            Self::Resume(resume) if resume.checkpoint.is_dir() => ensemble::resume(models, resume)?,
             Self::Resume(resume) => return run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,

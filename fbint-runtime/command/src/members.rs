@@ -9,9 +9,10 @@ use std::ops::Range;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
+use serde::{Deserialize, Serialize};
 
 use crate::arguments::{self, Distribution, Variation};
-use crate::catalogue::{AnyModel, EnsembleRun, Entry, Member, Plan, Sample};
+use crate::catalogue::{AnyModel, Entry, Member, Plan, Sample, Statistics};
 use crate::job::Job;
 use crate::nearest;
 use crate::start::Given;
@@ -22,7 +23,7 @@ use crate::trajectory::state_and_changes;
 const GAINS: &str = "gains";
 /// The number of members in a block, but for the last one. Statistics are summed up block by block, so that their last digits depend
 /// on it.
-const SIZE: u32 = 1 << 14;
+const SIZE: u32 = 1 << 11;
 
 /// A quantity that varies, with its position.
 enum Varied {
@@ -43,12 +44,15 @@ pub(crate) struct Members<'a> {
 }
 
 /// What became of some members, and what varied over them.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Block {
     members: Range<u32>,
     /// The numbers drawn for each member, in the order of `--vary`.
     drawn: Vec<Vec<f64>>,
-    /// The result, with an end for each member.
-    pub(crate) run: EnsembleRun,
+    /// Each member at the end, or why it did not get there.
+    pub(crate) ends: Vec<Result<Sample, String>>,
+    /// Statistics over these members at each time that was sampled.
+    pub(crate) statistics: Vec<Statistics>,
 }
 
 /// Who sees a block while it is integrated.
@@ -85,27 +89,19 @@ impl<'a> Members<'a> {
         self.varied.iter().any(|varied| matches!(varied, Varied::Gain))
     }
 
-    pub(crate) fn count(&self) -> u32 {
-        self.arguments.members
+    /// The number of blocks.
+    pub(crate) fn blocks(&self) -> u32 {
+        self.arguments.members.div_ceil(SIZE)
     }
 
-    /// The members by the block.
-    pub(crate) fn blocks(&self) -> impl Iterator<Item = Range<u32>> + use<> {
-        let count = self.arguments.members;
-        (0..count).step_by(SIZE as usize).map(move |first| first..count.min(first.saturating_add(SIZE)))
-    }
-
-    /// Integrates some members. A member without a start has its error in its place among the ends.
+    /// Integrates the members of the block with this number, which is less than [`blocks`](Self::blocks). A member without a start has
+    /// its error in its place among the ends.
     ///
     /// # Errors
     ///
     /// If the plan is refused.
-    pub(crate) fn integrate(
-        &mut self,
-        members: Range<u32>,
-        plan: &Plan,
-        watch: Watch<'_>,
-    ) -> Result<Block, Box<dyn Error>> {
+    pub(crate) fn integrate(&mut self, block: u32, plan: &Plan, watch: Watch<'_>) -> Result<Block, Box<dyn Error>> {
+        let members = block * SIZE..self.arguments.members.min((block + 1) * SIZE);
         let drawn: Vec<Vec<f64>> = members.clone().map(|member| draw(self.arguments, member)).collect();
         let (mut startable, mut numbers, mut failures) = (Vec::new(), Vec::new(), Vec::new());
         for (number, drawn) in members.clone().zip(&drawn) {
@@ -120,13 +116,12 @@ impl<'a> Members<'a> {
         }
         let mut visit = watch.samples.map(|samples| |index: usize, track: &[Sample]| samples(numbers[index], track));
         let visit = visit.as_mut().map(|visit| visit as &mut (dyn FnMut(usize, &[Sample]) + Send));
-        let mut run = self.common.run_ensemble(&startable, plan, watch.progress, visit)?;
-        let mut ends = std::mem::take(&mut run.ends).into_iter();
-        run.ends = failures
-            .into_iter()
-            .filter_map(|failure| failure.map_or_else(|| ends.next(), |error| Some(Err(error))))
-            .collect();
-        Ok(Block { members, drawn, run })
+        let run = self.common.run_ensemble(&startable, plan, watch.progress, visit)?;
+        let mut ends = run.ends.into_iter();
+        let ends =
+            failures.into_iter().filter_map(|failure| failure.map_or_else(|| ends.next(), |error| Some(Err(error))));
+        let ends = ends.map(|end| end.map_err(|error| error.to_string())).collect();
+        Ok(Block { members, drawn, ends, statistics: run.statistics })
     }
 
     /// The member for which these numbers were drawn; an error if it has no start.
@@ -167,16 +162,15 @@ impl Block {
     /// Calls `push` with a row for each member: its number, what varied, state and changes at the end, or the error of a member that
     /// failed.
     pub(crate) fn ends<E>(&self, mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>) -> Result<(), E> {
-        let quantities = self.run.statistics.first().map_or(0, |at| at.quantities.len());
-        for ((member, drawn), end) in self.members().zip(&self.drawn).zip(&self.run.ends) {
-            let error = end.as_ref().err().map(ToString::to_string);
+        let quantities = self.statistics.first().map_or(0, |at| at.quantities.len());
+        for ((member, drawn), end) in self.members().zip(&self.drawn).zip(&self.ends) {
             let mut row = vec![Cell::Count(member.into())];
             row.extend(drawn.iter().map(|&number| Cell::Number(number)));
             match end {
                 Ok(end) => row.extend(end.state.iter().chain(&end.change).map(|&number| Cell::Number(number))),
                 Err(_) => row.extend((0..quantities).map(|_| Cell::Nothing)),
             }
-            row.push(error.as_deref().map_or(Cell::Nothing, Cell::Text));
+            row.push(end.as_ref().err().map_or(Cell::Nothing, |error| Cell::Text(error)));
             push(&row)?;
         }
         Ok(())

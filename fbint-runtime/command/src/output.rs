@@ -9,11 +9,16 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::interruption::drafts;
 
+/// How the names of files begin that are not whole yet.
+pub(crate) const PREFIX: &str = ".fbint-";
+
 /// The place of a file, which was writable when the run started.
 #[derive(Clone)]
 pub struct Output {
     given: PathBuf,
     target: PathBuf,
+    /// The folder in which the file is until it is whole.
+    drafts: PathBuf,
 }
 
 impl Output {
@@ -28,14 +33,22 @@ impl Output {
             return Err(format!("cannot write {}: not a regular file", path.display()).into());
         }
         let _undisturbed = drafts();
-        temporary(&target).map_err(|error| refusal(path, &error))?;
-        Ok(Self { given: path.to_owned(), target })
+        let drafts = folder(&target).to_owned();
+        temporary(&drafts).map_err(|error| refusal(path, &error))?;
+        Ok(Self { given: path.to_owned(), target, drafts })
+    }
+
+    /// The same output, whose file is in this folder until it is whole, and vanishes with it if the process is killed. A folder of
+    /// another file system does not do, because files are not renamed across.
+    pub(crate) fn drafted_in(self, other: &Path) -> Self {
+        let is_near = is_one_file_system(other, &self.drafts).unwrap_or(false);
+        if is_near { Self { drafts: other.to_owned(), ..self } } else { self }
     }
 
     /// Begins to write the file.
     pub(crate) fn begin(&self) -> io::Result<Draft> {
         let mut drafts = drafts();
-        let file = temporary(&self.target)?;
+        let file = temporary(&self.drafts).or_else(|_| temporary(folder(&self.target)))?;
         drafts.push(file.path().to_owned());
         Ok(Draft { file: Some(BufWriter::new(file)), target: self.target.clone() })
     }
@@ -132,6 +145,18 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
+#[cfg(unix)]
+fn is_one_file_system(one: &Path, other: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(fs::metadata(one)?.dev() == fs::metadata(other)?.dev())
+}
+
+/// Elsewhere that is not known.
+#[cfg(not(unix))]
+fn is_one_file_system(_: &Path, _: &Path) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Makes a file's new name durable, where that takes a call of its own.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
@@ -143,14 +168,14 @@ fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// An empty file next to `target` that vanishes when dropped.
-fn temporary(target: &Path) -> io::Result<NamedTempFile> {
+/// An empty file in a folder that vanishes when dropped.
+fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = Builder::new();
-    builder.prefix(".fbint-");
+    builder.prefix(PREFIX);
     // Temporary files are private by default; this one becomes an ordinary file of the user.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder(target))
+    builder.tempfile_in(folder)
 }
 
 /// The path, if its ending is one of `known`; the ending decides what is written.

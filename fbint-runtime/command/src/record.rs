@@ -18,9 +18,8 @@ use crate::output::Output;
 use crate::tally::Tally;
 use crate::trajectory::state_and_changes;
 
-/// The path of the record of a `run` or an `ensemble` with these files.
-pub(crate) fn path<'a>(model: &str, kind: &str, files: impl IntoIterator<Item = &'a Path>) -> PathBuf {
-    let ending = format!("{kind}.json");
+/// The path of what lies beside these files of a run or an ensemble, such as its record, with this ending.
+pub(crate) fn beside<'a>(model: &str, files: impl IntoIterator<Item = &'a Path>, ending: &str) -> PathBuf {
     match files.into_iter().next() {
         Some(file) => file.with_extension(ending),
         None => PathBuf::from(format!("{model}.{ending}")),

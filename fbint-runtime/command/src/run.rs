@@ -71,6 +71,13 @@ fn check_condition(models: &[Entry], job: &Job) -> Result<(), Box<dyn Error>> {
 /// Resumes from a checkpoint, and keeps writing to it.
 pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
     let path = &arguments.checkpoint;
+    if arguments.threads.is_some() {
+        return Err(format!(
+            "--threads is for ensembles, and {} is not the folder of one: leave it out",
+            path.display()
+        )
+        .into());
+    }
     let Checkpoint { job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
         Checkpoint::read(models, path)?;
     let outputs = Outputs::open(&job, &files, Some(path))?;

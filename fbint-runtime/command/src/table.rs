@@ -81,6 +81,11 @@ impl TableFile {
         &self.output
     }
 
+    /// See [`Output::drafted_in`].
+    pub(crate) fn drafted_in(self, folder: &Path) -> Self {
+        Self { output: self.output.drafted_in(folder), ..self }
+    }
+
     /// Begins to write a table with these columns.
     pub(crate) fn begin(&self, columns: &[Column]) -> Result<TableDraft<'_>, Box<dyn Error>> {
         let begin = || Table::new(self.format, columns, self.output.begin()?);

@@ -24,20 +24,20 @@ pub(crate) struct Tally {
 impl Tally {
     /// Adds the block that comes next.
     pub(crate) fn add(&mut self, block: &Block) {
-        self.members += block.run.ends.len() as u64;
-        for (member, end) in block.members().zip(&block.run.ends) {
+        self.members += block.ends.len() as u64;
+        for (member, end) in block.members().zip(&block.ends) {
             if let Err(error) = end {
                 self.failed += 1;
                 if self.failures.len() < NAMED {
-                    self.failures.push((member, error.to_string()));
+                    self.failures.push((member, error.clone()));
                 }
             }
         }
         if self.statistics.is_empty() {
-            self.statistics.clone_from(&block.run.statistics);
+            self.statistics.clone_from(&block.statistics);
             return;
         }
-        for (sum, more) in self.statistics.iter_mut().zip(&block.run.statistics) {
+        for (sum, more) in self.statistics.iter_mut().zip(&block.statistics) {
             sum.add(more);
         }
     }

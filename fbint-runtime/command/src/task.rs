@@ -13,7 +13,7 @@ use fbint_runtime::{Moment, Snapshot};
 use crate::animation::Animation;
 use crate::bitmap::Painter;
 use crate::catalogue::{self, AnyModel, Entry, Feedback, Sample};
-use crate::checkpoint::{Checkpoint, Files};
+use crate::checkpoint::{self, Checkpoint, Files};
 use crate::complaint::complain;
 use crate::figure::{self, Curve};
 use crate::help::program;
@@ -203,7 +203,8 @@ impl Keeper<'_> {
             return Ok(());
         };
         let wall_seconds = self.task.wall_seconds(self.begun);
-        Checkpoint::new(code_sha256, job, files, *every, wall_seconds, moment.snapshot()).write(output)?;
+        let checkpoint = Checkpoint::new(code_sha256, job, files, *every, wall_seconds, moment.snapshot());
+        checkpoint::write(&checkpoint, output)?;
         self.last = Some(Instant::now());
         Ok(())
     }
@@ -224,7 +225,7 @@ impl Outputs {
     /// Checks before the run starts that all files can be written, that their endings are known, and that no two are one.
     pub(crate) fn open(job: &Job, files: &Files, checkpoint: Option<&Path>) -> Result<Self, Box<dyn Error>> {
         let [out, plot, animate] = [&files.out, &files.plot, &files.animate].map(Option::as_deref);
-        let record = record::path(&job.model, "run", [out, plot, animate, checkpoint].into_iter().flatten());
+        let record = record::beside(&job.model, [out, plot, animate, checkpoint].into_iter().flatten(), "run.json");
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let animate = animate.map(|path| with_ending("--animate", path, &["html"])).transpose()?;
         let open = |path: Option<&Path>| path.map(Output::at).transpose();

@@ -107,7 +107,7 @@ fn samples_of_members_are_those_of_their_runs() -> Outcome {
 #[test]
 fn blocks_of_members_are_one_ensemble() -> Outcome {
     let folder = tempdir()?;
-    let (members, block) = (20_000, 16_384);
+    let (members, block) = (20_000, 2048);
     let run = ["kepler", "--members", "20000", "--until", "0.02", "--step", "0.01", "--every", "0.02", "--threads"];
     let files = ["--vary", "mu=uniform:0.9,1.1", "--out", "s.csv", "--ends", "e.csv", "--samples", "m.csv"];
     let write = |threads: &str| -> Result<Vec<String>, Box<dyn Error>> {
@@ -268,6 +268,11 @@ fn bad_input_is_one_line_exit_code_2_and_no_file() -> Outcome {
         refused(&fbint(folder.path(), &[&[PENDULUM], options].concat())?, words);
     }
     refused(&fbint(folder.path(), &["pendulum"])?, &["unknown model"]);
+    if cfg!(not(feature = "mpi")) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fbint"));
+        let one_of_four = command.args(["ensemble", PENDULUM]).env("OMPI_COMM_WORLD_SIZE", "4").output()?;
+        refused(&one_of_four, &["4 processes", "the feature `mpi`", "--features fbint-command/mpi"]);
+    }
     assert_eq!(fs::read_dir(folder.path())?.count(), 0);
     Ok(())
 }

@@ -82,7 +82,8 @@ fn ctrl_c_leaves_a_record_of_an_ensemble() -> Outcome {
         send(signal, &child)?;
         let output = child.wait_with_output()?;
         assert_eq!(output.status.code(), Some(code));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "interrupted\n");
+        let complaint = "interrupted; with --checkpoint FOLDER such an ensemble can be resumed\n";
+        assert_eq!(String::from_utf8_lossy(&output.stderr), complaint);
         assert_eq!(names_in(&folder)?, ["a.ensemble.json"]);
         let record = json_in(&folder, "a.ensemble.json")?;
         assert_eq!((&record["status"], &record["members"]), (&json!("interrupted"), &json!(1000)));
@@ -253,7 +254,11 @@ fn a_file_that_is_not_a_checkpoint_of_this_program_is_refused_in_one_line() -> O
         assert_eq!(names_in(&folder)?, ["a.run.json", "bad", "c"], "{words:?}");
     }
     refused(&fbint(&folder, &["resume", "nothing"])?, &["cannot read nothing", "no such file"]);
-    refused(&fbint(&folder, &["resume", "."])?, &["cannot read .", "directory"]);
+    refused(
+        &fbint(&folder, &["resume", "."])?,
+        &[". is not the checkpoint of an ensemble", "fbint ensemble --checkpoint"],
+    );
+    refused(&fbint(&folder, &["resume", "c", "--threads", "2"])?, &["--threads is for ensembles"]);
     Ok(())
 }
 
@@ -279,6 +284,151 @@ fn a_checkpoint_with_counters_that_no_run_has_is_refused() -> Outcome {
         fs::write(folder.path().join("bad"), signed(&bad.to_string()))?;
         refused(&fbint(&folder, &["resume", "bad"])?, &["cannot resume"]);
     }
+    Ok(())
+}
+
+/// Several blocks of members, with files of every kind.
+const BLOCKS: [&str; 17] = [
+    "ensemble",
+    "spherical-pendulum",
+    "--members",
+    "9000",
+    "--vary",
+    "q[0]=linspace:0,1.1",
+    "--until",
+    "0.2",
+    "--step",
+    "0.01",
+    "--every",
+    "0.1",
+    "--ends",
+    "e.csv",
+    "--samples",
+    "s.csv",
+    "--plot",
+];
+
+/// The files of an ensemble, once it has left nothing else.
+fn files(folder: &TempDir) -> Result<[Vec<u8>; 3], Box<dyn Error>> {
+    assert_eq!(names_in(folder)?, ["a.svg", "e.csv", "e.ensemble.json", "s.csv"]);
+    assert_eq!(json_in(folder, "e.ensemble.json")?["status"], json!("complete"));
+    let read = |name| fs::read(folder.path().join(name));
+    Ok([read("a.svg")?, read("e.csv")?, read("s.csv")?])
+}
+
+/// The number of blocks on disk.
+fn blocks(folder: &TempDir) -> usize {
+    let names = names_in(folder.path().join("c")).unwrap_or_default();
+    names.iter().filter(|name| name.starts_with("block-")).count()
+}
+
+/// By SIGKILL, which leaves drafts in the folder, and by Ctrl-C, which says what to do.
+#[test]
+fn an_interrupted_ensemble_resumes_to_the_same_bytes() -> Outcome {
+    let whole = tempdir()?;
+    assert!(fbint(&whole, &[&BLOCKS[..], &["a.svg"]].concat())?.status.success());
+    let expected = files(&whole)?;
+    let kept = [&BLOCKS[..], &["a.svg", "--checkpoint", "c", "--threads", "1"]].concat();
+    for count in 1..4 {
+        for signal in ["KILL", "INT"] {
+            let folder = tempdir()?;
+            let mut child = begin(&folder, &kept)?;
+            wait_until(&mut child, || blocks(&folder) >= count)?;
+            send(signal, &child)?;
+            let output = child.wait_with_output()?;
+            if signal == "INT" {
+                let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+                let words = [
+                    "interrupted with ",
+                    " of 5 blocks done; `fbint resume c` integrates the blocks that are not done",
+                ];
+                assert!(words.iter().all(|words| complaint.contains(words)), "{complaint}");
+                assert_eq!((output.status.code(), complaint.lines().count()), (Some(130), 1));
+                assert_eq!(names_in(&folder)?, ["c", "e.ensemble.json"]);
+            }
+            // From anywhere, with any number of threads.
+            let (elsewhere, path) = (tempdir()?, folder.path().join("c"));
+            let resume = ["resume", path.to_str().ok_or("a path that is not text")?, "--threads", "2"];
+            let output = fbint(&elsewhere, &resume)?;
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert!(files(&folder)? == expected && names_in(&elsewhere)?.is_empty());
+        }
+    }
+    Ok(())
+}
+
+/// A block whose file is damaged is integrated again; an ensemble whose head is damaged is refused.
+#[test]
+fn damaged_blocks_are_integrated_again() -> Outcome {
+    let whole = tempdir()?;
+    assert!(fbint(&whole, &[&BLOCKS[..], &["a.svg"]].concat())?.status.success());
+    let folder = tempdir()?;
+    let mut child = begin(&folder, &[&BLOCKS[..], &["a.svg", "--checkpoint", "c"]].concat())?;
+    wait_until(&mut child, || blocks(&folder) >= 3)?;
+    child.kill()?;
+    child.wait()?;
+    let file = |name: &str| folder.path().join("c").join(name);
+
+    let head = fs::read_to_string(file("ensemble"))?;
+    for (bad, words) in [
+        (head.replacen("\"seed\":1", "\"seed\":2", 1), ["c is damaged", "checksum"]),
+        (head[..20].to_owned(), ["c is not a checkpoint", "--checkpoint"]),
+    ] {
+        fs::write(file("ensemble"), bad)?;
+        refused(&fbint(&folder, &["resume", "c"])?, &words);
+    }
+    fs::write(file("ensemble"), head)?;
+
+    let mut bytes = fs::read(file("block-0"))?;
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file("block-0"), bytes)?;
+    fs::write(file("block-1"), [])?;
+    let block = fs::read(file("block-2"))?;
+    fs::write(file("block-2"), &block[..block.len() - 1])?;
+    let output = fbint(&folder, &["resume", "c"])?;
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{complaint}");
+    let damaged = [0, 1, 2].map(|block| format!("block {block} is damaged on disk, and integrated again\n"));
+    assert_eq!(complaint, damaged.concat());
+    assert!(files(&folder)? == files(&whole)?);
+    Ok(())
+}
+
+/// Nothing is lost by a command that is given again, and two processes do not lead one ensemble.
+#[test]
+fn the_checkpoint_of_an_ensemble_is_not_written_over() -> Outcome {
+    let folder = tempdir()?;
+    let run = ["ensemble", "four-bar", "--until", "1e5", "--ends", "e.csv", "--checkpoint", "c"];
+    let mut child = begin(&folder, &run)?;
+    wait_until(&mut child, || names_in(&folder).is_ok_and(|names| names == ["c"]))?;
+    wait_until(&mut child, || folder.path().join("c/ensemble").exists())?;
+    refused(&fbint(&folder, &run)?, &["c has blocks", "did not come to its end", "`fbint resume c`"]);
+    wait_until(&mut child, || names_in(folder.path().join("c")).is_ok_and(|names| names.len() > 2))?;
+    refused(&fbint(&folder, &["resume", "c"])?, &["c is in use by another process"]);
+    child.kill()?;
+    child.wait()?;
+    refused(&fbint(&folder, &run)?, &["did not come to its end"]);
+
+    let cases: [(&[&str], &str); 3] = [
+        (&["--checkpoint", "e.csv"], "--ends and --checkpoint both name"),
+        (&["--checkpoint", "nowhere/c"], "no such folder"),
+        (&["--checkpoint", "d"], "d is there already, and not the checkpoint of an ensemble"),
+    ];
+    fs::create_dir(folder.path().join("d"))?;
+    fs::write(folder.path().join("d/precious"), "")?;
+    for (options, words) in cases {
+        refused(
+            &fbint(&folder, &[&["ensemble", "four-bar", "--until", "1", "--ends", "e.csv"], options].concat())?,
+            &[words],
+        );
+    }
+    // What another attempt would not help is not kept.
+    let hopeless = ["ensemble", "four-bar", "--until", "1", "--step", "5", "--gains", "50", "--checkpoint", "f"];
+    let output = fbint(&folder, &hopeless)?;
+    refused(&output, &["all 1000 members failed"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("resume"));
+    assert_eq!(names_in(&folder)?, ["c", "d", "four-bar.ensemble.json"]);
     Ok(())
 }
 

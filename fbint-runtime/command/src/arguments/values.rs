@@ -2,7 +2,7 @@
 //!
 //! A parser returns the reason alone: clap adds the option and the value as it was given.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::condition::Condition;
 
@@ -12,7 +12,7 @@ const MOST_MEMBERS: u32 = 10_000_000;
 const MOST_THREADS: u16 = 1024;
 
 /// The value of `--gains`. Whether there is a number for each integral is known only with the model.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum GainsArgument {
     None,
     Uniform(f64),
@@ -23,21 +23,21 @@ pub(crate) enum GainsArgument {
 }
 
 /// `NAME=VALUE`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) value: f64,
 }
 
 /// `NAME=DISTRIBUTION`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Variation {
     pub(crate) name: String,
     pub(crate) distribution: Distribution,
 }
 
 /// The distribution of a number over the members.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Distribution {
     Normal {

@@ -1,0 +1,254 @@
+//! The results of an ensemble, to which its blocks are added in their order: tables, statistics and a figure.
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::Study;
+use super::blocks::Blocks;
+use crate::arguments;
+use crate::bitmap::Painter;
+use crate::catalogue::{AnyModel, Sample, Summary};
+use crate::figure;
+use crate::members::{Block, Members, row_of_sample};
+use crate::output::{Output, distinct, with_ending};
+use crate::panels::{Panel, panels};
+use crate::record::{self, EnsembleEnding};
+use crate::spread::Spread;
+use crate::table::{Cell, Column, Kind, TableDraft, TableFile};
+use crate::tally::Tally;
+use crate::trajectory::state_and_changes;
+
+/// The files of an ensemble.
+pub(super) struct Outputs {
+    out: Option<TableFile>,
+    ends: Option<TableFile>,
+    samples: Option<TableFile>,
+    plot: Option<Output>,
+    /// The renderer of the figure if it is a PNG.
+    painter: Option<Painter>,
+    pub(super) record: Output,
+}
+
+impl Outputs {
+    /// Checks before the run starts that all files can be written, that their endings are known, that no two are one, and that nothing is
+    /// where a new folder for the blocks is wanted.
+    pub(super) fn open(arguments: &arguments::Ensemble, blocks: Option<&Path>) -> Result<Self, Box<dyn Error>> {
+        let table = |option: &str, path: Option<&Path>| path.map(|path| TableFile::at(option, path)).transpose();
+        let [out, ends, samples, plot] = arguments.files();
+        let record =
+            record::beside(&arguments.integration.model, arguments.files().into_iter().flatten(), "ensemble.json");
+        let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
+        let outputs = Self {
+            out: table("--out", out)?,
+            ends: table("--ends", ends)?,
+            samples: table("--samples", samples)?,
+            plot: plot.map(Output::at).transpose()?,
+            painter: plot.map_or(Ok(None), Painter::of)?,
+            record: Output::at(&record)?,
+        };
+        let blocks = blocks.map(Blocks::place).transpose()?;
+        let named = outputs.named().into_iter().map(|(option, _, file)| (option, file));
+        let others = blocks
+            .iter()
+            .map(|folder| ("--checkpoint", folder))
+            .chain([("the record of the ensemble", &outputs.record)]);
+        distinct(&named.chain(others).collect::<Vec<_>>())?;
+        Ok(outputs)
+    }
+
+    /// See [`Output::drafted_in`].
+    pub(super) fn drafted_in(self, folder: &Path) -> Self {
+        let table = |file: Option<TableFile>| file.map(|file| file.drafted_in(folder));
+        Self {
+            out: table(self.out),
+            ends: table(self.ends),
+            samples: table(self.samples),
+            plot: self.plot.map(|file| file.drafted_in(folder)),
+            painter: self.painter,
+            record: self.record.drafted_in(folder),
+        }
+    }
+
+    /// The files but for the record, each with its option and with what is in it.
+    fn named(&self) -> Vec<(&'static str, &'static str, &Output)> {
+        let files = [
+            ("--out", "statistics", self.out.as_ref().map(TableFile::output)),
+            ("--ends", "ends", self.ends.as_ref().map(TableFile::output)),
+            ("--samples", "samples", self.samples.as_ref().map(TableFile::output)),
+            ("--plot", "figure", self.plot.as_ref()),
+        ];
+        files.into_iter().filter_map(|(option, what, file)| Some((option, what, file?))).collect()
+    }
+}
+
+/// The results of the blocks so far.
+pub(super) struct Results<'a> {
+    ends: Option<TableDraft<'a>>,
+    samples: Option<TableDraft<'a>>,
+    /// Why the samples of a member could not be written.
+    failure: Option<String>,
+    tally: Tally,
+    spread: Spread,
+    /// The names of the numbers in the rows of ends, of which the figure may show any.
+    names: Vec<String>,
+}
+
+impl<'a> Results<'a> {
+    /// Nothing yet.
+    pub(super) fn begin(
+        study: &Study<'_>,
+        outputs: &'a Outputs,
+        members: &Members<'_>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let begin = |file: &'a Option<TableFile>, columns: Vec<Column>| {
+            file.as_ref().map(|file| file.begin(&columns)).transpose()
+        };
+        Ok(Self {
+            ends: begin(&outputs.ends, members.columns_of_ends())?,
+            samples: begin(&outputs.samples, members.columns_of_samples())?,
+            failure: None,
+            tally: Tally::default(),
+            spread: Spread::new(&study.panels, study.arguments.members),
+            names: numbers_of_ends(members),
+        })
+    }
+
+    pub(super) fn are_empty(&self) -> bool {
+        self.tally.members == 0
+    }
+
+    /// Refuses results without a member that came to its end.
+    pub(super) fn check(&self) -> Result<(), Box<dyn Error>> {
+        self.tally.check()
+    }
+
+    /// A function that writes the samples of a member, if they are wanted. After a failure it writes nothing.
+    pub(super) fn samples(&mut self) -> Option<impl FnMut(u32, &[Sample]) + Send + use<'_, 'a>> {
+        let Self { samples, failure, .. } = self;
+        let table = samples.as_mut()?;
+        Some(|member, samples: &[Sample]| {
+            if failure.is_none() {
+                let mut rows = samples.iter().map(|sample| row_of_sample(member, sample));
+                *failure = rows.find_map(|row| table.push(&row).err()).map(|error| error.to_string());
+            }
+        })
+    }
+
+    /// Adds the block that comes next, whose samples were written.
+    pub(super) fn add(&mut self, block: &Block) -> Result<(), Box<dyn Error>> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure.into());
+        }
+        if let Some(table) = &mut self.ends {
+            block.ends(|row| table.push(row))?;
+        }
+        self.tally.add(block);
+        self.spread.add(block);
+        Ok(())
+    }
+
+    /// Adds the block that comes next from the disk; whether its file is whole.
+    pub(super) fn read(&mut self, blocks: &Blocks, number: u32) -> Result<bool, Box<dyn Error>> {
+        let mut samples = self.samples();
+        let mut see = |member, of_member: &[Sample]| {
+            if let Some(samples) = &mut samples {
+                samples(member, of_member);
+            }
+        };
+        let block = blocks.read(number, &mut see)?;
+        drop(samples);
+        block.map_or(Ok(false), |block| self.add(&block).map(|()| true))
+    }
+
+    /// Writes all files but for the record.
+    pub(super) fn finish(
+        self,
+        study: &Study<'_>,
+        model: &dyn AnyModel,
+        outputs: &Outputs,
+    ) -> Result<Tally, Box<dyn Error>> {
+        self.check()?;
+        let Self { ends, samples, tally, spread, names, .. } = self;
+        let record = study.description.record(&EnsembleEnding::Complete(model, &tally))?;
+        if let Some(out) = &outputs.out {
+            write_statistics(model, &tally, &record, out)?;
+        }
+        for table in [ends, samples].into_iter().flatten() {
+            table.finish(&record)?;
+        }
+        if let Some(plot) = &outputs.plot {
+            figure::write(&spread.draw(&study.title(), &names), outputs.painter.as_ref(), plot)?;
+        }
+        Ok(tally)
+    }
+}
+
+fn numbers_of_ends(members: &Members<'_>) -> Vec<String> {
+    let numbers = members.columns_of_ends().into_iter().filter(|column| column.kind == Kind::Number);
+    numbers.map(|column| column.name).collect()
+}
+
+/// The panels of the figure.
+pub(super) fn panels_of(arguments: &arguments::Ensemble, members: &Members<'_>) -> Result<Vec<Panel>, Box<dyn Error>> {
+    match &arguments.plot {
+        None => Ok(Vec::new()),
+        Some(_) if arguments.of.is_empty() => Ok(Spread::default_panels(members.model(), arguments.vary.len())),
+        Some(_) => panels(&arguments.of, &numbers_of_ends(members), false),
+    }
+}
+
+/// Writes a row for each time: the time, the number of members, and mean, variance, minimum and maximum of every quantity.
+fn write_statistics(model: &dyn AnyModel, tally: &Tally, record: &str, file: &TableFile) -> Result<(), Box<dyn Error>> {
+    let of = |name: String| ["mean", "variance", "min", "max"].map(|what| Column::number(format!("{what}({name})")));
+    let columns = [Column::number("t"), Column::count("members")].into_iter();
+    let columns: Vec<Column> = columns.chain(state_and_changes(model).into_iter().flat_map(of)).collect();
+    let mut table = file.begin(&columns)?;
+    for at in &tally.statistics {
+        let numbers = at.quantities.iter().flat_map(|of| [of.mean, of.variance, of.min, of.max]);
+        let front = [Cell::Number(at.time), Cell::Count(at.members)];
+        table.push(&front.into_iter().chain(numbers.map(Cell::Number)).collect::<Vec<_>>())?;
+    }
+    table.finish(record)
+}
+
+/// Prints what came out.
+pub(super) fn report(
+    title: &str,
+    model: &dyn AnyModel,
+    tally: &Tally,
+    outputs: &Outputs,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "{title}\n")?;
+    let names = state_and_changes(model);
+    let width = names.iter().map(|name| name.chars().count()).fold("at the end".len(), usize::max);
+    writeln!(
+        out,
+        "{:width$}  {:>12}  {:>12}  {:>12}  {:>12}",
+        "at the end", "mean", "deviation", "minimum", "maximum"
+    )?;
+    for (name, Summary { mean, variance, min, max }) in names.iter().zip(tally.end()) {
+        writeln!(out, "{name:width$}  {mean:>12.4e}  {:>12.4e}  {min:>12.4e}  {max:>12.4e}", variance.sqrt())?;
+    }
+    writeln!(out, "\n{:width$}  {:>12}", "integral", "max |change|")?;
+    for (name, change) in model.integral_names().iter().zip(tally.largest_changes(model)) {
+        writeln!(out, "{name:width$}  {change:>12.2e}")?;
+    }
+    writeln!(out, "\nthe largest changes are over the {} times that were sampled", tally.statistics.len())?;
+    if tally.failed > 0 {
+        let (failed, members) = (tally.failed, tally.members);
+        writeln!(out, "{failed} of {members} members failed and are left out of the statistics:")?;
+    }
+    for (member, error) in &tally.failures {
+        writeln!(out, "  member {member}: {error}")?;
+    }
+    match tally.failed - tally.failures.len() as u64 {
+        0 => {}
+        more => writeln!(out, "  and {more} more")?,
+    }
+    for (_, what, file) in outputs.named() {
+        writeln!(out, "{what}: {}", file.path().display())?;
+    }
+    writeln!(out, "record: {}", outputs.record.path().display())
+}

@@ -1,0 +1,204 @@
+//! How processes share the blocks of an ensemble: the leader says who integrates which, and adds the blocks to the results in their
+//! order as soon as they are on disk.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::error::Error;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread::{self, sleep};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::blocks::Blocks;
+use super::{Results, Study};
+use crate::catalogue::Entry;
+use crate::complaint::complain;
+use crate::members::{Members, Watch};
+use crate::progress::Progress;
+use crate::ranks::Ranks;
+
+/// How long a process that waits does nothing.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// What a rank says to the leader.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Report {
+    /// It has nothing to do. If it had, the block is on disk.
+    Idle,
+    /// It cannot go on.
+    Failed(String),
+}
+
+/// What the leader answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Order {
+    /// Integrate this block, and report.
+    Integrate(u32),
+    /// There is nothing more to do.
+    End,
+}
+
+/// Waits for other processes without keeping a core busy.
+pub(crate) fn wait_a_little() {
+    sleep(PAUSE);
+}
+
+/// Does what the leader says, until there is nothing more to do.
+pub(super) fn assist(
+    study: &Study<'_>,
+    models: &[Entry],
+    ranks: &Ranks,
+    blocks: &Blocks,
+) -> Result<(), Box<dyn Error>> {
+    let mut members = study.members(models)?;
+    let mut order = ranks.ask(&Report::Idle);
+    while let Order::Integrate(block) = order {
+        integrate(study, &mut members, blocks, block)?;
+        order = ranks.ask(&Report::Idle);
+    }
+    Ok(())
+}
+
+/// Integrates a block and puts it on disk.
+fn integrate(study: &Study<'_>, members: &mut Members<'_>, blocks: &Blocks, block: u32) -> Result<(), Box<dyn Error>> {
+    blocks.write(block, |see| {
+        let samples = if study.has_samples() { Some(see as _) } else { None };
+        members.integrate(block, &study.plan, Watch { progress: &mut |_| (), samples })
+    })
+}
+
+/// Has all blocks integrated, by the other ranks and by threads of this process, and adds each to the results. Without other ranks,
+/// it does all of it.
+pub(super) fn lead(
+    study: &Study<'_>,
+    models: &[Entry],
+    ranks: &Ranks,
+    blocks: &Blocks,
+    results: &mut Results<'_>,
+) -> Result<(), Box<dyn Error>> {
+    thread::scope(|scope| {
+        let (orders, hear_orders) = channel();
+        let (reports, hear_reports) = channel();
+        scope.spawn(move || obey(study, models, blocks, &hear_orders, &reports));
+        let own = Own { orders, reports: hear_reports };
+        let progress = Progress::new(&study.description.job.model);
+        Leader::new(study, ranks, blocks, own)?.lead(results, progress)
+    })
+}
+
+/// What [`assist`] does, in a thread of the leader.
+fn obey(study: &Study<'_>, models: &[Entry], blocks: &Blocks, orders: &Receiver<u32>, reports: &Sender<Report>) {
+    let say = |outcome: Result<(), Box<dyn Error>>| {
+        let failed = |error: Box<dyn Error>| Report::Failed(error.to_string());
+        // Where nobody listens any more, nothing is left to do.
+        let _ = reports.send(outcome.err().map_or(Report::Idle, failed));
+    };
+    match study.members(models) {
+        Err(error) => say(Err(error)),
+        Ok(mut members) => {
+            say(Ok(()));
+            for block in orders {
+                say(integrate(study, &mut members, blocks, block));
+            }
+        }
+    }
+}
+
+/// The thread that integrates in the process of the leader.
+struct Own {
+    orders: Sender<u32>,
+    reports: Receiver<Report>,
+}
+
+/// The state of the work.
+struct Leader<'a> {
+    ranks: &'a Ranks,
+    blocks: &'a Blocks,
+    own: Own,
+    /// Whether the own thread has reported and has nothing to do.
+    is_own_idle: bool,
+    /// The number of all blocks.
+    count: u32,
+    /// Blocks that nobody integrates yet, in their order.
+    left: VecDeque<u32>,
+    /// The block of each rank that integrates one.
+    at_work: BTreeMap<u32, u32>,
+    /// Blocks that are on disk, and not among the results.
+    done: BTreeSet<u32>,
+    /// The number of blocks that are among the results, which are the first ones.
+    added: u32,
+}
+
+impl<'a> Leader<'a> {
+    fn new(study: &Study<'_>, ranks: &'a Ranks, blocks: &'a Blocks, own: Own) -> Result<Self, Box<dyn Error>> {
+        let (count, done) = (study.blocks, blocks.done()?);
+        let left = (0..count).filter(|block| !done.contains(block)).collect();
+        Ok(Self { ranks, blocks, own, is_own_idle: false, count, left, at_work: BTreeMap::new(), done, added: 0 })
+    }
+
+    fn lead(mut self, results: &mut Results<'_>, mut progress: Progress) -> Result<(), Box<dyn Error>> {
+        while self.added < self.count {
+            let has_heard = self.hear()?;
+            if !self.add_next(results)? && !has_heard {
+                wait_a_little();
+            }
+            progress.report(f64::from(self.added) / f64::from(self.count));
+        }
+        Ok(())
+    }
+
+    /// Hears what was reported and says what to do next; whether there was something to hear.
+    fn hear(&mut self) -> Result<bool, Box<dyn Error>> {
+        let mut has_heard = false;
+        while let Some((rank, report)) = self.ranks.next_report() {
+            has_heard = true;
+            match report {
+                Report::Idle => {
+                    let order = self.next_of(rank).map_or(Order::End, Order::Integrate);
+                    self.ranks.answer(rank, &order);
+                }
+                Report::Failed(message) => {
+                    self.ranks.answer(rank, &Order::End);
+                    return Err(format!("rank {rank}: {message}").into());
+                }
+            }
+        }
+        match self.own.reports.try_recv() {
+            Ok(Report::Idle) => (has_heard, self.is_own_idle) = (true, true),
+            Ok(Report::Failed(message)) => return Err(message.into()),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Err("nobody integrates any more".into()),
+        }
+        if self.is_own_idle
+            && let Some(block) = self.next_of(self.ranks.number())
+        {
+            self.own.orders.send(block)?;
+            self.is_own_idle = false;
+        }
+        Ok(has_heard)
+    }
+
+    /// The block that a rank integrates next. The one that it had is done.
+    fn next_of(&mut self, rank: u32) -> Option<u32> {
+        self.done.extend(self.at_work.remove(&rank));
+        let block = self.left.pop_front()?;
+        self.at_work.insert(rank, block);
+        Some(block)
+    }
+
+    /// Adds the next block to the results if it is on disk; whether it was.
+    fn add_next(&mut self, results: &mut Results<'_>) -> Result<bool, Box<dyn Error>> {
+        let block = self.added;
+        if !self.done.remove(&block) {
+            return Ok(false);
+        }
+        match results.read(self.blocks, block)? {
+            true => self.added += 1,
+            false => {
+                complain(&format!("block {block} is damaged on disk, and integrated again"));
+                self.left.push_front(block);
+            }
+        }
+        Ok(true)
+    }
+}

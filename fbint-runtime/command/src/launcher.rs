@@ -1,0 +1,16 @@
+//! What a launcher of MPI programs, such as `mpirun`, says in the environment of the processes that it begins.
+
+use std::env;
+
+/// Variables with the number of a process: of Open MPI, of whatever speaks PMIx, and of MPICH and its relatives.
+const RANK: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
+
+/// Whether this process is the first of its program, or the only one. The others do not repeat what it says.
+pub(crate) fn is_first() -> bool {
+    number(&RANK).is_none_or(|rank| rank == 0)
+}
+
+/// The number in the first of these variables that has one.
+pub(crate) fn number(names: &[&str]) -> Option<u32> {
+    names.iter().find_map(|name| env::var(name).ok()?.parse().ok())
+}

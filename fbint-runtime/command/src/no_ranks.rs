@@ -1,0 +1,60 @@
+//! What stands in for the processes that share an ensemble without the feature `mpi`: this one alone.
+
+use std::error::Error;
+
+use crate::ensemble::share::{Order, Report};
+use crate::help::program;
+use crate::launcher;
+
+/// Variables with the number of processes that a launcher has begun: Open MPI, and MPICH and its relatives.
+const SIZE: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+
+/// This process.
+pub(crate) struct Ranks(());
+
+impl Ranks {
+    /// A process by itself.
+    ///
+    /// # Errors
+    ///
+    /// If `mpirun` has begun several, all of which would do the same.
+    pub(crate) fn join() -> Result<Self, Box<dyn Error>> {
+        match (launcher::number(&SIZE).unwrap_or(1), program()) {
+            (0 | 1, _) => Ok(Self(())),
+            (count, program) => Err(format!(
+                "{count} processes cannot share the ensemble, because {program} was built without the feature `mpi` of \
+                 fbint-command: build it with `--features fbint-command/mpi`, or begin one process"
+            )
+            .into()),
+        }
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        1
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        0
+    }
+
+    pub(crate) fn is_leader(&self) -> bool {
+        true
+    }
+
+    /// None, because there is nobody to report.
+    pub(crate) fn next_report(&self) -> Option<(u32, Report)> {
+        None
+    }
+
+    /// Nobody hears it.
+    pub(crate) fn answer(&self, _: u32, _: &Order) {}
+
+    /// Nobody is there to say anything else.
+    pub(crate) fn ask(&self, _: &Report) -> Order {
+        Order::End
+    }
+
+    pub(crate) fn part(self, outcome: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+        outcome
+    }
+}
