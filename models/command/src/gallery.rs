@@ -5,7 +5,6 @@
 
 use std::error::Error;
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, Write, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -18,6 +17,7 @@ use fbint_command::progress::Progress;
 use fbint_command::results::prepare;
 use fbint_command::scheme::{Contender, Scheme};
 use fbint_runtime::{Method, Settings};
+use tempfile::tempdir;
 
 const GALLERY_EXAMPLES: &str = "\
 Examples:
@@ -169,11 +169,9 @@ fn side_by_side<'a>(pictures: impl Iterator<Item = &'a str>) -> String {
 /// The page after its script has run, without a window; `None` if there is no browser.
 fn drawn(page: &Path) -> Result<Option<String>, Box<dyn Error>> {
     let page = std::path::absolute(page)?;
-    let profile = std::env::temp_dir().join(format!("fbint-gallery-{}", std::process::id()));
+    let profile = tempdir().map_err(|error| format!("cannot create a folder for the browser: {error}"))?;
     for browser in BROWSERS {
-        fs::create_dir_all(&profile).map_err(|error| format!("cannot create {}: {error}", profile.display()))?;
-        let output = chromium(browser.as_ref(), &profile).arg("--dump-dom").arg(&page).output();
-        let _ = fs::remove_dir_all(&profile);
+        let output = chromium(browser.as_ref(), profile.path()).arg("--dump-dom").arg(&page).output();
         match output {
             Ok(output) if output.status.success() => return Ok(Some(String::from_utf8(output.stdout)?)),
             Ok(output) => {

@@ -91,6 +91,8 @@ INTERRUPTED = """
 import os, signal, threading
 import fbint_models
 
+# A shell that runs the tests in the background has switched it off.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 pendulum = fbint_models.SphericalPendulum()
 forever = {"until": 1e9, "step": 1e-4, "every": 1e6}
 begun = threading.Barrier(3)
