@@ -93,7 +93,7 @@ fn the_number_of_processes_changes_no_byte() -> Outcome {
     Ok(())
 }
 
-/// The issue of a table's format: rows come from disk and not from where they were computed.
+/// Rows that come from disk are written as those that were just computed.
 #[cfg(feature = "parquet")]
 #[test]
 fn tables_as_parquet_are_the_same() -> Outcome {
