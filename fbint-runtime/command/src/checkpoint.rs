@@ -15,7 +15,7 @@ use fbint_runtime::Snapshot;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{AnyModel, Entry};
+use crate::catalogue::Entry;
 use crate::help::program;
 use crate::job::{Job, code_sha256, sha256};
 use crate::output::{Output, reason};
@@ -83,7 +83,8 @@ impl Checkpoint {
         if let Some((field, value)) = seconds.into_iter().find(|(_, value)| !(*value >= 0.0 && value.is_finite())) {
             return Err(format!("{name} is not understood: {field} is {value:?}, and must be 0 or more").into());
         }
-        check_code(&checkpoint.job.model, &*checkpoint.job.model(models)?, &checkpoint.code_sha256, path)?;
+        let own = code_sha256(&*checkpoint.job.model(models)?);
+        check_code(&checkpoint.job.model, &own, &checkpoint.code_sha256, path)?;
         Ok(checkpoint)
     }
 }
@@ -123,14 +124,14 @@ pub(crate) fn read<T: DeserializeOwned>(file: &Path, name: &Path) -> Result<T, B
     Ok(serde_json::from_str(body).map_err(strange)?)
 }
 
-/// Refuses a checkpoint of a model whose code was another one.
+/// Refuses a checkpoint that was written with other code of the model than this program has.
 pub(crate) fn check_code(
     model: &str,
-    loaded: &dyn AnyModel,
-    sha256: &str,
+    code_sha256: &str,
+    written: &str,
     checkpoint: &Path,
 ) -> Result<(), Box<dyn Error>> {
-    if code_sha256(loaded) == sha256 {
+    if code_sha256 == written {
         return Ok(());
     }
     Err(format!(

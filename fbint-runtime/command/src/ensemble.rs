@@ -61,7 +61,7 @@ fn part(ranks: Ranks, outcome: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn
 }
 
 fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
-    let study = Study::new(models, arguments, Some(Instant::now()))?;
+    let study = Study::new(models, arguments.clone(), Some(Instant::now()))?;
     let checkpoint = arguments.checkpoint.clone().or_else(|| (ranks.count() > 1).then(|| study.checkpoint()));
     match checkpoint {
         Some(folder) if !ranks.is_leader() => study.assist(models, ranks, &folder),
@@ -79,13 +79,14 @@ fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Resu
     let folder = &arguments.checkpoint;
     let head = Head::read(folder)?;
     let arguments = arguments::Ensemble { threads: arguments.threads, ..head.arguments };
-    let study = Study::new(models, &arguments, None)?;
-    study.check_code(models, &head.code_sha256, folder)?;
+    let study = Study::new(models, arguments, None)?;
+    let Description { job, code_sha256, .. } = &study.description;
+    checkpoint::check_code(&job.model, code_sha256, &head.code_sha256, folder)?;
     if !ranks.is_leader() {
         return study.assist(models, ranks, folder);
     }
     let blocks = Blocks::open(folder)?;
-    let outputs = Outputs::open(&arguments, None)?.drafted_in(folder);
+    let outputs = Outputs::open(study.arguments(), None)?.drafted_in(folder);
     study.execute(models, ranks, &outputs, Some(blocks))
 }
 
@@ -100,8 +101,7 @@ fn of_any_folder(arguments: &arguments::Ensemble) -> Result<arguments::Ensemble,
 }
 
 /// An ensemble with everything resolved.
-struct Study<'a> {
-    arguments: &'a arguments::Ensemble,
+struct Study {
     description: Description,
     plan: Plan,
     /// The panels of the figure.
@@ -110,40 +110,36 @@ struct Study<'a> {
     blocks: u32,
 }
 
-impl<'a> Study<'a> {
+impl Study {
     /// An ensemble that began at `begun`, or is resumed.
-    fn new(
-        models: &[Entry],
-        arguments: &'a arguments::Ensemble,
-        begun: Option<Instant>,
-    ) -> Result<Self, Box<dyn Error>> {
+    fn new(models: &[Entry], arguments: arguments::Ensemble, begun: Option<Instant>) -> Result<Self, Box<dyn Error>> {
         let mut job = job(models, &arguments.integration, arguments.every)?;
-        let members = Members::new(models, arguments, &job)?;
-        settle_gains(arguments, &mut job, &members)?;
+        let members = Members::new(models, &arguments, &job)?;
+        settle_gains(&arguments, &mut job, &members)?;
         if let Some(threads) = arguments.threads {
             ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
         }
         let (plan, code_sha256) = (job.plan(members.model())?, code_sha256(members.model()));
-        let panels = results::panels_of(arguments, &members)?;
-        let description = Description { arguments: arguments.clone(), job, code_sha256, begun };
-        Ok(Self { arguments, description, plan, panels, blocks: members.blocks() })
+        let panels = results::panels_of(&arguments, &members)?;
+        let blocks = members.blocks();
+        Ok(Self { description: Description { arguments, job, code_sha256, begun }, plan, panels, blocks })
     }
 
-    fn members(&self, models: &[Entry]) -> Result<Members<'a>, Box<dyn Error>> {
-        Members::new(models, self.arguments, &self.description.job)
+    fn arguments(&self) -> &arguments::Ensemble {
+        &self.description.arguments
+    }
+
+    fn members(&self, models: &[Entry]) -> Result<Members<'_>, Box<dyn Error>> {
+        Members::new(models, self.arguments(), &self.description.job)
     }
 
     fn has_samples(&self) -> bool {
-        self.arguments.samples.is_some()
+        self.arguments().samples.is_some()
     }
 
     /// The folder of the blocks if several processes share an ensemble for which no other folder is given.
     fn checkpoint(&self) -> PathBuf {
-        record::beside(&self.description.job.model, self.arguments.files().into_iter().flatten(), "checkpoint")
-    }
-
-    fn check_code(&self, models: &[Entry], sha256: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
-        checkpoint::check_code(&self.description.job.model, self.members(models)?.model(), sha256, folder)
+        record::beside(&self.description.job.model, self.arguments().files().into_iter().flatten(), "checkpoint")
     }
 
     fn title(&self) -> String {

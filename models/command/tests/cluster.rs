@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use tempfile::{TempDir, tempdir};
 
-use common::{fbint, json_in, names_in, refused};
+use common::{blocks_in, fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -123,7 +123,7 @@ fn an_ensemble_that_loses_a_process_resumes_to_the_same_bytes() -> Outcome {
             let arguments = if is_begun() { vec!["resume", FOLDER] } else { [&ENSEMBLE[..], &FILES].concat() };
             let count = 2 + below(3);
             let child = ranks(&folder, count, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-            let (after, rank) = (blocks_in(&folder) + below(11), below(count));
+            let (after, rank) = (blocks(&folder) + below(11), below(count));
             let Some(complaint) = killed(child, &folder, after, below(40), (rank, count))? else { break };
             kills += 1;
             advised += usize::from(complaint.contains(&format!("`fbint resume {FOLDER}` integrates the blocks that")));
@@ -155,13 +155,13 @@ fn an_ensemble_that_loses_a_process_resumes_to_the_same_bytes() -> Outcome {
 fn killed(
     mut mpirun: Child,
     folder: &TempDir,
-    blocks: usize,
+    least: usize,
     pauses: usize,
     (rank, count): (usize, usize),
 ) -> Result<Option<String>, Box<dyn Error>> {
     let id = mpirun.id();
     let mut has_ended = || mpirun.try_wait().map(|status| status.is_some());
-    while !has_ended()? && blocks_in(folder) < blocks {
+    while !has_ended()? && blocks(folder) < least {
         sleep(INTERVAL);
     }
     for _ in 0..pauses {
@@ -191,9 +191,8 @@ fn children_of(id: u32) -> Result<Vec<String>, Box<dyn Error>> {
 }
 
 /// The number of blocks that are on disk.
-fn blocks_in(folder: &TempDir) -> usize {
-    let names = names_in(folder.path().join(FOLDER)).unwrap_or_default();
-    names.iter().filter(|name| name.starts_with("block-")).count()
+fn blocks(folder: &TempDir) -> usize {
+    blocks_in(folder.path().join(FOLDER))
 }
 
 /// What every rank finds out for itself is told once.
@@ -224,7 +223,7 @@ fn a_process_that_fails_is_named() -> Outcome {
     let endless = ENSEMBLE.map(|argument| if argument == "0.2" { "2" } else { argument });
     let mut child = ranks(&folder, 3, &[&endless[..], &FILES].concat());
     let mut child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    while blocks_in(&folder) == 0 && child.try_wait()?.is_none() {
+    while blocks(&folder) == 0 && child.try_wait()?.is_none() {
         sleep(INTERVAL);
     }
     let renamed = fs::rename(folder.path().join(FOLDER), folder.path().join("away"));

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::{TempDir, tempdir};
 
-use common::{fbint, json_in, names_in, refused};
+use common::{blocks_in, fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -318,8 +318,7 @@ fn files(folder: &TempDir) -> Result<[Vec<u8>; 3], Box<dyn Error>> {
 
 /// The number of blocks on disk.
 fn blocks(folder: &TempDir) -> usize {
-    let names = names_in(folder.path().join("c")).unwrap_or_default();
-    names.iter().filter(|name| name.starts_with("block-")).count()
+    blocks_in(folder.path().join("c"))
 }
 
 /// By SIGKILL, which leaves drafts in the folder, and by Ctrl-C, which says what to do.

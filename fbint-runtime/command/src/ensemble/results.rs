@@ -96,11 +96,7 @@ pub(super) struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Nothing yet.
-    pub(super) fn begin(
-        study: &Study<'_>,
-        outputs: &'a Outputs,
-        members: &Members<'_>,
-    ) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn begin(study: &Study, outputs: &'a Outputs, members: &Members<'_>) -> Result<Self, Box<dyn Error>> {
         let begin = |file: &'a Option<TableFile>, columns: Vec<Column>| {
             file.as_ref().map(|file| file.begin(&columns)).transpose()
         };
@@ -109,7 +105,7 @@ impl<'a> Results<'a> {
             samples: begin(&outputs.samples, members.columns_of_samples())?,
             failure: None,
             tally: Tally::default(),
-            spread: Spread::new(&study.panels, study.arguments.members),
+            spread: Spread::new(&study.panels, study.arguments().members),
             names: numbers_of_ends(members),
         })
     }
@@ -164,7 +160,7 @@ impl<'a> Results<'a> {
     /// Writes all files but for the record.
     pub(super) fn finish(
         self,
-        study: &Study<'_>,
+        study: &Study,
         model: &dyn AnyModel,
         outputs: &Outputs,
     ) -> Result<Tally, Box<dyn Error>> {

@@ -44,12 +44,7 @@ pub(crate) fn wait_a_little() {
 }
 
 /// Does what the leader says, until there is nothing more to do.
-pub(super) fn assist(
-    study: &Study<'_>,
-    models: &[Entry],
-    ranks: &Ranks,
-    blocks: &Blocks,
-) -> Result<(), Box<dyn Error>> {
+pub(super) fn assist(study: &Study, models: &[Entry], ranks: &Ranks, blocks: &Blocks) -> Result<(), Box<dyn Error>> {
     let mut members = study.members(models)?;
     let mut order = ranks.ask(&Report::Idle);
     while let Order::Integrate(block) = order {
@@ -60,7 +55,7 @@ pub(super) fn assist(
 }
 
 /// Integrates a block and puts it on disk.
-fn integrate(study: &Study<'_>, members: &mut Members<'_>, blocks: &Blocks, block: u32) -> Result<(), Box<dyn Error>> {
+fn integrate(study: &Study, members: &mut Members<'_>, blocks: &Blocks, block: u32) -> Result<(), Box<dyn Error>> {
     blocks.write(block, |see| {
         let samples = if study.has_samples() { Some(see as _) } else { None };
         members.integrate(block, &study.plan, Watch { progress: &mut |_| (), samples })
@@ -70,7 +65,7 @@ fn integrate(study: &Study<'_>, members: &mut Members<'_>, blocks: &Blocks, bloc
 /// Has all blocks integrated, by the other ranks and by threads of this process, and adds each to the results. Without other ranks,
 /// it does all of it.
 pub(super) fn lead(
-    study: &Study<'_>,
+    study: &Study,
     models: &[Entry],
     ranks: &Ranks,
     blocks: &Blocks,
@@ -87,7 +82,7 @@ pub(super) fn lead(
 }
 
 /// What [`assist`] does, in a thread of the leader.
-fn obey(study: &Study<'_>, models: &[Entry], blocks: &Blocks, orders: &Receiver<u32>, reports: &Sender<Report>) {
+fn obey(study: &Study, models: &[Entry], blocks: &Blocks, orders: &Receiver<u32>, reports: &Sender<Report>) {
     let say = |outcome: Result<(), Box<dyn Error>>| {
         let failed = |error: Box<dyn Error>| Report::Failed(error.to_string());
         // Where nobody listens any more, nothing is left to do.
@@ -130,7 +125,7 @@ struct Leader<'a> {
 }
 
 impl<'a> Leader<'a> {
-    fn new(study: &Study<'_>, ranks: &'a Ranks, blocks: &'a Blocks, own: Own) -> Result<Self, Box<dyn Error>> {
+    fn new(study: &Study, ranks: &'a Ranks, blocks: &'a Blocks, own: Own) -> Result<Self, Box<dyn Error>> {
         let (count, done) = (study.blocks, blocks.done()?);
         let left = (0..count).filter(|block| !done.contains(block)).collect();
         Ok(Self { ranks, blocks, own, is_own_idle: false, count, left, at_work: BTreeMap::new(), done, added: 0 })

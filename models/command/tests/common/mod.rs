@@ -31,6 +31,12 @@ pub(crate) fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>>
     Ok(names)
 }
 
+/// The number of blocks of members that are on disk, in the checkpoint of an ensemble.
+pub(crate) fn blocks_in(checkpoint: impl AsRef<Path>) -> usize {
+    let names = names_in(checkpoint).unwrap_or_default();
+    names.iter().filter(|name| name.starts_with("block-")).count()
+}
+
 pub(crate) fn json_in(folder: impl AsRef<Path>, name: &str) -> Result<Value, Box<dyn Error>> {
     Ok(serde_json::from_str(&fs::read_to_string(folder.as_ref().join(name))?)?)
 }
