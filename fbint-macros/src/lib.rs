@@ -229,7 +229,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// Forces, inputs and explicit time change the energy, so that the state gains `work`, whose rate is the power of what drives the
 /// system: of the forces, force times velocity; of the explicit time in H, dH/dt, or in L, -dL/dt; of moving constraints. The integral
-/// is `energy_balance` = H - `work` instead of `energy`. It is conserved by construction, and projection and feedback keep it.
+/// is `energy_balance` = H - `work` instead of `energy`. It is conserved by construction, and projection and feedback keep it: by default a
+/// projection corrects the work alone, since the balance says little about the mechanics where forces switch; with
+/// `Projection::onto_balance` it corrects the mechanics, too.
 ///
 /// - A force is a covector: its entry along a momentum p adds to p', and its entry along a velocity v does work at the rate force
 ///   times v, whatever the coordinates. A force along a velocity that is put to zero adds to the reaction.

@@ -19,9 +19,9 @@ use crate::dependence::Dependence;
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::extremes::Extremes;
-use crate::linear::{Orthonormal, dot, filled, largest, sum};
+use crate::linear::{Orthonormal, dot, filled, is_finite, largest, sum};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector, clock};
+use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector, clock};
 
 const TOLERANCE: f64 = 1e-8;
 /// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
@@ -39,6 +39,10 @@ const ACROSS: f64 = 1e-5;
 /// What is across the others by this much is rounding: the constraint is implied by the others, and does no harm.
 const IMPLIED: f64 = 1e-14;
 const MAX_ITERATIONS: u32 = 200;
+/// Violations below this part of the terms that cancel are rounding, and a state with no others stays where it is.
+const ROUNDED: f64 = 16.0 * f64::EPSILON;
+/// The most Newton steps onto the constraint set: from a start of six digits two are enough.
+const MOST_STEPS: u32 = 20;
 /// The least mu. Gradients of length 1 that differ by 1e-9 are told apart, and those that differ by rounding are not.
 const LEAST_DAMPING: f64 = 1e-20;
 /// How far an entry is nudged out of a state in which a gradient vanishes, relative to its size.
@@ -232,6 +236,129 @@ pub(crate) fn check_start<S: FeedbackSystem>(system: &S, start: &Vector<S>) -> R
     Ok(targets::<S, f64>(&system, start))
 }
 
+/// Constraints that are satisfied together, and the entries of the state that are moved for them.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Holonomic constraints, by the positions.
+    Positions,
+    /// Their rates and velocity constraints, by momenta and velocities.
+    Rates,
+    /// All other constraints, by every entry but the time and the work.
+    Others,
+}
+
+impl Part {
+    fn has(self, kind: IntegralKind) -> bool {
+        match kind {
+            IntegralKind::HolonomicConstraint { .. } => matches!(self, Self::Positions),
+            IntegralKind::ConstraintRate { .. } | IntegralKind::VelocityConstraint => matches!(self, Self::Rates),
+            IntegralKind::Constraint => matches!(self, Self::Others),
+            IntegralKind::Energy | IntegralKind::Invariant => false,
+        }
+    }
+
+    fn moves(self, role: StateRole) -> bool {
+        match role {
+            StateRole::Coordinate { .. } | StateRole::Position => matches!(self, Self::Positions | Self::Others),
+            StateRole::Momentum { .. } | StateRole::Velocity => matches!(self, Self::Rates | Self::Others),
+            StateRole::Variable => matches!(self, Self::Others),
+            StateRole::Time | StateRole::Work => false,
+        }
+    }
+
+    /// The largest violation in units of its scale.
+    fn largest_violation<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> f64 {
+        let violations = scaled_constraints::<S>(system, x);
+        largest::<Integrals<S>>(&Entries::from_fn(|i| if self.has(S::INTEGRALS[i].kind) { violations[i] } else { 0.0 }))
+    }
+
+    /// The state after Newton steps, each the shortest in units of the sizes of variables, for as long as they lead nearer.
+    fn satisfy<S: FeedbackSystem>(self, system: &S::Prepared<f64>, mut x: Vector<S>) -> Vector<S> {
+        let mut left = self.largest_violation::<S>(system, &x);
+        for _ in 0..MOST_STEPS {
+            if left <= ROUNDED {
+                break;
+            }
+            let next = self.step::<S>(system, &x);
+            let left_of_next = self.largest_violation::<S>(system, &next);
+            if !(left_of_next < left && is_finite(&next)) {
+                break;
+            }
+            (x, left) = (next, left_of_next);
+        }
+        x
+    }
+
+    fn step<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
+        let sizes = sizes_of_variables::<S>(x);
+        let (rows, violations) = (scaled_rows::<S>(system, x, &sizes), scaled_constraints::<S>(system, x));
+        let entry = |i: usize, j: usize| {
+            if self.has(S::INTEGRALS[i].kind) && self.moves(S::STATE[j].role) { rows[i][j] } else { 0.0 }
+        };
+        let violations = Entries::from_fn(|i| if self.has(S::INTEGRALS[i].kind) { violations[i] } else { 0.0 });
+        let rows = Integrals::<S, Vector<S>>::from_fn(|i| Entries::from_fn(|j| entry(i, j)));
+        let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(rows, INDISTINCT);
+        let (way, _): (Vector<S>, _) = rows.shortest::<_, Integrals<S>>(&violations);
+        Entries::from_fn(|j| x[j] - way[j] * sizes[j])
+    }
+}
+
+/// The state on the constraint set that is nearest to `x` in units of the sizes of its variables, to first order: positions first, then
+/// rates, with nothing held. `x` itself where every violation is rounding, `None` where the set is not reached.
+pub(crate) fn onto_constraints<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Option<Vector<S>> {
+    let parts = [Part::Positions, Part::Rates, Part::Others];
+    let state = parts.iter().fold(*x, |x, part| part.satisfy::<S>(system, x));
+    parts.iter().all(|part| part.largest_violation::<S>(system, &state) <= TOLERANCE).then_some(state)
+}
+
+/// An accepted start of a run that projects states, on the constraint set, and the targets that it sets there.
+#[cfg(feature = "std")]
+pub(crate) fn projected_start<S: FeedbackSystem>(
+    system: &S,
+    start: &Vector<S>,
+) -> Result<(Vector<S>, Integrals<S>), Error> {
+    check_distinct(system, start, true)?;
+    let system = system.prepare();
+    let start = onto_constraints::<S>(&system, start).unwrap_or(*start);
+    Ok((start, targets::<S, f64>(&system, &start)))
+}
+
+/// By how much an accepted start was moved onto the constraints: the entry of the state that was moved furthest relative to the size of
+/// its variable.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct StartMove {
+    /// The name of the entry.
+    pub entry: &'static str,
+    /// By how much it was moved.
+    pub distance: f64,
+    /// That distance in units of the largest entry of the variable, or of a thousandth of the largest entry of the state.
+    pub relative: f64,
+}
+
+/// As a run reports it.
+#[cfg(feature = "std")]
+impl core::fmt::Display for StartMove {
+    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { entry, distance, relative } = self;
+        write!(out, "the start was moved onto the constraints: `{entry}` by {distance:.1e}, {relative:.1e} of its size")
+    }
+}
+
+#[cfg(feature = "std")]
+impl StartMove {
+    /// The move from `start` to `state`, if there was one.
+    pub(crate) fn between<S: FeedbackSystem>(start: &Vector<S>, state: &Vector<S>) -> Option<Self> {
+        let sizes = sizes_of_variables::<S>(start);
+        let moved = (0..S::STATE.len()).filter(|&j| state[j] != start[j]).map(|j| {
+            let distance = (state[j] - start[j]).abs();
+            Self { entry: S::STATE[j].name, distance, relative: distance / sizes[j] }
+        });
+        moved.reduce(|furthest, other| if other.relative > furthest.relative { other } else { furthest })
+    }
+}
+
 /// What the integrals of a run from `start` have to keep: 0 for constraints, their values there for all others.
 pub(crate) fn targets<S: FeedbackSystem, T: Scalar>(system: &S::Prepared<T>, start: &Vector<S, T>) -> Integrals<S, T> {
     let integrals = system.integrals(start);
@@ -255,7 +382,7 @@ fn check_distance<S: FeedbackSystem>(system: &S::Prepared<f64>, start: &Vector<S
 
 /// The way to the constraint set, each entry in units of its size, and the multipliers of the scaled constraints that make it up.
 fn way_back<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> (Vector<S>, Integrals<S>) {
-    let rows = scaled_rows::<S>(system, x);
+    let rows = scaled_rows::<S>(system, x, &sizes::<S>(x));
     let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(rows, INDISTINCT);
     rows.shortest(&scaled_constraints::<S>(system, x))
 }
@@ -274,7 +401,7 @@ pub(crate) fn check_distinct<S: FeedbackSystem>(system: &S, start: &Vector<S>, i
     let system = system.prepare();
     let ((way, _), sizes) = (way_back::<S>(&system, start), sizes::<S>(start));
     let on_the_set = Vector::<S>::from_fn(|j| start[j] - way[j] * sizes[j]);
-    let scaled = scaled_rows::<S>(&system, &on_the_set);
+    let scaled = scaled_rows::<S>(&system, &on_the_set, &self::sizes::<S>(&on_the_set));
     let rows = Integrals::<S, Vector<S>>::from_fn(|i| Entries::from_fn(|j| scaled[i][j] / sizes[j]));
     match nearest_dependence::<S>(rows) {
         Some(dependence) if !is_any || nearest_dependence::<S>(scaled).is_some() => {
@@ -322,10 +449,13 @@ fn nearest_dependence<S: FeedbackSystem>(mut rows: Integrals<S, Vector<S>>) -> O
     None
 }
 
-/// The gradients of the constraints in units of their scales, by entries of the state in units of their sizes; 0 for other integrals.
-fn scaled_rows<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S, Vector<S>> {
+/// The gradients of the constraints in units of their scales, by entries of the state in units of these sizes; 0 for other integrals.
+fn scaled_rows<S: FeedbackSystem>(
+    system: &S::Prepared<f64>,
+    x: &Vector<S>,
+    sizes: &Vector<S>,
+) -> Integrals<S, Vector<S>> {
     let (jacobian, scales) = (system.integrals_jacobian(x), own_scales::<S>(system, x));
-    let sizes = sizes::<S>(x);
     Entries::from_fn(|i| {
         let is_constraint = S::INTEGRALS[i].kind.is_constraint();
         Entries::from_fn(|j| if is_constraint { jacobian[i][j] * (sizes[j] / scales[i]) } else { 0.0 })
@@ -336,6 +466,20 @@ fn scaled_rows<S: FeedbackSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> I
 fn sizes<S: FeedbackSystem>(x: &Vector<S>) -> Vector<S> {
     let least = SMALLEST_ENTRY * largest(x);
     Entries::from_fn(|j| x[j].abs().max(least))
+}
+
+/// The size of the variable that each entry of a state belongs to: its entries have one unit, and those near 0 err by as much as others.
+fn sizes_of_variables<S: FeedbackSystem>(x: &Vector<S>) -> Vector<S> {
+    let least = SMALLEST_ENTRY * largest(x);
+    Entries::from_fn(|j| size_of_variable::<S>(x, j).max(least))
+}
+
+/// The largest entry of the variable that an entry of the state belongs to.
+pub(crate) fn size_of_variable<S: FeedbackSystem>(x: &Vector<S>, i: usize) -> f64 {
+    let variable = |i: usize| S::STATE.get(i).and_then(|entry| entry.name.split('[').next());
+    let own = variable(i);
+    let entries = x.as_ref().iter().enumerate().filter(|(j, _)| variable(*j) == own);
+    entries.fold(0.0, |largest: f64, (_, entry)| largest.max(entry.abs()))
 }
 
 /// The size of the terms that make up each integral near x, at least the size of the integral itself; 1 where there are none.

@@ -8,9 +8,11 @@ use core::fmt;
 
 use derive_where::derive_where;
 
+use crate::consistent_start::StartMove;
 use crate::entries::Entries;
 use crate::linear::filled;
 use crate::linear::from_slice;
+use crate::projection::{LeftOutReason, Omission};
 use crate::system::{Conservation, FeedbackSystem, Integrals};
 
 /// The record of the integrals of the system `S` over a run. Displays as a table.
@@ -26,6 +28,40 @@ pub struct Drift<S: FeedbackSystem> {
     /// sum (t - mean t) (change - mean change).
     moment: Integrals<S>,
     count: f64,
+    left_out: Integrals<S, Option<LeftOut>>,
+    start_move: Option<StartMove>,
+}
+
+/// Steps after which an integral, or because of it the whole projection, was left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct LeftOut {
+    /// Why it was left out first.
+    pub reason: LeftOutReason,
+    /// When that was.
+    pub time: f64,
+    /// The number of steps.
+    pub steps: u64,
+}
+
+/// As a run reports it after the name of the integral.
+impl fmt::Display for LeftOut {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { reason, time, steps } = self;
+        let after = if *steps == 1 { "1 step".to_string() } else { format!("{steps} steps") };
+        match reason {
+            LeftOutReason::OutOfProportion => write!(
+                out,
+                "changed by far more than steps err: not projected after {after}, first at t = {time:?}, and held where they ended"
+            ),
+            LeftOutReason::Jump => write!(out, "jumped: left out after {after}, first at t = {time:?}"),
+            LeftOutReason::NotFinite => write!(
+                out,
+                "is not finite, or has no finite gradient: not projected after {after}, first at t = {time:?}; declare what is \
+                 smooth there, such as its square"
+            ),
+        }
+    }
 }
 
 /// What a run did to one integral.
@@ -43,6 +79,8 @@ pub struct IntegralDrift {
     pub slope: f64,
     /// Whether the declaration assumes that the field conserves it, and nothing proves it.
     pub assumed: bool,
+    /// Where it was left out of the projection, if it was.
+    pub left_out: Option<LeftOut>,
 }
 
 impl<S: FeedbackSystem> Drift<S> {
@@ -58,7 +96,24 @@ impl<S: FeedbackSystem> Drift<S> {
             time_moment: 0.0,
             moment: zero,
             count: 0.0,
+            left_out: Entries::from_fn(|_| None),
+            start_move: None,
         }
+    }
+
+    /// By how much the start was moved onto the constraints, if it was; see [`Run::start_move`](crate::Run::start_move).
+    pub fn start_move(&self) -> Option<&StartMove> {
+        self.start_move.as_ref()
+    }
+
+    pub(crate) fn set_start_move(&mut self, start_move: Option<StartMove>) {
+        self.start_move = start_move;
+    }
+
+    /// Counts steps after which something was left out of a projection.
+    pub(crate) fn leave_out(&mut self, time: f64, Omission { integral, reason }: Omission, steps: u64) {
+        let left_out = self.left_out[integral].get_or_insert(LeftOut { reason, time, steps: 0 });
+        left_out.steps += steps;
     }
 
     /// Adds the integrals F at time t.
@@ -90,6 +145,7 @@ impl<S: FeedbackSystem> Drift<S> {
             last: self.last[i],
             slope: if self.time_moment > 0.0 { self.moment[i] / self.time_moment } else { 0.0 },
             assumed: integral.conservation == Conservation::Assumed,
+            left_out: self.left_out[i],
         })
     }
 
@@ -110,12 +166,15 @@ pub(crate) struct DriftRecord {
     time_moment: f64,
     moment: Vec<f64>,
     count: f64,
+    /// Of the integrals for which that was so, by their indices.
+    left_out: Vec<(usize, LeftOut)>,
 }
 
 impl DriftRecord {
     /// Whether it is a record of `length` integrals.
     pub(crate) fn has_length(&self, length: usize) -> bool {
         [&self.largest, &self.last, &self.mean, &self.moment].iter().all(|entries| entries.len() == length)
+            && self.left_out.iter().all(|(integral, _)| *integral < length)
     }
 }
 
@@ -124,7 +183,9 @@ impl<S: FeedbackSystem> Drift<S> {
         let [largest, last, mean, moment] =
             [self.largest, self.last, self.mean, self.moment].map(|entries| entries.as_ref().to_vec());
         let Self { mean_time, time_moment, count, .. } = self;
-        DriftRecord { largest, last, mean, mean_time, time_moment, moment, count }
+        let left_out =
+            self.left_out.into_iter().enumerate().filter_map(|(integral, left_out)| Some((integral, left_out?)));
+        DriftRecord { largest, last, mean, mean_time, time_moment, moment, count, left_out: left_out.collect() }
     }
 
     /// Resumes from a record of as many integrals.
@@ -132,6 +193,8 @@ impl<S: FeedbackSystem> Drift<S> {
         [self.largest, self.last, self.mean, self.moment] =
             [&record.largest, &record.last, &record.mean, &record.moment].map(|entries| from_slice(entries));
         (self.mean_time, self.time_moment, self.count) = (record.mean_time, record.time_moment, record.count);
+        self.left_out = Entries::from_fn(|_| None);
+        record.left_out.iter().for_each(|(integral, left_out)| self.left_out[*integral] = Some(*left_out));
     }
 }
 
@@ -144,13 +207,19 @@ impl<S: FeedbackSystem> fmt::Display for Drift<S> {
             "{:width$}  {:>10}  {:>12}  {:>12}  {:>13}",
             "integral", "target", "max |change|", "final change", "secular slope"
         )?;
-        for IntegralDrift { name, target, max, last, slope, assumed } in self.integrals() {
+        for IntegralDrift { name, target, max, last, slope, assumed, .. } in self.integrals() {
             // Adding zero turns -0 into 0.
             let [target, last, slope] = [target, last, slope].map(|number| number + 0.0);
             write!(out, "\n{name:width$}  {target:>10.2e}  {max:>12.2e}  {last:>12.2e}  {slope:>13.2e}")?;
             if assumed {
                 write!(out, "  assumed to be conserved")?;
             }
+        }
+        if let Some(start_move) = &self.start_move {
+            write!(out, "\n{start_move}")?;
+        }
+        for (name, left_out) in self.integrals().filter_map(|integral| Some((integral.name, integral.left_out?))) {
+            write!(out, "\n`{name}` {left_out}")?;
         }
         Ok(())
     }

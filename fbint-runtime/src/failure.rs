@@ -1,4 +1,4 @@
-//! How a run fails before its end: a step that cannot be made, a solution that blows up, a projection out of proportion.
+//! How a run fails before its end: a step that cannot be made, a solution that blows up.
 
 use core::fmt;
 
@@ -86,16 +86,6 @@ pub enum Cause {
         /// When.
         time: f64,
     },
-    /// The projection after the step moved the state by far more than the step erred.
-    #[error("moves `{entry}` by {distance:.1e}, {per_error:.1e} times the error of the step")]
-    Projection {
-        /// The entry of the state that was moved furthest in units of its error.
-        entry: &'static str,
-        /// By how much it was moved.
-        distance: f64,
-        /// That distance in units of the error that the method estimates for this entry.
-        per_error: f64,
-    },
     /// The field was not finite before the step.
     #[error("the rate of `{name}` is {value:?} in the state before; the field is not defined there")]
     Rate {
@@ -174,12 +164,6 @@ impl fmt::Display for Failure {
             Cause::Event { .. } | Cause::Reset { .. } | Cause::Accumulation { .. } => {
                 return write!(out, "the run stopped at t = {last_time:?}, where {last}: {cause}{suspected}");
             }
-            Cause::Projection { .. } => write!(
-                out,
-                "the projection onto the integrals after the step to t = {time:?} {cause}{suspected}: the step has passed a \
-                 collision or another singularity, or is too long to follow the motion; take shorter steps or error control, or \
-                 end before"
-            )?,
             _ => write!(out, "the solution blew up at t = {time:?}: {cause}{suspected}")?,
         }
         write!(out, ". The last good state, at t = {last_time:?}, was {last}")
@@ -212,12 +196,6 @@ pub enum StepFailure {
         "no step is short enough to meet the tolerance: the field may be singular here, or the tolerance too small"
     )]
     Underflow,
-    /// The projection after the step moves the state by more than a thousand times the step's error, however short the step.
-    #[error(
-        "the projection onto the integrals moves the state by far more than a step errs, however short the step: the \
-         solution may be near a collision or another singularity of the field, or an integral is not conserved"
-    )]
-    Projection,
     /// The limit to the number of steps is reached.
     #[error("{limit} steps were tried: allow more, or a larger tolerance; a field this slow to integrate may be stiff")]
     TooManySteps {

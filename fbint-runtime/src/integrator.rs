@@ -17,7 +17,7 @@ use crate::error::{Error, positive};
 use crate::failure::{StepError, StepFailure};
 use crate::field::Field;
 use crate::linear::{difference, filled, is_finite, not_finite, sum};
-use crate::projection::{Move, Projected, Projector};
+use crate::projection::{Landing, Projected, Projector};
 use crate::scalar::Scalar;
 use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, Vector};
@@ -190,11 +190,11 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// If `until` is NaN, if the limit to the number of steps is reached, if no step is short enough to meet the tolerance, or
     /// if the field or the state is not finite however short the step. The integrator stays where it was.
     pub fn step(&mut self, until: f64) -> Result<(), StepError<F::Vector>> {
-        self.step_unless(until, |_, _| false)
+        self.step_and(until, |_, _, _| ())
     }
 
-    /// Makes one step as [`step`](Self::step) does, and projects where it ends. A step whose projection moves the state by more
-    /// than a thousand times the step's error is rejected, and a shorter one is tried.
+    /// Makes one step as [`step`](Self::step) does, and projects where it ends, unless that is out of proportion to the error of the
+    /// step: see [`Projected::left_out`]. No step is rejected or shortened because of its projection.
     ///
     /// The derivative at the end, which a step of Dormand and Prince 5(4) has evaluated, begins the next step although the end has
     /// moved: it is off by the size of a step's error, and what comes of it by that times the step's size.
@@ -210,28 +210,26 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     where
         F: Field<Vector = Vector<S>>,
     {
-        self.measured_step(until, projector).map(|(projected, _)| projected)
+        // A step of no length moves nothing, because `until` is reached already.
+        self.landing_step(until, projector)
+            .map(|landing| landing.map_or(Projected::nothing(), |landing| landing.projected))
     }
 
-    /// Makes one step as [`projected_step`](Self::projected_step) does, and returns how far the projection moved the state.
-    pub(crate) fn measured_step<S: FeedbackSystem>(
+    /// Makes one step as [`projected_step`](Self::projected_step) does, and returns how it ended, if it was made.
+    pub(crate) fn landing_step<S: FeedbackSystem>(
         &mut self,
         until: f64,
         projector: &mut Projector<S>,
-    ) -> Result<(Projected<S>, Move), StepError<F::Vector>>
+    ) -> Result<Option<Landing<S>>, StepError<F::Vector>>
     where
         F: Field<Vector = Vector<S>>,
     {
-        // What a step of no length moves, because `until` is reached already.
-        let mut moved = (Projected::nothing(), Move::NONE);
-        self.step_unless(until, |x, error| match projector.project_in_proportion(error, x) {
-            Some(measured) => {
-                moved = measured;
-                false
-            }
-            None => true,
-        })?;
-        Ok(moved)
+        if self.is_at_jump() {
+            projector.begin_anew();
+        }
+        let mut landing = None;
+        self.step_and(until, |begin, error, end| landing = Some(projector.land(begin, error, end)))?;
+        Ok(landing)
     }
 
     /// The tolerance of entry `i` of the state, rtol |x_i| + atol.
@@ -240,12 +238,11 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.tolerance.of(self.state[i], self.atol[i])
     }
 
-    /// Makes one step as [`step`](Self::step) does, whose end is handed to `is_refused` along with the estimate of its error. It may
-    /// move that end by a distance as small as the error; where it refuses it, a shorter step is tried.
-    fn step_unless(
+    /// Makes one step as [`step`](Self::step) does. `project` is given its start and the estimate of its error, and may move its end.
+    fn step_and(
         &mut self,
         until: f64,
-        mut is_refused: impl FnMut(&mut F::Vector, &F::Vector) -> bool,
+        project: impl FnOnce(&F::Vector, &F::Vector, &mut F::Vector),
     ) -> Result<(), StepError<F::Vector>> {
         if until.is_nan() {
             return Err(self.failed(StepFailure::End));
@@ -271,13 +268,12 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         let mut shrinking = None;
         loop {
             self.check(proposed, shrinking)?;
-            // Ending a little further is no matter, ending a little short would need one tiny step more.
+            // A slight overshoot is harmless; a slight undershoot would cost one more tiny step.
             let is_shortened = 1.01 * proposed >= remaining;
             let size = if is_shortened { remaining } else { proposed };
             let (mut next, error) = self.attempt(direction * size, first);
-            let meets_tolerance = error <= 1.0 && is_finite(&next);
-            let is_refused = meets_tolerance && is_refused(&mut next, &self.error);
-            if meets_tolerance && !is_refused {
+            if error <= 1.0 && is_finite(&next) {
+                project(&self.state, &self.error, &mut next);
                 let time = if is_shortened { until } else { self.time + direction * size };
                 let grown = size * Self::PAIR.control.growth(error, &mut self.last_log_error);
                 self.size = Some(match shrinking {
@@ -291,9 +287,9 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
             if let Some(entry) = not_finite(&self.state).or(not_finite(&self.stages[0])) {
                 return Err(self.failed(StepFailure::NotFinite { entry }));
             }
-            let error = if is_finite(&next) && !is_refused { error } else { f64::INFINITY };
+            let error = if is_finite(&next) { error } else { f64::INFINITY };
             self.rejected += 1;
-            shrinking = Some(if is_refused { StepFailure::Projection } else { self.rejection(&next, error) });
+            shrinking = Some(self.rejection(&next, error));
             proposed = size * Self::PAIR.control.shrinkage(error);
             first = 1;
         }
@@ -302,7 +298,7 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
     /// Where a step towards `until` ends at the latest. Beyond a jump of the inputs, what is known of the field holds no more.
     fn before_jump(&mut self, until: f64) -> f64 {
         let Some(driver) = self.field.driver() else { return until };
-        self.knows_derivative &= self.time < self.jump;
+        self.knows_derivative &= !self.is_at_jump();
         self.jump = driver.hold(self.time);
         if self.time < until { until.min(self.jump) } else { until }
     }
@@ -423,13 +419,18 @@ impl<'f, F: Field, const STAGES: usize> Integrator<'f, F, STAGES> {
         self.steps += 1;
     }
 
+    /// Whether inputs of the field jump where the next step begins.
+    pub(crate) fn is_at_jump(&self) -> bool {
+        self.time >= self.jump
+    }
+
     /// All that the next steps depend on.
     #[cfg(feature = "std")]
     pub(crate) fn resumption(&self) -> Resumption<F::Vector> {
         Resumption {
             time: self.time,
             state: self.state,
-            derivative: (self.knows_derivative && self.time < self.jump).then(|| self.stages[Self::PAIR.last()]),
+            derivative: (self.knows_derivative && !self.is_at_jump()).then(|| self.stages[Self::PAIR.last()]),
             size: self.size,
             last_log_error: self.last_log_error,
             steps: self.steps,

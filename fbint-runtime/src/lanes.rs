@@ -106,6 +106,16 @@ impl<const V: usize> Larger for Lanes<V> {
     }
 
     #[inline(always)]
+    fn if_larger(mut self, limit: Self, other: Self) -> Self {
+        let mut v = 0;
+        while v < V {
+            self.0[v] = self.0[v].simd_gt(limit.0[v]).select(self.0[v], other.0[v]);
+            v += 1;
+        }
+        self
+    }
+
+    #[inline(always)]
     fn if_positive(self, then: impl FnOnce() -> Self) -> Self {
         let then = then();
         let mut chosen = self;
@@ -125,11 +135,6 @@ pub(crate) struct Mask<const V: usize>(Lanes<V>);
 
 #[cfg(feature = "ensemble")]
 impl<const V: usize> Mask<V> {
-    /// Those of the lanes for which a function of their indices is true.
-    pub(crate) fn filter(self, is_chosen: impl Fn(usize) -> bool) -> Self {
-        self.lanes().filter(|&lane| is_chosen(lane)).fold(Self::none(), |chosen, lane| chosen.with(lane, true))
-    }
-
     /// Whether this lane is among them.
     pub(crate) fn has(self, lane: usize) -> bool {
         self.0.lane(lane).to_bits() != 0
@@ -181,12 +186,6 @@ impl<const V: usize> Mask<V> {
             v += 1;
         }
         others
-    }
-
-    /// The vectors of `these` where they are in the mask, and else those of `others`.
-    #[inline(always)]
-    pub(crate) fn select_each<E: Entries<Lanes<V>>>(self, these: &E, others: &E) -> E {
-        E::from_fn(|i| self.select(these[i], others[i]))
     }
 
     /// Replaces the lanes that are in the mask by those of another vector.

@@ -119,11 +119,13 @@ pub mod tableau;
 mod tolerance;
 
 pub use consistent_start::ConsistentStart;
+#[cfg(feature = "std")]
+pub use consistent_start::StartMove;
 pub use dense_output::DenseOutput;
 pub use dependence::Dependence;
 pub use derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
 #[cfg(feature = "std")]
-pub use drift::{Drift, IntegralDrift};
+pub use drift::{Drift, IntegralDrift, LeftOut};
 #[cfg(feature = "std")]
 pub use driver::Held;
 pub use driver::{Driven, Driver, Signal, TakesInput, UndefinedInput};
@@ -152,7 +154,7 @@ pub use linearisation::Linearisation;
 pub use method::{Method, Settings};
 pub use nalgebra;
 pub use policy::{BaeChang, Diagonal, DiagonalScaled, GainPolicy, Relaxation, Uniform};
-pub use projection::{Projected, Projection, Projector};
+pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};
 pub use scalar::Scalar;
 pub use sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "std")]

@@ -2,10 +2,12 @@
 
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::projection::{Projected, Projection, Projector};
+use crate::projection::{Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, Vector};
 use crate::tableau::{EULER, HEUN, MIDPOINT, RK4};
+#[cfg(feature = "ensemble")]
+use crate::tolerance::Larger;
 use crate::tolerance::Tolerance;
 
 /// Where the real stability interval of the classical Runge-Kutta method of order 4 ends (HW IV.2); the intervals of the methods
@@ -166,20 +168,38 @@ impl FixedStep {
         }
     }
 
-    /// One step of size `h` along x' = `field`(x), whose end is projected; see [`Projector::step`].
+    /// One step of size `h` along x' = `field`(x), whose end is projected, whatever comes of that.
+    #[cfg(feature = "ensemble")]
     #[inline(always)]
-    pub(crate) fn projected_step<S: FeedbackSystem, T: Scalar>(
+    pub(crate) fn advance<S: FeedbackSystem, T: Larger>(
         self,
         projector: &mut Projector<S, T>,
         field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
         x: &mut Vector<S, T>,
         h: T,
-    ) -> Projected<S, T> {
+    ) -> Landing<S, T> {
         match self {
-            Self::Euler => projector.step(&EULER, field, x, h),
-            Self::Midpoint => projector.step(&MIDPOINT, field, x, h),
-            Self::Heun => projector.step(&HEUN, field, x, h),
-            Self::Rk4 => projector.step(&RK4, field, x, h),
+            Self::Euler => projector.advance(&EULER, field, x, h).landing,
+            Self::Midpoint => projector.advance(&MIDPOINT, field, x, h).landing,
+            Self::Heun => projector.advance(&HEUN, field, x, h).landing,
+            Self::Rk4 => projector.advance(&RK4, field, x, h).landing,
+        }
+    }
+
+    /// One step whose end is projected if that is in proportion; see [`Projector::step`].
+    #[inline(always)]
+    pub(crate) fn projected_step<S: FeedbackSystem>(
+        self,
+        projector: &mut Projector<S>,
+        field: impl Fn(&Vector<S>) -> Vector<S>,
+        x: &mut Vector<S>,
+        h: f64,
+    ) -> Landing<S> {
+        match self {
+            Self::Euler => projector.land_step(&EULER, field, x, h),
+            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h),
+            Self::Heun => projector.land_step(&HEUN, field, x, h),
+            Self::Rk4 => projector.land_step(&RK4, field, x, h),
         }
     }
 

@@ -1,15 +1,24 @@
 //! The projection method (HLW06 IV.4): after a step, x moves back towards the set where every integral has its target.
 //!
 //! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
-//! linearised equations it is the one with the least d^T S^-1 d. S = diag(e_1^2, .., e_N^2), where e_i is the method's own estimate
-//! of its error in entry i, as a running mean over about ten steps before: an estimate that passes 0 says little about the size of the
-//! error. R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
+//! linearised equations it is the one with the least d^T S^-1 d. S = diag(s_1, .., s_N), where s_i is the running mean of
+//! e_i^2 + (u x_i)^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u x_i the rounding of the
+//! entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than sixteen times the mean takes
+//! its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its estimate, which
+//! takes an evaluation of the field at its end.
+//! R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
 //!
-//! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. An entry without an error, such as
-//! a clock, stays where it is; an integral that depends on such entries alone is left as it is. R keeps rounding from being
+//! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. The time stays where it is. The work that
+//! was done on a driven system takes on what its balance says, and the balance moves nothing else, unless that is asked for: the
+//! quadrature error of the work is not an error of the mechanics. R keeps rounding from being
 //! taken for an error of the method where integrals are nearly dependent: there a violation of the size of rounding would move
 //! the state by much more than the step erred.
+//!
+//! A projection is a suggestion. Where it moves an entry by more than a thousand times the root of s_i, the step has left the range in which its error and
+//! the linearised integrals mean anything: it has passed a jump of a force, a contact, or a collision. Then the projection is left
+//! out: the step stands as it is, its end goes onto the constraint set by the shortest way, and energy and invariants are
+//! held at the level that they have there. An integral that jumps, as an angle does by 2 pi, is left out alone.
 //!
 //! DF S^1/2 loses rank at relative equilibria (the conical pendulum, the circular orbit), where integrals are dependent, and
 //! where fewer entries have an error than there are integrals. The generated code adds 1e-10 times its diagonal to DF S DF^T,
@@ -24,41 +33,71 @@ use core::num::NonZeroU32;
 
 use derive_where::derive_where;
 
+use crate::consistent_start::{onto_constraints, size_of_variable, targets};
 use crate::entries::Entries;
-use crate::linear::{difference, filled};
+use crate::linear::{difference, filled, is_finite};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector};
 use crate::tableau::Tableau;
+use crate::tolerance::Larger;
 
 /// The weight of the last step in the running mean of e^2.
 pub(crate) const LAST: f64 = 0.1;
+/// An e^2 of more than this many means takes the place of the mean.
+pub(crate) const SPIKE: f64 = 16.0;
 /// How many entries of the state one integral can speak for.
 #[cfg(feature = "std")]
 const ENTRIES_PER_INTEGRAL: usize = 12;
-/// What counts as rounding of an entry of the state, in roundings.
-pub(crate) const ROUNDINGS: f64 = 1024.0;
+/// The square of the largest move of an entry that corrects an error of the method, in units of that error.
+pub(crate) const MOST: f64 = 1e6;
+/// What counts as rounding of an entry that others of its vector are rounded into, in roundings.
+const ROUNDINGS: f64 = 1024.0;
 /// The least entry of R: it is positive, and so is the product of two of them.
 pub(crate) const LEAST_NOISE: f64 = 1e-140;
+/// A variance beside which any other is 0, and whose square is finite.
+const UNBOUNDED: f64 = 1e150;
+/// An integral that changes by more than this many times what its gradients explain has jumped.
+const JUMP: f64 = 4.0;
 
 /// A projection of the state after each step onto the level set of all integrals, in a fixed number of iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Projection {
     iterations: NonZeroU32,
+    #[cfg_attr(feature = "serde", serde(default))]
+    onto_balance: bool,
 }
 
 /// One iteration, which is enough unless steps are so long that F is far from linear over a step's violation.
 impl Default for Projection {
     fn default() -> Self {
-        Self { iterations: NonZeroU32::MIN }
+        Self::iterations(NonZeroU32::MIN)
     }
 }
 
 impl Projection {
     /// A number of iterations; each squares what is left of the violation, so that more than 3 are never of use.
     pub const fn iterations(iterations: NonZeroU32) -> Self {
-        Self { iterations }
+        Self { iterations, onto_balance: false }
+    }
+
+    /// This projection with the mechanics of a driven system moved onto its balance of energy, too. Without this the balance
+    /// determines the work alone.
+    ///
+    /// It pays where the error of the work is smaller than that of the mechanics, and not where forces change so fast that steps do
+    /// not resolve their power.
+    pub const fn onto_balance(self) -> Self {
+        Self { onto_balance: true, ..self }
+    }
+
+    /// The variance of an entry of the state that does not depend on errors: the time is known, and the work is determined by the
+    /// balance alone, unless the mechanics is, too.
+    const fn fixed_variance(self, role: StateRole) -> Option<f64> {
+        match role {
+            StateRole::Time => Some(0.0),
+            StateRole::Work if !self.onto_balance => Some(UNBOUNDED),
+            _ => None,
+        }
     }
 
     /// What a run of the system `S` does for which nothing is chosen: one iteration, unless the state has more than twelve entries
@@ -73,6 +112,35 @@ impl Projection {
     }
 }
 
+/// Which projection follows each step of a run.
+#[cfg(feature = "std")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Hold {
+    /// That of [`Projection::by_default`], where steps estimate their error.
+    ByDefault,
+    /// This one, or none.
+    Chosen(Option<Projection>),
+}
+
+#[cfg(feature = "std")]
+impl Hold {
+    /// The projection of a run of the system `S` by a method that estimates its error.
+    pub(crate) fn projection<S: FeedbackSystem>(self) -> Option<Projection> {
+        match self {
+            Self::ByDefault => Projection::by_default::<S>(),
+            Self::Chosen(projection) => projection,
+        }
+    }
+
+    /// The projection of a run that has none by default.
+    pub(crate) fn if_chosen(self) -> Option<Projection> {
+        match self {
+            Self::ByDefault => None,
+            Self::Chosen(projection) => projection,
+        }
+    }
+}
+
 /// What a projection of a state of the system `S` found and did.
 #[derive_where(Clone, Copy, Debug, PartialEq)]
 pub struct Projected<S: FeedbackSystem, T: Scalar = f64> {
@@ -80,14 +148,40 @@ pub struct Projected<S: FeedbackSystem, T: Scalar = f64> {
     pub violation: Integrals<S, T>,
     /// How far the projection moved the state: what was subtracted from it.
     pub correction: Vector<S, T>,
+    /// What was left out of the projection, if something was.
+    pub left_out: Option<Omission>,
 }
 
 impl<S: FeedbackSystem, T: Scalar> Projected<S, T> {
     /// A projection that found and moved nothing.
     pub(crate) fn nothing() -> Self {
         let zero = T::from_f64(0.0);
-        Self { violation: filled(zero), correction: filled(zero) }
+        Self { violation: filled(zero), correction: filled(zero), left_out: None }
     }
+}
+
+/// What was left out of the projection after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Omission {
+    /// The index of the integral that is the reason.
+    pub integral: usize,
+    /// Why.
+    pub reason: LeftOutReason,
+}
+
+/// Why an integral, or the projection as a whole, was left out after a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[non_exhaustive]
+pub enum LeftOutReason {
+    /// The projection would have moved the state by more than a thousand times the error of the step, most of all because of this
+    /// integral. The projection was left out: the step stands, and its end was moved onto the constraints alone.
+    OutOfProportion,
+    /// The integral jumped, as an angle does by 2 pi. It was left out, and the state was projected onto the others.
+    Jump,
+    /// The integral or its gradient was not finite. The projection was left out.
+    NotFinite,
 }
 
 /// The steps of a run of the system `S` that projects the state after each, in numbers of type `T`.
@@ -96,13 +190,41 @@ impl<S: FeedbackSystem, T: Scalar> Projected<S, T> {
 #[derive_where(Clone, Copy, Debug)]
 pub struct Projector<S: FeedbackSystem, T: Scalar = f64> {
     system: S::Prepared<T>,
+    /// Where the integrals are held.
     targets: Integrals<S, T>,
     noise: Integrals<S, T>,
-    iterations: u32,
-    /// The diagonal of S, once a step has been made.
-    variances: Option<Vector<S, T>>,
+    projection: Projection,
+    /// The running mean of e^2, 0 before the first step.
+    mean: Vector<S, T>,
     /// f where the last step ended, before its end was projected.
     derivative: Option<Vector<S, T>>,
+}
+
+/// Where a step ended, and how that end was projected.
+#[derive_where(Clone, Copy)]
+pub(crate) struct Landing<S: FeedbackSystem, T: Scalar = f64> {
+    /// Where the step ended before its end was projected.
+    pub(crate) end: Vector<S, T>,
+    /// The diagonal of S in the projection.
+    pub(crate) variances: Vector<S, T>,
+    pub(crate) projected: Projected<S, T>,
+}
+
+impl<S: FeedbackSystem> Landing<S> {
+    /// Whether the projection moved no entry by more than a thousand times its error.
+    #[inline(always)]
+    fn is_in_proportion(&self) -> bool {
+        let correction = &self.projected.correction;
+        (0..Vector::<S>::LEN).fold(true, |all, i| all & (correction[i] * correction[i] <= MOST * self.variances[i]))
+    }
+}
+
+/// A step whose end is projected.
+pub(crate) struct ProjectedStep<S: FeedbackSystem, T: Scalar, const STAGES: usize> {
+    pub(crate) landing: Landing<S, T>,
+    pub(crate) stages: [Vector<S, T>; STAGES],
+    /// f where the step ended, before its end was projected.
+    pub(crate) derivative: Vector<S, T>,
 }
 
 impl<S: FeedbackSystem> Projector<S> {
@@ -122,6 +244,152 @@ impl<S: FeedbackSystem> Projector<S> {
         Self::of(system, targets, noise, projection)
     }
 
+    /// One step of size `h` along x' = `field`(x), whose end is projected, unless that is out of proportion to the error of the step:
+    /// see [`Projected::left_out`].
+    ///
+    /// f is evaluated where the step ends, for the estimate of its error, and the next step begins with that value, although its start
+    /// has been projected since: the value is off by the size of a step's error, and its effect by that times h. The first step
+    /// takes one evaluation more, to begin with.
+    #[inline(always)]
+    pub fn step<const STAGES: usize>(
+        &mut self,
+        method: &Tableau<STAGES>,
+        field: impl Fn(&Vector<S>) -> Vector<S>,
+        x: &mut Vector<S>,
+        h: f64,
+    ) -> Projected<S> {
+        self.land_step(method, field, x, h).projected
+    }
+
+    /// Makes one step as [`step`](Self::step) does, and returns how it ended.
+    ///
+    /// The projection takes it that this step errs like those before, so that neither it nor the next step waits for the field at its
+    /// end. Where that turns out to be wrong, the end is projected again.
+    #[inline(always)]
+    pub(crate) fn land_step<const STAGES: usize>(
+        &mut self,
+        method: &Tableau<STAGES>,
+        field: impl Fn(&Vector<S>) -> Vector<S>,
+        x: &mut Vector<S>,
+        h: f64,
+    ) -> Landing<S> {
+        let (begin, first) = (*x, self.derivative.unwrap_or_else(|| field(x)));
+        let stages = method.stages(&field, x, h, first);
+        let (end, mean) = (*x, self.mean);
+        let landing = Landing { end, variances: mean, projected: self.move_back(&mean, x) };
+        let derivative = field(&end);
+        self.derivative = Some(derivative);
+        let squares = self.squares(&method.error(&stages, &derivative, h), &end);
+        // What `mean_with` gives where nothing is out of the ordinary.
+        self.mean = Entries::from_fn(|i| Scalar::mul_add(LAST, squares[i] - mean[i], mean[i]));
+        let is_usual = |i: usize| squares[i] <= SPIKE * mean[i];
+        if (0..Vector::<S>::LEN).fold(landing.is_in_proportion(), |all, i| all & is_usual(i)) {
+            return landing;
+        }
+        self.mean = mean_with(&mean, &squares);
+        self.settle(&begin, &end, &with_spikes(&mean, &squares), x)
+    }
+
+    /// Projects the state `x` that a step with this error ended at, unless that is out of proportion to the error.
+    #[inline(always)]
+    pub fn project(&mut self, error: &Vector<S>, x: &mut Vector<S>) -> Projected<S> {
+        self.land(&x.clone(), error, x).projected
+    }
+
+    /// The same for a step that began at `begin`.
+    #[inline(always)]
+    pub(crate) fn land(&mut self, begin: &Vector<S>, error: &Vector<S>, x: &mut Vector<S>) -> Landing<S> {
+        let end = *x;
+        let variances = self.variances_after(error, &end);
+        let projected = self.move_back(&variances, x);
+        self.judge(begin, Landing { end, variances, projected }, x)
+    }
+
+    /// Leaves a projection to `x` as it is if it is in proportion to the error of its step, and else [settles](Self::settle) the step.
+    #[inline(always)]
+    pub(crate) fn judge(&mut self, begin: &Vector<S>, landing: Landing<S>, x: &mut Vector<S>) -> Landing<S> {
+        if landing.is_in_proportion() { landing } else { self.settle(begin, &landing.end, &landing.variances, x) }
+    }
+
+    /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
+    #[inline(always)]
+    fn settle(&mut self, begin: &Vector<S>, end: &Vector<S>, variances: &Vector<S>, x: &mut Vector<S>) -> Landing<S> {
+        let projected;
+        Settled { state: *x, targets: self.targets, noise: self.noise, projected } =
+            self.settled(*begin, *end, *variances);
+        Landing { end: *end, variances: *variances, projected }
+    }
+
+    /// Where a step ends about whose projection there is a doubt: projected, if that is in proportion to its error after all; else
+    /// projected onto all but the integrals that have jumped, if that is; else on the constraint set.
+    ///
+    /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
+    /// be stored and loaded again in every step, even where there is no doubt.
+    #[cold]
+    #[inline(never)]
+    fn settled(self, begin: Vector<S>, end: Vector<S>, variances: Vector<S>) -> Settled<S> {
+        let (state, projected) = self.projected(&variances, &end);
+        let as_held = Settled { state, targets: self.targets, noise: self.noise, projected };
+        if furthest::<S>(&projected.correction, &variances, &end).is_in_proportion() {
+            return as_held;
+        }
+        if !is_finite(&end) {
+            return Settled { state: end, projected: Projected::nothing(), ..as_held };
+        }
+        let jumped = self.jumped(&begin, &end);
+        if let Some(integral) = (0..Integrals::<S>::LEN).find(|&i| jumped[i]) {
+            let noise = Entries::from_fn(|i| if jumped[i] { UNBOUNDED } else { self.noise[i] });
+            let (state, projected) = Self { noise, ..self }.projected(&variances, &end);
+            if furthest::<S>(&projected.correction, &variances, &end).is_in_proportion() {
+                let shift = |i: usize| if jumped[i] { projected.violation[i] } else { 0.0 };
+                let targets = Entries::from_fn(|i| self.targets[i] + shift(i));
+                let left_out = Some(Omission { integral, reason: LeftOutReason::Jump });
+                return Settled { state, targets, projected: Projected { left_out, ..projected }, ..as_held };
+            }
+        }
+        let state = onto_constraints::<S>(&self.system, &end).unwrap_or(end);
+        let targets = targets::<S, f64>(&self.system, &state);
+        let noise = noise::<S>(&self.system, &state, &targets);
+        let (correction, left_out) = (difference(&end, &state), Some(self.worst(&variances, &end)));
+        Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected } }
+    }
+
+    /// The projection of the end of a step.
+    fn projected(&self, variances: &Vector<S>, end: &Vector<S>) -> (Vector<S>, Projected<S>) {
+        let mut state = *end;
+        let projected = self.move_back(variances, &mut state);
+        (state, projected)
+    }
+
+    /// The integral whose violation is least explained by the error of the step and by rounding, or one that is not finite.
+    fn worst(&self, variances: &Vector<S>, end: &Vector<S>) -> Omission {
+        let (integrals, jacobian) = (self.system.integrals(end), self.system.integrals_jacobian(end));
+        let (mut worst, mut largest) = (Omission { integral: 0, reason: LeftOutReason::OutOfProportion }, 0.0);
+        for integral in 0..Integrals::<S>::LEN {
+            let violation = integrals[integral] - self.targets[integral];
+            let terms = jacobian[integral].as_ref().iter().zip(variances.as_ref());
+            let explained = terms.fold(self.noise[integral], |sum, (slope, variance)| sum + slope * slope * variance);
+            let square = violation * violation / explained;
+            if !square.is_finite() {
+                return Omission { integral, reason: LeftOutReason::NotFinite };
+            }
+            if square > largest {
+                (worst.integral, largest) = (integral, square);
+            }
+        }
+        worst
+    }
+
+    /// The energies and invariants that change over a step by more than their gradients at both of its ends explain.
+    fn jumped(&self, begin: &Vector<S>, end: &Vector<S>) -> Integrals<S, bool> {
+        let [before, after] = [begin, end].map(|x| (self.system.integrals(x), self.system.integrals_jacobian(x)));
+        Entries::from_fn(|i| {
+            let slope = |j: usize| before.1[i][j].abs() + after.1[i][j].abs();
+            let explained: f64 = (0..Vector::<S>::LEN).map(|j| slope(j) * (end[j] - begin[j]).abs()).sum();
+            !S::INTEGRALS[i].kind.is_constraint() && (after.0[i] - before.0[i]).abs() > JUMP * explained
+        })
+    }
+
     /// F_target, and R.
     pub(crate) fn onto(&self) -> [&Integrals<S>; 2] {
         [&self.targets, &self.noise]
@@ -129,23 +397,27 @@ impl<S: FeedbackSystem> Projector<S> {
 
     /// How many iterations a projection has.
     pub(crate) fn iterations(&self) -> u32 {
-        self.iterations
+        self.projection.iterations.get()
+    }
+
+    /// The derivatives of each of the [`squares`](Self::squares) by the entry of the error and by that of the end of the step.
+    pub(crate) fn slopes_of_squares(&self, error: &Vector<S>, end: &Vector<S>) -> Vector<S, [f64; 2]> {
+        Entries::from_fn(|i| match self.projection.fixed_variance(S::STATE[i].role) {
+            Some(_) => [0.0; 2],
+            None => [2.0 * error[i], 2.0 * f64::EPSILON * f64::EPSILON * end[i]],
+        })
     }
 }
 
-/// What a step with a projection is made of.
-pub(crate) struct ProjectedStep<S: FeedbackSystem, T: Scalar, const STAGES: usize> {
-    pub(crate) projected: Projected<S, T>,
-    pub(crate) stages: [Vector<S, T>; STAGES],
-    /// Where the step ended before its end was projected.
-    pub(crate) end: Vector<S, T>,
-    /// f there.
-    pub(crate) derivative: Vector<S, T>,
-    /// The diagonal of S in the projection.
-    pub(crate) variances: Vector<S, T>,
+/// How a step ends, and where the integrals are held from there.
+struct Settled<S: FeedbackSystem> {
+    state: Vector<S>,
+    targets: Integrals<S>,
+    noise: Integrals<S>,
+    projected: Projected<S>,
 }
 
-impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
+impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
     /// Steps of a prepared system, or of several side by side, with the variances of rounding in the integrals.
     pub(crate) fn of(
         system: S::Prepared<T>,
@@ -153,26 +425,10 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         noise: Integrals<S, T>,
         projection: Projection,
     ) -> Self {
-        Self { system, targets, noise, iterations: projection.iterations.get(), variances: None, derivative: None }
+        Self { system, targets, noise, projection, mean: filled(T::from_f64(0.0)), derivative: None }
     }
 
-    /// One step of size `h` along x' = `field`(x), whose end is projected.
-    ///
-    /// f is evaluated where the step ends, for the estimate of its error, and the next step begins with that value, although its start
-    /// has been projected since: the value is off by the size of a step's error, and its effect by that times h. The first step
-    /// takes two evaluations more, one to begin with and one to know its own error.
-    #[inline(always)]
-    pub fn step<const STAGES: usize>(
-        &mut self,
-        method: &Tableau<STAGES>,
-        field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
-        x: &mut Vector<S, T>,
-        h: T,
-    ) -> Projected<S, T> {
-        self.advance(method, field, x, h).projected
-    }
-
-    /// Does what [`step`](Self::step) does, and returns all of it.
+    /// Makes one step as [`step`](Self::step) does, whatever comes of its projection.
     #[inline(always)]
     pub(crate) fn advance<const STAGES: usize>(
         &mut self,
@@ -184,38 +440,37 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
         let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
         let end = *x;
-        let error = |derivative: &Vector<S, T>| method.error(&stages, derivative, h);
-        // The first step has to know its own error.
-        let variances = self.variances.unwrap_or_else(|| self.variances_after(&error(&field(&end))));
-        let projected = self.move_back(&variances, x);
-        // After the projection, for which the next step waits.
         let derivative = field(&end);
-        self.variances = Some(self.variances_after(&error(&derivative)));
+        let variances = self.variances_after(&method.error(&stages, &derivative, h), &end);
+        let projected = self.move_back(&variances, x);
         self.derivative = Some(derivative);
-        ProjectedStep { projected, stages, end, derivative, variances }
+        ProjectedStep { landing: Landing { end, variances, projected }, stages, derivative }
     }
 
-    /// Projects the state `x` that a step with this error ended at.
+    /// The diagonal of S after a step to `end` with this error, which is remembered.
     #[inline(always)]
-    pub fn project(&mut self, error: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
-        let variances = self.variances_after(error);
-        // The variances of the steps before, so that nothing waits for the error of this one.
-        let known = self.variances.replace(variances).unwrap_or(variances);
-        self.move_back(&known, x)
+    fn variances_after(&mut self, error: &Vector<S, T>, end: &Vector<S, T>) -> Vector<S, T> {
+        let (mean, squares) = (self.mean, self.squares(error, end));
+        self.mean = mean_with(&mean, &squares);
+        with_spikes(&mean, &squares)
     }
 
-    /// The diagonal of S after a step with this error.
+    /// The squares of the error of a step to `end` and of rounding.
     #[inline(always)]
-    fn variances_after(&self, error: &Vector<S, T>) -> Vector<S, T> {
-        let squares: Vector<S, T> = Entries::from_fn(|i| error[i] * error[i]);
-        let Some(mean) = self.variances else { return squares };
-        mean_with(&mean, &squares)
+    pub(crate) fn squares(&self, error: &Vector<S, T>, end: &Vector<S, T>) -> Vector<S, T> {
+        Entries::from_fn(|i| match self.projection.fixed_variance(S::STATE[i].role) {
+            Some(variance) => T::from_f64(variance),
+            None => {
+                let rounding = T::from_f64(f64::EPSILON) * end[i];
+                error[i].mul_add(error[i], rounding * rounding)
+            }
+        })
     }
 
     #[inline(always)]
     pub(crate) fn move_back(&self, variances: &Vector<S, T>, x: &mut Vector<S, T>) -> Projected<S, T> {
         let projected = self.iterate(variances, x);
-        if self.iterations <= 1 {
+        if self.projection.iterations == NonZeroU32::MIN {
             return projected;
         }
         let further;
@@ -229,7 +484,7 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
     pub(crate) fn correction(&self, variances: &Vector<S, T>, x: &Vector<S, T>) -> Projected<S, T> {
         let violation = Violation::<S, T> { targets: &self.targets, found: Cell::new(filled(T::from_f64(0.0))) };
         let correction = self.system.projection(x, variances, &self.noise, &violation);
-        Projected { violation: violation.found.get(), correction }
+        Projected { violation: violation.found.get(), correction, left_out: None }
     }
 
     #[inline(always)]
@@ -240,97 +495,90 @@ impl<S: FeedbackSystem, T: Scalar> Projector<S, T> {
     }
 
     /// The second and later iterations from `x`: what they subtract, and where they end. They are hardly ever needed, and not worth a
-    /// copy of the generated code at every call.
-    ///
-    /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
-    /// be stored and loaded again in every step, even where there is one iteration.
+    /// copy of the generated code at every call. By value, as in [`settle`](Self::settle).
     #[cold]
     #[inline(never)]
     fn iterate_further(self, variances: Vector<S, T>, mut x: Vector<S, T>) -> (Vector<S, T>, Vector<S, T>) {
         let mut sum: Vector<S, T> = filled(T::from_f64(0.0));
-        for _ in 1..self.iterations {
+        for _ in 1..self.projection.iterations.get() {
             let correction = self.iterate(&variances, &mut x).correction;
             sum = Entries::from_fn(|i| sum[i] + correction[i]);
         }
         (sum, x)
     }
-
-    /// What is remembered of the steps so far: the diagonal of S, and the derivative.
-    pub(crate) fn memory(&self) -> [Option<&Vector<S, T>>; 2] {
-        [self.variances.as_ref(), self.derivative.as_ref()]
-    }
-
-    /// Forgets f where the last step ended: the next step begins with another field.
-    #[cfg(feature = "std")]
-    pub(crate) fn forget_derivative(&mut self) {
-        self.derivative = None;
-    }
-
-    pub(crate) fn remember(&mut self, [variances, derivative]: [Option<Vector<S, T>>; 2]) {
-        (self.variances, self.derivative) = (variances, derivative);
-    }
 }
 
 impl<S: FeedbackSystem> Projector<S> {
-    /// Begins anew at a state that sets these targets. How large the errors are is still remembered.
+    /// What is remembered of the steps so far: the mean of the squared errors, and the derivative.
+    pub(crate) fn memory(&self) -> (&Vector<S>, Option<&Vector<S>>) {
+        (&self.mean, self.derivative.as_ref())
+    }
+
+    pub(crate) fn remember(&mut self, mean: Vector<S>, derivative: Option<Vector<S>>) {
+        (self.mean, self.derivative) = (mean, derivative);
+    }
+
+    /// Holds the integrals at these targets, with this R.
+    #[cfg(feature = "std")]
+    pub(crate) fn hold(&mut self, [targets, noise]: [Integrals<S>; 2]) {
+        (self.targets, self.noise) = (targets, noise);
+    }
+
+    /// Forgets the steps so far, where the field jumps: the next step begins with another derivative, and errs by other amounts.
+    pub(crate) fn begin_anew(&mut self) {
+        self.remember(filled(0.0), None);
+    }
+
+    /// Begins anew at a state that sets these targets.
     #[cfg(feature = "std")]
     pub(crate) fn start_at(&mut self, start: &Vector<S>, targets: Integrals<S>) {
-        (self.targets, self.noise) = (targets, noise::<S>(&self.system, start, &targets));
-        self.derivative = None;
+        self.hold([targets, noise::<S>(&self.system, start, &targets)]);
+        self.begin_anew();
     }
 
-    /// Projects a state within the last step in the metric after it, and remembers nothing of that.
+    /// Projects a state within the last step in the metric after it, if that is in proportion, and remembers nothing of that.
     #[cfg(feature = "std")]
     pub(crate) fn project_within(&self, x: &mut Vector<S>) {
-        self.move_back(&self.variances.unwrap_or(filled(0.0)), x);
-    }
-
-    /// Does what [`project`](Self::project) does, and returns how far it moved the state; leaves everything as it was where that is
-    /// [out of proportion](Move::is_in_proportion).
-    pub(crate) fn project_in_proportion(
-        &mut self,
-        error: &Vector<S>,
-        x: &mut Vector<S>,
-    ) -> Option<(Projected<S>, Move)> {
-        let (before, end) = (self.variances, *x);
-        let projected = self.project(error, x);
-        let furthest = self.furthest(&projected, x);
-        if furthest.is_in_proportion() {
-            return Some((projected, furthest));
+        let (state, projected) = self.projected(&self.mean, x);
+        if furthest::<S>(&projected.correction, &self.mean, x).is_in_proportion() {
+            *x = state;
         }
-        (self.variances, *x) = (before, end);
-        None
-    }
-
-    /// How far the last projection moved the state, in units of the error of a step.
-    pub(crate) fn furthest(&self, projected: &Projected<S>, x: &Vector<S>) -> Move {
-        furthest::<S>(&projected.correction, &self.variances.unwrap_or(filled(0.0)), x)
     }
 }
 
-/// The running mean of squared errors with those of one more step.
+/// The mean of squared errors, with those of one more step where they are out of the ordinary.
 #[inline(always)]
-pub(crate) fn mean_with<V: Entries<T>, T: Scalar>(mean: &V, squares: &V) -> V {
-    V::from_fn(|i| T::from_f64(LAST).mul_add(squares[i] - mean[i], mean[i]))
+pub(crate) fn with_spikes<V: Entries<T>, T: Larger>(mean: &V, squares: &V) -> V {
+    V::from_fn(|i| squares[i].if_larger(T::from_f64(SPIKE) * mean[i], mean[i]))
 }
 
-/// The entry of the state `x` that a projection moved furthest in units of its error. What is within a thousand roundings
-/// of the entry is rounding, or of the vector that it belongs to: where a reaction keeps an entry at 0, what it errs by is rounding of
-/// the others.
+/// The running mean of squared errors after one more step.
+#[inline(always)]
+pub(crate) fn mean_with<V: Entries<T>, T: Larger>(mean: &V, squares: &V) -> V {
+    V::from_fn(|i| {
+        let next = T::from_f64(LAST).mul_add(squares[i] - mean[i], mean[i]);
+        squares[i].if_larger(T::from_f64(SPIKE) * mean[i], next)
+    })
+}
+
+/// The entry of the state `x` that a projection moved furthest in units of its error. What is within a thousand roundings of the
+/// vector that an entry belongs to is rounding: where a reaction keeps an entry at 0, what it errs by is rounding of the others.
 pub(crate) fn furthest<S: FeedbackSystem>(correction: &Vector<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
-    let furthest = furthest_of(correction, variances, |i| x[i].abs());
+    let furthest = furthest_of(correction, |i| variances[i]);
     if furthest.is_in_proportion() {
         return furthest;
     }
-    furthest_of(correction, variances, |i| size_of_vector::<S>(x, i))
+    furthest_of(correction, |i| {
+        let rounding = ROUNDINGS * f64::EPSILON * size_of_variable::<S>(x, i);
+        variances[i] + rounding * rounding
+    })
 }
 
-/// The same, where each entry is rounded relative to its size.
-fn furthest_of<V: Entries<f64>>(correction: &V, variances: &V, size: impl Fn(usize) -> f64) -> Move {
+/// The entry that is largest against its variance.
+fn furthest_of<V: Entries<f64>>(correction: &V, variance: impl Fn(usize) -> f64) -> Move {
     let (mut entry, mut largest) = (0, 0.0);
     for i in 0..V::LEN {
-        let rounding = ROUNDINGS * f64::EPSILON * size(i);
-        let square = correction[i] * correction[i] / (variances[i] + rounding * rounding);
+        let square = correction[i] * correction[i] / variance(i);
         // What is not a number is out of all proportion, unless nothing was moved.
         if square > largest || (square.is_nan() && correction[i] != 0.0) {
             (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
@@ -338,14 +586,6 @@ fn furthest_of<V: Entries<f64>>(correction: &V, variances: &V, size: impl Fn(usi
     }
     let distance = correction.as_ref().get(entry).map_or(0.0, |distance| distance.abs());
     Move { entry, distance, per_error: Scalar::sqrt(largest) }
-}
-
-/// The largest entry of the variable that an entry of the state belongs to: they have one unit.
-fn size_of_vector<S: FeedbackSystem>(x: &Vector<S>, i: usize) -> f64 {
-    let variable = |i: usize| S::STATE.get(i).and_then(|entry| entry.name.split('[').next());
-    let own = variable(i);
-    let entries = x.as_ref().iter().enumerate().filter(|(j, _)| variable(*j) == own);
-    entries.fold(0.0, |largest: f64, (_, entry)| largest.max(entry.abs()))
 }
 
 /// How far a projection moved the entry of the state that it moved furthest.
@@ -359,13 +599,9 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// No move.
-    pub(crate) const NONE: Self = Self { entry: 0, distance: 0.0, per_error: 0.0 };
-
-    /// A projection that moves an entry by more than a thousand times the error of the step is not a correction of that error: the
-    /// step has left the range in which its error and the linearised integrals mean anything.
+    /// Whether the projection corrects the error of its step, and no more.
     pub(crate) fn is_in_proportion(&self) -> bool {
-        self.per_error <= 1000.0
+        self.per_error * self.per_error <= MOST
     }
 }
 

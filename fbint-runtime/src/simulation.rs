@@ -39,11 +39,12 @@ use crate::field::{Field, PlainField};
 use crate::gains::Gains;
 use crate::geometric::OneStep;
 use crate::integrator::{Integrator, MAX_STEPS};
+use crate::linear::filled;
 use crate::method::{ErrorControl, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
-use crate::projection::Projection;
+use crate::projection::{Hold, Projection};
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector, clock, movable};
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector, clock};
 
 /// A field that other gains may replace: one without inputs, which they would forget.
 #[diagnostic::on_unimplemented(
@@ -64,9 +65,7 @@ pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
     field: Result<F, Error>,
     /// When it is sampled, unless at the default times.
     samples: Option<SampleTimes>,
-    projection: Option<Projection>,
-    /// Whether the projection was chosen, and does not depend on the gains.
-    is_projection_chosen: bool,
+    hold: Hold,
     scales: Option<Vector<S>>,
     max_steps: u64,
     is_audited: bool,
@@ -100,8 +99,7 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             targets,
             field: Ok(PlainField::new(system)),
             samples: None,
-            projection: Projection::by_default::<S>(),
-            is_projection_chosen: false,
+            hold: Hold::ByDefault,
             scales: None,
             max_steps: MAX_STEPS,
             is_audited: true,
@@ -134,7 +132,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// Projects the state onto all integrals after each step, whatever the method, with feedback or without.
     pub fn projected(self, projection: Projection) -> Self {
-        Self { projection: Some(projection), is_projection_chosen: true, ..self }
+        Self { hold: Hold::Chosen(Some(projection)), ..self }
     }
 
     /// The time at the start. The default is 0, or the time in the start's state where it is part of the state; then it has to be this
@@ -282,8 +280,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
 
     /// With another field, and no projection unless one was chosen.
     fn with_field<G>(self, field: Result<G, Error>) -> Simulation<'a, S, G> {
-        let projection = self.projection.filter(|_| self.is_projection_chosen);
-        Simulation { projection, ..self.map_field(|_| field) }
+        Simulation { hold: Hold::Chosen(self.hold.if_chosen()), ..self.map_field(|_| field) }
     }
 
     fn map_field<G>(self, map: impl FnOnce(Result<F, Error>) -> Result<G, Error>) -> Simulation<'a, S, G> {
@@ -294,8 +291,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
             targets: self.targets,
             field: map(self.field),
             samples: self.samples,
-            projection: self.projection,
-            is_projection_chosen: self.is_projection_chosen,
+            hold: self.hold,
             scales: self.scales,
             max_steps: self.max_steps,
             is_audited: self.is_audited,
@@ -378,10 +374,13 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         check_driving::<S>(field.driver(), &start, span)?;
         let control = StepControl { time, scales: self.scales, max_steps: self.max_steps };
         let is_hamel = matches!(method, Method::DiscreteHamel { .. });
-        let projection = self.projection.filter(|_| !is_hamel || self.is_projection_chosen);
+        let projection = if is_hamel { self.hold.if_chosen() } else { self.hold.projection::<S>() };
         let (targets, watch, events, from) = (self.targets, self.watch, self.events, self.from);
         let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from })?;
         let route = Route { control, span, samples: samples.as_ref(), is_audited: self.is_audited };
+        if let Some(start) = course.moved_start() {
+            field.start_at(&start);
+        }
         loop {
             if let Some(state) = course.last_reset() {
                 field.start_at(&state);
@@ -402,7 +401,7 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     pub fn run_with(self, settings: &Settings) -> Result<Run<S>, Error> {
         let Settings { method, from, until, every, projection } = *settings;
         let samples = every.map(SampleTimes::Every);
-        Self { time: from, samples, projection, is_projection_chosen: true, ..self }.run(method, until)
+        Self { time: from, samples, hold: Hold::Chosen(projection), ..self }.run(method, until)
     }
 }
 
@@ -422,7 +421,7 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
     ) -> Result<Run<S>, Error> {
         let interval = self.samples.as_ref().and_then(SampleTimes::interval);
         let schedule = Schedule::new(h, Span::new(self.time, until)?, interval)?;
-        let projection = self.projection.filter(|_| self.is_projection_chosen);
+        let projection = self.hold.if_chosen();
         let (system, time, start, targets) = (self.system, self.time, self.start, self.targets);
         let (watch, events, from) = (self.watch, self.events, self.from);
         let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from })?;
@@ -433,8 +432,9 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
             },
             // It estimates no error: every entry counts alike.
             projected: &|projector, x, h| {
+                let begin = *x;
                 method.step(x, h);
-                Ok(projector.project(&movable::<S, f64>(), x))
+                Ok(projector.land(&begin, &filled(1.0), x))
             },
             between: &|x, h| {
                 method.step(x, h);

@@ -130,8 +130,6 @@ fn cause(error: &Error) -> &'static str {
         Error::Start { .. } => "start",
         Error::OffConstraint { .. } => "off the constraint",
         Error::Failed(failure) => match failure.cause {
-            Cause::Projection { .. } => "out of proportion",
-            Cause::Step { reason: StepFailure::Projection, .. } => "no projection in proportion",
             Cause::Step { reason: StepFailure::Underflow, .. } => "tolerance out of reach",
             Cause::Step { reason: StepFailure::NotFinite { .. }, .. } => "field not finite",
             Cause::Growth { .. } => "growth",
@@ -171,15 +169,7 @@ fn members_that_fail_do_so_as_they_do_alone() {
             causes.extend(run.failures().map(|(_, error)| cause(error)));
         }
     }
-    for expected in [
-        "field not finite",
-        "growth",
-        "no projection in proportion",
-        "not finite",
-        "out of proportion",
-        "start",
-        "tolerance out of reach",
-    ] {
+    for expected in ["field not finite", "growth", "not finite", "start", "tolerance out of reach"] {
         assert!(causes.contains(expected), "{expected} is missing among {causes:?}");
     }
 }

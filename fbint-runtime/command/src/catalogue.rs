@@ -7,7 +7,7 @@ use std::error;
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    Dependence, Error, IntegralDrift, LargestProjection, Moment, Projection, Settings, Snapshot, StateRole,
+    Dependence, Error, IntegralDrift, LargestProjection, Moment, Projection, Settings, Snapshot, StartMove, StateRole,
 };
 use serde::{Deserialize, Serialize};
 
@@ -212,6 +212,8 @@ pub struct Run {
     pub ended_by: Option<String>,
     /// The state at the end.
     pub state: Vec<f64>,
+    /// By how much the start was moved onto the constraints, if it was.
+    pub start_move: Option<StartMove>,
     /// The place where constraints were nearly dependent, if there was one.
     pub dependence: Option<Dependence>,
     /// The projection that was largest in units of the error of its step, if states were projected.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use fbint_runtime::{Dependence, LargestProjection};
+use fbint_runtime::{Dependence, LargestProjection, LeftOut, StartMove};
 use serde::Serialize;
 
 use crate::arguments::Distribution;
@@ -79,6 +79,9 @@ struct Outcome {
     state: BTreeMap<String, f64>,
     steps: u64,
     evaluations: u64,
+    /// By how much the start was moved onto the constraints.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_move: Option<StartMove>,
     drift: BTreeMap<&'static str, Drift>,
     nearly_dependent: Option<NearlyDependent>,
     largest_projection: Option<LargestProjection>,
@@ -92,6 +95,9 @@ struct Drift {
     slope: f64,
     /// Whether nothing proves that the field conserves it.
     assumed: bool,
+    /// Where it, or because of it the projection, was left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut>,
 }
 
 #[derive(Serialize)]
@@ -212,8 +218,8 @@ impl EnsembleOutcome {
 impl Outcome {
     fn of(model: &dyn AnyModel, run: &Run) -> Self {
         let drift = run.drift.iter().map(|integral| {
-            let &fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed } = integral;
-            (name, Drift { target, max, last, slope, assumed })
+            let &fbint_runtime::IntegralDrift { name, target, max, last, slope, assumed, left_out } = integral;
+            (name, Drift { target, max, last, slope, assumed, left_out })
         });
         Self {
             ended_by: run.ended_by.clone(),
@@ -221,6 +227,7 @@ impl Outcome {
             state: named(&model.state_names(), &run.state),
             steps: run.steps,
             evaluations: run.evaluations,
+            start_move: run.start_move,
             drift: drift.collect(),
             nearly_dependent: run.dependence.as_ref().map(NearlyDependent::from),
             largest_projection: run.largest_projection,

@@ -11,7 +11,7 @@ use super::seat::{Numbers, in_lane};
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
 use crate::method::FixedStep;
-use crate::projection::{Projected, Projection, Projector};
+use crate::projection::{Landing, Projection, Projector};
 use crate::scalar::Scalar;
 use crate::simulation::{Sample, Schedule};
 use crate::system::{FeedbackSystem, Vector, clock, set_clock};
@@ -29,8 +29,7 @@ pub(super) fn integrate<S, F, const V: usize>(
 {
     let value = |x: &_| field.value(x);
     if let Some(projection) = projection {
-        return course
-            .follow_projected(projection, start, &|projector, x, h| method.projected_step(projector, value, x, h));
+        return course.follow_projected(projection, start, &|projector, x, h| method.advance(projector, value, x, h));
     }
     let mut follow = |advance: Advance<'_, S, V>| course.follow(start, advance);
     // One loop for each method, so that none is chosen anew in every step.
@@ -46,9 +45,9 @@ pub(super) fn integrate<S, F, const V: usize>(
     }
 }
 
-/// One step and its projection; see [`Projector::step`].
+/// One step and its projection.
 type ProjectedStep<'a, S, const V: usize> =
-    &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>) -> Projected<S, Lanes<V>>;
+    &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>) -> Landing<S, Lanes<V>>;
 
 /// Many steps of one size.
 type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Watch<'_, S, V>, &mut Vector<S, Lanes<V>>, Lanes<V>, u64);
@@ -82,18 +81,10 @@ impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
         self.lost = self.lost.or(Mask::all().and_not(good));
     }
 
-    /// Looks for lanes in which the projection to `x` is out of proportion.
+    /// Looks for lanes in which the projection is out of proportion.
     #[inline(always)]
-    fn look_at_projection(
-        &mut self,
-        projector: &Projector<S, Lanes<V>>,
-        projected: &Projected<S, Lanes<V>>,
-        x: &Vector<S, Lanes<V>>,
-    ) {
-        if let [Some(variances), _] = projector.memory() {
-            let lanes = Mask::all().and_not(self.lost);
-            self.lost = self.lost.or(out_of_proportion::<S, V>(lanes, &projected.correction, variances, x));
-        }
+    fn look_at_projection(&mut self, landing: &Landing<S, Lanes<V>>) {
+        self.lost = self.lost.or(out_of_proportion::<S, V>(landing));
     }
 }
 
@@ -133,8 +124,8 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
         let mut projector = self.watch.numbers.projector(projection);
         self.sample(0, &x);
         for number in 1..=self.schedule.steps {
-            let projected = step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
-            self.watch.look_at_projection(&projector, &projected, &x);
+            let landing = step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
+            self.watch.look_at_projection(&landing);
             self.finish_step(number, &mut x);
         }
     }

@@ -12,7 +12,7 @@ use crate::entries::Entries;
 use crate::integrator::MAX_STEPS;
 use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
-use crate::projection::{Projection, Projector, mean_with};
+use crate::projection::{Landing, Projection, Projector, mean_with, with_spikes};
 use crate::scalar::Scalar;
 use crate::simulation::Sample;
 use crate::step_size::LEAST_LOG_ERROR;
@@ -72,8 +72,7 @@ pub(super) fn integrate<S: FeedbackSystem, C: Crew<S, V> + ?Sized, const V: usiz
         attempts: Scalar::from_f64(0.0),
         is_under_way: Mask::none(),
         is_shrinking: Mask::none(),
-        is_first: Mask::none(),
-        variances: filled(Scalar::from_f64(0.0)),
+        mean: filled(Scalar::from_f64(0.0)),
         next_sample: Scalar::from_f64(f64::INFINITY),
     };
     let mut vacant = Mask::all();
@@ -111,10 +110,8 @@ struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     is_under_way: Mask<V>,
     /// The lanes in which the last attempt was rejected.
     is_shrinking: Mask<V>,
-    /// The lanes in which no step was accepted yet.
-    is_first: Mask<V>,
     /// The running means of the squared errors.
-    variances: Vector<S, Lanes<V>>,
+    mean: Vector<S, Lanes<V>>,
     /// When the next sample is taken, between the start and the end.
     next_sample: Lanes<V>,
 }
@@ -130,13 +127,13 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         for i in 0..Vector::<S>::LEN {
             self.state[i].set(lane, start[i]);
             self.stages[0][i].set(lane, derivative[i]);
+            self.mean[i].set(lane, 0.0);
         }
         self.time.set(lane, self.route.times[0]);
         self.size.set(lane, size);
         self.last_log_error.set(lane, LEAST_LOG_ERROR);
         self.attempts.set(lane, 0.0);
         self.is_shrinking = self.is_shrinking.with(lane, false);
-        self.is_first = self.is_first.with(lane, true);
         self.next_sample.set(lane, self.sample_time(1));
     }
 
@@ -169,12 +166,11 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let size = is_shortened.select(remaining, self.size);
         let error = self.attempt(crew, size);
 
-        // Without a finite end, or with one that is projected out of proportion, the error is as large as can be.
+        // Without a finite end, the error is as large as can be.
         let finite = is_finite(&self.end);
-        let meets_tolerance = self.is_under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
-        let refused = projector.map_or(Mask::none(), |projector| self.project(projector, meets_tolerance));
-        let accepted = meets_tolerance.and_not(refused);
-        let error = finite.and_not(refused).select(error, Lanes::from_f64(f64::INFINITY));
+        let accepted = self.is_under_way.and_not(stuck).and(error.is_at_most(Lanes::from_f64(1.0))).and(finite);
+        let in_proportion = projector.map_or(Mask::all(), |projector| self.project(projector, accepted));
+        let error = finite.select(error, Lanes::from_f64(f64::INFINITY));
         self.resize(size, is_shortened, accepted, error);
 
         let end_time = is_shortened.select(self.until, self.time + size);
@@ -182,7 +178,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
             self.end[index] = end_time;
         }
         let change = numbers.change(&self.end);
-        let good = accepted.and(numbers.is_good(&self.end, &change));
+        let good = accepted.and(in_proportion).and(numbers.is_good(&self.end, &change));
         let due = good.and(self.next_sample.is_at_most(end_time));
         if due.any() {
             self.sample_between(crew, numbers, due, end_time);
@@ -229,16 +225,15 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         error
     }
 
-    /// Projects the ends of steps; returns those of the lanes in which that is out of proportion.
-    fn project(&mut self, projector: &Projector<S, Lanes<V>>, lanes: Mask<V>) -> Mask<V> {
-        let squares = Entries::from_fn(|i| self.error[i] * self.error[i]);
-        let after = self.is_first.select_each(&squares, &mean_with(&self.variances, &squares));
-        // Those of the steps before, but the first step has to know its own error.
-        let known = self.is_first.select_each(&after, &self.variances);
-        let correction = projector.move_back(&known, &mut self.end).correction;
-        let refused = out_of_proportion::<S, V>(lanes, &correction, &after, &self.end);
-        self.variances = lanes.and_not(refused).select_each(&after, &self.variances);
-        refused
+    /// Projects the ends of steps, and remembers the errors of those that are accepted; returns the lanes in which that is in proportion.
+    fn project(&mut self, projector: &Projector<S, Lanes<V>>, accepted: Mask<V>) -> Mask<V> {
+        let end = self.end;
+        let squares = projector.squares(&self.error, &end);
+        let variances = with_spikes(&self.mean, &squares);
+        let projected = projector.move_back(&variances, &mut self.end);
+        let mean = mean_with(&self.mean, &squares);
+        accepted.replace_each(&mut self.mean, &mean);
+        Mask::all().and_not(out_of_proportion::<S, V>(&Landing { end, variances, projected }))
     }
 
     /// Chooses the size of the next step.
@@ -249,7 +244,6 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         self.size = accepted.select(grown, changed);
         self.attempts = self.attempts + Lanes::from_f64(1.0);
         self.is_shrinking = self.is_under_way.and_not(accepted);
-        self.is_first = self.is_first.and_not(accepted);
     }
 
     /// Goes to where steps end that were accepted.

@@ -32,7 +32,7 @@ use crate::gains::Gains;
 use crate::lanes::Lanes;
 use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
-use crate::projection::Projection;
+use crate::projection::{Hold, Projection};
 use crate::scalar::Scalar;
 use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Integrals, Vector};
@@ -103,9 +103,7 @@ struct Members<'a, S: FeedbackSystem> {
     systems: Systems<'a, S>,
     starts: Vec<Vector<S>>,
     interval: Option<f64>,
-    projection: Option<Projection>,
-    /// Whether the projection was chosen, and does not depend on the gains.
-    is_projection_chosen: bool,
+    hold: Hold,
     keeps_trajectories: bool,
     visit: Option<Mutex<Visit<'a, S>>>,
     watch: Mutex<Watch<'a>>,
@@ -140,8 +138,7 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
             systems,
             starts: starts.into_iter().map(Into::into).collect(),
             interval: None,
-            projection: Projection::by_default::<S>(),
-            is_projection_chosen: false,
+            hold: Hold::ByDefault,
             keeps_trajectories: false,
             visit: None,
             watch: Mutex::new(Box::new(|_| ())),
@@ -168,8 +165,7 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
 
     /// Projects every state onto all integrals after each step, with feedback or without.
     pub fn projected(mut self, projection: Projection) -> Self {
-        self.members.projection = Some(projection);
-        self.members.is_projection_chosen = true;
+        self.members.hold = Hold::Chosen(Some(projection));
         self
     }
 
@@ -201,8 +197,8 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     }
 
     fn with_gains<H>(self, gains: H) -> Ensemble<'a, S, H> {
-        let projection = self.members.projection.filter(|_| self.members.is_projection_chosen);
-        Ensemble { members: Members { projection, ..self.members }, gains }
+        let hold = Hold::Chosen(self.members.hold.if_chosen());
+        Ensemble { members: Members { hold, ..self.members }, gains }
     }
 }
 
@@ -222,8 +218,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// are out of range. What goes wrong with one member is its [end](EnsembleRun::ends), an error: the error of its simulation, but
     /// that a simulation audits gains at every sample, and an ensemble does so at the start.
     pub fn run(self, method: Method, until: f64) -> Result<EnsembleRun<S>, Error> {
-        let Members { interval: every, projection, .. } = self.members;
-        let settings = Settings { every, projection, ..Settings::new(method, until) };
+        let Members { interval: every, hold, .. } = self.members;
+        let settings = Settings { every, projection: hold.projection::<S>(), ..Settings::new(method, until) };
         self.run_with(&settings)
     }
 

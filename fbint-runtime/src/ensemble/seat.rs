@@ -2,9 +2,10 @@
 
 use super::Ensemble;
 use super::gains::EnsembleGains;
-use crate::consistent_start::{check_distinct, check_start};
+use crate::consistent_start::{check_start, projected_start};
 use crate::entries::Entries;
 use crate::error::Error;
+use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
 use crate::linear::difference;
 use crate::method::Settings;
@@ -29,17 +30,17 @@ pub(super) struct Seat<S: FeedbackSystem, G: EnsembleGains<S>> {
 impl<S: FeedbackSystem, G: EnsembleGains<S>> Seat<S, G> {
     /// A member that can start, or the error of its simulation.
     pub(super) fn new(ensemble: &Ensemble<'_, S, G>, settings: &Settings, member: usize) -> Result<Self, Error> {
-        let (system, start) = (ensemble.members.system(member), ensemble.members.starts[member]);
-        let is_projected = settings.projection.is_some();
+        let (system, mut start) = (ensemble.members.system(member), ensemble.members.starts[member]);
         // In the order in which a simulation refuses them.
-        let targets = check_start(system, &start)?;
-        let field = ensemble.gains.alone(system, &start, member)?;
+        let mut targets = check_start(system, &start)?;
+        let mut field = ensemble.gains.alone(system, &start, member)?;
         check_driving::<S>(None, &start, Span::new(settings.from, settings.until)?)?;
-        if is_projected {
-            check_distinct(system, &start, true)?;
+        if settings.projection.is_some() {
+            (start, targets) = projected_start(system, &start)?;
+            field.start_at(&start);
         }
         let system = system.prepare();
-        let bounds = bounds::<S>(&system, &start, &targets, is_projected);
+        let bounds = bounds::<S>(&system, &start, &targets);
         let noise = noise::<S>(&system, &start, &targets);
         Ok(Self { member, system, field, start, targets, bounds, noise })
     }

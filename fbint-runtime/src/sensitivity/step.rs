@@ -15,11 +15,12 @@
 //! A step that is projected begins with k_1 = f instead, and ends with
 //!
 //! ```text
-//! x+ = e - P(e, S),   f+ = X(e),   S+ = 0.9 S + 0.1 diag(r)^2,   r = h (sum_i d_i k_i + d f+),
+//! x+ = e - P(e, S),   f+ = X(e),   r = h (sum_i d_i k_i + d f+),
+//! s = r^2 + (u e)^2,   S = m,   m+ = 0.9 m + 0.1 s,   but S = m+ = s   where s > 16 m,
 //! ```
 //!
-//! where f and S are what the step before has left. The first step begins with k_1 = X(x), and takes its own diag(r)^2 for S and S+. All of it
-//! is differentiated: what the run carries from step to step is (x, S, f), and so are its changes and its gradients.
+//! where f and m are what the step before has left, and u is the unit of rounding. The first step begins with k_1 = X(x) and m = 0.
+//! All of it is differentiated: what the run carries from step to step is (x, m, f), and so are its changes and its gradients.
 
 use derive_where::derive_where;
 
@@ -27,7 +28,7 @@ use super::Course;
 use crate::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDirection, ProjectionGradient};
 use crate::entries::Entries;
 use crate::linear::{difference, filled, sum};
-use crate::projection::LAST;
+use crate::projection::{LAST, SPIKE};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tableau::Tableau;
 
@@ -37,13 +38,13 @@ pub(super) struct Passage<S: FeedbackSystem> {
     pub(super) x: Vector<S>,
     /// The number of steps so far.
     steps: u64,
-    /// What a projector remembers: the diagonal of S, and f.
-    memory: [Option<Vector<S>>; 2],
+    /// What a projector remembers: m, and f.
+    memory: (Vector<S>, Option<Vector<S>>),
 }
 
 impl<S: FeedbackSystem> Passage<S> {
     pub(super) fn start(x: Vector<S>) -> Self {
-        Self { x, steps: 0, memory: [None; 2] }
+        Self { x, steps: 0, memory: (filled(0.0), None) }
     }
 }
 
@@ -62,8 +63,19 @@ struct TakenProjection<S: FeedbackSystem> {
     end: Vector<S>,
     /// The estimate of its error: r.
     error: Vector<S>,
+    /// Its square and that of rounding: s.
+    squares: Vector<S>,
+    /// Their mean before the step: m.
+    mean: Vector<S>,
     /// The diagonal of S in the projection.
     variances: Vector<S>,
+}
+
+impl<S: FeedbackSystem> TakenProjection<S> {
+    /// Whether the estimate of entry i takes the place of its mean.
+    fn has_spike(&self, i: usize) -> bool {
+        self.squares[i] > SPIKE * self.mean[i]
+    }
 }
 
 /// How a run changes along a direction.
@@ -72,8 +84,8 @@ pub(super) struct Change<S: DifferentiableSystem> {
     direction: PreparedDirection<S>,
     /// Whether the parameters and the inputs do not change.
     is_of_state: bool,
-    /// The change of the diagonal of S.
-    variances: Vector<S>,
+    /// The change of m.
+    mean: Vector<S>,
     /// The change of f.
     derivative: Vector<S>,
     targets: Integrals<S>,
@@ -88,7 +100,7 @@ impl<S: DifferentiableSystem> Change<S> {
 /// The derivatives of a function of the end of a run by what the run is at the end of a step, and by what all steps have in common.
 pub(super) struct Adjoint<S: DifferentiableSystem> {
     x: Vector<S>,
-    variances: Vector<S>,
+    mean: Vector<S>,
     derivative: Vector<S>,
     targets: Integrals<S>,
     parameters: S::ByParameters<f64>,
@@ -100,7 +112,7 @@ impl<S: DifferentiableSystem> Adjoint<S> {
     pub(super) fn new(x: Vector<S>) -> Self {
         Self {
             x,
-            variances: filled(0.0),
+            mean: filled(0.0),
             derivative: filled(0.0),
             targets: filled(0.0),
             parameters: filled(0.0),
@@ -126,15 +138,24 @@ impl<S: DifferentiableSystem> Course<S> {
                 Taken { h, points: points(&k), projection: None }
             }
             Some(mut projector) => {
-                projector.remember(passage.memory);
+                let (mean, derivative) = passage.memory;
+                projector.remember(mean, derivative);
                 let step = projector.advance(method, field, &mut passage.x, h);
+                let landing = projector.judge(&start, step.landing, &mut passage.x);
+                if landing.projected.left_out.is_some() {
+                    passage.x = filled(f64::NAN);
+                }
+                let error = method.error(&step.stages, &step.derivative, h);
                 let projection = TakenProjection {
-                    is_first: passage.memory[0].is_none(),
-                    end: step.end,
-                    error: method.error(&step.stages, &step.derivative, h),
-                    variances: step.variances,
+                    is_first: derivative.is_none(),
+                    end: landing.end,
+                    error,
+                    squares: projector.squares(&error, &landing.end),
+                    mean,
+                    variances: landing.variances,
                 };
-                passage.memory = projector.memory().map(Option::<&Vector<S>>::copied);
+                let (mean, derivative) = projector.memory();
+                passage.memory = (*mean, derivative.copied());
                 Taken { h, points: points(&step.stages), projection: Some(projection) }
             }
         };
@@ -173,7 +194,7 @@ impl<S: DifferentiableSystem> Course<S> {
             Some(_) => of_targets::<S>(&S::integrals_tangent(system, start, &direction).1),
             None => filled(0.0),
         };
-        Change { direction, is_of_state, variances: filled(0.0), derivative: filled(0.0), targets }
+        Change { direction, is_of_state, mean: filled(0.0), derivative: filled(0.0), targets }
     }
 
     /// Takes a change of what the run was before a step to one of what it is after it.
@@ -193,10 +214,12 @@ impl<S: DifferentiableSystem> Course<S> {
         if let (Some(step), Some(projector)) = (&taken.projection, &self.projector) {
             change.derivative = self.tangent(&step.end, change, change.direction.state);
             let error = method.error(&k, &change.derivative, h);
-            let square: Vector<S> = Entries::from_fn(|i| 2.0 * step.error[i] * error[i]);
-            let variances = if step.is_first { square } else { change.variances };
-            // The mean of equal numbers is that number: so the first step has it.
-            change.variances = sum(&variances, LAST, &difference(&square, &variances));
+            let (mean, end) = (change.mean, change.direction.state);
+            let slopes = projector.slopes_of_squares(&step.error, &step.end);
+            let square: Vector<S> = Entries::from_fn(|i| slopes[i][0] * error[i] + slopes[i][1] * end[i]);
+            let next = sum(&mean, LAST, &difference(&square, &mean));
+            change.mean = Entries::from_fn(|i| if step.has_spike(i) { square[i] } else { next[i] });
+            let variances = Entries::from_fn(|i| if step.has_spike(i) { square[i] } else { mean[i] });
             let ([targets, noise], system) = (projector.onto(), &self.sensitivity.system);
             let mut x = step.end;
             for _ in 0..projector.iterations() {
@@ -224,12 +247,17 @@ impl<S: DifferentiableSystem> Course<S> {
         let mut begins_with_derivative = false;
         if let Some(step) = &taken.projection {
             begins_with_derivative = !step.is_first;
-            let by_projection = self.pull_back_projection(step, adjoint);
-            let by_last: Vector<S> = Entries::from_fn(|i| LAST * adjoint.variances[i]);
-            let by_known = sum(&difference(&adjoint.variances, &by_last), 1.0, &by_projection);
-            let by_square = if step.is_first { sum(&by_known, 1.0, &by_last) } else { by_last };
-            adjoint.variances = by_known;
-            by_error = Entries::from_fn(|i| 2.0 * step.error[i] * by_square[i]);
+            let by_variances = self.pull_back_projection(step, adjoint);
+            let by_next = adjoint.mean;
+            let spiked = |i: usize| by_variances[i] + by_next[i];
+            let by_square: Vector<S> =
+                Entries::from_fn(|i| if step.has_spike(i) { spiked(i) } else { LAST * by_next[i] });
+            adjoint.mean = Entries::from_fn(|i| if step.has_spike(i) { 0.0 } else { spiked(i) - LAST * by_next[i] });
+            if let Some(projector) = &self.projector {
+                let slopes = projector.slopes_of_squares(&step.error, &step.end);
+                by_error = Entries::from_fn(|i| slopes[i][0] * by_square[i]);
+                adjoint.x = Entries::from_fn(|i| adjoint.x[i] + slopes[i][1] * by_square[i]);
+            }
             let by_derivative = sum(&adjoint.derivative, h * method.error_of_end(), &by_error);
             let by_end = self.adjoint(&step.end, &by_derivative);
             adjoint.add_constants(1.0, &by_end);

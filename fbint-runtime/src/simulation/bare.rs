@@ -2,7 +2,7 @@
 
 use super::schedule::{Schedule, Span};
 use super::{Simulation, StepControl, check_driving};
-use crate::consistent_start::check_distinct;
+use crate::consistent_start::projected_start;
 use crate::error::Error;
 use crate::extremes::Extremes;
 use crate::failure::Failure;
@@ -22,19 +22,24 @@ impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'_, S, F> {
     /// # Errors
     ///
     /// If the gains, the method or the end are out of range, or if no further step can be made.
-    pub fn final_state(self, settings: &Settings) -> Result<S::State, Error> {
+    pub fn final_state(mut self, settings: &Settings) -> Result<S::State, Error> {
         if !self.events.is_empty() {
             return self.run_with(settings).map(|run| run.state());
         }
-        let field = self.field?;
+        let mut field = self.field?;
         let Settings { method, from, until, projection, .. } = *settings;
         let span = Span::new(from, until)?;
         check_driving::<S>(field.driver(), &self.start, span)?;
         let control = StepControl { time: from, scales: self.scales, max_steps: self.max_steps };
-        if projection.is_some() {
-            check_distinct(self.system, &self.start, true)?;
-        }
-        let projector = projection.map(|projection| Projector::new(self.system, &self.start, self.targets, projection));
+        let projector = match projection {
+            Some(projection) => {
+                let (start, targets) = projected_start(self.system, &self.start)?;
+                self.start = start;
+                field.start_at(&start);
+                Some(Projector::new(self.system, &start, targets, projection))
+            }
+            None => None,
+        };
         let extremes = Extremes::of(self.system);
         let end = match method.stepping()? {
             Stepping::Fixed { method, h } => {
@@ -67,7 +72,7 @@ fn follow_fixed_steps<S: FeedbackSystem>(
 ) -> Result<Vector<S>, Error> {
     for number in 1..=schedule.steps {
         if schedule.hold(field.driver(), number - 1)? {
-            projector.iter_mut().for_each(Projector::forget_derivative);
+            projector.iter_mut().for_each(Projector::begin_anew);
         }
         let h = schedule.step_size(number);
         match &mut projector {
@@ -91,11 +96,12 @@ fn follow_hamel_steps<S: FeedbackSystem>(
 ) -> Result<Vector<S>, Error> {
     let mut integrator = DiscreteHamel::new(system, start)?;
     for number in 1..=schedule.steps {
+        let begin = *integrator.state();
         let step = integrator.step(schedule.step_size(number));
         step.map_err(|error| Failure::of_step::<S>(error, None, extremes, Vec::new()))?;
         if let Some(projector) = &mut projector {
             let mut x = *integrator.state();
-            projector.project(&filled(1.0), &mut x);
+            projector.land(&begin, &filled(1.0), &mut x);
             integrator.move_to(x);
         }
     }

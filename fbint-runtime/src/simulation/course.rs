@@ -9,7 +9,7 @@ use super::run::{Run, Sample};
 use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Control, Moment, Past, Snapshot};
-use crate::consistent_start::check_distinct;
+use crate::consistent_start::projected_start;
 use crate::driver::Driver;
 use crate::error::Error;
 use crate::event::Event;
@@ -17,8 +17,8 @@ use crate::failure::{Cause, StepError, StepFailure};
 use crate::field::Field;
 use crate::hamel::Carried;
 use crate::integrator::{Integrator, Resumption};
-use crate::linear::{from_slice, is_finite};
-use crate::projection::{Projected, Projection, Projector};
+use crate::linear::{filled, from_slice, is_finite};
+use crate::projection::{Landing, Projection, Projector};
 use crate::step_size::LEAST_LOG_ERROR;
 use crate::system::{FeedbackSystem, Integrals, Vector, set_clock};
 
@@ -89,7 +89,7 @@ pub(super) struct Plan<'a, S: FeedbackSystem> {
 type Step<'f, S> = &'f dyn Fn(&mut Vector<S>, f64) -> Result<(), StepFailure>;
 
 /// A step of a fixed size and its projection; see [`Projector::step`].
-type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Result<Projected<S>, StepFailure>;
+type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Result<Landing<S>, StepFailure>;
 
 /// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
 pub(super) struct Steps<'f, S: FeedbackSystem> {
@@ -120,10 +120,13 @@ fn jumps_within(driver: &dyn Driver, from: f64, until: f64) -> u64 {
 impl<'a, S: FeedbackSystem> Course<'a, S> {
     pub(super) fn new(plan: Plan<'a, S>) -> Result<Self, Error> {
         let Plan { system, time, start, targets, projection, watch, events, from } = plan;
+        let given = start;
+        let (start, targets) = if projection.is_some() { projected_start(system, &given)? } else { (given, targets) };
+        let mut record = Record::new(system, time, start, targets);
         if projection.is_some() {
-            check_distinct(system, &start, true)?;
+            record.moved_from(&given);
+            record.name_singular_gradients();
         }
-        let record = Record::new(system, time, start, targets, projection.is_some());
         let projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
         let lookout = Lookout::new(system, events);
         let mut course = Self { record, projector, watch, lookout, from: None };
@@ -150,7 +153,11 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             }
             // With error control the derivative is the integrator's to remember.
             let derivative = snapshot.derivative.as_ref().filter(|_| snapshot.control.is_none());
-            projector.remember([snapshot.variances.as_ref(), derivative].map(vector));
+            projector.remember(vector(snapshot.mean.as_ref()).unwrap_or(filled(0.0)), vector(derivative));
+            if let Some(held) = &snapshot.held {
+                projector.hold(held.each_ref().map(|entries| from_slice(entries)));
+                self.record.set_level(projector.onto()[0]);
+            }
         }
         let Snapshot { time, steps, derivative, momenta, control, .. } = snapshot;
         self.from = Some(Position { time, steps, derivative, momenta, control });
@@ -160,6 +167,11 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     /// The state at which the run begins, or resumes.
     pub(super) fn state(&self) -> Vector<S> {
         self.record.last.state
+    }
+
+    /// Where the run began, if the start that was given was moved.
+    pub(super) fn moved_start(&self) -> Option<Vector<S>> {
+        self.record.start_move().and_then(|_| self.record.trajectory.first()).map(|sample| sample.state)
     }
 
     /// The state after the last reset, from which the run goes on as from a start.
@@ -201,7 +213,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 return Ok(self.ended(schedule, number, agenda.as_ref(), steps));
             }
             if schedule.hold(steps.driver, number)? {
-                self.projector.iter_mut().for_each(Projector::forget_derivative);
+                self.projector.iter_mut().for_each(Projector::begin_anew);
             }
             number += 1;
             let largest = if self.lookout.is_needed() { self.record.largest_projection } else { None };
@@ -264,9 +276,9 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     /// The end of a run after a number of steps of a fixed size.
     fn ended(&self, schedule: &Schedule, number: u64, agenda: Option<&Agenda>, steps: &Steps<'_, S>) -> Leg {
         let between = agenda.into_iter().flat_map(Agenda::past).filter(|time| !schedule.ends_step_at(*time)).count();
-        // The first projected step takes two evaluations more; see `Projector::step`.
-        let first = if self.projector.is_some() { 2 } else { 0 };
-        // And the first one after a jump of the inputs takes one more.
+        // The first projected step takes one evaluation more; see `Projector::step`.
+        let first = if self.projector.is_some() { 1 } else { 0 };
+        // And so does the first one after a jump of the inputs.
         let jumps = steps.driver.filter(|_| self.projector.is_some());
         let jumps = jumps.map_or(0, |driver| jumps_within(driver, schedule.span.from, schedule.time(number)));
         let evaluations = (number + between as u64) * steps.evaluations + first + jumps;
@@ -325,16 +337,9 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 Err(reason) => Err(self.halted(reason)),
             };
         };
-        let projected = match (steps.projected)(projector, x, h) {
-            Ok(projected) => projected,
-            Err(reason) => return Err(self.halted(reason)),
-        };
-        let furthest = projector.furthest(&projected, x);
-        self.record.measure(time, furthest, None);
-        if furthest.is_in_proportion() {
-            Ok(Some(projected.violation))
-        } else {
-            Err(self.record.out_of_proportion(time, furthest))
+        match (steps.projected)(projector, x, h) {
+            Ok(landing) => self.record.landed(time, &landing, projector.onto()[0], |_| None).map(Some),
+            Err(reason) => Err(self.halted(reason)),
         }
     }
 
@@ -378,19 +383,23 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         let stride = self.resume(&mut integrator, span)?;
         let mut sampling = Sampling::new(span, times, stride, self.record.trajectory.len() as u64)?;
         loop {
-            let control = || Some((Control::of(&integrator, sampling.stride()), integrator.resumption().derivative));
+            let control = || {
+                let begins_anew = integrator.is_at_jump();
+                Some((Control::of(&integrator, sampling.stride()), integrator.resumption().derivative, begins_anew))
+            };
             if self.is_interrupted(span, integrator.steps(), None, control) || integrator.time() >= until {
                 return Ok(Leg::Ended { steps: integrator.steps(), evaluations: integrator.evaluations() });
             }
             let (mut change, largest) = (None, self.record.largest_projection);
             let step = match &mut self.projector {
-                Some(projector) => integrator.measured_step(until, projector).map(|(projected, furthest)| {
-                    change = Some(projected.violation);
-                    self.record.measure(integrator.time(), furthest, Some(integrator.tolerance(furthest.entry)));
-                }),
-                None => integrator.step(until),
+                Some(projector) => integrator.landing_step(until, projector),
+                None => integrator.step(until).map(|()| None),
             };
-            step.map_err(|error| self.record.halted(error))?;
+            let landing = step.map_err(|error| self.record.halted(error))?;
+            if let (Some(landing), Some(projector)) = (landing, &self.projector) {
+                let tolerance = |entry: usize| Some(integrator.tolerance(entry));
+                change = Some(self.record.landed(integrator.time(), &landing, projector.onto()[0], tolerance)?);
+            }
             let stop = if self.lookout.is_needed() { self.look_densely(&mut integrator)? } else { None };
             match &stop {
                 Some(Stop { time, state, .. }) => {
@@ -478,17 +487,21 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         span: Span,
         steps: u64,
         carried: Option<&Cell<Carried<Vector<S>>>>,
-        control: impl Fn() -> Option<(Control, Option<Vector<S>>)>,
+        control: impl Fn() -> Option<(Control, Option<Vector<S>>, bool)>,
     ) -> bool {
         let Self { record, watch, projector, lookout, .. } = self;
-        let [variances, own] = projector.as_ref().map_or([None; 2], Projector::memory);
+        let memory = projector.as_ref().map(Projector::memory);
+        let (mean, own) = (memory.map(|(mean, _)| mean), memory.and_then(|(_, derivative)| derivative));
         let entries = |vector: Option<&Vector<S>>| vector.map(|vector| vector.as_ref().to_vec());
         let snapshot = || {
-            let (control, derivative) = control().unzip();
-            let derivative = derivative.flatten();
+            let (control, derivative, begins_anew) = match control() {
+                Some((control, derivative, begins_anew)) => (Some(control), derivative, begins_anew),
+                None => (None, None, false),
+            };
             Snapshot {
                 derivative: entries(derivative.as_ref().or(own)),
-                variances: entries(variances),
+                mean: entries(mean.filter(|_| !begins_anew)),
+                held: projector.as_ref().map(|projector| projector.onto().map(|integrals| integrals.as_ref().to_vec())),
                 momenta: carried.map(|carried| {
                     let Carried { node, excess } = carried.get();
                     [node, excess].map(|vector| vector.as_ref().to_vec())

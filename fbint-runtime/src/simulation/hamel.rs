@@ -46,8 +46,9 @@ impl<S: FeedbackSystem> Course<'_, S> {
                 alone: &step,
                 // It estimates no error: every entry counts alike.
                 projected: &|projector, x, h| {
+                    let begin = *x;
                     step(x, h)?;
-                    Ok(projector.project(&filled(1.0), x))
+                    Ok(projector.land(&begin, &filled(1.0), x))
                 },
                 between: &|x, h| {
                     *x = advance::<S>(&system, x, &Carried::at::<S>(&system, x), h)?.state;

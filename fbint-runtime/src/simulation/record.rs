@@ -4,7 +4,7 @@ use super::run::{LargestProjection, Occurrence, Run, Sample};
 use super::sampling::Agenda;
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Largest, Snapshot};
-use crate::consistent_start::{scales, targets};
+use crate::consistent_start::{StartMove, scales, targets};
 use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::entries::Entries;
@@ -13,8 +13,8 @@ use crate::extremes::Extremes;
 use crate::failure::{Cause, Failure, StepError};
 use crate::field::Field;
 use crate::integrator::Integrator;
-use crate::linear::{self, difference, from_slice};
-use crate::projection::Move;
+use crate::linear::{self, difference, filled, from_slice, sum};
+use crate::projection::{Landing, LeftOutReason, Move, Omission, Projected, furthest};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
 
 /// A change beyond this many times the size of an integral's terms and target at the start is a blow-up. Plain Euler, which may
@@ -22,13 +22,9 @@ use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vecto
 const BLOW_UP: f64 = 1e6;
 /// This many times for a constraint: a state this far off, such as several radii from a sphere, is not a state of the system.
 const OFF_CONSTRAINT: f64 = 10.0;
-/// This many times for any integral where states are projected: a projection that loses all of an integral does not hold it.
-const NOT_HELD: f64 = 1.0;
 /// A change below this fraction of the terms of an integral before and after the step is never a blow-up: terms may grow by far from
 /// a start at rest, or from one in the origin.
 const NOTICEABLE: f64 = 0.1;
-/// This fraction where states are projected, which leaves much less.
-const NOTICEABLE_IF_PROJECTED: f64 = 0.01;
 /// Constraints whose pivot ratio is below this where a run fails, or where integrals jump, are mentioned as a likely cause: a
 /// step of a fixed size does not resolve what happens there.
 const SUSPICIOUS: f64 = 1e-4;
@@ -40,8 +36,6 @@ pub(super) struct Record<S: FeedbackSystem> {
     bounds: Integrals<S>,
     /// Parameters whose squares are out of the range of doubles.
     extremes: Extremes,
-    /// The fraction of an integral's terms below which a change is not a blow-up.
-    noticeable: f64,
     /// The reciprocals of the sizes of the integrals at the start.
     inverse_sizes: Integrals<S>,
     drift: Drift<S>,
@@ -53,7 +47,8 @@ pub(super) struct Record<S: FeedbackSystem> {
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vector<S>, Dependence)>,
     pub(super) largest_projection: Option<Largest>,
-    is_projected: bool,
+    /// How far from its target each integral is held, because projections were left out.
+    level: Integrals<S>,
     /// Whether a reset has changed the targets, so that those of earlier samples are not known any more.
     has_new_targets: bool,
 }
@@ -64,27 +59,22 @@ fn sizes<S: FeedbackSystem>(system: &S::Prepared<f64>, state: &Vector<S>, target
     Entries::from_fn(|i| 1.0 + scales[i] + targets[i].abs())
 }
 
-/// How far from its target each integral may be, unless its terms grow, in a run that projects states after each step, or does not.
+/// How far from its target each integral may be, unless its terms grow.
 pub(crate) fn bounds<S: FeedbackSystem>(
     system: &S::Prepared<f64>,
     start: &Vector<S>,
     targets: &Integrals<S>,
-    is_projected: bool,
 ) -> Integrals<S> {
     let sizes = sizes::<S>(system, start, targets);
-    let factor = |i: usize| match S::INTEGRALS[i].kind {
-        _ if is_projected => NOT_HELD,
-        kind if kind.is_constraint() => OFF_CONSTRAINT,
-        _ => BLOW_UP,
-    };
+    let factor = |i: usize| if S::INTEGRALS[i].kind.is_constraint() { OFF_CONSTRAINT } else { BLOW_UP };
     Entries::from_fn(|i| factor(i) * sizes[i])
 }
 
 impl<S: FeedbackSystem> Record<S> {
-    pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>, is_projected: bool) -> Self {
+    pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>) -> Self {
         let extremes = Extremes::of(system);
         let system = system.prepare();
-        let bounds = bounds::<S>(&system, &start, &targets, is_projected);
+        let bounds = bounds::<S>(&system, &start, &targets);
         let integrals = system.integrals(&start);
         let mut drift = Drift::new(targets);
         drift.record(time, &integrals);
@@ -96,7 +86,6 @@ impl<S: FeedbackSystem> Record<S> {
             extremes,
             targets,
             bounds,
-            noticeable: if is_projected { NOTICEABLE_IF_PROJECTED } else { NOTICEABLE },
             inverse_sizes,
             drift,
             trajectory: vec![last],
@@ -104,7 +93,7 @@ impl<S: FeedbackSystem> Record<S> {
             jump: 0.0,
             dependence: None,
             largest_projection: None,
-            is_projected,
+            level: filled(0.0),
             has_new_targets: false,
         }
     }
@@ -112,7 +101,8 @@ impl<S: FeedbackSystem> Record<S> {
     /// Begins anew at a state, which sets targets and bounds; returns the targets.
     pub(super) fn start_at(&mut self, time: f64, state: Vector<S>) -> Integrals<S> {
         self.targets = targets::<S, f64>(&self.system, &state);
-        self.bounds = bounds::<S>(&self.system, &state, &self.targets, self.is_projected);
+        self.bounds = bounds::<S>(&self.system, &state, &self.targets);
+        self.level = filled(0.0);
         let sizes = sizes::<S>(&self.system, &state, &self.targets);
         self.inverse_sizes = Entries::from_fn(|i| sizes[i].recip());
         self.drift.set_targets(self.targets);
@@ -128,7 +118,8 @@ impl<S: FeedbackSystem> Record<S> {
             state: self.last.state.as_ref().to_vec(),
             steps,
             derivative: None,
-            variances: None,
+            mean: None,
+            held: None,
             momenta: None,
             control: None,
             drift: self.drift.to_record(),
@@ -194,13 +185,16 @@ impl<S: FeedbackSystem> Record<S> {
     pub(super) fn add(&mut self, time: f64, state: Vector<S>, unprojected: Option<Integrals<S>>) -> Result<(), Error> {
         let integrals = self.system.integrals(&state);
         let sample = Sample { time, state, change: difference(&integrals, &self.targets) };
-        if !sample.is_good(&self.bounds) && self.is_lost(&sample) {
-            return Err(self.blow_up(&sample));
-        }
+        self.check(&sample)?;
         self.drift.record(time, &integrals);
         self.look_where_integrals_jump(&sample, &unprojected.unwrap_or(sample.change));
         self.last = sample;
         Ok(())
+    }
+
+    /// Refuses a state that ends the run.
+    fn check(&mut self, sample: &Sample<S>) -> Result<(), Error> {
+        if !sample.is_good(&self.bounds) && self.is_lost(sample) { Err(self.blow_up(sample)) } else { Ok(()) }
     }
 
     /// Whether a state is not finite, or an integral is out of its bound and not because its terms have grown.
@@ -217,7 +211,7 @@ impl<S: FeedbackSystem> Record<S> {
         out_of_bound.peek()?;
         let [before, after] = [&self.last, sample].map(|sample| sizes::<S>(&self.system, &sample.state, &self.targets));
         // Their geometric mean: a step across a singularity may lead to where terms are so large that any change is small.
-        let noticeable = |i: usize| self.noticeable * before[i].sqrt() * after[i].sqrt();
+        let noticeable = |i: usize| NOTICEABLE * before[i].sqrt() * after[i].sqrt();
         let changed = out_of_bound.filter(|&i| sample.change[i].abs() > noticeable(i));
         changed.max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
     }
@@ -241,8 +235,55 @@ impl<S: FeedbackSystem> Record<S> {
         }
     }
 
+    /// Names the energies and invariants whose gradients are not finite at the start.
+    pub(super) fn name_singular_gradients(&mut self) {
+        let jacobian = self.system.integrals_jacobian(&self.last.state);
+        for integral in (0..S::INTEGRALS.len()).filter(|&i| linear::not_finite(&jacobian[i]).is_some()) {
+            self.drift.leave_out(self.last.time, Omission { integral, reason: LeftOutReason::NotFinite }, 0);
+        }
+    }
+
+    /// Says that the start was moved onto the constraints from `given`.
+    pub(super) fn moved_from(&mut self, given: &Vector<S>) {
+        self.drift.set_start_move(StartMove::between::<S>(given, &self.last.state));
+    }
+
+    /// Reports what became of the projection after a step of a run whose integrals are held at `targets` from then on. Returns the
+    /// changes of the integrals before it, which end the run where they would end a plain run and no projection can mend them.
+    pub(super) fn landed(
+        &mut self,
+        time: f64,
+        landing: &Landing<S>,
+        targets: &Integrals<S>,
+        tolerance: impl FnOnce(usize) -> Option<f64>,
+    ) -> Result<Integrals<S>, Error> {
+        let Projected { violation, correction, left_out } = &landing.projected;
+        let unprojected = sum(violation, 1.0, &self.level);
+        match left_out {
+            Some(omission) => {
+                self.check(&Sample { time, state: landing.end, change: unprojected })?;
+                self.drift.leave_out(time, *omission, 1);
+                self.level = difference(targets, &self.targets);
+            }
+            None => {
+                let furthest = furthest::<S>(correction, &landing.variances, &landing.end);
+                self.measure(time, furthest, tolerance(furthest.entry));
+            }
+        }
+        Ok(unprojected)
+    }
+
+    pub(super) fn start_move(&self) -> Option<&StartMove> {
+        self.drift.start_move()
+    }
+
+    /// Says where the integrals are held of a run that is resumed.
+    pub(super) fn set_level(&mut self, targets: &Integrals<S>) {
+        self.level = difference(targets, &self.targets);
+    }
+
     /// Keeps a projection if it is the largest so far.
-    pub(super) fn measure(&mut self, time: f64, furthest: Move, tolerance: Option<f64>) {
+    fn measure(&mut self, time: f64, furthest: Move, tolerance: Option<f64>) {
         let Move { entry, distance, per_error } = furthest;
         if self.largest_projection.is_none_or(|largest| per_error > largest.per_error) {
             let per_tolerance = tolerance.map(|tolerance| distance / tolerance);
@@ -313,12 +354,6 @@ impl<S: FeedbackSystem> Record<S> {
         self.look_for_dependence(error.time, &error.state);
         let dependence = self.dependence.map(|(_, dependence)| dependence);
         Failure::of_step::<S>(error, dependence, self.extremes, self.states()).into()
-    }
-
-    /// The error of a run whose last projection was too large.
-    pub(super) fn out_of_proportion(&mut self, time: f64, furthest: Move) -> Error {
-        let Move { entry, distance, per_error } = furthest;
-        self.failed(time, Cause::Projection { entry: name(S::STATE, entry), distance, per_error })
     }
 
     /// The error of a run whose step to this time failed.

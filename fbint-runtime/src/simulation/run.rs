@@ -2,8 +2,9 @@
 
 use derive_where::derive_where;
 
+use crate::consistent_start::StartMove;
 use crate::dependence::Dependence;
-use crate::drift::Drift;
+use crate::drift::{Drift, LeftOut};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// The result of a run of the system `S`.
@@ -97,6 +98,23 @@ impl<S: FeedbackSystem> Run<S> {
     /// The projection that was largest in units of the error of its step, if states were projected.
     pub fn largest_projection(&self) -> Option<&LargestProjection> {
         self.largest_projection.as_ref()
+    }
+
+    /// By how much the start was moved onto the constraints before the first step, if it was: a start that is accepted may be
+    /// off by a few units of its eighth digit, and a run that projects states begins on the constraint set. Energy and invariants have
+    /// their targets from there.
+    pub fn start_move(&self) -> Option<&StartMove> {
+        self.drift.start_move()
+    }
+
+    /// What was left out of projections, by the name of the integral that is the reason, in the order of the integrals. Where
+    /// there is nothing, projections have corrected errors of the method after every step.
+    ///
+    /// A projection by more than a thousand times the error of its step is left out: at contacts and where forces switch, at
+    /// collisions, and wherever an integral has no gradient. The step stands as a plain step does, its end is moved onto the constraints
+    /// alone, and energy and invariants are held at the level that they have there.
+    pub fn left_out(&self) -> Vec<(&'static str, LeftOut)> {
+        self.drift.integrals().filter_map(|integral| Some((integral.name, integral.left_out?))).collect()
     }
 
     /// Every occurrence of every event, in the order of time and, at one time, in the order of the events.

@@ -45,8 +45,10 @@ pub struct Snapshot {
     pub(crate) steps: u64,
     /// The field where the last step ended, if the next step begins with it: before the end was projected.
     pub(crate) derivative: Option<Vec<f64>>,
-    /// The sizes of the steps' errors, if states are projected.
-    pub(crate) variances: Option<Vec<f64>>,
+    /// The mean of the squares of the steps' errors, if states are projected.
+    pub(crate) mean: Option<Vec<f64>>,
+    /// Where the integrals are held, and R, if states are projected.
+    pub(crate) held: Option<[Vec<f64>; 2]>,
     /// (q, p) and what is carried of its rounding, of the discrete Hamel integrator.
     #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) momenta: Option<[Vec<f64>; 2]>,
@@ -128,7 +130,7 @@ impl Snapshot {
     pub(crate) fn check<S: FeedbackSystem>(&self) -> Result<(), Error> {
         let (entries, integrals) = (S::STATE.len(), S::INTEGRALS.len());
         let dependent = self.dependence.iter().map(|(_, state)| state);
-        let states = self.derivative.iter().chain(&self.variances).chain(dependent).chain([&self.state]);
+        let states = self.derivative.iter().chain(&self.mean).chain(dependent).chain([&self.state]);
         let occurrences = || self.events.iter().flat_map(|past| &past.occurrences);
         let met = occurrences().map(|occurrence| &occurrence.state);
         let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());
@@ -137,7 +139,11 @@ impl Snapshot {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }
         let changes = self.events.iter().flat_map(|past| &past.changes);
-        if !self.drift.has_length(integrals) || !changes.into_iter().all(|change| change.len() == integrals) {
+        let mut held = self.held.iter().flatten();
+        if !self.drift.has_length(integrals)
+            || !held.all(|held| held.len() == integrals)
+            || !changes.into_iter().all(|change| change.len() == integrals)
+        {
             return Err(Error::ForeignSnapshot { reason: "it has another number of integrals" });
         }
         if self.trajectory.is_empty() {

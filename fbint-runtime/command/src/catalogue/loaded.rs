@@ -260,6 +260,7 @@ fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
         time: run.time(),
         ended_by: run.ended_by().map(|end| end.name.clone()),
         state: flat::<S>(run.state()),
+        start_move: run.start_move().copied(),
         dependence: run.dependence().copied(),
         largest_projection: run.largest_projection().copied(),
         steps: run.steps(),
