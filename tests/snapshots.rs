@@ -2,10 +2,9 @@
 #![allow(missing_docs)]
 
 use fbint_macros_core::expression::Symbol;
-use fbint_macros_core::program::{Pass, passes};
 use fbint_macros_core::table::Id;
 use fbint_runtime::{FeedbackSystem, Integral, Operations};
-use fbint_tests::compiler::{Declaration, counted};
+use fbint_tests::compiler::Declaration;
 use fbint_tests::systems::{
     Bead, Chain4, Chain8, Chain16, Chain32, DoublePendulum, EulerTop, FourBar, FreeRigidBody, Functions,
     GearedPendulum, HeavyTop, Indefinite, Kepler, MixedPendulum, Oscillator, PerturbedKepler, PlanarPendulum,
@@ -149,29 +148,6 @@ fn operations() {
         operations_of::<SuslovProblem>(),
     ];
     insta::assert_snapshot!("operations", table.join("\n"));
-}
-
-#[test]
-fn every_pass() {
-    let table =
-        [passes_of::<PlanarPendulum>(), passes_of::<FourBar>(), passes_of::<Functions>(), passes_of::<FreeRigidBody>()];
-    insta::assert_snapshot!("passes", table.join("\n"));
-}
-
-/// What each pass leaves; after the last it is the emitted code.
-fn passes_of<S: FeedbackSystem>() -> String {
-    let derivation = Declaration::of_system(S::NAME).compile().derivation;
-    let passes = passes(&derivation).expect("every pass keeps the field");
-    let line = |pass: &Pass| {
-        let operations = counted(&pass.operations);
-        assert_eq!(operations.total(), pass.instructions + operations.fused, "{pass:?}");
-        assert_eq!(operations.functions, pass.square_roots + pass.calls, "{pass:?}");
-        format!("  {:18} instructions {}, live values {}", pass.name, pass.instructions, pass.live_values)
-    };
-    let emitted = passes.last().map(|pass| counted(&pass.operations));
-    assert_eq!(emitted, Some(S::FEEDBACK_FIELD_OPERATIONS), "{}", S::NAME);
-    let lines: Vec<String> = passes.iter().map(line).collect();
-    format!("{}\n{}", S::NAME, lines.join("\n"))
 }
 
 /// What Symbolica's own evaluator makes of the same field, untouched, is 112.

@@ -16,12 +16,38 @@ use crate::entries::Entries;
 use crate::error::Error;
 use crate::failure::{StepError, StepFailure};
 use crate::linear::{Lu, filled, largest, sum};
+use crate::scalar::Scalar;
 use crate::system::{FeedbackSystem, IntegralKind, PreparedSystem, StateRole, Vector};
 
 /// Newton's iterations that a step may take.
 const MOST_ITERATIONS: u32 = 50;
 /// Updates that are larger than this, relative to the state, and do not shrink have not converged.
 const ROUNDING: f64 = 1e-9;
+
+/// A system that the discrete Hamel integrator integrates: a Lagrangian system without reactions that is not driven.
+///
+/// Implemented by `#[feedback_system]`, not by hand.
+#[diagnostic::on_unimplemented(
+    message = "the discrete Hamel integrator does not integrate `{Self}`",
+    note = "it integrates systems with `velocities` and a `lagrangian`, without forces, inputs, time or constraints that reactions \
+            hold: choose a Runge-Kutta method, or put velocities to zero by `velocity_constraint(name = velocity)`"
+)]
+pub trait HamelSystem: FeedbackSystem {
+    /// (q, p) in the state (q, xi), with p = dL/dxi.
+    fn momentum_state<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Vector<Self, T>;
+    /// (q', p'): U(q) xi, and `c^a_ij p_a xi^i + u_j[L]`.
+    fn momentum_rates<T: Scalar>(system: &Self::Prepared<T>, x: &Vector<Self, T>) -> Vector<Self, T>;
+    /// The derivatives of [`momentum_state`](Self::momentum_state) by the entries of the state, row by row.
+    fn momentum_state_jacobian<T: Scalar>(
+        system: &Self::Prepared<T>,
+        x: &Vector<Self, T>,
+    ) -> Vector<Self, Vector<Self, T>>;
+    /// The derivatives of [`momentum_rates`](Self::momentum_rates) by the entries of the state, row by row.
+    fn momentum_rates_jacobian<T: Scalar>(
+        system: &Self::Prepared<T>,
+        x: &Vector<Self, T>,
+    ) -> Vector<Self, Vector<Self, T>>;
+}
 
 /// The discrete Hamel integrator of a Lagrangian system, one step at a time. Nothing allocates.
 ///
@@ -71,39 +97,67 @@ pub(crate) struct Carried<V> {
     pub(crate) excess: V,
 }
 
-/// Why a system has no discrete Hamel integrator, if it has none.
-pub(crate) fn refusal<S: FeedbackSystem>() -> Option<&'static str> {
-    if !S::STATE.iter().any(|entry| entry.role == StateRole::Velocity) {
-        return Some("it is not declared by `velocities` and a `lagrangian`");
-    }
-    if S::STATE.iter().any(|entry| entry.role == StateRole::Work) {
-        return Some("it is driven, and this method takes neither forces nor the time; choose a Runge-Kutta method");
-    }
-    S::INTEGRALS.iter().find_map(|integral| match integral.kind {
-        IntegralKind::HolonomicConstraint { .. } => Some(
-            "it has constraints that reactions hold; choose velocities that keep to them, and put the others to zero by \
-             `velocity_constraint(name = velocity)`",
-        ),
-        IntegralKind::VelocityConstraint => Some(
-            "it has velocity constraints that reactions hold; choose velocities some of which are these constraints, and put them to \
-             zero by `velocity_constraint(name = velocity)`",
-        ),
-        _ => None,
-    })
+/// The steps of the discrete Hamel integrator, for programs that find out at run time whether a system has them.
+#[derive_where(Clone, Copy)]
+#[cfg_attr(not(feature = "std"), expect(dead_code, reason = "only simulations are chosen at run time"))]
+pub struct HamelSteps<S: FeedbackSystem> {
+    pub(crate) begin: Begin<S>,
+    pub(crate) advance: Advance<S>,
 }
 
-impl<S: FeedbackSystem> DiscreteHamel<S> {
+/// What is carried in a state.
+type Begin<S> = fn(&<S as FeedbackSystem>::Prepared<f64>, &Vector<S>) -> Carried<Vector<S>>;
+
+/// A step of a size from a state and what is carried there.
+type Advance<S> = fn(
+    &<S as FeedbackSystem>::Prepared<f64>,
+    &Vector<S>,
+    &Carried<Vector<S>>,
+    f64,
+) -> Result<Advanced<Vector<S>>, StepFailure>;
+
+impl<S: HamelSystem> HamelSteps<S> {
+    /// The steps of this system.
+    pub const OF_SYSTEM: Self = Self { begin: Carried::at::<S>, advance: advance::<S> };
+}
+
+impl<S: FeedbackSystem> HamelSteps<S> {
+    /// The steps of a system that may have none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotApplicable`] if it has none.
+    pub fn of_any() -> Result<Self, Error> {
+        let (method, system) = ("the discrete Hamel integrator", S::NAME);
+        S::HAMEL_STEPS.ok_or_else(|| Error::NotApplicable { method, system, reason: refusal::<S>() })
+    }
+}
+
+/// The reason why a system has no discrete Hamel integrator.
+fn refusal<S: FeedbackSystem>() -> &'static str {
+    let has_entry = |role| S::STATE.iter().any(|entry| entry.role == role);
+    if !has_entry(StateRole::Velocity) {
+        return "it is not declared by `velocities` and a `lagrangian`";
+    }
+    if has_entry(StateRole::Work) {
+        return "it is driven, and this method takes neither forces nor the time; choose a Runge-Kutta method";
+    }
+    if S::INTEGRALS.iter().any(|integral| matches!(integral.kind, IntegralKind::HolonomicConstraint { .. })) {
+        return "it has constraints that reactions hold; choose velocities that keep to them, and put the others to zero by \
+                `velocity_constraint(name = velocity)`";
+    }
+    "it has velocity constraints that reactions hold; choose velocities some of which are these constraints, and put them to zero by \
+     `velocity_constraint(name = velocity)`"
+}
+
+impl<S: HamelSystem> DiscreteHamel<S> {
     /// The integrator of `system` from `start`.
     ///
     /// # Errors
     ///
-    /// [`Error::NotApplicable`] if the system is not a Lagrangian one, or reactions hold some of its constraints;
     /// [`Error::Start`] if an entry of the start is not finite.
     pub fn new(system: &S, start: impl Into<Vector<S>>) -> Result<Self, Error> {
         let state = start.into();
-        if let Some(reason) = refusal::<S>() {
-            return Err(Error::NotApplicable { method: "the discrete Hamel integrator", system: S::NAME, reason });
-        }
         if let Some((entry, &value)) = S::STATE.iter().zip(state.as_ref()).find(|(_, value)| !value.is_finite()) {
             return Err(Error::Start { name: entry.name, value });
         }
@@ -127,15 +181,6 @@ impl<S: FeedbackSystem> DiscreteHamel<S> {
         self.iterations
     }
 
-    /// Goes on from another state.
-    #[cfg(feature = "std")]
-    pub(crate) fn move_to(&mut self, state: Vector<S>) {
-        if state != self.state {
-            self.carried = Carried::at::<S>(&self.system, &state);
-            self.state = state;
-        }
-    }
-
     /// Makes a step of size `h`.
     ///
     /// # Errors
@@ -157,8 +202,8 @@ impl<S: FeedbackSystem> DiscreteHamel<S> {
 
 impl<V: Entries<f64>> Carried<V> {
     /// (q, p) in a state (q, xi).
-    pub(crate) fn at<S: FeedbackSystem<Vector<f64> = V>>(system: &S::Prepared<f64>, state: &V) -> Self {
-        Self { node: system.momentum_state(state), excess: filled(0.0) }
+    fn at<S: HamelSystem<Vector<f64> = V>>(system: &S::Prepared<f64>, state: &V) -> Self {
+        Self { node: S::momentum_state(system, state), excess: filled(0.0) }
     }
 
     /// The sum of z and a change, by Kahan's method.
@@ -181,7 +226,7 @@ pub(crate) struct Advanced<V> {
 }
 
 /// A step of size `h` from a state and what is carried there.
-pub(crate) fn advance<S: FeedbackSystem>(
+fn advance<S: HamelSystem>(
     system: &S::Prepared<f64>,
     state: &Vector<S>,
     carried: &Carried<Vector<S>>,
@@ -189,7 +234,7 @@ pub(crate) fn advance<S: FeedbackSystem>(
 ) -> Result<Advanced<Vector<S>>, StepFailure> {
     let guess = sum(state, 0.5 * h, &system.vector_field(state));
     let (middle, first) = solve::<S>(system, carried, 0.5 * h, guess)?;
-    let rates = system.momentum_rates(&middle);
+    let rates = S::momentum_rates(system, &middle);
     let carried = carried.plus(&Entries::from_fn(|i| h * rates[i]));
     // The coordinates are there already; the velocities follow from the momenta.
     let is_velocity = |i: usize| S::STATE.get(i).is_some_and(|entry| entry.role == StateRole::Velocity);
@@ -200,7 +245,7 @@ pub(crate) fn advance<S: FeedbackSystem>(
 
 /// The state x = (q, xi) with (q, p)(x) - t (q', p')(x) = z, by Newton's method: until the update no longer shrinks, which is what
 /// takes invariants to the last digits. Gives the number of iterations, too.
-fn solve<S: FeedbackSystem>(
+fn solve<S: HamelSystem>(
     system: &S::Prepared<f64>,
     z: &Carried<Vector<S>>,
     t: f64,
@@ -209,12 +254,12 @@ fn solve<S: FeedbackSystem>(
     let mut before = f64::INFINITY;
     let mut size = f64::INFINITY;
     for iteration in 1..=MOST_ITERATIONS {
-        let (momenta, rates) = (system.momentum_state(&x), system.momentum_rates(&x));
+        let (momenta, rates) = (S::momentum_state(system, &x), S::momentum_rates(system, &x));
         let residual: Vector<S> = Entries::from_fn(|i| ((momenta[i] - z.node[i]) - t * rates[i]) + z.excess[i]);
         if residual.as_ref().iter().all(|entry| *entry == 0.0) {
             return Ok((x, iteration));
         }
-        let (of_momenta, of_rates) = (system.momentum_state_jacobian(&x), system.momentum_rates_jacobian(&x));
+        let (of_momenta, of_rates) = (S::momentum_state_jacobian(system, &x), S::momentum_rates_jacobian(system, &x));
         let matrix: Vector<S, Vector<S>> =
             Entries::from_fn(|i| Entries::from_fn(|j| of_momenta[i][j] - t * of_rates[i][j]));
         let update: Vector<S> = Lu::new(matrix).solve(&residual);

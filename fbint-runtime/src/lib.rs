@@ -144,7 +144,7 @@ pub use feedback::Feedback;
 pub use field::{Field, PlainField};
 pub use gains::Gains;
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
-pub use hamel::DiscreteHamel;
+pub use hamel::{DiscreteHamel, HamelSteps, HamelSystem};
 pub use integrator::Integrator;
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;

@@ -7,6 +7,7 @@
 use core::fmt;
 
 use crate::entries::{Entries, Entry};
+use crate::hamel::HamelSteps;
 use crate::scalar::Scalar;
 
 /// A flat state of the system `S`: an array with an entry for each of [`FeedbackSystem::STATE`].
@@ -45,6 +46,8 @@ pub trait FeedbackSystem: Sized + 'static {
     const OUTPUT_NAMES: &'static [&'static str];
     /// How the Hamiltonian depends on the momenta.
     const KINETIC_ENERGY: KineticEnergy;
+    /// The steps of the discrete Hamel integrator, if the system is a [`HamelSystem`].
+    const HAMEL_STEPS: Option<HamelSteps<Self>> = None;
     /// Operations of [`PreparedSystem::vector_field`].
     const VECTOR_FIELD_OPERATIONS: Operations;
     /// Operations of [`PreparedSystem::feedback_field`], without those of the [`FeedbackLaw`].
@@ -117,26 +120,6 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     /// X - J grad H, what the constraints add to the field: in the rates of the momenta, the forces that hold them. 0 where there
     /// are no constraints, or the field is not canonical.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
-    /// (q, p) of a Lagrangian system in the state (q, xi), with p = dL/dxi. Any other system, and one with reactions, has its state.
-    #[inline]
-    fn momentum_state(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T> {
-        *x
-    }
-    /// (q', p') of a Lagrangian system: U(q) xi, and `c^a_ij p_a xi^i + u_j[L]`. Any other system, and one with reactions, has X.
-    #[inline]
-    fn momentum_rates(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T> {
-        self.vector_field(x)
-    }
-    /// The derivatives of [`momentum_state`](Self::momentum_state) by the entries of the state, row by row; 0 for any other system.
-    #[inline]
-    fn momentum_state_jacobian(&self, _x: &Vector<Self::System, T>) -> Vector<Self::System, Vector<Self::System, T>> {
-        Entries::from_fn(|_| Entries::from_fn(|_| T::from_f64(0.0)))
-    }
-    /// The derivatives of [`momentum_rates`](Self::momentum_rates) by the entries of the state, row by row; 0 for any other system.
-    #[inline]
-    fn momentum_rates_jacobian(&self, _x: &Vector<Self::System, T>) -> Vector<Self::System, Vector<Self::System, T>> {
-        Entries::from_fn(|_| Entries::from_fn(|_| T::from_f64(0.0)))
-    }
 }
 
 /// 1 for each entry of the state that may be moved, and 0 for the time.

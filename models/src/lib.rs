@@ -5,10 +5,8 @@ mod cart_pendulum;
 mod cart_pole;
 mod chain;
 mod chaplygin_sleigh;
-#[cfg(feature = "command")]
 mod command;
 mod degenerate_pendulum;
-#[cfg(feature = "command")]
 mod drawings;
 mod driven_four_bar;
 mod driven_pendulum;
@@ -31,7 +29,6 @@ pub use chain::{Chain4, Chain4State, Chain8, Chain8State, Chain16, Chain16State,
 pub use chaplygin_sleigh::{
     BalancedSleigh, BalancedSleighState, ChaplyginSleigh, ChaplyginSleighState, HeldSleigh, HeldSleighState,
 };
-#[cfg(feature = "command")]
 pub use command::{LIE_TROTTER, STRANG, TURNS};
 pub use degenerate_pendulum::{DegeneratePendulum, DegeneratePendulumState};
 pub use driven_four_bar::{DrivenFourBar, DrivenFourBarState};

@@ -8,8 +8,8 @@ use std::hint::black_box;
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
     Composition, DenseOutput, Diagonal, DiscreteHamel, Driven, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem,
-    Field, GainPolicy, Gains, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected, Projection,
-    Projector, Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
+    Field, GainPolicy, Gains, HamelSystem, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected,
+    Projection, Projector, Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
 };
 use models::{
     BalancedSleigh, CartPendulum, CartPole, CartPoleInput, CartPoleState, Chain4, Chain8, Chain16, Chain32,
@@ -22,6 +22,7 @@ use models::{
 /// Calls every function of every model of the catalogue, and returns the models' names.
 pub(crate) fn of_every_model() -> Result<[&'static str; 29], Error> {
     driven()?;
+    discrete_hamel()?;
     let (spherical, cpv22, planar) =
         (SphericalPendulum::default(), SphericalPendulumCpv22::default(), PlanarPendulum::default());
     Ok([
@@ -66,6 +67,15 @@ fn driven() -> Result<(), Error> {
     runge_kutta_steps(&Driven::new(Feedback::new(&cart, &start, Gains::uniform(1.0))?, controller), start)
 }
 
+/// Every model that has the discrete Hamel integrator.
+fn discrete_hamel() -> Result<(), Error> {
+    hamel_functions(&CartPendulum::default(), CartPendulum::default().start())?;
+    hamel_functions(&HamelPendulum::default(), HamelPendulum::default().start())?;
+    hamel_functions(&DegeneratePendulum::default(), DegeneratePendulum::default().start())?;
+    hamel_functions(&ChaplyginSleigh::default(), ChaplyginSleigh::default().start())?;
+    hamel_functions(&BalancedSleigh::default(), BalancedSleigh::default().start())
+}
+
 /// Calls all that a model can be asked for, once, and returns its name.
 fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Result<&'static str, Error> {
     let x = black_box(flat::<S>(start));
@@ -75,8 +85,6 @@ fn every_function<S: FeedbackSystem + Clone>(model: &S, start: S::State) -> Resu
     black_box((vector_field(&prepared, &x), integrals(&prepared, &x), integrals_jacobian(&prepared, &x)));
     black_box((multipliers(&prepared, &x), outputs(&prepared, &x), squared_gradients(&prepared, &x)));
     black_box(reaction_field(&prepared, &x));
-    black_box((momentum_state(&prepared, &x), momentum_rates(&prepared, &x)));
-    black_box((momentum_state_jacobian(&prepared, &x), momentum_rates_jacobian(&prepared, &x)));
     black_box((gather::<S>(&prepared), normalisation(&prepared)));
     let uniform = Feedback::new(model, &x, Gains::uniform(1.0))?;
     laws::<S>(&prepared, uniform.targets(), &x);
@@ -162,10 +170,16 @@ fn geometric_steps<S: FeedbackSystem>(model: &S, start: Vector<S>) {
         one_step(&verlet, &mut x, h);
         one_step(&Composition(verlet), &mut x, h);
     }
-    if let Ok(mut hamel) = DiscreteHamel::new(model, x) {
-        let _ = black_box(hamel_step(&mut hamel, h));
-    }
     black_box(x);
+}
+
+/// The discrete Hamel integrator of a model, and what it reads.
+fn hamel_functions<S: HamelSystem>(model: &S, start: S::State) -> Result<(), Error> {
+    let (x, prepared) = (black_box(start.into()), model.prepare());
+    black_box((momentum_state::<S>(&prepared, &x), momentum_rates::<S>(&prepared, &x)));
+    black_box((momentum_state_jacobian::<S>(&prepared, &x), momentum_rates_jacobian::<S>(&prepared, &x)));
+    let _ = black_box(hamel_step(&mut DiscreteHamel::new(model, x)?, black_box(1e-3)));
+    Ok(())
 }
 
 functions! {
@@ -229,26 +243,20 @@ functions! {
         system.reaction_field(x)
     }
 
-    fn momentum_state<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
-        system.momentum_state(x)
+    fn momentum_state<S: HamelSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
+        S::momentum_state(system, x)
     }
 
-    fn momentum_rates<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
-        system.momentum_rates(x)
+    fn momentum_rates<S: HamelSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
+        S::momentum_rates(system, x)
     }
 
-    fn momentum_state_jacobian<P: PreparedSystem<f64>>(
-        system: &P,
-        x: &Vector<P::System>,
-    ) -> Vector<P::System, Vector<P::System>> {
-        system.momentum_state_jacobian(x)
+    fn momentum_state_jacobian<S: HamelSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S, Vector<S>> {
+        S::momentum_state_jacobian(system, x)
     }
 
-    fn momentum_rates_jacobian<P: PreparedSystem<f64>>(
-        system: &P,
-        x: &Vector<P::System>,
-    ) -> Vector<P::System, Vector<P::System>> {
-        system.momentum_rates_jacobian(x)
+    fn momentum_rates_jacobian<S: HamelSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S, Vector<S>> {
+        S::momentum_rates_jacobian(system, x)
     }
 
     fn squared_gradients<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Integrals<P::System> {
@@ -348,7 +356,7 @@ functions! {
         output.at(time)
     }
 
-    fn hamel_step<S: FeedbackSystem>(
+    fn hamel_step<S: HamelSystem>(
         method: &mut DiscreteHamel<S>,
         h: f64,
     ) -> Result<(), StepError<Vector<S>>> {

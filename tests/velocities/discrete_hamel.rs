@@ -1,7 +1,8 @@
 //! The discrete Hamel integrator: what it keeps exactly, its order and symmetry, and its errors.
 
 use fbint_runtime::{
-    DiscreteHamel, Entries, Error, FeedbackSystem, Method, PreparedSystem, Simulation, StepFailure, Vector,
+    DiscreteHamel, Entries, Error, FeedbackSystem, HamelSystem, Method, PreparedSystem, Settings, Simulation,
+    StepFailure, Vector,
 };
 use nalgebra::vector;
 
@@ -18,8 +19,8 @@ fn spinning() -> DegeneratePendulumState {
 }
 
 /// The largest change of each integral over some steps.
-fn drift<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>, h: f64, steps: usize) -> Vec<f64> {
-    let mut integrator = DiscreteHamel::new(system, start).expect("a system without reactions");
+fn drift<S: HamelSystem>(system: &S, start: impl Into<Vector<S>>, h: f64, steps: usize) -> Vec<f64> {
+    let mut integrator = DiscreteHamel::new(system, start).expect("a finite start");
     let prepared = system.prepare();
     let first = prepared.integrals(integrator.state());
     let mut largest = vec![0.0_f64; S::INTEGRALS.len()];
@@ -47,7 +48,7 @@ fn degenerate_pendulum_keeps_everything() {
 fn balanced_sleigh_skates_in_a_circle() {
     let h: f64 = 0.1;
     let radius = h / (2.0 * (h / 2.0).sin());
-    let mut sleigh = DiscreteHamel::new(&BALANCED, skating()).expect("a system without reactions");
+    let mut sleigh = DiscreteHamel::new(&BALANCED, skating()).expect("a finite start");
     let mut nodes = vec![[0.0, 0.0]];
     for _ in 0..10_000 {
         sleigh.step(h).expect("the step is short");
@@ -71,7 +72,7 @@ fn relative_equilibria_keep_their_stability() {
         for h in [0.01, 0.1, 0.5, 1.0, 2.0] {
             let omega = 1e-7;
             let start = ChaplyginSleighState { x: 0.0, y: 0.0, theta: 0.3, omega, v };
-            let mut integrator = DiscreteHamel::new(&sleigh, start).expect("a system without reactions");
+            let mut integrator = DiscreteHamel::new(&sleigh, start).expect("a finite start");
             integrator.step(h).expect("the step is short");
             let end = ChaplyginSleighState::from(*integrator.state());
             let kappa = m * a * v / (j + m * a * a);
@@ -83,14 +84,14 @@ fn relative_equilibria_keep_their_stability() {
 }
 
 /// The error of the configuration at a time falls with the square of the step.
-fn order<S: FeedbackSystem>(system: &S, start: Vector<S>) {
+fn order<S: HamelSystem>(system: &S, start: Vector<S>) {
     let end = 1.0;
     let exact = Simulation::new(system, start).expect("a consistent start");
     let exact = exact.run(Method::Dop853 { rtol: 1e-13, atol: 1e-13 }, end).expect("a smooth motion");
     let exact: Vector<S> = exact.state().clone().into();
     let error = |steps: u32| {
         let h = end / f64::from(steps);
-        let mut integrator = DiscreteHamel::new(system, start).expect("a system without reactions");
+        let mut integrator = DiscreteHamel::new(system, start).expect("a finite start");
         (0..steps).for_each(|_| integrator.step(h).expect("the step is short"));
         let square = |(a, b): (&f64, &f64)| (a - b).powi(2);
         integrator.state().as_ref().iter().zip(exact.as_ref()).map(square).sum::<f64>().sqrt()
@@ -114,7 +115,7 @@ fn order_is_two() {
 fn steps_are_symmetric() {
     let sleigh = ChaplyginSleigh { m: 2.0, j: 0.7, a: 0.3 };
     let start = ChaplyginSleighState { x: 0.1, y: -0.4, theta: 0.2, omega: 1.0, v: -1.0 };
-    let mut integrator = DiscreteHamel::new(&sleigh, start).expect("a system without reactions");
+    let mut integrator = DiscreteHamel::new(&sleigh, start).expect("a finite start");
     for h in [0.1, 0.2, -0.2, -0.1] {
         integrator.step(h).expect("the step is short");
     }
@@ -146,7 +147,7 @@ fn runs_resume_exactly() {
     let start = ChaplyginSleighState { x: 0.0, y: 0.0, theta: 0.2, omega: 1.0, v: -1.0 };
     let method = Method::DiscreteHamel { h: 0.05 };
     let whole = Simulation::new(&sleigh, start).expect("a start").run(method, 50.0).expect("a run");
-    let mut integrator = DiscreteHamel::new(&sleigh, start).expect("a system without reactions");
+    let mut integrator = DiscreteHamel::new(&sleigh, start).expect("a finite start");
     (0..1000).for_each(|_| integrator.step(0.05).expect("the step is short"));
     let end: Vector<ChaplyginSleigh> = whole.state().into();
     assert_eq!(end, *integrator.state());
@@ -164,7 +165,7 @@ fn runs_resume_exactly() {
     assert_eq!(resumed.expect("a run").state(), whole.state());
 }
 
-/// Systems with reactions, and those that are not Lagrangian, are refused by name; a step that is too long is an error.
+/// Systems with reactions are refused by name where the method is chosen at run time; a step that is too long is an error.
 #[test]
 fn what_cannot_be_done_is_said() {
     let refused = |error: Error, words: &[&str]| {
@@ -178,11 +179,13 @@ fn what_cannot_be_done_is_said() {
     refused(error, &["SleighByRates", "velocity constraints", "velocity_constraint(name = velocity)"]);
     let constrained = ConstrainedPendulum { m: 1.0, g: 1.0, l: 1.0 };
     let start = ConstrainedPendulumState { x: 1.0, y: 0.0, vx: 0.0, vy: 0.0 };
-    refused(DiscreteHamel::new(&constrained, start).expect_err("reactions"), &["ConstrainedPendulum", "reactions"]);
+    let simulation = Simulation::new(&constrained, start).expect("a start");
+    let error = simulation.final_state(&Settings::new(Method::DiscreteHamel { h: 0.1 }, 1.0)).expect_err("reactions");
+    refused(error, &["ConstrainedPendulum", "constraints that reactions hold"]);
 
     let pendulum = HamelPendulum { m: 1.0, g: 1.0, l: 1.0 };
     let start = HamelPendulumState { x: 1.0, y: 0.0, turn: 3.0 };
-    let mut integrator = DiscreteHamel::new(&pendulum, start).expect("a system without reactions");
+    let mut integrator = DiscreteHamel::new(&pendulum, start).expect("a finite start");
     let error = (0..).find_map(|power| integrator.step(2_f64.powi(power)).err()).expect("no step is that long");
     assert!(matches!(error.reason, StepFailure::NotConverged { residual } if residual > 0.0), "{error}");
     let simulation = Simulation::new(&pendulum, start).expect("a start");
@@ -193,16 +196,22 @@ fn what_cannot_be_done_is_said() {
 /// The momenta and their rates are what their names say, and their Jacobians are their derivatives.
 #[test]
 fn jacobians_are_derivatives() {
-    fn compare<S: FeedbackSystem>(system: &S, x: Vector<S>) {
+    fn compare<S: HamelSystem>(system: &S, x: Vector<S>) {
         let system = system.prepare();
         let step = 1e-6;
         for j in 0..S::STATE.len() {
             let moved = |by: f64| -> Vector<S> { Entries::from_fn(|i| x[i] + if i == j { by } else { 0.0 }) };
             let [ahead, behind] = [moved(step), moved(-step)];
-            let of_momenta =
-                (system.momentum_state_jacobian(&x), system.momentum_state(&ahead), system.momentum_state(&behind));
-            let of_rates =
-                (system.momentum_rates_jacobian(&x), system.momentum_rates(&ahead), system.momentum_rates(&behind));
+            let of_momenta = (
+                S::momentum_state_jacobian(&system, &x),
+                S::momentum_state(&system, &ahead),
+                S::momentum_state(&system, &behind),
+            );
+            let of_rates = (
+                S::momentum_rates_jacobian(&system, &x),
+                S::momentum_rates(&system, &ahead),
+                S::momentum_rates(&system, &behind),
+            );
             for (jacobian, ahead, behind) in [of_momenta, of_rates] {
                 for i in 0..S::STATE.len() {
                     let slope = (ahead[i] - behind[i]) / (2.0 * step);

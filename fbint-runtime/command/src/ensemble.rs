@@ -27,7 +27,7 @@ use crate::help::program;
 use crate::interruption::{LastAct, end_undisturbed};
 use crate::job::{Job, code_sha256, method_name};
 use crate::members::{Members, Watch};
-use crate::output::Output;
+use crate::output::{Output, WholeDraft, publish};
 use crate::panels::Panel;
 use crate::progress::Progress;
 use crate::ranks::Ranks;
@@ -68,10 +68,9 @@ fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Re
         Some(folder) => {
             let outputs = Outputs::open(arguments, Some(&folder))?;
             let head = Head::new(&study.description.code_sha256, of_any_folder(arguments)?);
-            let blocks = Blocks::create(&folder, &head)?;
-            study.execute(models, ranks, &outputs.drafted_in(blocks.folder()), Some(blocks))
+            study.execute(models, ranks, outputs, || Blocks::create(&folder, &head).map(Some))
         }
-        None => study.execute(models, ranks, &Outputs::open(arguments, None)?, None),
+        None => study.execute(models, ranks, Outputs::open(arguments, None)?, || Ok(None)),
     }
 }
 
@@ -86,8 +85,7 @@ fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Resu
         return study.assist(models, ranks, folder);
     }
     let blocks = Blocks::open(folder)?;
-    let outputs = Outputs::open(study.arguments(), None)?.drafted_in(folder);
-    study.execute(models, ranks, &outputs, Some(blocks))
+    study.execute(models, ranks, Outputs::open(study.arguments(), None)?, || Ok(Some(blocks)))
 }
 
 /// The same arguments, with paths that do not depend on the current folder.
@@ -156,25 +154,40 @@ impl Study {
         share::assist(self, models, ranks, &Blocks::of_leader(folder))
     }
 
-    /// Integrates all members, writes what came out, and reports it.
+    /// Integrates all members, writes what came out, and reports it. `begin` makes the place of the blocks, if they are to be on disk.
     fn execute(
         &self,
         models: &[Entry],
         ranks: &Ranks,
-        outputs: &Outputs,
-        blocks: Option<Blocks>,
+        outputs: Outputs,
+        begin: impl FnOnce() -> Result<Option<Blocks>, Box<dyn Error>>,
     ) -> Result<(), Box<dyn Error>> {
         let mut members = self.members(models)?;
-        let mut results = Results::begin(self, outputs, &members)?;
-        let interruption = self.record_interruption(&outputs.record, blocks.as_ref());
+        let begin = || match begin()? {
+            None => Ok((None, outputs)),
+            Some(blocks) => {
+                let outputs = outputs.drafted_in(blocks.folder());
+                Ok((Some(blocks), outputs))
+            }
+        };
+        // Before the first file is begun, so that a signal leaves a record whenever it comes.
+        let ((blocks, outputs), interruption) =
+            LastAct::prepare_with(begin, |(blocks, outputs)| self.on_interruption(&outputs.record, blocks.as_ref()))?;
+        let mut results = Results::begin(self, &outputs, &members)?;
         let integrated = match &blocks {
             None => self.integrate(&mut members, &mut results),
             Some(blocks) => share::lead(self, models, ranks, blocks, &mut results),
         };
+        // What is integrated is written in good order.
+        let _undisturbed = interruption.into_watch();
         let is_begun = !results.are_empty();
         let is_hopeless = integrated.is_ok() && results.check().is_err();
-        let written = integrated.and_then(|()| results.finish(self, members.model(), outputs));
-        drop(interruption);
+        let model = members.model();
+        let written = integrated.and_then(|()| {
+            let (tally, files) = results.finish(self, model, &outputs)?;
+            publish(files)?;
+            Ok(tally)
+        });
         let tally = match written {
             Ok(tally) => tally,
             Err(error) => {
@@ -185,12 +198,10 @@ impl Study {
                 return Err(left_behind(error, blocks, is_hopeless));
             }
         };
-        let model = members.model();
-        self.description.write(&EnsembleEnding::Complete(model, &tally), &outputs.record)?;
         if let Some(blocks) = blocks {
             blocks.remove()?;
         }
-        results::report(&self.title(), model, &tally, outputs, &mut stdout().lock())?;
+        results::report(&self.title(), model, &tally, &outputs, &mut stdout().lock())?;
         Ok(())
     }
 
@@ -208,11 +219,11 @@ impl Study {
         Ok(())
     }
 
-    /// While the result exists, a signal that ends the process leaves a record.
-    fn record_interruption(&self, output: &Output, blocks: Option<&Blocks>) -> LastAct {
+    /// Leaves a record of an ensemble that a signal ends.
+    fn on_interruption(&self, output: &Output, blocks: Option<&Blocks>) -> impl FnOnce() -> String + Send + use<> {
         let (description, output, all) = (self.description.clone(), output.clone(), self.blocks);
         let folder = blocks.map(|blocks| blocks.folder().to_owned());
-        LastAct::prepare(move || {
+        move || {
             if let Err(error) = description.write(&EnsembleEnding::Interrupted, &output) {
                 complain(&format!("error: {error}"));
             }
@@ -223,7 +234,7 @@ impl Study {
                     format!("interrupted with {done} of {all} blocks done; {}", advice(&folder))
                 }
             }
-        })
+        }
     }
 }
 
@@ -245,9 +256,14 @@ impl Description {
 
     /// Writes the record to a file of its own.
     fn write(&self, ending: &EnsembleEnding<'_>, output: &Output) -> Result<(), Box<dyn Error>> {
+        publish([self.draft(ending, output)?])
+    }
+
+    /// See [`write`](Self::write), but does not publish the file yet.
+    fn draft(&self, ending: &EnsembleEnding<'_>, output: &Output) -> Result<WholeDraft, Box<dyn Error>> {
         let wall_seconds = self.begun.map(|begun| begun.elapsed().as_secs_f64());
         let record = record::of_ensemble(&self.settings(), &self.code_sha256, wall_seconds, ending)?;
-        record::write(&record, output)
+        record::draft(&record, output)
     }
 
     fn settings(&self) -> EnsembleJob<'_> {

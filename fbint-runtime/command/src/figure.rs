@@ -20,7 +20,7 @@ use kuva::render::theme::Theme;
 use crate::bitmap::Painter;
 use crate::catalogue::Sample;
 use crate::names::Group;
-use crate::output::Output;
+use crate::output::{Output, WholeDraft};
 use crate::scheme::{Contender, Stroke};
 use crate::typography::{raised, typeset};
 
@@ -216,14 +216,14 @@ impl Curve<'_> {
     }
 }
 
-/// Writes a figure, as PNG if there is a painter.
-pub(crate) fn write(svg: &str, painter: Option<&Painter>, file: &Output) -> Result<(), Box<dyn Error>> {
+/// Writes a figure, as PNG if there is a painter, and does not publish it yet.
+pub(crate) fn draft(svg: &str, painter: Option<&Painter>, file: &Output) -> Result<WholeDraft, Box<dyn Error>> {
     match painter {
         Some(painter) => {
             let png = painter.png(svg)?;
-            file.write(|file| file.write_all(&png))
+            file.draft(|file| file.write_all(&png))
         }
-        None => file.write(|file| file.write_all(svg.as_bytes())),
+        None => file.draft(|file| file.write_all(svg.as_bytes())),
     }
 }
 

@@ -1,29 +1,43 @@
 //! Ctrl-C and SIGTERM: files stay whole, nothing temporary stays behind, and a run that is watched ends in good order.
 //!
 //! A thread of its own waits for signals. While a run is watched, the first signal is only noted, and the run asks for it
-//! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. The exit code is
-//! 128 plus the number of the signal, as for a process that the signal killed: 130 for Ctrl-C.
+//! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. An ensemble leaves
+//! its record then. The exit code is 128 plus the number of the signal, as for a process that the signal killed: 130 for Ctrl-C.
 
+use std::error::Error;
 use std::fs;
 use std::io::{self, IsTerminal};
+use std::mem::{forget, replace};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::complaint::complain;
 
 /// The number of the signal that came; 0 if none came.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
-static WATCHED: AtomicBool = AtomicBool::new(false);
+static RESPONSE: Mutex<Response> = Mutex::new(Response::End);
 static DRAFTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-static LAST_ACT: Mutex<Option<Act>> = Mutex::new(None);
+
+/// The response to the first signal. A second one always ends the process.
+enum Response {
+    /// The process ends.
+    End,
+    /// The process does this and ends.
+    EndAfter(Act),
+    /// The signal is noted.
+    Note,
+}
+
+/// What to do before a signal ends the process, and what to say then.
+type Act = Box<dyn FnOnce() -> String + Send>;
 
 /// While a value of this type exists, the first signal does not end the process.
 pub(crate) struct Watch(());
 
 impl Watch {
     pub(crate) fn begin() -> Self {
-        WATCHED.store(true, Ordering::SeqCst);
+        *response() = Response::Note;
         Self(())
     }
 
@@ -38,36 +52,50 @@ impl Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        WATCHED.store(false, Ordering::SeqCst);
+        *response() = Response::End;
     }
 }
 
 /// From now on a signal does not end the process, which is about to end.
 pub(crate) fn end_undisturbed() {
-    WATCHED.store(true, Ordering::SeqCst);
+    forget(Watch::begin());
 }
-
-/// What to do before a signal ends the process, and what to say then.
-type Act = Box<dyn FnOnce() -> String + Send>;
 
 /// While a value of this type exists, a signal that ends the process does something first.
 pub(crate) struct LastAct(());
 
 impl LastAct {
     pub(crate) fn prepare(act: impl FnOnce() -> String + Send + 'static) -> Self {
-        *last_act() = Some(Box::new(act));
+        *response() = Response::EndAfter(Box::new(act));
         Self(())
+    }
+
+    /// Prepares the act for what `begin` begins. A signal comes before both or after both.
+    pub(crate) fn prepare_with<T, A: FnOnce() -> String + Send + 'static>(
+        begin: impl FnOnce() -> Result<T, Box<dyn Error>>,
+        act: impl FnOnce(&T) -> A,
+    ) -> Result<(T, Self), Box<dyn Error>> {
+        let mut response = response();
+        let begun = begin()?;
+        *response = Response::EndAfter(Box::new(act(&begun)));
+        Ok((begun, Self(())))
+    }
+
+    /// From now on the first signal is noted instead.
+    pub(crate) fn into_watch(self) -> Watch {
+        forget(self);
+        Watch::begin()
     }
 }
 
 impl Drop for LastAct {
     fn drop(&mut self) {
-        last_act().take();
+        *response() = Response::End;
     }
 }
 
-fn last_act() -> MutexGuard<'static, Option<Act>> {
-    LAST_ACT.lock().unwrap_or_else(PoisonError::into_inner)
+fn response() -> MutexGuard<'static, Response> {
+    RESPONSE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The files that are not whole yet, to be removed when a signal ends the process. While this guard exists, none does.
@@ -96,19 +124,24 @@ pub(crate) fn listen() -> io::Result<()> {
 
 fn receive(signal: u8) {
     let is_first = SIGNAL.swap(signal, Ordering::SeqCst) == 0;
-    if !is_first || !WATCHED.load(Ordering::SeqCst) {
-        // Held until the exit, so that nothing of what would follow the act is done any more.
-        let mut act = last_act();
-        let message = act.take().map_or_else(|| "interrupted".to_owned(), |act| act());
-        let drafts = drafts();
-        for draft in drafts.iter() {
-            let _ = fs::remove_file(draft);
+    // Held until the exit, so that nothing of what would follow the act is done any more.
+    let mut response = response();
+    let message = match replace(&mut *response, Response::End) {
+        Response::Note if is_first => {
+            *response = Response::Note;
+            return;
         }
-        // There may be a progress bar in the line.
-        let newline = if io::stderr().is_terminal() { "\n" } else { "" };
-        complain(&format!("{newline}{message}"));
-        std::process::exit(exit_code(signal).into());
+        Response::EndAfter(act) => act(),
+        Response::End | Response::Note => "interrupted".to_owned(),
+    };
+    let drafts = drafts();
+    for draft in drafts.iter() {
+        let _ = fs::remove_file(draft);
     }
+    // There may be a progress bar in the line.
+    let newline = if io::stderr().is_terminal() { "\n" } else { "" };
+    complain(&format!("{newline}{message}"));
+    std::process::exit(exit_code(signal).into());
 }
 
 fn exit_code(signal: u8) -> u8 {

@@ -50,7 +50,20 @@ impl Output {
         let mut drafts = drafts();
         let file = temporary(&self.drafts).or_else(|_| temporary(folder(&self.target)))?;
         drafts.push(file.path().to_owned());
-        Ok(Draft { file: Some(BufWriter::new(file)), target: self.target.clone() })
+        Ok(Draft { file: Some(BufWriter::new(file)), place: self.clone() })
+    }
+
+    /// Writes the file with `fill`, and does not publish it yet.
+    pub(crate) fn draft(
+        &self,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<WholeDraft, Box<dyn Error>> {
+        let write = || {
+            let mut draft = self.begin()?;
+            fill(&mut draft)?;
+            draft.finish()
+        };
+        write().map_err(|error| self.refusal(&error))
     }
 
     /// Writes the file with `fill`.
@@ -59,12 +72,7 @@ impl Output {
     ///
     /// If it cannot be written; what was there before stays.
     pub fn write(&self, fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Box<dyn Error>> {
-        let write = || {
-            let mut draft = self.begin()?;
-            fill(&mut draft)?;
-            draft.finish()
-        };
-        write().map_err(|error| self.refusal(&error))
+        publish([self.draft(fill)?])
     }
 
     /// The error of a file that could not be written.
@@ -88,26 +96,46 @@ impl Output {
     }
 }
 
-/// A file that is not whole yet: it has a temporary name, and vanishes unless it is finished, also when a signal ends the process.
+/// A file that is not whole yet: it has a temporary name, and vanishes unless it is published, also when a signal ends the process.
 pub(crate) struct Draft {
-    /// The temporary file, until it is finished or dropped.
+    /// The temporary file, until it is published or dropped.
     file: Option<BufWriter<NamedTempFile>>,
-    target: PathBuf,
+    place: Output,
 }
 
+/// A file that is whole and on disk under its temporary name.
+pub(crate) struct WholeDraft(Draft);
+
 impl Draft {
-    /// Gives the file its name.
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<WholeDraft> {
         if let Some(file) = &mut self.file {
             file.flush()?;
             file.get_ref().as_file().sync_all()?;
         }
-        let mut drafts = drafts();
+        Ok(WholeDraft(self))
+    }
+
+    /// Gives the file its name.
+    fn rename(&mut self, drafts: &mut Vec<PathBuf>) -> io::Result<()> {
         let Some(file) = self.file.take() else { return Ok(()) };
         drafts.retain(|draft| draft != file.get_ref().path());
-        file.into_parts().0.persist(&self.target)?;
-        sync_folder(folder(&self.target))
+        file.into_parts().0.persist(&self.place.target)?;
+        sync_folder(folder(&self.place.target))
     }
+}
+
+/// Gives files their names, in this order. A signal ends the process before the first or after the last.
+///
+/// # Errors
+///
+/// If a file cannot be renamed; those before it are renamed, and those after it vanish.
+pub(crate) fn publish(files: impl IntoIterator<Item = WholeDraft>) -> Result<(), Box<dyn Error>> {
+    let mut files: Vec<WholeDraft> = files.into_iter().collect();
+    // Unlocked before `files` are dropped, which takes the lock again.
+    let mut drafts = drafts();
+    files
+        .iter_mut()
+        .try_for_each(|WholeDraft(draft)| draft.rename(&mut drafts).map_err(|error| draft.place.refusal(&error)))
 }
 
 impl Drop for Draft {

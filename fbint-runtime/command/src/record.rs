@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::arguments::Distribution;
 use crate::catalogue::{AnyModel, Run, Sample, Summary};
 use crate::job::{Job, named};
-use crate::output::Output;
+use crate::output::{Output, WholeDraft};
 use crate::tally::Tally;
 use crate::trajectory::state_and_changes;
 
@@ -186,9 +186,9 @@ pub(crate) fn of_ensemble(
     json(&Record { status, message, job, versions, code_sha256, wall_seconds, result })
 }
 
-/// Writes a record to a file of its own.
-pub(crate) fn write(record: &str, output: &Output) -> Result<(), Box<dyn Error>> {
-    output.write(|file| writeln!(file, "{record}"))
+/// Writes a record to a file of its own, and does not publish it yet.
+pub(crate) fn draft(record: &str, output: &Output) -> Result<WholeDraft, Box<dyn Error>> {
+    output.draft(|file| writeln!(file, "{record}"))
 }
 
 fn json(record: &impl Serialize) -> Result<String, Box<dyn Error>> {

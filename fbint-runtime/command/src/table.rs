@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::output::{Draft, Output, has_ending, with_ending};
+use crate::output::{Draft, Output, WholeDraft, has_ending, with_ending};
 use crate::parquet;
 
 /// A column by its name and by what is in it.
@@ -93,7 +93,7 @@ impl TableFile {
     }
 }
 
-/// A table that is not whole yet, and vanishes unless it is finished.
+/// A table that is not whole yet, and vanishes unless it is published.
 pub(crate) struct TableDraft<'a> {
     table: Table<Draft>,
     output: &'a Output,
@@ -105,8 +105,8 @@ impl TableDraft<'_> {
         self.table.push(row).map_err(|error| self.output.refusal(&error))
     }
 
-    /// Gives the table its name. A file that has room for it holds the record of the run, as JSON.
-    pub(crate) fn finish(self, record: &str) -> Result<(), Box<dyn Error>> {
+    /// Ends the table. A file that has room for it holds the record of the run, as JSON.
+    pub(crate) fn finish(self, record: &str) -> Result<WholeDraft, Box<dyn Error>> {
         let finish = || self.table.finish(record)?.finish();
         finish().map_err(|error| self.output.refusal(&error))
     }

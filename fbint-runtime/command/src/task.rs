@@ -20,7 +20,7 @@ use crate::help::program;
 use crate::interruption::Watch;
 use crate::job::{Job, code_sha256, in_terms_of_options};
 use crate::motion;
-use crate::output::{Output, distinct, with_ending};
+use crate::output::{Output, WholeDraft, distinct, publish, with_ending};
 use crate::panels::{Panel, panels};
 use crate::progress::Progress;
 use crate::record::{self, Ending};
@@ -70,43 +70,40 @@ impl Task {
         });
         drop(progress);
         let outcome = match (keeper.failure, outcome) {
-            (Some(failure), _) => Err((failure, Vec::new())),
+            (Some(error), _) => Err(FailedRun { error, samples: Vec::new(), table: None }),
             (None, Ok(run)) => Ok(run),
             (None, Err(error)) => match &error {
                 Failed(failure) => {
                     let samples = model.samples(&failure.trajectory);
-                    Err((self.failed(model, &samples, error, outputs), samples))
+                    Err(self.failed(samples, error, outputs))
                 }
                 // A job that was refused before the first step leaves no record.
                 _ => return Err(in_terms_of_options(error)),
             },
         };
 
-        let record = |ending: &Ending<'_>| {
-            let record = self.record(ending, Some(self.wall_seconds(begun)))?;
-            record::write(&record, &outputs.record)
-        };
-        let is_complete = |run: &catalogue::Run| run.time == self.job.settings.until || run.ended_by.is_some();
-        let outcome = outcome.and_then(|run| {
-            if is_complete(&run) {
-                self.write(model, &run, outputs).map_err(|error| (error, Vec::new()))?;
-            }
-            Ok(run)
-        });
+        let record =
+            |ending: &Ending<'_>| record::draft(&self.record(ending, Some(self.wall_seconds(begun)))?, &outputs.record);
         let was_there = outputs.record.exists();
         match (outcome, interruption.exit_code()) {
-            (Ok(run), Some(code)) if !is_complete(&run) => {
-                record(&Ending::Interrupted(&run))?;
+            (Ok(run), Some(code)) if run.time != self.job.settings.until && run.ended_by.is_none() => {
+                publish([record(&Ending::Interrupted(&run))?])?;
                 complain(&self.interrupted(run.time, outputs));
                 Ok(ExitCode::from(code))
             }
             (Ok(run), _) => {
-                record(&Ending::Complete(&run))?;
+                let written = self
+                    .files(&run, outputs)
+                    .and_then(|files| publish([record(&Ending::Complete(&run))?].into_iter().chain(files)));
+                if let Err(error) = written {
+                    publish([record(&Ending::Failed(&*error, None))?])?;
+                    return Err(error);
+                }
                 self.report(&run, outputs, was_there, &mut stdout().lock())?;
                 Ok(ExitCode::SUCCESS)
             }
-            (Err((error, samples)), _) => {
-                record(&Ending::Failed(&*error, samples.last()))?;
+            (Err(FailedRun { error, samples, table }), _) => {
+                publish([record(&Ending::Failed(&*error, samples.last()))?].into_iter().chain(table))?;
                 Err(error)
             }
         }
@@ -116,36 +113,38 @@ impl Task {
         record::of_run(&self.job, &*self.model, &self.code_sha256, wall_seconds, ending)
     }
 
-    fn write(&self, model: &dyn AnyModel, run: &catalogue::Run, outputs: &Outputs) -> Result<(), Box<dyn Error>> {
+    /// Writes the files of a run that came to its end, but for the record, and does not publish them yet.
+    fn files(&self, run: &catalogue::Run, outputs: &Outputs) -> Result<Vec<WholeDraft>, Box<dyn Error>> {
+        let model = &*self.model;
+        let mut files = Vec::new();
         if let Some(out) = &outputs.out {
-            trajectory::write(model, &run.trajectory, &self.record(&Ending::Complete(run), None)?, out)?;
+            let record = self.record(&Ending::Complete(run), None)?;
+            files.push(trajectory::draft(model, &run.trajectory, &record, out)?);
         }
         if let Some(plot) = &outputs.plot {
             let curve = Curve { contender: contender(&self.job), trajectory: &run.trajectory };
             let svg = motion::draw(&title(&self.job), model, &curve, &self.panels);
-            figure::write(&svg, outputs.painter.as_ref(), plot)?;
+            files.push(figure::draft(&svg, outputs.painter.as_ref(), plot)?);
         }
         if let Some(animate) = &outputs.animate {
             let (name, method) = (&*self.job.model, &*manner(&self.job));
             let page = Animation { name, method, model, samples: &run.trajectory }.page()?;
-            animate.write(|file| file.write_all(page.as_bytes()))?;
+            files.push(animate.draft(|file| file.write_all(page.as_bytes()))?);
         }
-        Ok(())
+        Ok(files)
     }
 
-    /// Writes the trajectory until a failure; returns the failure, and where the trajectory is.
-    fn failed(
-        &self,
-        model: &dyn AnyModel,
-        samples: &[Sample],
-        error: fbint_runtime::Error,
-        outputs: &Outputs,
-    ) -> Box<dyn Error> {
-        let Some(out) = &outputs.out else { return error.into() };
+    /// Writes the trajectory until a failure, and does not publish it yet.
+    fn failed(&self, samples: Vec<Sample>, error: fbint_runtime::Error, outputs: &Outputs) -> FailedRun {
+        let Some(out) = &outputs.out else { return FailedRun { error: error.into(), samples, table: None } };
         let record = self.record(&Ending::Failed(&error, samples.last()), None);
-        match record.and_then(|record| trajectory::write(model, samples, &record, out)) {
-            Ok(()) => format!("{error}; the trajectory until then is in {}", out.output().path().display()).into(),
-            Err(unwritten) => format!("{error}; {unwritten}").into(),
+        match record.and_then(|record| trajectory::draft(&*self.model, &samples, &record, out)) {
+            Ok(table) => {
+                let error =
+                    format!("{error}; the trajectory until then is in {}", out.output().path().display()).into();
+                FailedRun { error, samples, table: Some(table) }
+            }
+            Err(unwritten) => FailedRun { error: format!("{error}; {unwritten}").into(), samples, table: None },
         }
     }
 
@@ -173,6 +172,16 @@ impl Task {
             None => format!("{reached}; with --checkpoint FILE such a run can be resumed"),
         }
     }
+}
+
+/// A run that failed.
+struct FailedRun {
+    /// Why it failed, and where the trajectory until then is.
+    error: Box<dyn Error>,
+    /// The trajectory until then.
+    samples: Vec<Sample>,
+    /// The table of the trajectory.
+    table: Option<WholeDraft>,
 }
 
 /// Watches a run and keeps checkpoints of it.

@@ -3,15 +3,16 @@
 use std::error::Error;
 
 use crate::catalogue::{AnyModel, Sample};
+use crate::output::WholeDraft;
 use crate::table::{Cell, Column, TableFile};
 
-/// Writes the samples of a run of `model`, whose record is JSON.
-pub(crate) fn write(
+/// Writes the samples of a run of `model`, whose record is JSON, and does not publish them yet.
+pub(crate) fn draft(
     model: &dyn AnyModel,
     samples: &[Sample],
     record: &str,
     file: &TableFile,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<WholeDraft, Box<dyn Error>> {
     let mut table = file.begin(&names(model).into_iter().map(Column::number).collect::<Vec<_>>())?;
     for sample in samples {
         let row: Vec<Cell<'_>> = values(model, sample).into_iter().map(Cell::Number).collect();

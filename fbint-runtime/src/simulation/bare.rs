@@ -5,9 +5,9 @@ use super::{Simulation, StepControl, check_driving};
 use crate::consistent_start::projected_start;
 use crate::error::Error;
 use crate::extremes::Extremes;
-use crate::failure::Failure;
+use crate::failure::{Failure, StepError};
 use crate::field::Field;
-use crate::hamel::DiscreteHamel;
+use crate::hamel::HamelSteps;
 use crate::integrator::Integrator;
 use crate::linear::filled;
 use crate::method::{ErrorControl, FixedStep, Settings, Stepping};
@@ -94,18 +94,24 @@ fn follow_hamel_steps<S: FeedbackSystem>(
     mut projector: Option<Projector<S>>,
     extremes: Extremes,
 ) -> Result<Vector<S>, Error> {
-    let mut integrator = DiscreteHamel::new(system, start)?;
+    let HamelSteps { begin, advance } = HamelSteps::<S>::of_any()?;
+    let (mut state, system) = (start, system.prepare());
+    let mut carried = begin(&system, &state);
     for number in 1..=schedule.steps {
-        let begin = *integrator.state();
-        let step = integrator.step(schedule.step_size(number));
-        step.map_err(|error| Failure::of_step::<S>(error, None, extremes, Vec::new()))?;
+        let end = advance(&system, &state, &carried, schedule.step_size(number)).map_err(|reason| {
+            let error = StepError { reason, time: schedule.time(number - 1), state };
+            Failure::of_step::<S>(error, None, extremes, Vec::new())
+        })?;
+        let start = state;
+        (state, carried) = (end.state, end.carried);
         if let Some(projector) = &mut projector {
-            let mut x = *integrator.state();
-            projector.land(&begin, &filled(1.0), &mut x);
-            integrator.move_to(x);
+            projector.land(&start, &filled(1.0), &mut state);
+            if state != end.state {
+                carried = begin(&system, &state);
+            }
         }
     }
-    Ok(*integrator.state())
+    Ok(state)
 }
 
 /// The state to which an integrator steps.

@@ -7,7 +7,7 @@ use super::sampling::SampleTimes;
 use super::schedule::Schedule;
 use crate::error::Error;
 use crate::failure::StepFailure;
-use crate::hamel::{Advanced, Carried, DiscreteHamel, advance};
+use crate::hamel::{Advanced, Carried, HamelSteps};
 use crate::linear::{filled, from_slice};
 use crate::system::{FeedbackSystem, Vector};
 
@@ -19,19 +19,17 @@ impl<S: FeedbackSystem> Course<'_, S> {
         schedule: &Schedule,
         times: Option<&SampleTimes>,
     ) -> Result<Leg, Error> {
-        let state = self.state();
-        // Refuses systems that have no such integrator.
-        DiscreteHamel::new(system, state)?;
-        let system = system.prepare();
+        let HamelSteps { begin, advance } = HamelSteps::<S>::of_any()?;
+        let (state, system) = (self.state(), system.prepare());
         let carried = match self.momenta() {
             Some([node, excess]) => Carried { node: from_slice(node), excess: from_slice(excess) },
-            None => Carried::at::<S>(&system, &state),
+            None => begin(&system, &state),
         };
         let (carried, end) = (Cell::new(carried), Cell::new(state));
         let step = |x: &mut Vector<S>, h: f64| -> Result<(), StepFailure> {
             // What is carried belongs to the end of the last step: a projection makes it another state.
-            let own = if *x == end.get() { carried.get() } else { Carried::at::<S>(&system, x) };
-            let Advanced { state, carried: next, .. } = advance::<S>(&system, x, &own, h)?;
+            let own = if *x == end.get() { carried.get() } else { begin(&system, x) };
+            let Advanced { state, carried: next, .. } = advance(&system, x, &own, h)?;
             carried.set(next);
             end.set(state);
             *x = state;
@@ -51,7 +49,7 @@ impl<S: FeedbackSystem> Course<'_, S> {
                     Ok(projector.land(&begin, &filled(1.0), x))
                 },
                 between: &|x, h| {
-                    *x = advance::<S>(&system, x, &Carried::at::<S>(&system, x), h)?.state;
+                    *x = advance(&system, x, &begin(&system, x), h)?.state;
                     Ok(())
                 },
                 evaluations: 1,

@@ -7,7 +7,7 @@ mod common;
 use std::error::Error;
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
-use std::thread::sleep;
+use std::thread::{sleep, yield_now};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -105,6 +105,51 @@ fn ctrl_c_leaves_no_half_written_rows() -> Outcome {
     assert_eq!(output.status.code(), Some(130));
     assert_eq!(names_in(&folder)?, ["e.csv", "e.ensemble.json"]);
     assert_eq!(fs::read_to_string(folder.path().join("e.csv"))?, "precious");
+    Ok(())
+}
+
+/// The signal comes after the first change in the folder, after the second, and so on, and so between any two steps that a command
+/// takes there.
+#[test]
+fn rows_are_never_without_their_record() -> Outcome {
+    let files = ["a.csv", "a.svg", "s.csv"];
+    let ensemble = "ensemble kepler --members 40 --until 0.1 --step 0.01 --every 0.05 --vary mu=normal:1,0.01 \
+                    --ends a.csv --samples s.csv --plot a.svg";
+    let cases = [
+        ("run kepler --until 0.1 --out a.csv --plot a.svg", "a.run.json", &files[..2]),
+        ("run kepler --until 0.1 --out a.csv --plot a.svg --checkpoint c", "a.run.json", &files[..2]),
+        (ensemble, "a.ensemble.json", &files),
+        (&format!("{ensemble} --checkpoint c"), "a.ensemble.json", &files),
+    ];
+    for (command, record, files) in cases {
+        let arguments: Vec<&str> = command.split_whitespace().collect();
+        for count in 1.. {
+            let folder = tempdir()?;
+            let mut child = begin(&folder, &arguments)?;
+            let came = changed(&mut child, &folder, count)?;
+            if came {
+                send("INT", &child)?;
+            }
+            let output = child.wait_with_output()?;
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            let names = names_below(&folder);
+            let has = |name: &str| names.iter().any(|other| other == name);
+            let told = format!("{command}, {count}: {names:?} {complaint}");
+
+            assert!([Some(0), Some(130)].contains(&output.status.code()), "{told}");
+            assert!(!names.iter().any(|name| name.starts_with('.') || name.starts_with("c/.")), "{told}");
+            assert!(!folder.path().join("c").is_dir() || has("c/ensemble"), "{told}");
+            let is_complete = output.status.success() || files.iter().any(|name| has(name));
+            assert!(!is_complete || (files.iter().all(|name| has(name)) && has(record)), "{told}");
+            if has(record) {
+                let status = if is_complete { "complete" } else { "interrupted" };
+                assert_eq!(json_in(&folder, record)?["status"], json!(status), "{told}");
+            }
+            if !came {
+                break;
+            }
+        }
+    }
     Ok(())
 }
 
@@ -445,6 +490,32 @@ fn begin(folder: &TempDir, arguments: &[&str]) -> std::io::Result<Child> {
 fn send(signal: &str, child: &Child) -> Outcome {
     let status = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status()?;
     if status.success() { Ok(()) } else { Err("kill failed".into()) }
+}
+
+/// Whether so many changes of the names in a folder are seen before a process ends.
+fn changed(child: &mut Child, folder: &TempDir, count: usize) -> Result<bool, Box<dyn Error>> {
+    let (mut before, mut seen) = (Vec::new(), 0);
+    while child.try_wait()?.is_none() {
+        let names = names_below(folder);
+        if names != before {
+            (before, seen) = (names, seen + 1);
+        }
+        if seen == count {
+            return Ok(true);
+        }
+        yield_now();
+    }
+    Ok(false)
+}
+
+/// The names in a folder, with those in its folder `c` in the place of `c`, unless it is empty.
+fn names_below(folder: &TempDir) -> Vec<String> {
+    let mut names = names_in(folder).unwrap_or_default();
+    if let Ok(blocks) = names_in(folder.path().join("c")) {
+        names.retain(|name| name != "c" || blocks.is_empty());
+        names.extend(blocks.iter().map(|block| format!("c/{block}")));
+    }
+    names
 }
 
 /// Waits for something that a process does, for as long as it runs.

@@ -21,7 +21,7 @@ use super::local;
 use crate::derivation::{IntegralId, Symbols};
 use crate::elaborate::{Entry, Place};
 use crate::expression::Symbol;
-use crate::program::{Form, Input, Instruction, Program, Programs, Value};
+use crate::program::{Form, Input, Instruction, Program, Programs, Trait, Value};
 use crate::syntax::plain;
 use crate::table::{Id, Table};
 
@@ -52,9 +52,10 @@ impl<'a> Writer<'a> {
         programs: &Programs,
     ) -> Self {
         let prepare = &programs.prepare;
-        let derivatives = programs.functions().any(|(function, _)| function.derivative().is_some());
-        let of_derivatives: &[&str] = if derivatives { &DERIVATIVE_ARGUMENTS } else { &[] };
-        let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives);
+        let has = |owner: Trait| programs.functions().any(|(function, _)| function.owner() == owner);
+        let of_derivatives: &[&str] = if has(Trait::Differentiable) { &DERIVATIVE_ARGUMENTS } else { &[] };
+        let of_hamel: &[&str] = if has(Trait::Hamel) { &["system"] } else { &[] };
+        let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives).chain(of_hamel);
         let mut taken: BTreeSet<String> = arguments.map(|name| (*name).to_owned()).collect();
         let names = places.map(|place| free_name(variable_name(place), &mut taken));
         let mut computed = 0..;
@@ -138,8 +139,16 @@ impl<'a> Writer<'a> {
     /// The statements and the final expression, an array of rows, whose outputs are listed row by row. Most entries of a Jacobian
     /// vanish: only the others are written.
     pub(super) fn matrix(&self, program: &Program, columns: usize) -> TokenStream {
+        Self::rows(program, columns, self.evaluate(program, Form::Declared))
+    }
+
+    /// See [`matrix`](Self::matrix), from the statements and the entries.
+    pub(super) fn rows(
+        program: &Program,
+        columns: usize,
+        (statements, entries): (TokenStream, Vec<TokenStream>),
+    ) -> TokenStream {
         let rows = program.outputs.len() / columns.max(1);
-        let (statements, entries) = self.evaluate(program, Form::Declared);
         let zero = Instruction::constant(0.0);
         let written = program.outputs.iter().zip(entries).enumerate();
         let written = written.filter(|(_, (value, _))| program.instructions[value.index()] != zero);

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::body::Writer;
 use super::functions::{Signatures, inlining};
 use super::{Compiled, Lengths, local};
-use crate::program::{Argument, DERIVATIVES, Function, Program, Returns, pattern};
+use crate::program::{Argument, DERIVATIVES, Function, Program, Returns, Trait, pattern};
 
 /// The implementation of the trait that has them.
 ///
@@ -32,7 +32,7 @@ pub(super) fn derivatives(
         parameters: symbols.parameters().count(),
         inputs: symbols.inputs().count(),
     };
-    let functions = compiled.programs.functions().filter(|(function, _)| function.derivative().is_some());
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == Trait::Differentiable);
     let items = functions.map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let takes_part = function.arguments.contains(&Argument::StateDirection);

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::body::Writer;
 use super::derivatives::derivatives_type;
 use super::{Compiled, local};
-use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns, Rows};
+use crate::program::{Argument, FUNCTIONS, Form, Function, Instruction, Program, Returns, Rows, Trait};
 
 /// Maximum number of operations of a field that is inlined wherever a method evaluates it. A call costs more than it looks: its
 /// result goes through memory, where the next stage waits for it.
@@ -81,7 +81,7 @@ impl Signatures {
                 quote!(Self::#list<T>)
             }
         };
-        if function.derivative().is_some() {
+        if function.owner() != Trait::Prepared {
             let system = declared("system", &quote!(Self::Prepared<T>));
             return quote!(fn #name<T: #runtime::Scalar>(#system, #state #(, #arguments)*) -> #returned);
         }
@@ -102,12 +102,12 @@ fn array(length: usize) -> TokenStream {
 
 /// The functions of the prepared model.
 pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> TokenStream {
-    let functions = compiled.programs.functions().filter(|(function, _)| function.derivative().is_none());
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == Trait::Prepared);
     let functions = functions.map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let form = function.law().unwrap_or(Form::Declared);
         let body = match function.returns {
-            Returns::Jacobian | Returns::StateJacobian => writer.matrix(program, signatures.states),
+            Returns::Jacobian => writer.matrix(program, signatures.states),
             _ => writer.vector(program, form),
         };
         quote!(#inlining #signature { #body })

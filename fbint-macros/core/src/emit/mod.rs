@@ -7,6 +7,7 @@ mod body;
 mod derivatives;
 mod facts;
 mod functions;
+mod hamel;
 mod state;
 mod stub;
 
@@ -22,6 +23,7 @@ use crate::table::Table;
 use body::{Writer, place};
 use derivatives::derivatives;
 use functions::{Signatures, functions};
+use hamel::hamel;
 use state::{input_type, state_type};
 pub use stub::stub;
 
@@ -56,10 +58,20 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let prepare = prepare(compiled, &writer);
     let signatures = signatures(compiled);
     let prepared = prepared(compiled, &writer, &signatures);
+    let hamel = hamel(compiled, &writer, &signatures);
     let derivatives = derivatives(compiled, &writer, &signatures);
-    let source = source(compiled, &prepare, &quote!(#prepared #derivatives));
-    let implementation = implementation(compiled, &writer, &prepare, &source);
-    quote!(#item #state #prepared #implementation #driven #derivatives)
+    let source = source(compiled, &prepare, &quote!(#prepared #hamel #derivatives));
+    let hamel_steps = hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
+    let implementation = implementation(compiled, &writer, &quote!(#prepare #hamel_steps), &source);
+    quote!(#item #state #prepared #implementation #driven #hamel #derivatives)
+}
+
+/// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
+fn hamel_steps(runtime: &syn::Path) -> TokenStream {
+    quote! {
+        const HAMEL_STEPS: ::core::option::Option<#runtime::HamelSteps<Self>> =
+            ::core::option::Option::Some(#runtime::HamelSteps::OF_SYSTEM);
+    }
 }
 
 /// What computes, pretty-printed.
@@ -198,7 +210,8 @@ fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
     })
 }
 
-fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenStream, source: &str) -> TokenStream {
+/// The implementation that every model has; `own` is what the caller has written of it.
+fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStream, source: &str) -> TokenStream {
     let gathered = gathered(compiled, writer);
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
@@ -261,7 +274,7 @@ fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, prepare: &TokenS
                     _ => ::core::option::Option::None,
                 }
             }
-            #prepare
+            #own
             #gathered
         }
     }

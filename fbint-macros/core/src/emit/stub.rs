@@ -8,7 +8,9 @@ use quote::quote;
 use syn::{GenericParam, Generics};
 
 use super::functions::{Signatures, without_content};
-use super::{Lengths, derivatives, input_name, input_type, local, prepared_name, state_name, state_type, system_path};
+use super::{
+    Lengths, derivatives, hamel, input_name, input_type, local, prepared_name, state_name, state_type, system_path,
+};
 use crate::syntax::{Declaration, Named, Variable};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
@@ -52,6 +54,15 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
         quote! {
             #[automatically_derived]
             impl<#sizes> #runtime::DifferentiableSystem for #name #arguments {
+                #items
+            }
+        }
+    });
+    let hamel = (!declaration.velocities.is_empty()).then(|| {
+        let items = hamel::without_content(&signatures, &none);
+        quote! {
+            #[automatically_derived]
+            impl<#sizes> #runtime::HamelSystem for #name #arguments {
                 #items
             }
         }
@@ -102,6 +113,7 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
             #functions
         }
         #driven
+        #hamel
         #differentiable
     }
 }

@@ -3,10 +3,9 @@
 use std::ops::{Index, IndexMut};
 
 use super::fields::{self, Parts};
-use super::functions::{FEEDBACK_FIELD, Function, functions_of};
-use super::lower::Stage;
-use super::optimise::{Optimiser, eliminate_dead_values};
-use super::{Fault, Pass, Program};
+use super::functions::{Function, functions_of};
+use super::optimise::Optimiser;
+use super::{Fault, Program};
 use crate::derivation::Derivation;
 
 /// The programs of the generated functions.
@@ -51,45 +50,17 @@ impl IndexMut<&Function> for Programs {
 
 /// Assembles and optimises every program.
 pub fn assemble(derivation: &Derivation) -> Result<Programs, Fault> {
-    assembled(derivation, false, |_, _, _| {})
+    assembled(derivation, false)
 }
 
 /// Assembles and optimises every program, those of derivatives among them.
 pub fn assemble_with_derivatives(derivation: &Derivation) -> Result<Programs, Fault> {
-    assembled(derivation, true, |_, _, _| {})
+    assembled(derivation, true)
 }
 
-/// What each stage of lowering and each pass makes of the feedback field.
-pub fn passes(derivation: &Derivation) -> Result<Vec<Pass>, Fault> {
-    let stages = [
-        ("lower", Stage::Plain),
-        ("collect", Stage::Collect),
-        ("normalise", Stage::Normalise),
-        ("reuse sums", Stage::ReuseSums),
-        ("share pairs", Stage::SharePairs),
-    ];
-    let lowered = |(name, stage)| {
-        let mut program = (FEEDBACK_FIELD.build)(&Parts::new(derivation, stage));
-        eliminate_dead_values(&mut program);
-        Pass::of(name, &program)
-    };
-    let mut passes = stages.map(lowered).to_vec();
-    assembled(derivation, false, |function, pass, program| {
-        if function == FEEDBACK_FIELD.name {
-            passes.push(Pass::of(pass, program));
-        }
-    })?;
-    Ok(passes)
-}
-
-/// Assembles and optimises every program, which `observe` sees after each pass.
-fn assembled(
-    derivation: &Derivation,
-    with_derivatives: bool,
-    observe: impl FnMut(&'static str, &'static str, &Program),
-) -> Result<Programs, Fault> {
-    let parts = Parts::new(derivation, Stage::SharePairs);
-    let mut optimiser = Optimiser::new(observe);
+fn assembled(derivation: &Derivation, with_derivatives: bool) -> Result<Programs, Fault> {
+    let parts = Parts::new(derivation);
+    let mut optimiser = Optimiser::default();
     let mut functions: Vec<(&'static Function, Program)> = Vec::new();
     for function in functions_of(derivation, with_derivatives) {
         let mut program = (function.build)(&parts);

@@ -11,7 +11,7 @@
 
 use super::Program;
 use super::implicit::solve;
-use super::lower::{Lowering, Order, Stage};
+use super::lower::{Lowering, Order};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
@@ -22,21 +22,20 @@ use crate::table::Table;
 /// What functions are built from.
 pub(super) struct Parts<'a> {
     pub(super) derivation: &'a Derivation,
-    stage: Stage,
     /// What functions that need normalised gradients begin with.
     normalised: (Lowering<'a>, Normalised),
 }
 
 impl<'a> Parts<'a> {
-    pub(super) fn new(derivation: &'a Derivation, stage: Stage) -> Self {
-        let mut lowering = Lowering::new(&derivation.symbols, stage);
+    pub(super) fn new(derivation: &'a Derivation) -> Self {
+        let mut lowering = Lowering::new(&derivation.symbols);
         let normalised = Normalised::of(derivation, &mut lowering);
-        Self { derivation, stage, normalised: (lowering, normalised) }
+        Self { derivation, normalised: (lowering, normalised) }
     }
 
     /// The beginning of a function that needs no normalised gradients.
     pub(super) fn lowering(&self) -> Lowering<'a> {
-        Lowering::new(&self.derivation.symbols, self.stage)
+        Lowering::new(&self.derivation.symbols)
     }
 }
 

@@ -277,7 +277,27 @@ pub static REACTION_FIELD: Function = Function {
     expected: expected!(|oracle| oracle.flow(|state| oracle.constraint_covector(state).negated())),
 };
 
+/// The traits of the runtime that have generated functions of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trait {
+    /// All systems, prepared.
+    Prepared,
+    /// Lagrangian systems without reactions.
+    Hamel,
+    /// Systems whose derivatives are generated.
+    Differentiable,
+}
+
 impl Function {
+    /// The trait that has the function.
+    pub fn owner(&self) -> Trait {
+        match self.expected {
+            Expected::Derivative(..) => Trait::Differentiable,
+            Expected::Values { .. } if HAMEL_FUNCTIONS.iter().any(|hamel| hamel.name == self.name) => Trait::Hamel,
+            Expected::Values { .. } => Trait::Prepared,
+        }
+    }
+
     /// In which form the function hands the integrals to the law, if it takes the law.
     pub fn law(&self) -> Option<Form> {
         self.arguments.iter().find_map(|argument| match argument {

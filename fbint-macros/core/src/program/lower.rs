@@ -31,21 +31,6 @@ pub(super) enum DependsOn {
     Scalar,
 }
 
-/// How far lowering goes in saving operations: each stage does what those before it do, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stage {
-    /// The rows of a field are sums of a scalar times an entry for each integral.
-    Plain,
-    /// Scalars that multiply the same entry are added first.
-    Collect,
-    /// Gradients and integrals have no constant factors: see `normalise`.
-    Normalise,
-    /// Sums within longer sums are computed once.
-    ReuseSums,
-    /// Pairs of terms that several rows have are added once.
-    SharePairs,
-}
-
 /// The order in which the terms of a sum are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -59,7 +44,6 @@ pub(super) enum Order {
 #[derive(Clone, Debug)]
 pub(super) struct Lowering<'a> {
     pub(super) builder: Builder,
-    pub(super) stage: Stage,
     symbols: &'a Symbols,
     kinds: Vec<DependsOn>,
     /// Symbols that stand for what was computed.
@@ -71,10 +55,9 @@ pub(super) struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    pub(super) fn new(symbols: &'a Symbols, stage: Stage) -> Self {
+    pub(super) fn new(symbols: &'a Symbols) -> Self {
         Self {
             builder: Builder::default(),
-            stage,
             symbols,
             kinds: Vec::new(),
             bound: BTreeMap::new(),
@@ -244,9 +227,7 @@ impl<'a> Lowering<'a> {
         if let Some(known) = self.sums.get(&key) {
             return known.clone();
         }
-        while self.stage >= Stage::ReuseSums
-            && let Some(shorter) = self.with_a_known_sum(&terms)
-        {
+        while let Some(shorter) = self.with_a_known_sum(&terms) {
             terms = shorter;
         }
         let shared = take_shared(&mut terms);

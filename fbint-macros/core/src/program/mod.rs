@@ -31,9 +31,9 @@ mod slopes;
 mod tangent;
 mod verify;
 
-pub use assemble::{Programs, assemble, assemble_with_derivatives, passes};
+pub use assemble::{Programs, assemble, assemble_with_derivatives};
 pub(crate) use builder::Builder;
-pub use cost::{OperationCount, Pass};
+pub use cost::OperationCount;
 pub use derivatives::*;
 pub use functions::*;
 pub use verify::verify;

@@ -170,7 +170,6 @@ pub(super) fn times_entry(lowering: &mut Lowering, entry: Coefficient, term: Mon
 #[cfg(test)]
 mod tests {
     use super::super::interpret::interpret;
-    use super::super::lower::Stage;
     use super::*;
     use crate::derivation::Symbols;
 
@@ -186,7 +185,7 @@ mod tests {
                 if i < j { value } else { -value }
             };
             let symbols = Symbols::new();
-            let mut lowering = Lowering::new(&symbols, Stage::SharePairs);
+            let mut lowering = Lowering::new(&symbols);
             let mut constant = |x: f64| {
                 let symbol = lowering.builder.constant(x);
                 (x != 0.0).then_some(symbol)

@@ -11,7 +11,7 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Value;
-use super::lower::{Lowering, Order, Stage};
+use super::lower::{Lowering, Order};
 use super::monomial::{Monomial, is_moderate};
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Symbol;
@@ -45,7 +45,7 @@ impl Normalised {
             let scale = common_factor(lowering, terms.iter(), false);
             let inverse = scale.inverse();
             let terms = terms.into_iter().map(|term| term.times(&inverse));
-            let is_offset = |term: &Monomial| lowering.stage >= Stage::Normalise && lowering.is_parametric(term);
+            let is_offset = |term: &Monomial| lowering.is_parametric(term);
             let (offset, form): (Vec<_>, Vec<_>) = terms.partition(is_offset);
             normalised.offsets.push(lowering.sum(offset));
             normalised.forms.push(form);
@@ -113,13 +113,10 @@ fn common_factor<'a>(
     terms: impl Iterator<Item = &'a Monomial> + Clone,
     positive: bool,
 ) -> Monomial {
-    let one = Monomial::number(BigRational::one());
-    if lowering.stage < Stage::Normalise {
-        return one;
-    }
     let parts: Vec<Monomial> = terms.clone().map(|term| lowering.parametric_part(term)).collect();
     let moving = terms.zip(&parts).filter(|(term, _)| !lowering.is_parametric(term)).map(|(_, part)| part);
     let kinds = count_kinds(moving);
+    let one = Monomial::number(BigRational::one());
     let mut best = (cost(&kinds, &one), one);
     for (part, _) in &kinds {
         let candidate = part.with_factors(|value, exponent| {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::lower::{DependsOn, Lowering, Order, Stage};
+use super::lower::{DependsOn, Lowering, Order};
 use super::monomial::{Monomial, merge_like_terms, pair};
 use super::{Instruction, Value};
 
@@ -19,13 +19,10 @@ impl Lowering<'_> {
                 if order == Order::Arranged {
                     self.arrange(&mut terms);
                 }
-                if self.stage >= Stage::Collect {
-                    terms = self.collect(terms);
-                }
-                terms.iter().map(|term| self.opaque(term)).collect()
+                self.collect(terms).iter().map(|term| self.opaque(term)).collect()
             })
             .collect();
-        while self.stage >= Stage::SharePairs && self.share_pairs(&mut rows) {}
+        while self.share_pairs(&mut rows) {}
         rows.into_iter()
             .map(|mut terms| {
                 match order {

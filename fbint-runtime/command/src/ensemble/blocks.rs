@@ -18,7 +18,7 @@ use crate::catalogue::Sample;
 use crate::checkpoint::{self, VERSION};
 use crate::help::program;
 use crate::members::{Block, SeeSamples};
-use crate::output::{Output, PREFIX, reason};
+use crate::output::{Output, PREFIX, publish, reason};
 
 /// The file that says which ensemble it is.
 const HEAD: &str = "ensemble";
@@ -166,7 +166,7 @@ impl Blocks {
             file.file.write_all(&digest)?;
             file.file.finish()
         };
-        finish().map_err(refusal)
+        publish([finish().map_err(refusal)?])
     }
 
     /// Reads the file of a block, and shows the samples of its members in their order; `None` if the file is damaged.

@@ -11,7 +11,7 @@ use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Sample, Summary};
 use crate::figure;
 use crate::members::{Block, Members, row_of_sample};
-use crate::output::{Output, distinct, with_ending};
+use crate::output::{Output, WholeDraft, distinct, with_ending};
 use crate::panels::{Panel, panels};
 use crate::record::{self, EnsembleEnding};
 use crate::spread::Spread;
@@ -157,26 +157,28 @@ impl<'a> Results<'a> {
         block.map_or(Ok(false), |block| self.add(&block).map(|()| true))
     }
 
-    /// Writes all files but for the record.
+    /// Writes all files, of which the record is the first, and does not publish them yet.
     pub(super) fn finish(
         self,
         study: &Study,
         model: &dyn AnyModel,
         outputs: &Outputs,
-    ) -> Result<Tally, Box<dyn Error>> {
+    ) -> Result<(Tally, Vec<WholeDraft>), Box<dyn Error>> {
         self.check()?;
         let Self { ends, samples, tally, spread, names, .. } = self;
-        let record = study.description.record(&EnsembleEnding::Complete(model, &tally))?;
+        let ending = EnsembleEnding::Complete(model, &tally);
+        let record = study.description.record(&ending)?;
+        let mut files = vec![study.description.draft(&ending, &outputs.record)?];
         if let Some(out) = &outputs.out {
-            write_statistics(model, &tally, &record, out)?;
+            files.push(statistics(model, &tally, &record, out)?);
         }
         for table in [ends, samples].into_iter().flatten() {
-            table.finish(&record)?;
+            files.push(table.finish(&record)?);
         }
         if let Some(plot) = &outputs.plot {
-            figure::write(&spread.draw(&study.title(), &names), outputs.painter.as_ref(), plot)?;
+            files.push(figure::draft(&spread.draw(&study.title(), &names), outputs.painter.as_ref(), plot)?);
         }
-        Ok(tally)
+        Ok((tally, files))
     }
 }
 
@@ -195,7 +197,12 @@ pub(super) fn panels_of(arguments: &arguments::Ensemble, members: &Members<'_>) 
 }
 
 /// Writes a row for each time: the time, the number of members, and mean, variance, minimum and maximum of every quantity.
-fn write_statistics(model: &dyn AnyModel, tally: &Tally, record: &str, file: &TableFile) -> Result<(), Box<dyn Error>> {
+fn statistics(
+    model: &dyn AnyModel,
+    tally: &Tally,
+    record: &str,
+    file: &TableFile,
+) -> Result<WholeDraft, Box<dyn Error>> {
     let of = |name: String| ["mean", "variance", "min", "max"].map(|what| Column::number(format!("{what}({name})")));
     let columns = [Column::number("t"), Column::count("members")].into_iter();
     let columns: Vec<Column> = columns.chain(state_and_changes(model).into_iter().flat_map(of)).collect();
