@@ -1,5 +1,5 @@
 //! Generated functions and steps allocate nothing, under a counting allocator: each function of each model of the catalogue
-//! once, a million Euler and a million RK4 steps of some, and ensembles from step to step.
+//! once, many Euler and RK4 steps of some, and ensembles from step to step.
 #![allow(missing_docs)]
 // An allocator cannot be written without.
 #![allow(unsafe_code)]
@@ -11,8 +11,9 @@ use fbint_runtime::tableau::RK4;
 use fbint_runtime::{
     Direction, Ensemble, Feedback, FeedbackSystem, Gains, Method, Projection, Sensitivity, Settings, Vector,
 };
+use fbint_tests::amount;
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
-use models::DrivenPendulum;
+use models::{ChaplyginSleigh, DegeneratePendulum, DrivenPendulum, HeldSleigh};
 
 /// Here they need not be more than what they are.
 macro_rules! functions {
@@ -21,11 +22,6 @@ macro_rules! functions {
 
 #[path = "no_panic/functions.rs"]
 mod functions;
-#[allow(dead_code, missing_docs, unreachable_pub)]
-#[path = "velocities/systems.rs"]
-mod lagrangian;
-
-const STEPS: u32 = 1_000_000;
 
 struct Counting;
 
@@ -126,10 +122,10 @@ fn derivatives_of_runs() {
 
 #[test]
 fn lagrangian_systems() {
-    let (m, j, a) = (2.0, 0.7, 0.3);
-    steps_allocate_nothing(&lagrangian::ChaplyginSleigh { m, j, a }, [0.0, 0.0, 0.0, 1.0, -1.0]);
-    steps_allocate_nothing(&lagrangian::SleighByRates { m, j, a }, [0.0, 0.0, 0.0, -1.0, 0.0, 1.0]);
-    steps_allocate_nothing(&lagrangian::ConstrainedPendulum { m, g: 1.0, l: 1.0 }, [1.0, 0.0, 0.0, 0.5]);
+    let (sleigh, held, pendulum) = (ChaplyginSleigh::default(), HeldSleigh::default(), DegeneratePendulum::default());
+    steps_allocate_nothing(&sleigh, sleigh.start());
+    steps_allocate_nothing(&held, held.start());
+    steps_allocate_nothing(&pendulum, pendulum.start());
 }
 
 /// What an ensemble allocates is for its members and samples, however many steps they take.
@@ -160,13 +156,13 @@ fn steps_of_ensembles() {
 }
 
 fn steps_allocate_nothing<S: FeedbackSystem>(system: &S, start: impl Into<Vector<S>>) {
-    let mut x = start.into();
+    let (mut x, steps) = (start.into(), amount(100_000, 1_000_000));
     let feedback = Feedback::new(system, &x, Gains::uniform(1.0)).unwrap();
     let allocations = allocations_of(|| {
-        for _ in 0..STEPS {
+        for _ in 0..steps {
             feedback.euler_step(&mut x, 1e-5);
         }
-        for _ in 0..STEPS {
+        for _ in 0..steps {
             feedback.rk4_step(&mut x, 1e-5);
         }
     });

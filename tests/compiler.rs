@@ -1,8 +1,11 @@
 //! The compiler as a library: declarations found in source text, compiled as the macro compiles them, and taken apart.
 
+use std::fs;
+
 use fbint_macros_core::derivation::Derivation;
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
+use fbint_macros_core::expression::Function;
 use fbint_macros_core::prepared::Surroundings;
 use fbint_macros_core::program::{
     Fault, Input, Instruction, OperationCount, Program, Programs, Value, assemble, assemble_with_derivatives,
@@ -152,6 +155,15 @@ impl Declaration {
         prepared::write(&problem, None, &prepared, &self.text("EQUATIONS"))
     }
 
+    /// The file that the models' package keeps of a shipped model.
+    pub fn shipped_file(&self) -> String {
+        let folder = crate::workspaces::home().join("models/derivations");
+        let files = fs::read_dir(folder).expect("the folder of the models' derivations").flatten();
+        let is_own = |file: &fs::DirEntry| file.file_name().to_string_lossy().starts_with(&format!("{}-", self.name));
+        let file = files.into_iter().find(is_own).unwrap_or_else(|| panic!("no derivation of {}", self.name));
+        fs::read_to_string(file.path()).expect("the file of a derivation")
+    }
+
     /// The string constant of that name in the expansion.
     pub fn text(&self, constant: &str) -> String {
         let file: syn::File = syn::parse2(self.expand()).expect("the expansion is Rust");
@@ -257,47 +269,46 @@ pub fn normalised(
     prepared: &[f64],
     weigh: impl Fn(&[f64]) -> Vec<f64>,
 ) -> impl Fn(&[f64]) -> Vec<f64> {
-    let normalisation = run(&programs.normalisation, prepared, |_| f64::NAN, |_| Vec::new());
-    move |forms| {
-        let rows = normalisation.chunks(3);
-        let integrals: Vec<f64> = rows.clone().zip(forms).map(|(row, form)| row[1] * (form + row[2])).collect();
-        rows.zip(weigh(&integrals)).map(|(row, y)| row[0] * y).collect()
-    }
+    let rows = run(&programs.normalisation, prepared, |_| f64::NAN, |_| Vec::new());
+    move |forms| normalised_law(&rows, forms, &weigh)
 }
 
-/// The results of a program, by an interpreter that shares nothing with the compiler's own. Where the feedback law takes part,
-/// `weigh` maps F to y.
+/// The same, from what the program of the normalisation gives.
+pub fn normalised_law<T: Scalar>(normalisation: &[T], forms: &[T], weigh: impl Fn(&[T]) -> Vec<T>) -> Vec<T> {
+    let rows = normalisation.chunks(3);
+    let integrals: Vec<T> = rows.clone().zip(forms).map(|(row, &form)| row[1] * (form + row[2])).collect();
+    rows.zip(weigh(&integrals)).map(|(row, y)| row[0] * y).collect()
+}
+
+/// The results of a program without derivatives. Where the feedback law takes part, `weigh` maps F to y.
 pub fn run(
     program: &Program,
     prepared: &[f64],
     input: impl Fn(usize) -> f64,
     weigh: impl Fn(&[f64]) -> Vec<f64>,
 ) -> Vec<f64> {
-    let mut values: Vec<f64> = Vec::with_capacity(program.instructions.len());
-    let mut weighed: Vec<f64> = Vec::new();
+    let read = |wanted| match wanted {
+        Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => input(symbol.place()),
+        Input::Prepared(index) => prepared[index],
+        Input::Variance(state) => variance(state.place()),
+        Input::Noise(_) => NOISE,
+        _ => f64::NAN,
+    };
+    interpret(program, read, weigh)
+}
+
+/// The results of a program in any kind of number, by an interpreter that shares nothing with the compiler's own.
+pub fn interpret<T: Scalar>(program: &Program, input: impl Fn(Input) -> T, weigh: impl Fn(&[T]) -> Vec<T>) -> Vec<T> {
+    let mut values: Vec<T> = Vec::with_capacity(program.instructions.len());
+    let mut weighed: Vec<T> = Vec::new();
     for instruction in &program.instructions {
         let of = |value: Value| values[value.index()];
         let value = match *instruction {
-            Instruction::Constant(bits) => f64::from_bits(bits),
-            Instruction::Input(Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol)) => {
-                input(symbol.place())
-            }
-            Instruction::Input(Input::Prepared(index)) => prepared[index],
-            Instruction::Input(Input::Variance(state)) => variance(state.place()),
-            Instruction::Input(Input::Noise(_)) => NOISE,
-            // What derivatives take: they are tested as they are emitted.
-            Instruction::Input(
-                Input::Direction(_)
-                | Input::Change(_)
-                | Input::VarianceDirection(_)
-                | Input::TargetDirection(_)
-                | Input::Weight(_)
-                | Input::Gain(_)
-                | Input::Target(_),
-            ) => f64::NAN,
+            Instruction::Constant(bits) => T::from_f64(f64::from_bits(bits)),
+            Instruction::Input(wanted) => input(wanted),
             Instruction::Weigh(ref integrals) => {
                 weighed = weigh(&integrals.iter().map(|&value| of(value)).collect::<Vec<_>>());
-                f64::NAN
+                T::from_f64(f64::NAN)
             }
             Instruction::Weighed(_, integral) => weighed[integral.place()],
             Instruction::Add(a, b) => of(a) + of(b),
@@ -308,14 +319,35 @@ pub fn run(
             Instruction::Recip(a) => of(a).recip(),
             Instruction::Sqrt(a) => of(a).sqrt(),
             // Fused where the target has the instruction, as in generated code.
-            Instruction::MulAdd(a, b, c) => Scalar::mul_add(of(a), of(b), of(c)),
-            Instruction::NegMulAdd(a, b, c) => Scalar::mul_add(-of(a), of(b), of(c)),
-            Instruction::MulSub(a, b, c) => Scalar::mul_add(of(a), of(b), -of(c)),
-            Instruction::NegMulSub(a, b, c) => Scalar::mul_add(-of(a), of(b), -of(c)),
-            Instruction::Unary(function, a) => function.evaluate(&[of(a)]),
-            Instruction::Binary(function, a, b) => function.evaluate(&[of(a), of(b)]),
+            Instruction::MulAdd(a, b, c) => of(a).mul_add(of(b), of(c)),
+            Instruction::NegMulAdd(a, b, c) => (-of(a)).mul_add(of(b), of(c)),
+            Instruction::MulSub(a, b, c) => of(a).mul_add(of(b), -of(c)),
+            Instruction::NegMulSub(a, b, c) => (-of(a)).mul_add(of(b), -of(c)),
+            Instruction::Unary(function, a) => unary(function, of(a)),
+            Instruction::Binary(function, a, b) => match function {
+                Function::Atan2 => of(a).atan2(of(b)),
+                _ => of(a).powf(of(b)),
+            },
         };
         values.push(value);
     }
     program.outputs.iter().map(|value| values[value.index()]).collect()
+}
+
+fn unary<T: Scalar>(function: Function, x: T) -> T {
+    match function {
+        Function::Abs => x.abs(),
+        Function::Sin => x.sin(),
+        Function::Cos => x.cos(),
+        Function::Tan => x.tan(),
+        Function::Asin => x.asin(),
+        Function::Acos => x.acos(),
+        Function::Atan => x.atan(),
+        Function::Sinh => x.sinh(),
+        Function::Cosh => x.cosh(),
+        Function::Tanh => x.tanh(),
+        Function::Exp => x.exp(),
+        Function::Ln => x.ln(),
+        Function::Atan2 | Function::Powf => unreachable!("{function:?} has two arguments"),
+    }
 }

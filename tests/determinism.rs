@@ -2,7 +2,6 @@
 //! compiled before.
 //!
 //! The test starts its own executable again, with a filter that leaves one ignored test: [`emit_for_another_process`].
-#![allow(missing_docs)]
 
 use std::env;
 use std::fs;
@@ -10,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use fbint_runtime::FeedbackSystem;
+use fbint_tests::amount;
 use fbint_tests::compiler::Declaration;
 use fbint_tests::systems::{FourBar, PlanarPendulum, SphericalPendulum, SphericalPendulumCpv22};
 
@@ -19,14 +19,13 @@ const MODELS: [&str; 3] = [
     include_str!("../models/src/four_bar.rs"),
 ];
 const SYSTEMS: &str = include_str!("systems.rs");
-const PROCESSES: usize = 10;
 const OUTPUT: &str = "FBINT_TESTS_OUTPUT";
 const COMPILED_BEFORE: &str = "FBINT_TESTS_COMPILED_BEFORE";
 
 #[test]
-fn ten_fresh_processes_emit_identical_bytes() {
+fn fresh_processes_emit_identical_bytes() {
     let folder = env::temp_dir().join(format!("fbint-determinism-{}", std::process::id()));
-    let texts: Vec<String> = (0..PROCESSES).map(|number| emit_in_fresh_process(&folder, number)).collect();
+    let texts: Vec<String> = (0..amount(4, 10)).map(|number| emit_in_fresh_process(&folder, number)).collect();
     fs::remove_dir_all(&folder).unwrap();
     for (number, text) in texts.iter().enumerate() {
         assert!(*text == texts[0], "process {number} emits something else");
@@ -53,7 +52,7 @@ fn emit_in_fresh_process(folder: &Path, number: usize) -> String {
     });
     let output = folder.join(number.to_string()).join("output");
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "emit_for_another_process", "--ignored", "--test-threads=1"]);
+    command.args(["--exact", "determinism::emit_for_another_process", "--ignored", "--test-threads=1"]);
     command.env("HOME", home).env("TMPDIR", temporary).env("LANG", language).env("LC_ALL", language);
     command.env(OUTPUT, &output).env(COMPILED_BEFORE, number.to_string()).current_dir(current);
     let result = command.output().unwrap();

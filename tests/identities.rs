@@ -2,7 +2,6 @@
 //!
 //! Four witnesses: SymPy's values near the constraint sets, dual numbers at random states far from them, the programs by an
 //! interpreter, and the identities Df.X = 0 and dH.X = 0, which hold on all of R^m. Errors are measured with [`relative_error`].
-#![allow(missing_docs)]
 
 use fbint_runtime::{Entries, Feedback, FeedbackSystem, Field, Gains, Integrals, PreparedSystem, Uniform, Vector};
 use fbint_tests::compiler::Declaration;
@@ -13,10 +12,7 @@ use fbint_tests::systems::{
     Chain4, Chain8, Chain16, Chain32, EulerTop, FourBar, FreeRigidBody, Kepler, PerturbedKepler, PlanarPendulum,
     PlanarPendulumCpv22, SphericalPendulum, SphericalPendulumCpv22,
 };
-use fbint_tests::{Random, relative_error};
-
-/// How many random states a system is tested at.
-const STATES: usize = 1000;
+use fbint_tests::{Random, relative_error, states};
 
 mod reference {
     use super::*;
@@ -158,7 +154,7 @@ mod reference {
     }
 }
 
-/// Every function of every system at a thousand states, each with its own parameters and gains.
+/// Every function of every system at many states, each with its own parameters and gains.
 mod dual_numbers {
     use super::*;
 
@@ -177,7 +173,7 @@ mod dual_numbers {
     /// Tolerances are the oracle's, with their reasons there.
     fn agrees<S: Declared>(system: &mut S) {
         let mut random = Random::new(1);
-        for turn in 0..STATES {
+        for turn in 0..states(S::NAME) {
             let (x, oracle) = random_state(system, &mut random);
             let mut question = Question::random(x, &mut random, turn);
             question.h = oracle.step(&question);
@@ -192,7 +188,7 @@ mod dual_numbers {
     }
 }
 
-/// Every function of every system at a thousand states: the emitted code does what its program says, operation by operation.
+/// Every function of every system at many states: the emitted code does what its program says, operation by operation.
 mod interpreter {
     use super::*;
 
@@ -212,7 +208,7 @@ mod interpreter {
     fn agrees_in_every_bit<S: Declared>(system: &mut S) {
         let programs = Declaration::of_system(S::NAME).compile().programs;
         let mut random = Random::new(8);
-        for turn in 0..STATES {
+        for turn in 0..states(S::NAME) {
             let parameters = random_parameters(system, &mut random);
             let question = Question::random(system.state(&mut random), &mut random, turn);
             let (obtained, expected) = (emitted(system, &question), interpreted(&programs, &parameters, &question));
@@ -248,8 +244,8 @@ mod conservation {
     /// On all of R^m, save for the constraints beside a given field, which need only hold where they held before.
     fn integrals_are_conserved_everywhere<S: Declared>(system: &mut S) {
         let mut random = Random::new(2);
-        // Beyond this size the thousand states of the test above must do.
-        for _ in 0..if S::STATE.len() < 48 { STATES } else { STATES / 10 } {
+        // Beyond this size the states of the test above must do.
+        for _ in 0..states(S::NAME) / if S::STATE.len() < 48 { 1 } else { 10 } {
             let (x, oracle) = random_state(system, &mut random);
             let field = system.prepare().vector_field(&x);
             let jacobian = system.prepare().integrals_jacobian(&x);

@@ -1,5 +1,4 @@
 //! Trajectories: the figures of CPV22, exact solutions, orders of convergence, and the law of the feedback.
-#![allow(missing_docs)]
 
 use fbint_runtime::tableau::RK4;
 use fbint_runtime::{

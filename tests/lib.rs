@@ -22,6 +22,23 @@ pub fn relative_error(obtained: &[f64], expected: &[f64]) -> f64 {
     errors.fold(0.0, |worst, error| if error.is_nan() || error > worst { error } else { worst })
 }
 
+/// Whether `FBINT_THOROUGH` is set, as `.ci/thorough` sets it.
+pub fn is_thorough() -> bool {
+    std::env::var_os("FBINT_THOROUGH").is_some()
+}
+
+/// A number that tests can do with, or the one that they were made for.
+pub fn amount(usual: usize, thorough: usize) -> usize {
+    if is_thorough() { thorough } else { usual }
+}
+
+/// At how many random states a system is tested: at a thousand, or at a hundred where another system has the same kind of field.
+pub fn states(system: &str) -> usize {
+    const ONE_OF_EACH_KIND: [&str; 7] =
+        ["FourBar", "SphericalPendulumCpv22", "EulerTop", "FreeRigidBody", "CartPendulum", "HeldSleigh", "CartPole"];
+    if ONE_OF_EACH_KIND.contains(&system) { 1_000 } else { amount(100, 1_000) }
+}
+
 /// Reproducible random numbers (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Random(u64);

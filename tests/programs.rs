@@ -1,5 +1,4 @@
 //! Declarations of one system in several ways, and what a longer one costs.
-#![allow(missing_docs)]
 
 use fbint_macros_core::program::{self, Programs};
 use fbint_tests::compiler::{Declaration, run};

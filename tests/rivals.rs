@@ -1,5 +1,4 @@
 //! The geometric integrators keep what they promise, to the published figures.
-#![allow(missing_docs)]
 
 use fbint_runtime::{Composition, Error, FeedbackSystem, OneStep, Rattle, Simulation, StormerVerlet, feedback_system};
 use models::splitting::{LieTrotter, RigidBody, Sphere, Strang};
@@ -109,14 +108,14 @@ mod orders {
 
 /// A Duffing oscillator.
 #[feedback_system(coordinates(q), momenta(p), hamiltonian = p.powi(2) / 2 + k * q.powi(2) / 2 + q.powi(4) / 4)]
-pub struct Oscillator {
+pub(crate) struct Oscillator {
     /// The stiffness.
     pub k: f64,
 }
 
 /// A bead on a rotating hoop in its angle: the kinetic energy depends on the angle.
 #[feedback_system(coordinates(a), momenta(p), hamiltonian = p.powi(2) / (2 + k * a.sin().powi(2)))]
-pub struct Coupled {
+pub(crate) struct Coupled {
     /// The coupling.
     pub k: f64,
 }

@@ -1,15 +1,12 @@
 //! One derivation, every number: single precision, dual numbers and SIMD lanes agree with doubles.
-#![allow(missing_docs)]
 
 use fbint_runtime::tableau::{EULER, RK4};
 use fbint_runtime::{Entries, FeedbackSystem, PreparedSystem, Scalar, Vector, feedback_system};
 use fbint_tests::functions::{Kind, Law};
 use fbint_tests::oracle::{Declared, random_state};
-use fbint_tests::{Random, relative_error};
+use fbint_tests::{Random, relative_error, states};
 use num_dual::Dual64;
 use simba::simd::WideF64x4;
-
-const STATES: usize = 100;
 
 /// Every function of a system at one state: F, DF, X, grad V, feedback, an Euler and an RK4 step.
 fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &Law<S>) -> [Vec<T>; 7] {
@@ -34,12 +31,12 @@ fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &
 mod single_precision {
     use super::*;
 
-    fbint_tests::test_every_system!(agrees);
+    fbint_tests::test_every_kind!(agrees);
 
     /// To 1e-4: the rounding of 6e-8, times the condition of C, which is at most 100, times the terms of a sum.
     fn agrees<S: Declared>(system: &mut S) {
         let mut random = Random::new(5);
-        for _ in 0..STATES {
+        for _ in 0..states(S::NAME) / 10 {
             let (x, _) = random_state(system, &mut random);
             // What both are given is the same number.
             let x = Vector::<S, f32>::from_fn(|i| x[i] as f32);
@@ -62,13 +59,13 @@ mod single_precision {
 mod dual_numbers {
     use super::*;
 
-    fbint_tests::test_every_system!(agrees);
+    fbint_tests::test_every_kind!(agrees);
 
     /// Real parts agree with doubles but for rounding (dual numbers divide by way of a reciprocal), and the derivative parts with central differences of doubles: the error of those is
     /// h^2 times third derivatives, which is up to 1e-6 where C is badly conditioned. For F they are DF times the direction.
     fn agrees<S: Declared>(system: &mut S) {
         let mut random = Random::new(6);
-        for _ in 0..STATES {
+        for _ in 0..states(S::NAME) / 10 {
             let (x, _) = random_state(system, &mut random);
             let law = Law::random(&mut random, Kind::Diagonal);
             let direction = Vector::<S>::from_fn(|_| random.between(-1.0, 1.0));
@@ -100,14 +97,14 @@ mod dual_numbers {
 mod lanes {
     use super::*;
 
-    fbint_tests::test_every_system!(agree);
+    fbint_tests::test_every_kind!(agree);
 
     /// For + - * / and square roots there is one correctly rounded result, so that lanes and doubles are bit-identical.
     /// Elementary functions of lanes are the library's own approximations.
     fn agree<S: Declared>(system: &mut S) {
         let bitwise = S::FEEDBACK_FIELD_OPERATIONS.functions == 0;
         let mut random = Random::new(7);
-        for _ in 0..STATES / 4 {
+        for _ in 0..states(S::NAME) / 40 {
             // The parameters of the last state hold for all four.
             let points: [Vector<S>; 4] = std::array::from_fn(|_| random_state(system, &mut random).0);
             let law = Law::random(&mut random, Kind::Diagonal);

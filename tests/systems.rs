@@ -642,7 +642,7 @@ impl Declared for Indefinite {
 #[macro_export]
 macro_rules! test_every_model {
     ($check:ident) => {
-        $crate::test_every_system! { $check,
+        $crate::test_each! { $check,
             spherical_pendulum SphericalPendulum, spherical_pendulum_cpv22 SphericalPendulumCpv22,
             planar_pendulum PlanarPendulum, four_bar FourBar, chain4 Chain4, chain8 Chain8, chain16 Chain16,
             chain32 Chain32, free_rigid_body FreeRigidBody, euler_top EulerTop, kepler Kepler,
@@ -655,7 +655,7 @@ macro_rules! test_every_model {
 #[macro_export]
 macro_rules! test_every_other_system {
     ($check:ident) => {
-        $crate::test_every_system! { $check,
+        $crate::test_each! { $check,
             planar_pendulum_cpv22 PlanarPendulumCpv22, tree Tree, indefinite Indefinite, double_pendulum DoublePendulum,
             geared_pendulum GearedPendulum, bead Bead, six_phase_constraints SixPhaseConstraints,
             mixed_pendulum MixedPendulum, oscillator Oscillator, functions Functions, heavy_top HeavyTop,
@@ -663,11 +663,33 @@ macro_rules! test_every_other_system {
     };
 }
 
-/// One test for each system but the longest chains, which take the compiler too long in several kinds of numbers.
+/// One test for each of these systems.
 #[macro_export]
-macro_rules! test_every_system {
+macro_rules! test_each {
+    ($check:ident, $($name:ident $system:ident,)*) => {
+        $(#[test] fn $name() { $check(&mut $crate::systems::$system::default()) })*
+    };
+}
+
+/// One test for a system with each kind of field, as [`test_every_model`]; with the feature `thorough`, for each system but the longest
+/// chains. In several kinds of numbers all of them take the compiler long.
+#[cfg(not(feature = "thorough"))]
+#[macro_export]
+macro_rules! test_every_kind {
     ($check:ident) => {
-        $crate::test_every_system! { $check,
+        $crate::test_each! { $check,
+            spherical_pendulum_cpv22 SphericalPendulumCpv22, four_bar FourBar, functions Functions,
+            free_rigid_body FreeRigidBody, euler_top EulerTop, perturbed_kepler PerturbedKepler,
+        }
+    };
+}
+
+/// One test for each system but the longest chains.
+#[cfg(feature = "thorough")]
+#[macro_export]
+macro_rules! test_every_kind {
+    ($check:ident) => {
+        $crate::test_each! { $check,
             spherical_pendulum SphericalPendulum, spherical_pendulum_cpv22 SphericalPendulumCpv22,
             planar_pendulum PlanarPendulum, planar_pendulum_cpv22 PlanarPendulumCpv22, four_bar FourBar, chain4 Chain4,
             chain8 Chain8, tree Tree, indefinite Indefinite, double_pendulum DoublePendulum, geared_pendulum GearedPendulum, bead Bead,
@@ -675,8 +697,5 @@ macro_rules! test_every_system {
             functions Functions, free_rigid_body FreeRigidBody, euler_top EulerTop, heavy_top HeavyTop, kepler Kepler,
             perturbed_kepler PerturbedKepler,
         }
-    };
-    ($check:ident, $($name:ident $system:ident,)*) => {
-        $(#[test] fn $name() { $check(&mut $crate::systems::$system::default()) })*
     };
 }

@@ -1,8 +1,6 @@
 //! The check of a start, and the search for one near a guess.
 
-mod common;
-
-use common::{PENDULUM, Pendulum, State, start};
+use super::common::{PENDULUM, Pendulum, State, start};
 use fbint_runtime::{ConsistentStart, Error, Feedback, FeedbackSystem, Gains, PreparedSystem, feedback_system};
 
 fn check(start: State) -> Result<(), Error> {

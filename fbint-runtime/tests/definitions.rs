@@ -1,5 +1,4 @@
 //! Constraints, invariants and outputs that are definitions: the same as if the expression stood there.
-#![allow(missing_docs, reason = "the models are not for others")]
 
 use fbint_runtime::FeedbackSystem;
 

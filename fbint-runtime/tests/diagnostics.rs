@@ -1,17 +1,13 @@
 //! Runs that fail say what was wrong, by name, within a step of when it went wrong, and keep the state before.
 #![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
-mod common;
-mod models;
-mod vectors;
-
-use common::{PENDULUM, Pendulum};
+use super::common::{PENDULUM, Pendulum};
+use super::models::{PARALLELOGRAM, Parallelogram};
+use super::vectors::bits;
 use fbint_runtime::{
     Cause, Error, Feedback, Field, Gains, Integrator, Method, OneStep, PlainField, Projection, Rattle, Run, Settings,
     Simulation, StepFailure, Tolerance, feedback_system,
 };
-use models::{PARALLELOGRAM, Parallelogram};
-use vectors::bits;
 
 /// A power of two, so that times and the clock are exact.
 const H: f64 = 1.0 / 1024.0;
@@ -97,7 +93,7 @@ fn parameters_whose_squares_are_no_doubles_are_suspected() {
     let pendulum = Pendulum { m: 1e-200, ..PENDULUM };
     let methods = [FIXED[3], ADAPTIVE[1]];
     for error in
-        methods.map(|method| Simulation::new(&pendulum, common::start()).unwrap().run(method, 1.0).unwrap_err())
+        methods.map(|method| Simulation::new(&pendulum, super::common::start()).unwrap().run(method, 1.0).unwrap_err())
     {
         let message = error.to_string();
         assert!(message.contains(", perhaps because of `m` = 1e-200"), "{message}");
@@ -154,7 +150,7 @@ impl OneStep<[f64; 6]> for Faulty {
 
 #[test]
 fn a_geometric_method_that_loses_an_entry_is_reported_likewise() {
-    let simulation = Simulation::new(&PENDULUM, common::start()).unwrap();
+    let simulation = Simulation::new(&PENDULUM, super::common::start()).unwrap();
     let Err(Error::Failed(blow_up)) = simulation.run_geometric(&Faulty, H, 1.0) else { panic!("no blow-up") };
     assert_eq!(blow_up.cause, Cause::Entry { name: "q[1]", value: f64::INFINITY });
     assert_eq!((blow_up.last_time, blow_up.time), (0.25, 0.25 + H));

@@ -1,12 +1,10 @@
 //! Fields with and without feedback as equations of the crate `differential-equations`.
 
-mod models;
-
+use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
 use differential_equations::ode::ODE;
 use differential_equations::prelude::{DiagonallyImplicitRungeKutta, IVP, ImplicitRungeKutta};
 use fbint_runtime::nalgebra::Vector6;
 use fbint_runtime::{Feedback, Field, Gains, Integrator, PlainField, Tolerance};
-use models::{SPHERICAL_PENDULUM, SphericalPendulum};
 
 #[test]
 fn implicit_methods_end_where_dop853_does() {

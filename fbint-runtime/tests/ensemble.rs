@@ -1,17 +1,15 @@
 //! Every member of an ensemble is its own simulation, bit for bit, and nothing depends on the number of threads.
-#![allow(missing_docs)]
-
-mod models;
-mod vectors;
 
 use std::array;
 
+use super::models::{
+    Angle, FourBar, KEPLER, Kepler, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM, SphericalPendulum,
+};
+use super::vectors::bits;
 use fbint_runtime::{
     ConsistentStart, Diagonal, Ensemble, EnsembleRun, Entries, Error, FeedbackSystem, Gains, Integrals, Lanes, Method,
     Projection, Run, Settings, Simulation, Vector, feedback_system,
 };
-use models::{Angle, FourBar, KEPLER, Kepler, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM, SphericalPendulum};
-use vectors::bits;
 
 /// Four unit masses on a chain of links of length `l`.
 #[feedback_system(

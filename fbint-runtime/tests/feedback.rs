@@ -1,15 +1,12 @@
 //! Gains and the feedback field: what is refused, and the law against matrices multiplied out.
 
-mod common;
-mod models;
-
 use std::array;
 
-use common::{PENDULUM, Pendulum, start};
+use super::common::{PENDULUM, Pendulum, start};
+use super::models::{PLANAR_PENDULUM, PlanarPendulum};
 use fbint_runtime::nalgebra::{Matrix4, SMatrix, SVector, Vector4, Vector6};
 use fbint_runtime::tableau::{EULER, RK4};
 use fbint_runtime::{Error, Feedback, FeedbackLaw, FeedbackSystem, Field, GainPolicy, Gains, PreparedSystem};
-use models::{PLANAR_PENDULUM, PlanarPendulum};
 use num_dual::Dual64;
 use simba::simd::WideF64x4;
 

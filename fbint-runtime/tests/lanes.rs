@@ -1,5 +1,4 @@
 //! Lanes are numbers side by side: each is what `f64` gives, bit for bit, and knows nothing of its neighbours.
-#![allow(missing_docs)]
 
 use fbint_runtime::{Lanes, Scalar};
 use proptest::prelude::*;

@@ -1,14 +1,8 @@
 //! Runs that lose what they must keep fail, and runs whose terms grow do not.
-#![allow(
-    missing_docs,
-    clippy::possible_missing_comma,
-    reason = "generated code has sums in arrays; the models are not for others"
-)]
+#![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
-mod models;
-
+use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{Cause, Error, Gains, Method, Simulation, feedback_system};
-use models::{SPHERICAL_PENDULUM, SphericalPendulum};
 
 /// A mass on a circle of radius `l`.
 #[feedback_system(
@@ -17,7 +11,7 @@ use models::{SPHERICAL_PENDULUM, SphericalPendulum};
     hamiltonian = p.norm_squared() / (2 * m) + m * g * q[1],
     constraint(length = q.norm_squared() - l.powi(2)),
 )]
-pub struct Heavy {
+pub(crate) struct Heavy {
     pub m: f64,
     pub g: f64,
     pub l: f64,
@@ -30,7 +24,7 @@ pub struct Heavy {
     hamiltonian = p.norm_squared() / 2,
     constraint(parabola = q[1] - q[0].powi(2)),
 )]
-pub struct Parabola;
+pub(crate) struct Parabola;
 
 fn fixed(h: f64) -> [Method; 4] {
     [Method::Euler { h }, Method::Midpoint { h }, Method::Heun { h }, Method::Rk4 { h }]

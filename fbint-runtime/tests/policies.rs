@@ -1,16 +1,13 @@
 //! Gains that follow from the state, against their definitions; the rates at which they decay, and the audit of steps.
 
-mod common;
-mod models;
-
 use std::array;
 
-use common::{PENDULUM, Pendulum, start};
+use super::common::{PENDULUM, Pendulum, start};
+use super::models::{Angle, AngleState};
 use fbint_runtime::nalgebra::{Matrix4, Matrix4x6, SymmetricEigen, Vector4, Vector6};
 use fbint_runtime::{
     Error, Feedback, FeedbackSystem, Field, GainPolicy, Gains, Method, PreparedSystem, Projection, Settings, Simulation,
 };
-use models::{Angle, AngleState};
 
 const WEIGHTED: Pendulum<true> = Pendulum { m: 1.3, g: 0.7, l: 1.0 };
 /// A point well off the constraint set.

@@ -1,16 +1,13 @@
 //! The projection after each step: what it holds, what it leaves of the trajectory, and where DF loses rank.
 
-mod models;
-mod vectors;
-
 use std::num::NonZeroU32;
 
+use super::models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
+use super::vectors::{distance, shifted};
 use fbint_runtime::{
     Error, FeedbackSystem, Gains, LeftOutReason, Method, PreparedSystem, Projection, Projector, Settings, Simulation,
     Vector, feedback_system,
 };
-use models::{FOUR_BAR, FourBar, KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
-use vectors::{distance, shifted};
 
 const METHODS: [Method; 6] = [
     Method::Euler { h: 0.002 },

@@ -1,20 +1,18 @@
 //! Runs that are interrupted and resumed: bit by bit what they would have been.
 
-mod common;
-mod models;
-mod vectors;
-
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use common::{PENDULUM, start};
+use super::common::{PENDULUM, start};
+use super::models::{
+    FOUR_BAR, FourBar, KEPLER, Kepler, PARALLELOGRAM, Parallelogram, SPHERICAL_PENDULUM, SphericalPendulum,
+};
+use super::vectors::bits;
 use fbint_runtime::{
     Composition, Error, FeedbackSystem, Field, Gains, Method, OneStep, Projection, Rattle, Run, Sample, Simulation,
     Snapshot, StormerVerlet, Vector,
 };
-use models::{FOUR_BAR, FourBar, KEPLER, Kepler, PARALLELOGRAM, Parallelogram, SPHERICAL_PENDULUM, SphericalPendulum};
-use vectors::bits;
 
 const METHODS: [Method; 6] = [
     Method::Euler { h: 1e-3 },

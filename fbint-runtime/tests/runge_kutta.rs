@@ -1,18 +1,15 @@
 //! The explicit Runge-Kutta methods: orders, step-size control against another implementation, dense output, exact ends,
 //! trajectories against known ones, and steps that cannot be made.
 
-mod models;
-mod vectors;
-
 use std::array;
 use std::f64::consts::FRAC_PI_2;
 
+use super::models::{FOUR_BAR, FourBar, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM, SphericalPendulum};
+use super::vectors::{distance, largest};
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
     Error, FeedbackSystem, Field, Integrator, PlainField, PreparedSystem, StepError, StepFailure, Tolerance,
 };
-use models::{FOUR_BAR, FourBar, PLANAR_PENDULUM, PlanarPendulum, SPHERICAL_PENDULUM, SphericalPendulum};
-use vectors::{distance, largest};
 
 /// A field given as a function.
 struct Function<const N: usize>(fn(&[f64; N]) -> [f64; N]);

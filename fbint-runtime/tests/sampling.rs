@@ -1,9 +1,7 @@
 //! Samples at a list of times, and the times that cannot be sampled.
 
-mod models;
-
+use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{Method, Rattle, Run, Simulation};
-use models::{SPHERICAL_PENDULUM, SphericalPendulum};
 
 const UNTIL: f64 = 2.0;
 /// Ends of steps of 0.01, times between them, two in one step, and one that a rounding separates from the end of a step.

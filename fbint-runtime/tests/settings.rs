@@ -1,12 +1,10 @@
 //! Where a run starts in time, and tolerances of entries of different sizes.
 #![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
-mod models;
-
 use std::ops::ControlFlow;
 
+use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{Error, Integrator, Method, PlainField, Settings, Simulation, Tolerance, feedback_system};
-use models::{SPHERICAL_PENDULUM, SphericalPendulum};
 
 const METHODS: [Method; 3] = [
     Method::Rk4 { h: 0.0078125 },

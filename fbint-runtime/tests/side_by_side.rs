@@ -2,17 +2,14 @@
 //!
 //! One by one, every member is a simulation. What both give is compared as text, in which all numbers differ that do, samples and
 //! errors with all that they carry.
-#![allow(missing_docs)]
-
-mod models;
 
 use std::collections::BTreeSet;
 
+use super::models::{KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 use fbint_runtime::{
     Cause, ConsistentStart, Ensemble, EnsembleGains, EnsembleRun, Entries, Error, FeedbackSystem, Gains, Method,
     Projection, Settings, StateRole, StepFailure, Vector, feedback_system,
 };
-use models::{KEPLER, Kepler, SPHERICAL_PENDULUM, SphericalPendulum};
 use rayon::ThreadPoolBuilder;
 
 /// A pendulum whose pivot swings up and down, so that the time is an entry of its state.

@@ -1,18 +1,14 @@
 //! Runs: their figures for CPV22's spherical pendulum, orders of convergence, exact ends, drift, and what is refused.
 
-mod common;
-mod models;
-mod vectors;
-
 use std::ops::ControlFlow;
 
-use common::{PENDULUM, Pendulum, State, start};
+use super::common::{PENDULUM, Pendulum, State, start};
+use super::models::{FOUR_BAR, FourBar};
+use super::vectors::{bits, distance};
 use fbint_runtime::{
     Cause, Error, Feedback, FeedbackSystem, Field, Gains, Integrator, Method, Operations, PlainField, Projection, Run,
     Settings, Simulation, StepFailure, Tolerance, Vector,
 };
-use models::{FOUR_BAR, FourBar};
-use vectors::{bits, distance};
 
 const EULER: Method = Method::Euler { h: 1e-3 };
 const RK4: Method = Method::Rk4 { h: 1e-3 };

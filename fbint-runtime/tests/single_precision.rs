@@ -4,13 +4,10 @@
 //! 1.2e-7. The bounds are about twice what was measured, which stands beside them and in the documentation of the crate. Sums,
 //! products and fused multiply-adds of f32 are correctly rounded everywhere, so these figures do not vary.
 
-mod models;
-mod vectors;
-
+use super::models::{FOUR_BAR, FourBar, SPHERICAL_PENDULUM, SphericalPendulum};
+use super::vectors::largest;
 use fbint_runtime::tableau::RK4;
 use fbint_runtime::{Entries, Feedback, FeedbackSystem, Gains, PreparedSystem, Scalar, Uniform, Vector};
-use models::{FOUR_BAR, FourBar, SPHERICAL_PENDULUM, SphericalPendulum};
-use vectors::largest;
 
 type Pendulum = Floor<'static, SphericalPendulum>;
 type Linkage = Floor<'static, FourBar>;

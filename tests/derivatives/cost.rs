@@ -7,6 +7,9 @@ use fbint_macros_core::program::{
     VECTOR_FIELD_STATE_TANGENT, VECTOR_FIELD_TANGENT, Value, verify,
 };
 use fbint_tests::compiler::{Compiled, Declaration};
+use fbint_tests::is_thorough;
+
+use super::shipped;
 
 /// The most of a tangent along a direction of the state, of one in which parameters change, too, and of an adjoint.
 const MOST: [f64; 3] = [2.85, 3.0, 3.8];
@@ -56,7 +59,8 @@ fn tangents_and_adjoints_cost_a_few_fields() {
     println!("{:<22} {:>7} {columns} one by one {:>7} {columns}", "", "X", "X - V");
     let mut fields = 0;
     let mut usual = 0;
-    for declaration in Declaration::shipped().into_iter().chain(Declaration::others()) {
+    let all = if is_thorough() { Declaration::shipped() } else { shipped().collect() };
+    for declaration in all.into_iter().chain(Declaration::others()) {
         let Compiled { derivation, programs, .. } = declaration.compile_with_derivatives();
         let field = operations(&programs[&VECTOR_FIELD]);
         let feedback = operations(&programs[&FEEDBACK_FIELD]) + 2.0 * derivation.integrals.len() as f64;
@@ -123,11 +127,9 @@ fn fault(instruction: &Instruction) -> Option<Instruction> {
     }
 }
 
-/// Chains of four links stand for those of more, which take minutes in 256 bits.
 #[test]
 fn derivatives_of_every_shipped_model_are_verified() {
-    let is_short = |declaration: &Declaration| !["Chain8", "Chain16", "Chain32"].contains(&&declaration.name[..]);
-    for declaration in Declaration::shipped().into_iter().filter(is_short) {
+    for declaration in shipped() {
         let Compiled { derivation, programs, .. } = declaration.compile_with_derivatives();
         assert_eq!(verify(&derivation, &programs), Ok(Vec::new()), "{}", declaration.name);
     }

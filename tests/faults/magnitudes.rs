@@ -22,9 +22,9 @@ fn every_harmful_fault_is_noticed(text: &str, sizes: &[f64]) {
     let largest = |place: usize| judged.iter().map(|(_, results)| results[place].abs()).fold(0.0, f64::max);
     let scales: Vec<f64> = (0..judged[0].1.len()).map(largest).collect();
     let mut random = Random::new(3);
-    let mut harmful = 0;
+    let (mut harmful, faults) = (0, amount(10, 40));
     for broken in [None].into_iter().chain(FUNCTIONS.map(Some)) {
-        for _ in 0..40 {
+        for _ in 0..faults {
             let mut programs = good.programs.clone();
             let prepared = programs.prepare.outputs.len();
             let (name, program, range) = match broken {
@@ -44,7 +44,7 @@ fn every_harmful_fault_is_noticed(text: &str, sizes: &[f64]) {
         }
     }
     eprintln!("{harmful} faults change a result, all noticed, in\n{text}");
-    assert!(harmful > 100, "only {harmful} faults change a result");
+    assert!(harmful * 2 > 5 * faults, "only {harmful} faults change a result");
 }
 
 /// All functions; the law is one at which the integrals' terms are of the size of the field's.
@@ -143,8 +143,8 @@ fn in_projections_that_rounding_dominates() {
     };
     let expected = projected(&good.programs);
     let scale = expected.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
-    let mut harmful = 0;
-    for _ in 0..300 {
+    let (mut harmful, faults) = (0, amount(75, 300));
+    for _ in 0..faults {
         let mut programs = good.programs.clone();
         let prepared = programs.prepare.outputs.len();
         let Some(fault) = super::programs::break_program(&mut programs[&PROJECTION], prepared, 0..6, &mut random)
@@ -158,5 +158,5 @@ fn in_projections_that_rounding_dominates() {
         }
     }
     eprintln!("{harmful} faults in a projection that rounding dominates, all noticed");
-    assert!(harmful > 100, "only {harmful} faults change the result");
+    assert!(harmful * 4 > faults, "only {harmful} faults change the result");
 }

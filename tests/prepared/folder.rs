@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fbint_macros_core::prepared::{Order, Surroundings};
 use fbint_tests::compiler::Declaration;
 
-use crate::mutations::sealed;
+use super::mutations::sealed;
 
 const OSCILLATOR: &str = "#[feedback_system(coordinates(x), momenta(p), \
     hamiltonian = p.powi(2) / (2 * m) + k * x.powi(2) / 2)] pub struct Oscillator { pub m: f64, pub k: f64 }";

@@ -1,12 +1,10 @@
 //! Nothing about Lagrangian systems is special: families, shapes, reactions of all kinds at once, feedback, projections, starts, lanes,
 //! and derivations that are kept.
 
-use fbint_macros_core::prepared;
 use fbint_runtime::{
     Conservation, ConsistentStart, Entries, Error, FeedbackSystem, Gains, IntegralKind, Method, PreparedSystem, Scalar,
     Simulation, Vector, feedback_system,
 };
-use fbint_tests::compiler::Declaration;
 use fbint_tests::functions::{Kind, Law};
 use fbint_tests::oracle::Real;
 use fbint_tests::{Random, relative_error};
@@ -450,23 +448,4 @@ fn lanes_are_doubles() {
     lanes_agree(&SleighByRates { m: 2.0, j: 0.7, a: 0.3 });
     lanes_agree(&SleighByMomenta { m: 2.0, j: 0.7, a: 0.3 });
     lanes_agree(&geared_sleigh());
-}
-
-/// What is kept in a file is what was derived.
-#[test]
-fn derivations_are_kept() {
-    let declarations = Declaration::all(include_str!("systems.rs"));
-    assert_eq!(declarations.len(), 16);
-    for declaration in declarations {
-        let problem = declaration.elaborate().problem;
-        let text = declaration.kept();
-        let kept = prepared::read(&text, &problem).unwrap_or_else(|damage| panic!("{}: {damage}", declaration.name));
-        assert_eq!(prepared::contradiction(&problem, &kept), None, "{}", declaration.name);
-        assert_eq!(
-            prepared::write(&problem, None, &kept, &declaration.text("EQUATIONS")),
-            text,
-            "{}",
-            declaration.name
-        );
-    }
 }

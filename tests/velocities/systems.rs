@@ -1,6 +1,9 @@
 //! Lagrangian systems, and canonical ones with velocity constraints.
 
 use fbint_runtime::feedback_system;
+pub use models::{
+    BalancedSleigh, BalancedSleighState, CartPendulum, CartPendulumState, ChaplyginSleigh, ChaplyginSleighState,
+};
 use nalgebra::Vector3;
 
 /// The planar pendulum in redundant coordinates: the frame turns and stretches with the rod, and stretching is put to zero.
@@ -67,25 +70,6 @@ pub struct DegeneratePendulum {
     pub r: f64,
 }
 
-/// The Chaplygin sleigh in the frame of its blade.
-#[feedback_system(
-    coordinates(x, y, theta),
-    velocities(omega, v, slip),
-    kinematics(
-        x = v * theta.cos() - slip * theta.sin(),
-        y = v * theta.sin() + slip * theta.cos(),
-        theta = omega,
-    ),
-    lagrangian = m * (v.powi(2) + (slip + a * omega).powi(2)) / 2 + j * omega.powi(2) / 2,
-    velocity_constraint(blade = slip),
-    output(side_force = multiplier(blade)),
-)]
-pub struct ChaplyginSleigh {
-    pub m: f64,
-    pub j: f64,
-    pub a: f64,
-}
-
 /// The Chaplygin sleigh in the rates of its coordinates.
 #[feedback_system(
     coordinates(x, y, theta),
@@ -113,30 +97,6 @@ pub struct SleighByMomenta {
     pub m: f64,
     pub j: f64,
     pub a: f64,
-}
-
-/// The balanced sleigh in the frame of its blade.
-#[feedback_system(
-    coordinates(x, y, theta),
-    velocities(omega, v, slip),
-    kinematics(
-        x = v * theta.cos() - slip * theta.sin(),
-        y = v * theta.sin() + slip * theta.cos(),
-        theta = omega,
-    ),
-    lagrangian = m * (v.powi(2) + slip.powi(2)) / 2 + j * omega.powi(2) / 2,
-    velocity_constraint(blade = slip),
-    invariant(
-        turning = omega,
-        speed = v,
-        centre_x = omega * x - v * theta.sin(),
-        centre_y = omega * y + v * theta.cos(),
-    ),
-    output(side_force = multiplier(blade)),
-)]
-pub struct BalancedSleigh {
-    pub m: f64,
-    pub j: f64,
 }
 
 /// The balanced sleigh in the rates of its coordinates.
@@ -272,19 +232,4 @@ pub struct DiskWithoutSlip {
     pub i: f64,
     pub j: f64,
     pub radius: f64,
-}
-
-/// A pendulum on a cart.
-#[feedback_system(
-    coordinates(s, theta),
-    velocities(v, omega),
-    define(bob = vector![v + l * omega * theta.cos(), l * omega * theta.sin()]),
-    lagrangian = cart * v.powi(2) / 2 + m * bob.norm_squared() / 2 + m * g * l * theta.cos(),
-    invariant(horizontal_momentum = momentum(v)),
-)]
-pub struct CartPendulum {
-    pub cart: f64,
-    pub m: f64,
-    pub l: f64,
-    pub g: f64,
 }

@@ -1,9 +1,6 @@
 //! What the word `assume` takes the responsibility for, what is refuted all the same, and what needs it.
-#![allow(missing_docs)]
 
-mod expansion;
-
-use self::expansion::{expand, tokens};
+use super::expansion::{expand, tokens};
 
 /// The messages of an expansion.
 fn messages(attribute: &str, item: &str) -> Vec<String> {

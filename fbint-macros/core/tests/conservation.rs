@@ -1,8 +1,4 @@
 //! What the compiler finds out about integrals: grades, brackets, ranks, and messages about those that are none.
-#![allow(missing_docs)]
-
-mod angles;
-mod expansion;
 
 use std::collections::BTreeMap;
 
@@ -18,8 +14,8 @@ use fbint_macros_core::symbolic::session;
 use fbint_macros_core::table::Id;
 use fbint_macros_core::{algebra, mechanics, syntax};
 
-use self::angles::{CONVENTIONS, Inverse, inverses};
-use self::expansion::{expand, tokens};
+use super::angles::{CONVENTIONS, Inverse, inverses};
+use super::expansion::{expand, tokens};
 
 const EVERYWHERE: Conservation = Conservation::Everywhere(Evidence::Algebra);
 const ON_CONSTRAINTS: Conservation = Conservation::OnConstraints(Evidence::Algebra);
@@ -478,7 +474,9 @@ fn what_vanishes_on_the_constraints_is_not_divided_out() {
 /// axis of the first turn still is, and neither of the others.
 #[test]
 fn angular_momenta_in_space_are_conserved_in_every_convention() {
-    for convention in CONVENTIONS {
+    // With a repeated axis, and without; the others where `.ci/thorough` runs.
+    let is_thorough = std::env::var_os("FBINT_THOROUGH").is_some();
+    for convention in CONVENTIONS.into_iter().filter(|convention| is_thorough || ["zxz", "xyz"].contains(convention)) {
         let momenta = inverses(convention).map(|Inverse { rows, determinant }| {
             [0, 1, 2].map(|i| {
                 let [first, second, third] = [0, 1, 2].map(|row| &rows[row][i]);

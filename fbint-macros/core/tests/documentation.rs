@@ -1,5 +1,4 @@
 //! What rustdoc shows of a model: its equations as text, and no strings.
-#![allow(missing_docs)]
 
 use syn::{Attribute, Expr, ImplItem, ImplItemConst, Item, Lit, Meta};
 

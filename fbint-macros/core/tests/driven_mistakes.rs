@@ -1,6 +1,6 @@
 //! Every message of the first two phases about driven systems: forces, the time, inputs.
 
-mod common;
+use super::common;
 
 /// The declaration, and every message: the source text at fault and what is said.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);

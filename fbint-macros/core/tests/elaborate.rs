@@ -1,12 +1,12 @@
 //! What well-formed declarations mean: the values of their expressions against the same formulas written in Rust.
 
-mod common;
-
 use fbint_macros_core::derivation::{Declared, Dynamics, Kind};
 use fbint_macros_core::elaborate::{Entry, Model};
 use fbint_macros_core::expression::Expression;
 use fbint_macros_core::syntax::Shape;
 use fbint_macros_core::table::Id;
+
+use super::common;
 
 /// Coordinates `x y z` and `q: [3]`, `r: [2, 3]` with momenta of the same shapes; parameters of every kind.
 const PARAMETERS: &str = "struct Everything {

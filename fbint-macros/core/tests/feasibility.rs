@@ -1,10 +1,7 @@
 //! Constraints that cannot hold, or not independently, and functions that are defined nowhere: what is refused, what is
 //! noted, and what is unusual and must be neither.
-#![allow(missing_docs)]
 
-mod expansion;
-
-use self::expansion::expand;
+use super::expansion::expand;
 
 /// The messages for a canonical system of two coordinates with these further entries, and what they expand to.
 fn compile(entries: &str) -> (Vec<String>, String) {

@@ -4,8 +4,8 @@
 //! random numbers, so that a failure shrinks to a short row and few mutations; the numbers are the same in every run. What each
 //! thread is at stands in a file, for whoever ends a process that hangs.
 //!
-//! In every run, 100000 inputs go through the phases that need no algebra and 2000 through the whole compiler. For longer:
-//! `FBINT_FUZZ_INPUTS=10000000 FBINT_FUZZ_SEED=2 cargo test -p fbint-macros-core --test fuzz -- --ignored --nocapture`.
+//! 10000 inputs go through the phases that need no algebra, or as many as `FBINT_FUZZ_INPUTS` says, and a twentieth of them through
+//! the whole compiler: `FBINT_FUZZ_INPUTS=100000 FBINT_FUZZ_SEED=2 cargo test -p fbint-macros-core --features derive --test fuzz -- --nocapture`.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -30,20 +30,22 @@ const PROGRESS: u64 = 200_000;
 
 #[test]
 fn random_declarations_end_in_a_model_or_in_messages() {
-    fuzz(100_000, 1, 3..16, read);
+    fuzz(inputs(), 3..16, read);
 }
 
 #[test]
 fn random_declarations_expand_to_rust() {
     // With one or two mutations, so that many are models.
-    fuzz(2_000, 1, 2..9, expand);
+    fuzz(inputs() / 20, 2..9, expand);
 }
 
-#[test]
-#[ignore = "runs for as many inputs as FBINT_FUZZ_INPUTS says"]
-fn many_random_declarations_end_in_a_model_or_in_messages() {
-    let number = |name: &str, otherwise| std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"));
-    fuzz(number("FBINT_FUZZ_INPUTS", 1_000_000), number("FBINT_FUZZ_SEED", 2), 3..16, read);
+fn inputs() -> u64 {
+    number("FBINT_FUZZ_INPUTS", 10_000)
+}
+
+/// The number that an environment variable has.
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
 #[test]
@@ -105,12 +107,8 @@ thread_local! {
 }
 
 /// Feeds random inputs to `check` on a few threads with the stack of a test, and reports which messages came up.
-fn fuzz(
-    inputs: u64,
-    seed: u64,
-    choices: Range<usize>,
-    check: fn(TokenStream, TokenStream) -> Result<Vec<String>, String>,
-) {
+fn fuzz(inputs: u64, choices: Range<usize>, check: fn(TokenStream, TokenStream) -> Result<Vec<String>, String>) {
+    let seed = number("FBINT_FUZZ_SEED", 1);
     let report = Arc::new(Report::default());
     let workers = (0..WORKERS).map(|worker| {
         let choices = choices.clone();

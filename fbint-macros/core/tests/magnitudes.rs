@@ -1,11 +1,7 @@
 //! Numbers far from 1, in declarations of any kind: they compile, and nothing is said of them that is not so.
-#![allow(missing_docs)]
 
-mod angles;
-mod expansion;
-
-use self::angles::{CONVENTIONS, Inverse, inverses};
-use self::expansion::expand;
+use super::angles::{CONVENTIONS, Inverse, inverses};
+use super::expansion::expand;
 
 /// The messages for a declaration with these parameters.
 fn messages(attribute: &str, fields: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Every message of the first two phases: one mistake each, its text, and the source text that it points at.
 
-mod common;
+use super::common;
 
 const PHASE_SPACE: &str = "coordinates(q: [3]), momenta(p: [3])";
 const HAMILTONIAN: &str = "hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]";

@@ -1,8 +1,8 @@
 //! Input that no user writes on purpose: everything ends in messages, and on a test's small stack.
 
-mod common;
-
 use proptest::prelude::*;
+
+use super::common;
 
 const ITEM: &str = "struct S { m: f64 }";
 

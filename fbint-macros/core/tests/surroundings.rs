@@ -1,5 +1,4 @@
 //! A session where Symbolica would end the process: the folder of its lock cannot be written to, or another program has the lock.
-#![allow(missing_docs)]
 #![cfg(all(unix, not(target_os = "macos")))]
 
 use std::fs::{self, File};
@@ -21,7 +20,10 @@ fn caches(name: &str) -> PathBuf {
 /// The test below in a process with other surroundings.
 fn derivation(home: &str, caches: Option<&Path>) -> Command {
     let mut command = Command::new(std::env::current_exe().expect("a test"));
-    command.args(["--exact", "derive", "--ignored", "--nocapture"]).env("HOME", home).env_remove("XDG_CACHE_HOME");
+    command
+        .args(["--exact", "surroundings::derive", "--ignored", "--nocapture"])
+        .env("HOME", home)
+        .env_remove("XDG_CACHE_HOME");
     if let Some(caches) = caches {
         command.env("XDG_CACHE_HOME", caches);
     }

@@ -1,5 +1,4 @@
 //! The border to Symbolica: what goes in comes out, and derivatives agree with central differences.
-#![allow(missing_docs)]
 
 use fbint_macros_core::expression::{Expression, Function, Symbol};
 use fbint_macros_core::factored::factored;

@@ -1,5 +1,4 @@
 //! Vectors as tests compare them.
-#![allow(dead_code, reason = "not every test uses every function")]
 
 use fbint_runtime::Entries;
 

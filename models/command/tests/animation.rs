@@ -1,9 +1,5 @@
 //! Animations, in a browser without a window where one is installed: the mechanism moves as the run does, and the page can be used.
 
-#[path = "common/browser.rs"]
-mod browser;
-mod common;
-
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
@@ -11,8 +7,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use browser::Browser;
-use common::{fbint, names_in, refused};
+use super::common::browser::Browser;
+use super::common::{fbint, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -1,8 +1,5 @@
 //! Ensembles that several processes share, as `mpirun` begins them, with the feature `mpi`.
-#![allow(missing_docs)]
 #![cfg(all(feature = "mpi", target_os = "linux"))]
-
-mod common;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -16,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use tempfile::{TempDir, tempdir};
 
-use common::{blocks_in, fbint, json_in, names_in, refused};
+use super::common::{blocks_in, fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

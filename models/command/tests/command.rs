@@ -1,7 +1,5 @@
 //! The command `fbint` as its user meets it: what it prints, which files it leaves, and how it refuses.
 
-mod common;
-
 use std::error::Error;
 use std::fs;
 use std::process::Output;
@@ -12,7 +10,7 @@ use tempfile::{TempDir, tempdir};
 
 const MODEL: &str = "spherical-pendulum-cpv22";
 
-use common::{fbint, json_in, names_in, refused};
+use super::common::{fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

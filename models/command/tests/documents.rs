@@ -5,8 +5,6 @@
 //! The Rust of README.md is compiled and run by the doctests of `fbint-runtime`.
 
 use std::collections::BTreeSet;
-mod common;
-
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +13,7 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::tempdir;
 
-use common::fbint;
+use super::common::fbint;
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -162,7 +160,7 @@ fn the_commands_of_all_documents_are_known() -> Outcome {
     Ok(())
 }
 
-/// Packages by `-p`, and targets by `--test`, `--bench` and `--example` in the package before them.
+/// Packages by `-p`, and targets by `--test`, `--bench` and `--example` in the package before them, with the module that is selected.
 #[test]
 fn cargo_knows_the_targets_of_all_documents() -> Outcome {
     let known = targets()?;
@@ -171,13 +169,17 @@ fn cargo_knows_the_targets_of_all_documents() -> Outcome {
         for command in commands(&read(document)?, "cargo") {
             let words: Vec<&str> = command.split_whitespace().collect();
             let mut package = "";
-            for pair in words.windows(2).take_while(|pair| pair[0] != "--") {
+            for (place, pair) in words.windows(2).enumerate().take_while(|(_, pair)| pair[0] != "--") {
                 let target = match pair {
                     ["-p", name] => {
                         package = name;
                         [name, "package", name]
                     }
                     [kind @ ("--test" | "--bench" | "--example"), name] => [package, &kind[2..], name],
+                    // A word that follows a program of tests with modules selects one of them.
+                    ["main" | "cargo", name] if place > 0 && words[place - 1] == "--test" && !name.starts_with('-') => {
+                        [package, "module", name.split("::").next().unwrap_or_default()]
+                    }
                     _ => continue,
                 };
                 assert!(known.contains(&target.map(str::to_owned)), "{document}, `{command}`: {target:?} is unknown");
@@ -277,7 +279,7 @@ impl Words for String {
     }
 }
 
-/// Package, kind and name of every target of the workspace; a package counts as a target of itself.
+/// Package, kind and name of every target of the workspace; a package counts as a target of itself, and so do the modules of tests.
 fn targets() -> Result<BTreeSet<[String; 3]>, Box<dyn Error>> {
     let mut cargo = Command::new(env!("CARGO"));
     let output =
@@ -290,6 +292,11 @@ fn targets() -> Result<BTreeSet<[String; 3]>, Box<dyn Error>> {
         targets.insert([name.clone(), "package".to_owned(), name.clone()]);
         for target in package["targets"].as_array().into_iter().flatten() {
             targets.insert([name.clone(), text(&target["kind"][0]), text(&target["name"])]);
+            if target["kind"][0] == "test" {
+                let source = fs::read_to_string(text(&target["src_path"]))?;
+                let modules = source.lines().filter_map(|line| line.strip_prefix("mod ")?.strip_suffix(';'));
+                targets.extend(modules.map(|module| [name.clone(), "module".to_owned(), module.to_owned()]));
+            }
         }
     }
     Ok(targets)

@@ -1,7 +1,4 @@
 //! `fbint ensemble` as its user meets it.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::error::Error;
 use std::fs;
@@ -11,7 +8,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use common::refused;
+use super::common::refused;
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -1,14 +1,12 @@
 //! Runs of the command that begin and fail: exit code 2, the message, the record, and the trajectory until then.
 
-mod common;
-
 use std::error::Error;
 use std::fs;
 
 use serde_json::json;
 use tempfile::tempdir;
 
-use common::{fbint, json_in, names_in, refused};
+use super::common::{fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

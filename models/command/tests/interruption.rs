@@ -2,8 +2,6 @@
 //! the files of an uninterrupted run.
 #![cfg(unix)]
 
-mod common;
-
 use std::error::Error;
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
@@ -14,7 +12,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::{TempDir, tempdir};
 
-use common::{blocks_in, fbint, json_in, names_in, refused};
+use super::common::{blocks_in, fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -1,15 +1,12 @@
 //! Tables as Parquet: the values of CSV bit by bit, read by the readers of others; without the feature, how they are refused.
-#![allow(missing_docs)]
-
-mod common;
 
 use std::error::Error;
 
 use tempfile::tempdir;
 
 #[cfg(not(feature = "parquet"))]
-use common::refused;
-use common::{fbint, names_in};
+use super::common::refused;
+use super::common::{fbint, names_in};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -1,7 +1,5 @@
 //! How the command `fbint` refuses: one line that names what is wrong and what to do, exit code 2, and no file.
 
-mod common;
-
 use std::error::Error;
 use std::fs;
 use std::process::Command;
@@ -10,7 +8,7 @@ use tempfile::tempdir;
 
 const MODEL: &str = "spherical-pendulum-cpv22";
 
-use common::{fbint, names_in, refused};
+use super::common::{fbint, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

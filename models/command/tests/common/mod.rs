@@ -1,5 +1,6 @@
 //! The command as the tests call it, and what they expect of it.
-#![allow(dead_code, reason = "not every test uses every function")]
+
+pub(crate) mod browser;
 
 use std::error::Error;
 use std::fs;
@@ -10,6 +11,11 @@ use serde_json::Value;
 
 pub(crate) fn fbint(folder: impl AsRef<Path>, arguments: &[&str]) -> std::io::Result<Output> {
     Command::new(env!("CARGO_BIN_EXE_fbint")).current_dir(folder).args(arguments).output()
+}
+
+/// Whether `.ci/thorough` runs, which leaves nothing out.
+pub(crate) fn is_thorough() -> bool {
+    std::env::var_os("FBINT_THOROUGH").is_some()
 }
 
 /// One line on stderr that has these words, nothing on stdout, exit code 2.

@@ -1,6 +1,6 @@
 //! Lagrangian systems, frames and velocity constraints.
 
-#![allow(missing_docs, unreachable_pub)]
+#![allow(unreachable_pub)]
 
 mod chains;
 mod conservation;

@@ -1,6 +1,6 @@
 //! Driven systems: forces, explicit time and inputs, in systems of every kind and with constraints of every kind.
 
-#![allow(missing_docs, unreachable_pub)]
+#![allow(unreachable_pub)]
 
 mod balance;
 mod inputs;

@@ -1,6 +1,6 @@
 //! Events: where they are found, what resets do, and what is refused.
 
-#![allow(missing_docs, unreachable_pub)]
+#![allow(unreachable_pub)]
 
 mod location;
 mod refusals;

@@ -3,7 +3,6 @@
 //! Both are compiled, and their programs interpreted at states in general position, where entries of the state, parameters and
 //! gains get their values by name. The random numbers do not differ from run to run. A failure prints the smallest declaration
 //! that shows it.
-#![allow(missing_docs)]
 
 mod declaration;
 
@@ -12,7 +11,7 @@ use std::ops::RangeInclusive;
 
 use fbint_macros_core::program::{self, Program};
 use fbint_tests::compiler::{Compiled, Declaration, normalised, run};
-use fbint_tests::{Random, relative_error};
+use fbint_tests::{Random, amount, relative_error};
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -44,7 +43,7 @@ fn canonical_model(constraints: RangeInclusive<usize>) -> impl Strategy<Value = 
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 64,
+        cases: amount(16, 64) as u32,
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(0x0fb1),
         max_shrink_iters: 200,

@@ -1,0 +1,17 @@
+//! All tests of the compiler but `fuzz`, which replaces the panic hook of its process: one program, so that Symbolica is linked once.
+
+mod angles;
+mod assumptions;
+mod common;
+mod conservation;
+mod documentation;
+mod driven_mistakes;
+mod elaborate;
+mod expansion;
+mod feasibility;
+mod magnitudes;
+mod mistakes;
+mod robustness;
+mod surroundings;
+mod symbolic;
+mod velocity_mistakes;

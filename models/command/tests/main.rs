@@ -1,0 +1,13 @@
+//! All tests of the command: one program.
+
+mod animation;
+mod cluster;
+mod command;
+mod common;
+mod documents;
+mod ensemble;
+mod failures;
+mod interruption;
+mod parquet;
+mod refusals;
+mod work_precision;

@@ -1,0 +1,16 @@
+//! All tests that need no process of their own, a module for each row of TESTING.md: one program, so that what they share is compiled
+//! and linked once.
+
+mod derivatives;
+mod determinism;
+mod driven;
+mod events;
+mod faults;
+mod identities;
+mod integration;
+mod metamorphic;
+mod prepared;
+mod programs;
+mod rivals;
+mod scalars;
+mod velocities;
