@@ -305,6 +305,23 @@ fn integrals_bound_by_equations_are_functions_of_the_others_in_general_position(
     assert_eq!(notes.matches("near almost every state").count(), 2, "{text}");
 }
 
+/// What is the same in every state, or in every state but for rounding, has no rank to add.
+#[test]
+fn integrals_without_a_gradient_compile() {
+    let free = |invariant: &str| {
+        let attribute = format!(
+            "coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, invariant(i = {invariant}, momentum = p)"
+        );
+        equations(&attribute, "struct S {}")
+    };
+    for invariant in ["(2 * p).sin() - 2 * p.sin() * p.cos()", "(2 * x).sin() - 2 * x.sin() * x.cos()"] {
+        assert!(free(invariant).contains("  rank DF = 1 < 3\n  rank D(i) = 0 < 1\n"), "{}", free(invariant));
+    }
+    for invariant in ["(1000 * p).tanh()", "(p - 2).abs() + (p - 2)"] {
+        assert!(free(invariant).contains("  rank DF = 1 < 3\n"), "{}", free(invariant));
+    }
+}
+
 /// Bodies of 6e24, 70 and 1e-3 kg: the momenta, and the energies of motion, differ by dozens of orders of magnitude.
 #[test]
 fn ranks_are_those_of_the_integrals_whatever_the_masses() {

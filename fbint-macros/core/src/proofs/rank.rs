@@ -41,8 +41,10 @@ fn dependent_rows(derivation: &Derivation, state: &Values) -> Option<Vec<Vec<Int
     for (id, integral) in derivation.integrals.iter() {
         let entry = |entry| state.evaluate(entry).filter(|value| !value.is_lost());
         let entries = integral.gradient.iter().map(|(symbol, slope)| Some((*symbol, entry(slope)?)));
+        let entries: BTreeMap<Symbol, Real> = entries.collect::<Option<_>>()?;
         rows.push(Combination {
-            entries: entries.collect::<Option<_>>()?,
+            // What terms that cancel leave behind is rounding, by which nothing can be divided.
+            entries: entries.into_iter().filter(|(_, entry)| entry.is_nonzero()).collect(),
             weights: BTreeMap::from([(id, Real::from(1.0))]),
         });
     }
