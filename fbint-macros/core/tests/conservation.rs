@@ -322,6 +322,18 @@ fn integrals_without_a_gradient_compile() {
     }
 }
 
+/// Numbers that were the primes modulo which identities were tested: now these follow from what is tested.
+#[test]
+fn no_declaration_contains_the_primes() {
+    let primes =
+        "1252066142632684399 * 1456514108370962441 * 1404095030073777707 * 2215354603288264279 * 2068604776339083401 *
+        2160676757655349859 * 2031132802773467117 * 1311083655502885543 * 1410399430860759481 * 1172339280958893167 *
+        1186516777447320199 * 1609449296892609859";
+    let attribute = format!("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, invariant(bad = {primes} * x)");
+    let messages = messages(&attribute, "struct S {}");
+    assert!(messages.len() == 1 && messages[0].starts_with("`bad` is not conserved: d/dt = "), "{messages:?}");
+}
+
 /// Bodies of 6e24, 70 and 1e-3 kg: the momenta, and the energies of motion, differ by dozens of orders of magnitude.
 #[test]
 fn ranks_are_those_of_the_integrals_whatever_the_masses() {

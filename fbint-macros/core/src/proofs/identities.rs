@@ -1,8 +1,8 @@
-//! Whether expressions vanish identically, decided at random points modulo primes of 61 bits.
+//! Whether expressions vanish identically, decided at random points modulo random primes of 62 bits.
 //!
 //! An identity of rational functions that fails, fails at a random point but for a probability of at most its degree over the
 //! number of residues (Schwartz and Zippel). Its degree is bounded before it is tried, so that eight points, each modulo a prime
-//! of its own, leave a probability below 1e-60.
+//! of its own, leave a probability below 1e-60. Primes and points follow from a hash of what is tested, so that it cannot contain them.
 //!
 //! Functions become elements that satisfy the same relations and no others, so that what vanishes here vanishes for the functions:
 //!
@@ -17,19 +17,24 @@
 //! which are inverse in one order only. What divides by something that has no inverse, because it vanishes for some choice of roots,
 //! is not decided.
 
+use std::hash::{Hash as _, Hasher as _};
+
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, ToPrimitive};
+use siphasher::sip::SipHasher24;
 
 use super::degree::Degree;
-use super::field::PRIMES;
+use super::field::primes;
 use super::linear_form::denominators;
 use super::point::{Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
 use crate::expression::Expression;
 
-/// Points that an identity has to hold at, of those in `PRIMES` at which it is defined.
-const POINTS: usize = 8;
+/// Points that an identity has to hold at.
+pub(super) const POINTS: usize = 8;
+/// Points at most, those among them at which it is not defined.
+const TRIED: usize = 12;
 /// An identity of a higher degree is not tried: (2^32 / 2^60)^8 is below 1e-60.
 const HIGHEST_DEGREE: u64 = 1 << 32;
 /// The largest common denominator of rational numbers in exponents.
@@ -51,14 +56,8 @@ pub(super) fn vanish_on(
 ) -> bool {
     let constraints = set.constraints.iter().map(|(constraint, _)| *constraint);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
-    let degree = all.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add);
-    let Some(scale) = common_denominator(&all) else { return false };
-    if degree.saturating_mul(factor).saturating_mul(scale) > HIGHEST_DEGREE {
-        return false;
-    }
     let mut zeros = 0;
-    for seed in 0..PRIMES.len() {
-        let mut point = Point::new(seed, scale);
+    for (place, mut point) in points(&all, factor).enumerate() {
         let bound = point.satisfy(set);
         match bound.and_then(|()| identity(&mut point)) {
             Some(element) if element.is_empty() => zeros += 1,
@@ -66,11 +65,27 @@ pub(super) fn vanish_on(
             None => {}
         }
         // What is undefined at the first points is undefined everywhere, or nearly.
-        if zeros >= POINTS || zeros == 0 && seed > 2 {
+        if zeros >= POINTS || zeros == 0 && place > 2 {
             break;
         }
     }
     zeros >= POINTS
+}
+
+/// The points for an identity that is made of these expressions, its degree at most `factor` times the degrees of all of them; none
+/// where that is too high.
+pub(super) fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = Point> {
+    let degree = parts.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add);
+    let scale = common_denominator(parts);
+    let scale = scale.filter(|scale| degree.saturating_mul(factor).saturating_mul(*scale) <= HIGHEST_DEGREE);
+    let mut hasher = SipHasher24::new();
+    parts.hash(&mut hasher);
+    let seed = hasher.finish();
+    let points = scale.map(|scale| {
+        let numbered = primes(seed).zip(1..).take(TRIED);
+        numbered.map(move |(field, number)| Point::new(field, seed ^ number << 32, scale))
+    });
+    points.into_iter().flatten()
 }
 
 /// The common denominator of the rational factors in exponents and angles.
@@ -86,6 +101,7 @@ fn common_denominator(parts: &[&Expression]) -> Option<u64> {
 mod tests {
     use num_rational::BigRational;
 
+    use super::super::field::Field;
     use super::*;
     use crate::expression::{Function, Symbol};
 
@@ -186,13 +202,13 @@ mod tests {
         }
     }
 
-    /// Coefficients and exponents that vanish modulo a prime: x^p is x there, and p x is 0.
+    /// Coefficients and exponents that vanish modulo a prime: x^p is x there, and p x is 0. The primes are those of other expressions.
     #[test]
     fn primes_are_not_taken_for_zero() {
         let x = || Expression::from(Symbol(0));
         let mersenne = (1_i64 << 61) - 1;
         assert!(!vanishes_identically(&(Expression::integer(mersenne) * x())));
-        for prime in PRIMES {
+        for Field(prime) in points(&[&x()], 1).map(|point| point.ring.field) {
             let prime = prime as i64;
             assert!(!vanishes_identically(&(Expression::integer(prime) * x())), "{prime}");
             assert!(!vanishes_identically(&(powers(x(), prime, 1) - x())), "{prime}");

@@ -7,7 +7,7 @@ use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::degree::{degree_in, leading};
-use super::field::{Field, PRIMES};
+use super::field::{Field, Random};
 use super::ring::{Element, Ring};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -25,7 +25,7 @@ pub(super) struct Set<'a> {
 /// An element for each unknown.
 pub(super) struct Point {
     pub(super) ring: Ring,
-    seed: u64,
+    random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
     symbols: HashMap<Symbol, Element>,
@@ -47,14 +47,14 @@ pub(super) enum Key {
 }
 
 impl Point {
-    pub(super) fn new(seed: usize, scale: u64) -> Self {
-        let ring = Ring::new(Field(PRIMES[seed]));
-        Self { ring, seed: (seed as u64 + 1) << 40, scale, symbols: HashMap::new(), functions: HashMap::new() }
+    pub(super) fn new(field: Field, seed: u64, scale: u64) -> Self {
+        let ring = Ring::new(field);
+        Self { ring, random: Random(seed), scale, symbols: HashMap::new(), functions: HashMap::new() }
     }
 
     fn random(&mut self) -> Element {
-        self.seed += 1;
-        self.ring.number(self.ring.field.random(self.seed))
+        let Field(prime) = self.ring.field;
+        self.ring.number(self.random.next() % prime)
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Element {

@@ -12,8 +12,9 @@
 //! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
 //! expressions are.
 
+use super::field::Random;
 use super::states::{self, State, Values};
-use super::trials::{self, Random};
+use super::trials;
 use super::velocity::Velocity;
 use crate::derivation::{Derivation, Field, IntegralId};
 use crate::expression::Expression;
@@ -90,7 +91,7 @@ impl<'a> Search<'a> {
             return Found::Witness(self.rounded(integral).unwrap_or(witness));
         }
         let count = self.count(integral);
-        let mut random = Random::default();
+        let mut random = Random(0);
         let wide = trials::wide(&self.derivation.symbols).take(count);
         let wide: Vec<Trial> = wide.filter_map(|start| self.trial(integral, start)).collect();
         if let Some(witness) = remote(&wide) {

@@ -1,6 +1,6 @@
 //! States at which an attempt is made to refute a claim: of many sizes and both signs, and close to where functions change.
 
-use super::field::{Field, PRIMES};
+use super::field::Random;
 use super::states::{self, Values};
 use crate::derivation::{Derivation, Symbols};
 use crate::expression::{Expression, Symbol};
@@ -14,16 +14,10 @@ const STEPS: usize = 100;
 /// Distances from a zero, relative to its size or to 1.
 const DISTANCES: [f64; 4] = [4e-15, 1e-9, 1e-4, 0.1];
 
-/// Numbers that look random and are the same in every run.
-#[derive(Default)]
-pub(super) struct Random(u64);
-
 impl Random {
     /// A number between 0 and 1.
     fn number(&mut self) -> f64 {
-        self.0 += 1;
-        let Field(prime) = RESIDUES;
-        RESIDUES.random(self.0) as f64 / prime as f64
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A state nearby; the distance is smaller the more steps were taken before.
@@ -36,12 +30,10 @@ impl Random {
     }
 }
 
-const RESIDUES: Field = Field(PRIMES[0]);
-
 /// States of many sizes: of one size for all symbols or one for each, and with signs for no symbol, for the
 /// symbols of the state or for all.
 pub(super) fn wide(symbols: &Symbols) -> impl Iterator<Item = Values> {
-    let mut random = Random(1 << 32);
+    let mut random = Random(1);
     (0..).map(move |place| {
         let common = 10_f64.powf(24.0 * random.number() - 12.0);
         let exponent = [0.0, 3.0, 12.0][place / 3 % 3];
