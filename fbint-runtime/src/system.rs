@@ -114,8 +114,9 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     ) -> Vector<Self::System, T>;
     /// |dF_i|^2 of each integral, the diagonal of DF DF^T, without derivatives by the time.
     fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
-    /// X - J grad H, what the constraints add to the field: in the rates of the momenta, the forces that hold them. 0 where there
-    /// are no constraints, or the field is not canonical.
+    /// What the constraints add to the field: in the rates of the momenta, the forces that hold them, and in the rate of the work what
+    /// moving constraints do. 0 where no constraint has a reaction; a velocity that is put to zero is not part of the state, and what
+    /// holds it adds nothing.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
     /// (q, p) of a Lagrangian system in the state (q, xi), with p = dL/dxi. Any other system, and one with reactions, has its state.
     #[inline]

@@ -89,8 +89,14 @@ fn findings(messages: Messages<'_>, origin: &Origin, undefined: Vec<Doubt>) -> s
         rank: proofs::rank(derivation),
         roots: elaborate::roots(&messages.model.problem),
         velocity_constraints: messages.velocity_constraints(),
-        doubts: [undefined, origin.doubts.clone()].concat(),
+        doubts: all_doubts(undefined, &messages.model.doubts, &origin.doubts),
     })
+}
+
+/// Every doubt once: the linear systems of a problem are those of its derivation.
+fn all_doubts(undefined: Vec<Doubt>, declared: &[Doubt], derived: &[Doubt]) -> Vec<Doubt> {
+    let new = derived.iter().filter(|doubt| !declared.contains(doubt));
+    undefined.into_iter().chain(declared.iter().chain(new).cloned()).collect()
 }
 
 /// Makes cargo compile the model again when its file changes, or what is to be done with files.

@@ -86,7 +86,12 @@ pub enum Doubt {
     Unsatisfied(Vec<IntegralId>),
     /// The gradient of a constraint vanishes in every state that was found to satisfy it.
     NoGradient(IntegralId),
-    /// C is singular in every state that was tried.
+    /// The mass matrix of a Lagrangian system is unsound in every state that was tried.
+    Inertia {
+        /// Whether it has both signs, and is not singular.
+        is_indefinite: bool,
+    },
+    /// C, or what stands in its place, is singular in every state that was tried.
     Singular {
         /// Constraints that are responsible.
         members: Vec<IntegralId>,

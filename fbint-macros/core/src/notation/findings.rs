@@ -253,9 +253,15 @@ impl Notation<'_> {
                 "the gradient of `{0}` vanishes in all states that were found to satisfy `{0}`, and so C is singular there",
                 name(member)
             ),
+            Doubt::Inertia { is_indefinite } => format!(
+                "the mass matrix of the Lagrangian {} in all states that were tried: look for one where it is sound before you \
+                 simulate",
+                if *is_indefinite { "has both signs" } else { "is singular, or nearly so," }
+            ),
             Doubt::Singular { members, everywhere } => format!(
-                "the matrix C of the constraints' Poisson brackets is singular, or nearly so, in all states that were {}, \
-                 because of {}: look for one where it is not before you simulate",
+                "{} is singular, or nearly so, in all states that were {}, because of {}: look for one where it is not before you \
+                 simulate",
+                self.multiplier_matrix(),
                 if *everywhere { "tried" } else { "found to satisfy the constraints" },
                 self.quoted(members)
             ),
@@ -266,6 +272,15 @@ impl Notation<'_> {
                     functions.join(", ")
                 )
             }
+        }
+    }
+
+    /// What the matrix is called by which multipliers are determined.
+    fn multiplier_matrix(&self) -> &'static str {
+        if self.derivation.has_brackets() {
+            "the matrix C of the constraints' Poisson brackets"
+        } else {
+            "the matrix by which the reactions are determined"
         }
     }
 

@@ -15,7 +15,8 @@ use super::lower::{Lowering, Order, Stage};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
-use crate::derivation::{Derivation, Field, IntegralId, Role};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId, Role};
+use crate::derivative::gradient;
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
@@ -133,16 +134,42 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
     lowering.builder.finish(outputs)
 }
 
-/// -J Df^T c
+/// What the constraints add to X.
 pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
-    let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
-    let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
-    add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
-    let outputs = lowering.sums(Order::Arranged, rows.into_iter().collect());
+    let order = match &derivation.field {
+        Field::Given(_) => Order::Written,
+        Field::Implicit(implicit) => {
+            add_reactions(derivation, implicit, &mut lowering, &mut rows);
+            Order::Written
+        }
+        Field::Dirac(_) => {
+            let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
+            let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
+            add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
+            Order::Arranged
+        }
+    };
+    let outputs = lowering.sums(order, rows.into_iter().collect());
     lowering.builder.finish(outputs)
+}
+
+/// Adds what the multipliers contribute to the rates, in which they are linear.
+fn add_reactions(
+    derivation: &Derivation,
+    implicit: &Implicit,
+    lowering: &mut Lowering,
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
+    solve(lowering, implicit);
+    for (state, rate) in implicit.rates.iter() {
+        let slopes = gradient(rate, |symbol| derivation.symbols.constraint(symbol).is_some());
+        for (multiplier, slope) in slopes.into_iter().flatten() {
+            rows[state].extend(lowering.terms(&(Expression::from(multiplier) * slope)));
+        }
+    }
 }
 
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with

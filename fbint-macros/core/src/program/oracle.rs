@@ -96,6 +96,17 @@ impl<'a, N: Number> Oracle<'a, N> {
         }
     }
 
+    /// What the constraints add to X: -J Df^T c, or the difference that the multipliers make.
+    pub(super) fn reaction_field(&self) -> Vec<N> {
+        let Field::Implicit(implicit) = &self.derivation.field else {
+            return self.flow(|state| self.constraint_covector(state).negated());
+        };
+        let is_multiplier = |symbol| self.derivation.symbols.constraint(symbol).is_some();
+        let free = |symbol| if is_multiplier(symbol) { N::zero() } else { self.symbol(symbol) };
+        let reaction = |rate: &Expression| self.evaluate(rate).minus(&evaluate(rate, free, self.errors));
+        implicit.rates.rows().map(reaction).collect()
+    }
+
     /// The value of an expression that may contain what is solved for.
     fn evaluate(&self, expression: &Expression) -> N {
         evaluate(expression, |symbol| self.symbol(symbol), self.errors)

@@ -15,7 +15,7 @@
 
 use super::rates::{vanishes_everywhere, vanishes_on_constraints};
 use super::search::{Found, Search};
-use super::states::{State, general};
+use super::states::{State, consistent, general};
 use super::velocity::Velocity;
 use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId};
 use crate::expression::Expression;
@@ -23,6 +23,10 @@ use crate::table::Table;
 
 /// States in which what is said to hold everywhere is tested.
 const STATES: usize = 8;
+/// States in which what holds by construction is tested.
+const STATES_OF_CONSTRUCTION: usize = 2;
+/// Starts that are tried for them.
+const TRIED: usize = 40;
 
 /// An integral that is not shown to be conserved, and is not assumed to be.
 #[derive(Clone, Debug)]
@@ -44,6 +48,37 @@ pub(crate) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Con
         return Some(Conservation::Everywhere(Evidence::Algebra));
     }
     vanishes_on_constraints(derivation, integral).then_some(Conservation::OnConstraints(Evidence::Algebra))
+}
+
+/// An integral that the form of the system is said to keep, and that the field changes in some state: a fault of the compiler.
+pub(crate) fn changed_by_field(derivation: &Derivation) -> Option<IntegralId> {
+    let grade = |id: &IntegralId| derivation.integrals.conserved_by_construction(*id);
+    let (everywhere, on_constraints): (Vec<IntegralId>, Vec<IntegralId>) = derivation
+        .integrals
+        .ids()
+        .filter(|id| grade(id).is_some())
+        .partition(|id| matches!(grade(id), Some(Conservation::Everywhere(_))));
+    let starts = || general(&derivation.symbols).take(TRIED);
+    let states = || starts().map(|values| State::new(&values));
+    let consistent = || starts().filter_map(|start| consistent(derivation, start));
+    changed_in(derivation, everywhere, states()).or_else(|| changed_in(derivation, on_constraints, consistent()))
+}
+
+/// The first of these integrals that changes in one of the first two states in which the field is defined.
+fn changed_in(
+    derivation: &Derivation,
+    integrals: Vec<IntegralId>,
+    states: impl Iterator<Item = State>,
+) -> Option<IntegralId> {
+    if integrals.is_empty() {
+        return None;
+    }
+    let velocities: Vec<Velocity> =
+        states.filter_map(|state| Velocity::new(derivation, state)).take(STATES_OF_CONSTRUCTION).collect();
+    let changes = |id: &IntegralId, velocity: &Velocity| {
+        velocity.rate(&derivation.integrals[*id].gradient).is_some_and(|(rate, _)| rate.is_nonzero())
+    };
+    integrals.into_iter().find(|id| velocities.iter().any(|velocity| changes(id, velocity)))
 }
 
 /// The first claim that is not so: proofs that need no algebra say something else, or a state refutes it.
@@ -86,4 +121,42 @@ pub fn prove(
         }
     }
     if violations.is_empty() { Ok(grades.into_iter().collect()) } else { Err(violations) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derivation::{Field, Integral, Kind, KineticEnergy, Role, Structure, SymbolInfo};
+    use crate::expression::Symbol;
+
+    /// An oscillator whose second rate has this factor, and its energy.
+    fn oscillator(factor: i64) -> Derivation {
+        let [x, y] = [0, 1].map(|index| Expression::from(Symbol(index)));
+        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let energy = Integral {
+            name: "energy".to_owned(),
+            latex: "H".to_owned(),
+            kind: Kind::Energy,
+            weight: 1,
+            assumed: false,
+            value: x.clone() * x.clone() + y.clone() * y.clone(),
+            gradient: [(0, &x), (1, &y)].map(|(index, v)| (Symbol(index), Expression::integer(2) * v.clone())).into(),
+        };
+        Derivation {
+            name: "Oscillator".to_owned(),
+            symbols: ["x", "y"].into_iter().map(symbol).collect(),
+            structure: Structure::None,
+            integrals: [energy].into_iter().collect(),
+            field: Field::Given([y, Expression::integer(factor) * x].into_iter().collect()),
+            hamel: None,
+            kinetic_energy: KineticEnergy::General,
+            outputs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_holds_by_construction_is_evaluated() {
+        assert_eq!(changed_by_field(&oscillator(-1)), None);
+        assert_eq!(changed_by_field(&oscillator(-2)), oscillator(-2).integrals.energy());
+    }
 }

@@ -104,7 +104,9 @@ impl Messages<'_> {
             ),
             _ => several(&names),
         };
-        let text = format!("the matrix C of the constraints' Poisson brackets is singular {place}: {reason}");
+        let matrix =
+            if derivation.has_brackets() { "C of the constraints' Poisson brackets" } else { "of the reactions" };
+        let text = format!("the matrix {matrix} is singular {place}: {reason}");
         errors.push(self.model.spans[last], text);
     }
 }
