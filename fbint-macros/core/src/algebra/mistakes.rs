@@ -7,7 +7,7 @@ use num_rational::BigRational;
 
 use super::determinant::{LARGEST_DETERMINANT, determinant};
 use super::vanishing::{contradict, vanishes_where};
-use crate::bounds::Range;
+use crate::bounds::{Range, is_never_zero};
 use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::proofs::{general, is_singular};
@@ -31,12 +31,6 @@ pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
         Doubt::Singular { members, everywhere: false } => is_singular_on_constraints(derivation, members),
         Doubt::Undefined { .. } | Doubt::Inertia { .. } | Doubt::Unverified(_) => false,
     }
-}
-
-/// Whether an expression is proved to be 0 in no state.
-pub fn is_never_zero(expression: &Expression) -> bool {
-    let range = Range::of(expression);
-    range.is_above(0, true) || range.is_below(0, true)
 }
 
 fn has_one_sign(expression: &Expression) -> bool {

@@ -8,7 +8,6 @@ mod poisson;
 mod vanishing;
 
 pub use self::conservation::claims;
-pub use self::mistakes::is_never_zero;
 pub use self::poisson::NotPoisson;
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::mechanics::{self, Unreal};

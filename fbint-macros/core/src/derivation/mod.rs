@@ -14,7 +14,9 @@ mod structure;
 mod symbols;
 
 pub use constraints::{Constraints, EnergyBracket};
-pub use findings::{Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank, VelocityConstraints};
+pub use findings::{
+    BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank, VelocityConstraints,
+};
 pub use implicit::{FrameBracket, Hamel, Implicit, LinearSystem, Reaction};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
 pub use structure::{Coefficient, Structure};

@@ -61,46 +61,54 @@ pub(crate) fn changed_by_field(derivation: &Derivation) -> Option<IntegralId> {
     let starts = || general(&derivation.symbols).take(TRIED);
     let states = || starts().map(|values| State::new(&values));
     let consistent = || starts().filter_map(|start| consistent(derivation, start));
-    changed_in(derivation, everywhere, states()).or_else(|| changed_in(derivation, on_constraints, consistent()))
+    changed_in(derivation, everywhere, states(), STATES_OF_CONSTRUCTION)
+        .or_else(|| changed_in(derivation, on_constraints, consistent(), STATES_OF_CONSTRUCTION))
 }
 
-/// The first of these integrals that changes in one of the first two states in which the field is defined.
+/// The first of these integrals that changes in one of so many states in which the field is defined.
 fn changed_in(
     derivation: &Derivation,
     integrals: Vec<IntegralId>,
     states: impl Iterator<Item = State>,
+    count: usize,
 ) -> Option<IntegralId> {
     if integrals.is_empty() {
         return None;
     }
-    let velocities: Vec<Velocity> =
-        states.filter_map(|state| Velocity::new(derivation, state)).take(STATES_OF_CONSTRUCTION).collect();
+    let velocities: Vec<Velocity> = states.filter_map(|state| Velocity::new(derivation, state)).take(count).collect();
     let changes = |id: &IntegralId, velocity: &Velocity| {
         velocity.rate(&derivation.integrals[*id].gradient).is_some_and(|(rate, _)| rate.is_nonzero())
     };
     integrals.into_iter().find(|id| velocities.iter().any(|velocity| changes(id, velocity)))
 }
 
-/// The first claim that is not so: proofs that need no algebra say something else, or a state refutes it.
-pub fn unfounded(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> Option<IntegralId> {
+/// What is to be believed of the claims of a kept derivation: what points modulo primes do not prove again is searched for states that
+/// refute it, and is the file's word. The first claim that is not so, if there is one: proofs that need no algebra say something else, or a
+/// state refutes it.
+pub fn believed(
+    derivation: &Derivation,
+    claims: &Table<IntegralId, Claim>,
+) -> Result<Table<IntegralId, Claim>, IntegralId> {
     let mut search = Search::new(derivation);
-    let mut is_unfounded = |(integral, claim): &(IntegralId, &Claim)| match (grade(derivation, *integral), claim) {
-        (Some(grade), Claim::Proved(stated)) => grade != *stated,
-        (Some(_), Claim::Open { .. }) => true,
-        (None, Claim::Proved(Conservation::Everywhere(_))) => changes_somewhere(derivation, *integral),
-        (None, Claim::Proved(_)) => search.refutes_at_once(*integral),
+    let mut judge = |(integral, claim): (IntegralId, &Claim)| match (grade(derivation, integral), claim) {
+        (Some(grade), Claim::Proved(stated)) if grade == *stated => Ok(claim.clone()),
+        (None, Claim::Proved(Conservation::Everywhere(_))) if !changes_somewhere(derivation, integral) => {
+            search.unrefuted(integral).map(|()| Claim::Proved(Conservation::Everywhere(Evidence::Kept)))
+        }
+        (None, Claim::Proved(Conservation::OnConstraints(_))) => {
+            search.unrefuted(integral).map(|()| Claim::Proved(Conservation::OnConstraints(Evidence::Kept)))
+        }
         // States that refute what is assumed are searched for in any case.
-        (None, Claim::Open { .. }) => !derivation.integrals[*integral].assumed,
+        (None, Claim::Open { .. }) if derivation.integrals[integral].assumed => Ok(claim.clone()),
+        _ => Err(integral),
     };
-    claims.iter().find(|claim| is_unfounded(claim)).map(|(integral, _)| integral)
+    claims.iter().map(&mut judge).collect()
 }
 
 /// Whether an integral changes in a state in general position.
 fn changes_somewhere(derivation: &Derivation, integral: IntegralId) -> bool {
     let states = general(&derivation.symbols).map(|values| State::new(&values));
-    let mut velocities = states.filter_map(|state| Velocity::new(derivation, state)).take(STATES);
-    let gradient = &derivation.integrals[integral].gradient;
-    velocities.any(|velocity| velocity.rate(gradient).is_some_and(|(rate, _)| rate.is_nonzero()))
+    changed_in(derivation, vec![integral], states, STATES).is_some()
 }
 
 /// The grade of every integral; those that are not conserved, or not known to be, if there are any.

@@ -54,7 +54,7 @@ pub(super) fn vanish_on(
     factor: u64,
     identity: impl Fn(&mut Point) -> Option<Element>,
 ) -> bool {
-    let constraints = set.constraints.iter().map(|(constraint, _)| *constraint);
+    let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
     let mut zeros = 0;
     for (place, mut point) in points(&all, factor).enumerate() {
@@ -102,6 +102,7 @@ mod tests {
     use num_rational::BigRational;
 
     use super::super::field::Field;
+    use super::super::point::Constraint;
     use super::*;
     use crate::expression::{Function, Symbol};
 
@@ -224,8 +225,8 @@ mod tests {
         let plane = x() - z();
         let states = [Symbol(0), Symbol(1)];
         let vanishes = |expression: &Expression, constraint: &Expression| {
-            let set =
-                Set { constraints: vec![(constraint, false)], variables: states.to_vec(), velocities: Vec::new() };
+            let constraints = vec![Constraint { value: constraint, is_velocity: false, has_reaction: false }];
+            let set = Set { constraints, variables: states.to_vec(), velocities: Vec::new() };
             vanish_on(&[expression], &set, 64, |point| point.evaluate(expression))
         };
         assert!(vanishes(&ratio(square(x()) - square(z()) + square(y()), x() * y()), &circle));

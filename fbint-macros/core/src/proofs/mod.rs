@@ -25,7 +25,7 @@ mod velocity;
 pub(crate) use conservation::changed_by_field;
 #[cfg(feature = "derive")]
 pub(crate) use conservation::grade;
-pub use conservation::{Violation, prove, unfounded};
+pub use conservation::{Violation, believed, prove};
 pub use feasibility::doubts;
 pub(crate) use identities::vanishes_identically;
 pub(crate) use kinetic_energy::kinetic_energy;

@@ -9,17 +9,42 @@ use num_traits::{Signed, ToPrimitive};
 use super::degree::{degree_in, leading};
 use super::field::{Field, Random};
 use super::ring::{Element, Ring};
+use crate::bounds::is_never_zero;
+use crate::derivation::{Integral, Kind};
 use crate::expression::{Expression, Function, Symbol};
 
 /// Where an identity has to hold: everywhere, or where constraints do.
 #[derive(Default)]
 pub(super) struct Set<'a> {
-    /// Each with whether it is a velocity constraint A(q) q' = 0, where A has full rank in every state.
-    pub(super) constraints: Vec<(&'a Expression, bool)>,
+    pub(super) constraints: Vec<Constraint<'a>>,
     /// What the constraints can be solved for.
     pub(super) variables: Vec<Symbol>,
     /// Those among them on which A does not depend.
     pub(super) velocities: Vec<Symbol>,
+}
+
+/// A function that vanishes on a set.
+#[derive(Clone, Copy)]
+pub(super) struct Constraint<'a> {
+    pub(super) value: &'a Expression,
+    /// Whether it is a velocity constraint A(q) q' = 0, where A has full rank in every state.
+    pub(super) is_velocity: bool,
+    /// Whether a reaction holds it, so that the field is defined only where its gradient is independent of the others'.
+    pub(super) has_reaction: bool,
+}
+
+impl<'a> Constraint<'a> {
+    pub(super) fn of(integral: &'a Integral) -> Self {
+        let kind = integral.kind;
+        Self { value: &integral.value, is_velocity: kind == Kind::Velocity, has_reaction: kind != Kind::InvariantSet }
+    }
+
+    /// Whether a variable may be solved for where this is what it is multiplied with. A set that nothing holds may leave the variable open
+    /// for parameters for which this is 0, as a (x - z) = 0 does for a = 0. Where the gradients are independent, there are states on the
+    /// set for parameters nearby, for which it is not 0.
+    fn allows(&self, leading: &Expression) -> bool {
+        self.has_reaction || is_never_zero(leading)
+    }
 }
 
 /// An element for each unknown.
@@ -81,24 +106,28 @@ impl Point {
     }
 
     /// Makes the point one that satisfies the constraints: each binds a variable of its own, in which it is polynomial with a
-    /// leading coefficient that does not depend on any variable. So the ring is the ring of polynomials modulo the
+    /// leading coefficient that does not depend on any variable, and does not vanish for any parameters that count. So the ring is the ring of polynomials modulo the
     /// constraints, and no part of the set where they hold is left out. `None` where that is not possible.
     ///
     /// A velocity constraint may be divided by an entry of A: close to any state on the set there are others in which that entry does
     /// not vanish, unless it vanishes wherever the other constraints hold, and then it has no inverse.
     pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
         let mut settled: Vec<Symbol> = Vec::new();
-        for (constraint, is_velocity) in &set.constraints {
-            let is_variable =
-                |symbol: &Symbol| if *is_velocity { &set.velocities } else { &set.variables }.contains(symbol);
-            let symbols = constraint.symbols();
-            let degree = |symbol: &Symbol| degree_in(constraint, *symbol).filter(|degree| (1..=4).contains(degree));
+        for constraint in &set.constraints {
+            let value = constraint.value;
+            let is_variable = |symbol: &Symbol| {
+                if constraint.is_velocity { &set.velocities } else { &set.variables }.contains(symbol)
+            };
+            let symbols = value.symbols();
+            let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=4).contains(degree));
             let candidates = symbols.iter().filter(|symbol| is_variable(symbol) && !settled.contains(symbol));
             let candidates = candidates.filter_map(|symbol| Some((degree(symbol)?, *symbol)));
-            let candidates = candidates
-                .filter(|(degree, symbol)| !leading(constraint, *symbol, *degree).symbols().iter().any(is_variable));
+            let candidates = candidates.filter(|(degree, symbol)| {
+                let leading = leading(value, *symbol, *degree);
+                !leading.symbols().iter().any(is_variable) && constraint.allows(&leading)
+            });
             let (degree, symbol) = candidates.min()?;
-            let relation = self.relation(constraint, symbol, degree)?;
+            let relation = self.relation(value, symbol, degree)?;
             let element = self.ring.adjoin(relation)?;
             self.symbols.insert(symbol, element);
             settled.extend(symbols);

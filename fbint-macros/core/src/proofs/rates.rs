@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::identities::vanish_on;
-use super::point::{Point, Set};
+use super::point::{Constraint, Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
-use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, Kind, LinearSystem, Role};
+use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
@@ -22,7 +22,7 @@ pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: Integra
     let constraints = derivation.integrals.constraints();
     let symbols = &derivation.symbols;
     let set = Set {
-        constraints: constraints.map(|(_, it)| (&it.value, it.kind == Kind::Velocity)).collect(),
+        constraints: constraints.map(|(_, constraint)| Constraint::of(constraint)).collect(),
         variables: symbols.states().collect(),
         velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
     };

@@ -120,9 +120,12 @@ impl<'a> Search<'a> {
         remote(&all).map_or(Found::Nothing(found), Found::Witness)
     }
 
-    /// Whether a state of size one refutes that the integral is conserved.
-    pub(super) fn refutes_at_once(&mut self, integral: IntegralId) -> bool {
-        witness(&self.states_of_size_one(integral)).is_some()
+    /// The integral, if a state refutes that it is conserved.
+    pub(super) fn unrefuted(&mut self, integral: IntegralId) -> Result<(), IntegralId> {
+        match self.refute(integral, &Expression::zero()) {
+            Found::Witness(_) => Err(integral),
+            Found::Nothing(_) => Ok(()),
+        }
     }
 
     fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<Trial> {

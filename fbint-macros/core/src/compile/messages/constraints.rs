@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::Span;
 
 use super::Messages;
-use crate::algebra::is_never_zero;
+use crate::bounds::is_never_zero;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
 
