@@ -23,7 +23,7 @@ fn the_longest_chain_takes_little_room() {
     assert!(text.len() < 1 << 20, "{} bytes", text.len());
 }
 
-/// What the models' package keeps is what algebra gives today, and the code made from it is the same.
+/// What the models' package keeps is what algebra gives today, and the code made from it is the same, but for whose word a proof is.
 #[test]
 fn shipped_derivations_are_current_and_give_the_same_code() {
     let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
@@ -31,6 +31,7 @@ fn shipped_derivations_are_current_and_give_the_same_code() {
         let surroundings = Surroundings { package: Some(package.clone()), ..Surroundings::nowhere() };
         let (derived, kept) = (declaration.expand().to_string(), declaration.expand_in(&surroundings).to_string());
         assert!(!kept.contains("compile_error"), "{}: {kept}", declaration.name);
+        let kept = kept.replace("Evidence :: Kept", "Evidence :: Algebra").replace(" as `derivations/` says", "");
         let rest = kept.strip_prefix(&derived).unwrap_or_else(|| panic!("{}: another code", declaration.name));
         assert!(rest.contains("include_bytes"), "{} was derived", declaration.name);
     }
