@@ -143,6 +143,14 @@ impl Expr {
         if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
     }
 
+    /// The expression as one quotient in its lowest terms, where that takes fewer operations and is not too long to expand.
+    pub fn cancelled(&self) -> Self {
+        match expansion::in_lowest_terms(&self.0) {
+            Some(quotient) if operations(quotient.as_view()) < operations(self.0.as_view()) => Self(quotient),
+            _ => self.clone(),
+        }
+    }
+
     /// Whether the expression is the number 0.
     pub fn is_zero(&self) -> bool {
         self.0.is_zero()

@@ -307,6 +307,15 @@ fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) 
             };
             Err(scope.fail_at(span, message))
         }
+        Misfit::Large { of: (i, j) } => {
+            let message = format!(
+                "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame; take \
+                 rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions",
+                name(&i),
+                name(&j)
+            );
+            Err(scope.fail_at(declaration.place("kinematics"), message))
+        }
         Misfit::Open { of: (i, j), bracket } => {
             let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
             let (i, j) = (name(&i), name(&j));

@@ -39,8 +39,14 @@ pub struct Violation {
     pub found: Found,
 }
 
+/// The grade of each integral for which numbers prove one.
+#[cfg(feature = "derive")]
+pub(crate) fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conservation>> {
+    derivation.integrals.ids().map(|integral| grade(derivation, integral)).collect()
+}
+
 /// The grade of an integral where points modulo primes, or the form of the system, prove one.
-pub(crate) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
+fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
     if let Some(grade) = derivation.integrals.conserved_by_construction(integral) {
         return Some(grade);
     }

@@ -24,7 +24,7 @@ mod velocity;
 
 pub(crate) use conservation::changed_by_field;
 #[cfg(feature = "derive")]
-pub(crate) use conservation::grade;
+pub(crate) use conservation::grades;
 pub use conservation::{Violation, believed, prove};
 pub use feasibility::doubts;
 pub(crate) use identities::vanishes_identically;
