@@ -502,6 +502,58 @@ fn what_vanishes_on_the_constraints_is_not_divided_out() {
     }
 }
 
+/// Joachimsthal's integral of geodesics on an ellipsoid, in every kind of system.
+#[test]
+fn joachimsthal_is_proved_however_the_ellipsoid_is_declared() {
+    let surface = "q[0].powi(2) / a + q[1].powi(2) / b.powi(2) + c * q[2].powi(2) - 1";
+    let integral = "((q[0] / a).powi(2) + q[1].powi(2) / b.powi(4) + (c * q[2]).powi(2))
+        * (p[0].powi(2) / a + p[1].powi(2) / b.powi(2) + c * p[2].powi(2))";
+    let canonical = "coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / (2 * m)";
+    let pair = format!("f = {surface}, g = q[0] * p[0] / a + q[1] * p[1] / b.powi(2) + c * q[2] * p[2]");
+    for system in [
+        format!("{canonical}, constraint(f = {surface})"),
+        format!("{canonical}, constraint(f = {surface}), force(p = 0 * q)"),
+        format!("{canonical}, phase_constraint({pair})"),
+        format!(
+            "coordinates(q: [3]), velocities(p: [3]), lagrangian = m * p.norm_squared() / 2, constraint(f = {surface})"
+        ),
+    ] {
+        let attribute = format!("{system}, invariant(joachimsthal = {integral})");
+        let grades = grades(&attribute, "struct S { m: f64, a: f64, b: f64, c: f64 }");
+        assert_eq!(grades.last(), Some(&ON_CONSTRAINTS), "{system}");
+    }
+}
+
+/// |K|^2 - (K . g)^2 of a body that does not turn about an axis g that is fixed in space.
+#[test]
+fn veselova_is_proved() {
+    let attribute =
+        "coordinates(g: [3]), velocities(w: [3]), kinematics(g = g.cross(&w)), define(k = i.component_mul(&w)),
+        lagrangian = w.dot(&k) / 2, constraint(unit = g.norm_squared() - 1), velocity_constraint(still = g.dot(&w)),
+        invariant(veselova = k.norm_squared() - k.dot(&g).powi(2))";
+    assert_eq!(grades(attribute, "struct S { i: Vector3<f64> }").last(), Some(&ON_CONSTRAINTS));
+}
+
+/// Where sqrt(a) and sqrt(b) are defined, their product is sqrt(a b). Where sqrt(a b) and sqrt(a / b) are, both may be negative.
+#[test]
+fn roots_of_products_are_products_of_roots_that_are_defined() {
+    let rotation = |forth: &str, back: &str| {
+        let attribute = format!(
+            "state(x, y), dynamics(x = {forth} * y, y = -{back} * x), invariant(square = x.powi(2) + y.powi(2))"
+        );
+        prove(&attribute, "struct S { a: f64, b: f64 }").1
+    };
+    for (forth, back) in [
+        ("(a * b).sqrt()", "a.sqrt() * b.sqrt()"),
+        ("(a / b).sqrt()", "a.sqrt() / b.sqrt()"),
+        ("(a * b).powf(1.5)", "a.powf(1.5) * b.powf(1.5)"),
+    ] {
+        assert_eq!(rotation(forth, back).ok(), Some(vec![EVERYWHERE]), "{forth} {back}");
+    }
+    let violations = rotation("(a * b).sqrt()", "b * (a / b).sqrt()").expect_err("the sign of b is not known");
+    assert!(matches!(violations[0].found, Found::Witness(_)), "{violations:?}");
+}
+
 /// a (x - z) = 0 is no condition on x and z where a is 0: nothing holds the set there, and its field goes on.
 #[test]
 fn sets_that_parameters_dissolve_prove_nothing() {

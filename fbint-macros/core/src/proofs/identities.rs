@@ -7,7 +7,8 @@
 //! Functions become elements that satisfy the same relations and no others, so that what vanishes here vanishes for the functions:
 //!
 //! - a root of b is a generator s with s^d = b of a [`Ring`], in which an identity holds only if it holds for all roots;
-//!   |x| is such a root of x^2;
+//!   |x| is such a root of x^2. The root of a product is the product of the roots of its factors where all of these occur by themselves:
+//!   where they are defined, no factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
 //! - the exponential of a sum is the product of powers of units, one for each term t of exponents, up to a rational factor;
 //!   hyperbolic functions and powers with symbolic exponents follow, and sine and cosine with points of the circle;
 //! - any other function is a random element that depends on its arguments. The arguments are compared as elements: x + x and 2 x
@@ -59,6 +60,7 @@ pub(super) fn vanish_on(
     let mut zeros = 0;
     for (place, mut point) in points(&all, factor).enumerate() {
         let bound = point.satisfy(set);
+        all.iter().for_each(|part| point.know_roots(part));
         match bound.and_then(|()| identity(&mut point)) {
             Some(element) if element.is_empty() => zeros += 1,
             Some(_) => return false,
@@ -195,6 +197,10 @@ mod tests {
                 true,
             ),
             (powers(square(x()), 1, 2) - x(), false),
+            (powers(x() * y(), 1, 2) - powers(x(), 1, 2) * powers(y(), 1, 2), true),
+            (powers(ratio(x(), y()), 3, 2) * powers(y(), 3, 2) - x() * powers(x(), 1, 2), true),
+            (powers(x() * y(), 1, 2) - x() * powers(ratio(y(), x()), 1, 2), false),
+            (powers(x() * y(), 1, 2) * powers(x(), 1, 2) - x() * powers(y(), 1, 2), true),
             (powers(number(4) * x(), 1, 2) - number(2) * powers(x(), 1, 2), true),
             (call(Function::Abs, x() * y()) - call(Function::Abs, y() * x()), true),
         ];

@@ -10,7 +10,7 @@ use super::degree::{degree_in, leading};
 use super::field::{Field, Random};
 use super::ring::{Element, Ring};
 use crate::bounds::is_never_zero;
-use crate::derivation::{Integral, Kind};
+use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
 
 /// Where an identity has to hold: everywhere, or where constraints do.
@@ -27,16 +27,31 @@ pub(super) struct Set<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Constraint<'a> {
     pub(super) value: &'a Expression,
-    /// Whether it is a velocity constraint A(q) q' = 0, where A has full rank in every state.
+    /// Whether its derivatives by the velocities, or the momenta, have full rank with those of all such constraints in every state.
     pub(super) is_velocity: bool,
     /// Whether a reaction holds it, so that the field is defined only where its gradient is independent of the others'.
     pub(super) has_reaction: bool,
 }
 
 impl<'a> Constraint<'a> {
-    pub(super) fn of(integral: &'a Integral) -> Self {
-        let kind = integral.kind;
-        Self { value: &integral.value, is_velocity: kind == Kind::Velocity, has_reaction: kind != Kind::InvariantSet }
+    /// The constraints of a derivation. Rates are linear in the velocities, or C is invertible, so that their derivatives by the momenta have
+    /// full rank. If half of all constraints do not contain momenta, C = [[0, B], [-B^T, D]], and B contains the derivatives of the others.
+    pub(super) fn all(derivation: &'a Derivation) -> Vec<Self> {
+        let is_momentum = |symbol: &Symbol| matches!(derivation.symbols[*symbol].role, Role::Momentum { .. });
+        let has_momenta = |integral: &Integral| integral.value.symbols().iter().any(is_momentum);
+        let all: Vec<&Integral> = derivation.integrals.constraints().map(|(_, constraint)| constraint).collect();
+        let is_half = 2 * all.iter().filter(|constraint| has_momenta(constraint)).count() == all.len();
+        let is_velocity = |integral: &Integral| match integral.kind {
+            Kind::Velocity | Kind::Rate { .. } => true,
+            Kind::Phase => is_half && has_momenta(integral),
+            _ => false,
+        };
+        let of = |integral: &'a Integral| Self {
+            value: &integral.value,
+            is_velocity: is_velocity(integral),
+            has_reaction: integral.kind != Kind::InvariantSet,
+        };
+        all.into_iter().map(of).collect()
     }
 
     /// Whether a variable may be solved for where this is what it is multiplied with. A set that nothing holds may leave the variable open
@@ -109,8 +124,9 @@ impl Point {
     /// leading coefficient that does not depend on any variable, and does not vanish for any parameters that count. So the ring is the ring of polynomials modulo the
     /// constraints, and no part of the set where they hold is left out. `None` where that is not possible.
     ///
-    /// A velocity constraint may be divided by an entry of A: close to any state on the set there are others in which that entry does
-    /// not vanish, unless it vanishes wherever the other constraints hold, and then it has no inverse.
+    /// A velocity constraint may be divided by what a velocity is multiplied with, a function of the coordinates: close to any state on the
+    /// set there are others in which that does not vanish, unless it vanishes wherever the other constraints hold, and then it has no
+    /// inverse.
     pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
         let mut settled: Vec<Symbol> = Vec::new();
         for constraint in &set.constraints {
@@ -216,8 +232,36 @@ impl Point {
     }
 
     fn root(&mut self, base: &Expression, index: u64) -> Option<Element> {
+        if let Expression::Product(factors) = base
+            && let Some(roots) = factors.iter().map(|factor| self.known_root(factor, index)).collect::<Option<Vec<_>>>()
+        {
+            return Some(roots.iter().fold(self.ring.one(), |product, root| self.ring.multiply(&product, root)));
+        }
         let value = self.evaluate(base)?;
         self.root_of(value, index)
+    }
+
+    /// Makes the roots known that occur in an expression of anything but products. Where all of it is defined, what they are taken of is not
+    /// negative, and the root of a product of such factors is the product of their roots.
+    pub(super) fn know_roots(&mut self, expression: &Expression) {
+        expression.children().for_each(|child| self.know_roots(child));
+        if let Expression::Power(base, exponent) = expression
+            && !exponent.is_integer()
+            && !matches!(**base, Expression::Product(_) | Expression::Number(_))
+        {
+            self.power(base, exponent);
+        }
+    }
+
+    /// The root of a factor, if it occurs by itself.
+    fn known_root(&mut self, factor: &Expression, index: u64) -> Option<Element> {
+        let (base, exponent) = match factor {
+            Expression::Power(base, exponent) if exponent.is_integer() => (&**base, exponent.to_integer()),
+            other => (other, BigInt::from(1)),
+        };
+        let key = Key::Root(self.evaluate(base)?, index);
+        let root = self.functions.get(&key)?.clone();
+        self.integer_power(&root, &exponent)
     }
 
     fn root_of_number(&mut self, number: &BigRational, index: u64) -> Option<Element> {

@@ -19,10 +19,9 @@ pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId)
 
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
 pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: IntegralId) -> bool {
-    let constraints = derivation.integrals.constraints();
     let symbols = &derivation.symbols;
     let set = Set {
-        constraints: constraints.map(|(_, constraint)| Constraint::of(constraint)).collect(),
+        constraints: Constraint::all(derivation),
         variables: symbols.states().collect(),
         velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
     };
