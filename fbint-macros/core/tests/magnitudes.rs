@@ -142,6 +142,8 @@ fn lagrangian_systems_of_any_size_compile() {
     for constraint in constraints {
         assert_eq!(doubts(&format!("{free}, {kinetic}, {constraint}")), [""; 0], "{constraint}");
     }
+    let close = "kinematics(x = u + v, y = u + 1.0000000000001 * v, z = w)";
+    assert_eq!(doubts(&format!("{free}, {close}, {kinetic}")), [""; 0]);
     let inertias = [
         "m * ((u - v).powi(2) + 1e-13 * v.powi(2) + w.powi(2)) / 2 - x - y - z",
         "m * (u.powi(2) + 1e-30 * v.powi(2) + 1e30 * w.powi(2)) / 2 - x - y - z",

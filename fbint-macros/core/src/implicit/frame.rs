@@ -134,8 +134,13 @@ impl Frame {
             row
         });
         let (place, factors) = first_combination(rows.collect())?;
-        let involved = factors.iter().zip(&velocities).filter(|(factor, _)| factor.abs() > NEGLIGIBLE);
-        Some(involved.map(|(_, velocity)| *velocity).chain([velocities[place]]).collect())
+        let factors: Vec<BigRational> = factors.into_iter().map(rational).collect::<Option<_>>()?;
+        let involved = velocities.iter().zip(factors).filter(|(_, factor)| !factor.is_zero());
+        let involved: Vec<(Symbol, Expression)> =
+            involved.map(|(velocity, factor)| (*velocity, Expression::Number(factor))).collect();
+        // Directions may differ by less than doubles tell.
+        let is_proved = self.is_combination(&self.directions[&velocities[place]], &involved);
+        is_proved.then(|| involved.into_iter().map(|(velocity, _)| velocity).chain([velocities[place]]).collect())
     }
 
     /// Constant coefficients of a vector in the frame.

@@ -34,15 +34,18 @@ pub(super) struct Constraint<'a> {
 }
 
 impl<'a> Constraint<'a> {
-    /// The constraints of a derivation. Rates are linear in the velocities, or C is invertible, so that their derivatives by the momenta have
-    /// full rank. If half of all constraints do not contain momenta, C = [[0, B], [-B^T, D]], and B contains the derivatives of the others.
+    /// The constraints of a derivation. In a canonical system in which half of all constraints do not contain momenta,
+    /// C = [[0, B], [-B^T, D]], where B consists of derivatives of the others by the momenta. In any other system without phase constraints,
+    /// rates are linear in the velocities.
     pub(super) fn all(derivation: &'a Derivation) -> Vec<Self> {
         let is_momentum = |symbol: &Symbol| matches!(derivation.symbols[*symbol].role, Role::Momentum { .. });
         let has_momenta = |integral: &Integral| integral.value.symbols().iter().any(is_momentum);
         let all: Vec<&Integral> = derivation.integrals.constraints().map(|(_, constraint)| constraint).collect();
         let is_half = 2 * all.iter().filter(|constraint| has_momenta(constraint)).count() == all.len();
+        let has_phase_constraints = all.iter().any(|constraint| constraint.kind == Kind::Phase);
         let is_velocity = |integral: &Integral| match integral.kind {
-            Kind::Velocity | Kind::Rate { .. } => true,
+            Kind::Velocity => true,
+            Kind::Rate { .. } => is_half || !has_phase_constraints,
             Kind::Phase => is_half && has_momenta(integral),
             _ => false,
         };
