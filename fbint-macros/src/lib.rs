@@ -1,7 +1,10 @@
 //! The attribute `#[feedback_system]`. Use it through `fbint-runtime`, which re-exports it and which the generated code
 //! calls.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use fbint_macros_core::compile;
+use fbint_macros_core::diagnostics::panic_text;
 use fbint_macros_core::prepared::Surroundings;
 use proc_macro::{Span, TokenStream, TokenTree};
 
@@ -375,7 +378,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///   table and the record of a run call it assumed.
 ///
 /// Proofs hold for parameters for which everything declared is defined, and for trajectories along which I is: `x.abs() / x` is
-/// conserved where x is not 0, and changes where a trajectory passes 0.
+/// conserved where x is not 0, and changes where a trajectory passes 0. No proof divides by a function of parameters that may be 0: write
+/// `x - z` for a set that the field keeps, not `a * (x - z)`, which says nothing of x and z for a = 0.
 ///
 /// ```
 /// # use fbint_runtime::{Conservation, FeedbackSystem, feedback_system};
@@ -428,9 +432,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// A file belongs to the mathematics of a declaration: names, comments and formatting may change, and a struct may be renamed. Nothing
 /// in a file is believed. Values, gradients, brackets, C and X are compared with derivatives of the declared expressions, which
-/// are taken automatically, in 256 bits; what is said of conservation is proved again at points modulo primes or, where that does
-/// not decide, tested in states that satisfy the constraints. Who makes a file, checksum included, so that it is right in all of
-/// that may still claim a proof that algebra did not give of what is declared with `assume`: deriving again tells.
+/// are taken automatically, in 256 bits; what is said of conservation is proved again at points modulo primes. What these do not decide is
+/// searched for states that refute it, as if it were assumed, and is shown as the file's word (`Evidence::Kept`):
+/// `FBINT_DERIVATIONS=check` with the feature `derive` tells whether algebra proves it.
 ///
 /// A model whose expressions unfold to more than 262,144 parts cannot be kept; a chain of 32 links has 18,416.
 ///
@@ -447,7 +451,14 @@ use proc_macro::{Span, TokenStream, TokenTree};
 #[proc_macro_attribute]
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let surroundings = Surroundings::of_build(Span::call_site().local_file());
-    compile::feedback_system(attribute.into(), item.into(), &surroundings).into()
+    let expand = || compile::feedback_system(attribute.clone().into(), item.clone().into(), &surroundings);
+    // The panic's own text, with its place, has been printed when it arrives here.
+    let expansion = catch_unwind(AssertUnwindSafe(expand));
+    let expansion = expansion.unwrap_or_else(|panic| {
+        let text = panic_text(&*panic);
+        compile::panicked(attribute.into(), item.into(), &text)
+    });
+    expansion.into()
 }
 
 /// [`macro@feedback_system`] for crates that depend on `fbint-command` alone, which re-exports it under that name and the runtime

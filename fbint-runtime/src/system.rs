@@ -117,8 +117,9 @@ pub trait PreparedSystem<T: Scalar>: Entry {
     ) -> Vector<Self::System, T>;
     /// |dF_i|^2 of each integral, the diagonal of DF DF^T, without derivatives by the time.
     fn squared_gradients(&self, x: &Vector<Self::System, T>) -> Integrals<Self::System, T>;
-    /// X - J grad H, what the constraints add to the field: in the rates of the momenta, the forces that hold them. 0 where there
-    /// are no constraints, or the field is not canonical.
+    /// What the constraints add to the field: in the rates of the momenta, the forces that hold them, and in the rate of the work what
+    /// moving constraints do. 0 where no constraint has a reaction; a velocity that is put to zero is not part of the state, and what
+    /// holds it adds nothing.
     fn reaction_field(&self, x: &Vector<Self::System, T>) -> Vector<Self::System, T>;
 }
 
@@ -304,8 +305,11 @@ pub enum Evidence {
     /// It is true of every system of this form: constraints and energy of a canonical system, the energy of a Poisson system.
     Construction,
     /// It was proved by exact algebra: a polynomial identity was shown by division, or at eight random points, each modulo a prime
-    /// of 61 bits of its own. If the identity were false, the points would show it but for a probability below 1e-60.
+    /// of 62 bits of its own. If the identity were false, the points would show it but for a probability below 1e-60.
     Algebra,
+    /// A file in `derivations/` says that it was proved by division of polynomials, which is not repeated when the file is read. A search
+    /// found no state that refutes it.
+    Kept,
 }
 
 /// How a Hamiltonian depends on the momenta, which decides what splitting methods can do with it.

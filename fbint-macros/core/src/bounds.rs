@@ -12,6 +12,12 @@ use crate::expression::{Expression, Function};
 /// Bits of a bound beyond which it is dropped, so that powers of powers stay small.
 const MOST_BITS: u64 = 4096;
 
+/// Whether an expression is proved to be 0 in no state.
+pub(crate) fn is_never_zero(expression: &Expression) -> bool {
+    let range = Range::of(expression);
+    range.is_above(0, true) || range.is_below(0, true)
+}
+
 /// The values of an expression lie between two bounds, where there are any.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Range {

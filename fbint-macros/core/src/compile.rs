@@ -3,7 +3,7 @@
 mod messages;
 mod origin;
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 
 use self::messages::Messages;
@@ -31,6 +31,17 @@ pub fn feedback_system(attribute: TokenStream, item: TokenStream, surroundings: 
             quote!(#stub #messages)
         }
     }
+}
+
+/// What an expansion becomes that panicked with this text: the struct and, where it can be parsed, its surface without content, and one
+/// `compile_error!` at the attribute.
+pub fn panicked(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
+    let mut errors = Errors::new();
+    let declaration = syntax::parse(attribute, item.clone(), &mut errors);
+    let surface = declaration.map_or(item, |declaration| emit::stub(&declaration));
+    errors.push(Span::call_site(), messages::panicked(text));
+    let messages = errors.flush().err().map(|error| error.to_compile_error());
+    quote!(#surface #messages)
 }
 
 fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
@@ -78,8 +89,14 @@ fn findings(messages: Messages<'_>, origin: &Origin, undefined: Vec<Doubt>) -> s
         rank: proofs::rank(derivation),
         roots: elaborate::roots(&messages.model.problem),
         velocity_constraints: messages.velocity_constraints(),
-        doubts: [undefined, origin.doubts.clone()].concat(),
+        doubts: all_doubts(undefined, &messages.model.doubts, &origin.doubts),
     })
+}
+
+/// Every doubt once: the linear systems of a problem are those of its derivation.
+fn all_doubts(undefined: Vec<Doubt>, declared: &[Doubt], derived: &[Doubt]) -> Vec<Doubt> {
+    let new = derived.iter().filter(|doubt| !declared.contains(doubt));
+    undefined.into_iter().chain(declared.iter().chain(new).cloned()).collect()
 }
 
 /// Makes cargo compile the model again when its file changes, or what is to be done with files.

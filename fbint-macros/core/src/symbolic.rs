@@ -35,6 +35,7 @@ use symbolica::utils::Settable;
 pub use self::expansion::terms_of_power;
 pub use self::lock::SessionError;
 use self::lock::Turn;
+use crate::diagnostics::panic_text;
 use crate::expression::{Expression, Function, Symbol};
 use crate::factored::factored;
 
@@ -62,15 +63,10 @@ pub fn session<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, SessionErr
         if is_working.recv_timeout(lock::SILENCE) == Err(RecvTimeoutError::Timeout) {
             lock::say(&format!("still deriving a model of `{}`", lock::this_crate()));
         }
-        thread.join().map_err(|panic| SessionError::Panicked(panic_message(&*panic)))
+        thread.join().map_err(|panic| SessionError::Panicked(panic_text(&*panic)))
     });
     drop(turn);
     result
-}
-
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no reason given".to_owned())
 }
 
 /// An expression in the hands of the algebra. Lives only within a [`session`].
@@ -145,6 +141,14 @@ impl Expr {
             return Self::zero();
         }
         if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
+    }
+
+    /// The expression as one quotient in its lowest terms, where that takes fewer operations and is not too long to expand.
+    pub fn cancelled(&self) -> Self {
+        match expansion::in_lowest_terms(&self.0) {
+            Some(quotient) if operations(quotient.as_view()) < operations(self.0.as_view()) => Self(quotient),
+            _ => self.clone(),
+        }
     }
 
     /// Whether the expression is the number 0.

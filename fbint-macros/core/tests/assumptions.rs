@@ -1,5 +1,11 @@
 //! What the word `assume` takes the responsibility for, what is refuted all the same, and what needs it.
 
+use fbint_macros_core::derivation::{Claim, Conservation, Evidence};
+use fbint_macros_core::diagnostics::Errors;
+use fbint_macros_core::elaborate::elaborate;
+use fbint_macros_core::syntax::parse;
+use fbint_macros_core::{algebra, prepared};
+
 use super::expansion::{expand, tokens};
 
 /// The messages of an expansion.
@@ -22,6 +28,15 @@ fn what_is_false_is_refuted_although_it_is_assumed() {
              constraint(length = q.norm_squared() - 1), invariant(assume spin = q[0] * p[1] - q[1] * p[0])"
         )
     };
+    let inside = "(1 - ((x - 3).powi(2) + (y - 4).powi(2) + (z - 5).powi(2)).sqrt())";
+    let ball = |kinds: &str, rest: &str| {
+        format!(
+            "coordinates(x, y, z), momenta(px, py, pz), hamiltonian = (px.powi(2) + py.powi(2) + pz.powi(2)) / (2 * m){kinds},
+             invariant(assume momentum = px){rest}"
+        )
+    };
+    let bodies = "coordinates(q: [3], r: [3]), momenta(p: [3], s: [3]), define(gap = (q - r).norm() - 0.001),
+        hamiltonian = (p.norm_squared() + s.norm_squared()) / (2 * m) + (gap.abs() - gap).powi(2), invariant(assume momentum = p[0])";
     let shear = |rate: &str| {
         format!(
             "state(x, y), dynamics(x = {rate}, y = m * (x.sin() * y.cos() + y.sin() * x.cos() - (x + y).sin())),
@@ -40,6 +55,14 @@ fn what_is_false_is_refuted_although_it_is_assumed() {
         free("(1 + (1000 * (x - 8)).tanh())"),
         free("1 / (1 + 1e12 * (x - 17).powi(2))"),
         free("(m.abs() - m) * x"),
+        ball(&format!(" + ({inside} + {inside}.abs()).powi(2)"), ""),
+        ball(
+            &format!(" + ({inside}.abs() + {inside}).powi(3)"),
+            ", constraint(sphere = x.powi(2) + y.powi(2) + z.powi(2) - 50)",
+        ),
+        ball("", &format!(", force(px = {inside} + {inside}.abs())")),
+        ball("", &format!(", force(px = -px * ({inside} + {inside}.powi(2).sqrt()))")),
+        bodies.to_owned(),
         free("((x.powi(2)).sqrt() + x).powi(4)"),
         sphere("1e-50 * q[0]"),
         sphere("(-((q[0] - 0.3) / 0.0001).powi(2)).exp()"),
@@ -125,4 +148,44 @@ fn what_is_assumed_is_not_said_not_to_commute() {
     let expansion = fbint_macros_core::feedback_system(tokens(attribute), tokens("struct S {}")).to_string();
     assert!(expansion.contains("- assumed, not proved: `momentum`, `shifted`"), "{expansion}");
     assert!(!expansion.contains("{energy, ") && expansion.contains("the one pair commutes"), "{expansion}");
+}
+
+/// A proof that a file claims, and that points modulo primes do not repeat.
+#[test]
+fn claims_of_files_are_searched_for_states_that_refute_them() {
+    let inside = "(1 - ((x - 3).powi(2) + (y - 4).powi(2)).sqrt())";
+    let forged = format!(
+        "coordinates(x, y), momenta(px, py), hamiltonian = (px.powi(2) + py.powi(2)) / 2 + ({inside} + {inside}.abs()).powi(2),
+         invariant(momentum = px)"
+    );
+    let claimed = |attribute: &str, grade: Conservation| {
+        let mut errors = Errors::new();
+        let declaration = parse(tokens(attribute), tokens("struct S {}"), &mut errors).expect("a declaration");
+        let model = elaborate(&declaration, &mut errors).expect("a model");
+        errors.flush().expect("no mistakes");
+        let mut prepared = algebra::prepare(&model.problem).expect("a derivation");
+        let last = prepared.claims.ids().last().expect("an integral");
+        assert!(matches!(prepared.claims[last], Claim::Open { .. }), "{attribute}");
+        prepared.claims[last] = Claim::Proved(grade);
+        prepared::believed(&model.problem, prepared).map(|believed| believed.claims[last].clone())
+    };
+    let everywhere = Conservation::Everywhere;
+    let refused = claimed(&forged, everywhere(Evidence::Algebra)).expect_err("a contradiction").to_string();
+    assert_eq!(refused, "what it says of the conservation of `momentum` is not so");
+    let kept = claimed(&format!("{DISGUISED}, invariant(keep = x)"), everywhere(Evidence::Algebra));
+    assert_eq!(kept, Ok(Claim::Proved(everywhere(Evidence::Kept))));
+}
+
+/// An energy that is 0 in all states but those in a ball far away.
+#[test]
+fn what_changes_far_away_is_not_said_to_be_the_same_in_every_state() {
+    let inside = "(1 - ((x - 3).powi(2) + (y - 4).powi(2) + (p - 5).powi(2) + (q - 6).powi(2)).sqrt())";
+    let far = format!("coordinates(x, y), momenta(p, q), hamiltonian = {inside} + {inside}.abs()");
+    let expansion = expand(&far, "struct S {}").1;
+    assert!(!expansion.contains("is the same in every state"), "{expansion}");
+    assert!(expansion.contains("the gradient of `energy` vanishes in all states that were tried"), "{expansion}");
+    let still =
+        "coordinates(x), momenta(p), hamiltonian = (x + p).sin().powi(2) + (x + p).cos().powi(2), invariant(i = x)";
+    let expansion = expand(still, "struct S {}").1;
+    assert!(expansion.contains("`energy` is the same in every state"), "{expansion}");
 }

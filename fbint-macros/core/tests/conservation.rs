@@ -301,6 +301,35 @@ fn integrals_bound_by_equations_are_functions_of_the_others_in_general_position(
     assert_eq!(notes.matches("near almost every state").count(), 2, "{text}");
 }
 
+/// What is the same in every state, or in every state but for rounding, has no rank to add.
+#[test]
+fn integrals_without_a_gradient_compile() {
+    let free = |invariant: &str| {
+        let attribute = format!(
+            "coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, invariant(i = {invariant}, momentum = p)"
+        );
+        equations(&attribute, "struct S {}")
+    };
+    for invariant in ["(2 * p).sin() - 2 * p.sin() * p.cos()", "(2 * x).sin() - 2 * x.sin() * x.cos()"] {
+        assert!(free(invariant).contains("  rank DF = 1 < 3\n  rank D(i) = 0 < 1\n"), "{}", free(invariant));
+    }
+    for invariant in ["(1000 * p).tanh()", "(p - 2).abs() + (p - 2)"] {
+        assert!(free(invariant).contains("  rank DF = 1 < 3"), "{}", free(invariant));
+    }
+}
+
+/// Numbers that were the primes modulo which identities were tested: now these follow from what is tested.
+#[test]
+fn no_declaration_contains_the_primes() {
+    let primes =
+        "1252066142632684399 * 1456514108370962441 * 1404095030073777707 * 2215354603288264279 * 2068604776339083401 *
+        2160676757655349859 * 2031132802773467117 * 1311083655502885543 * 1410399430860759481 * 1172339280958893167 *
+        1186516777447320199 * 1609449296892609859";
+    let attribute = format!("coordinates(x), momenta(p), hamiltonian = p.powi(2) / 2, invariant(bad = {primes} * x)");
+    let messages = messages(&attribute, "struct S {}");
+    assert!(messages.len() == 1 && messages[0].starts_with("`bad` is not conserved: d/dt = "), "{messages:?}");
+}
+
 /// Bodies of 6e24, 70 and 1e-3 kg: the momenta, and the energies of motion, differ by dozens of orders of magnitude.
 #[test]
 fn ranks_are_those_of_the_integrals_whatever_the_masses() {
@@ -467,6 +496,80 @@ fn what_vanishes_on_the_constraints_is_not_divided_out() {
     for rate in proved {
         assert_eq!(grades(&rest(rate), "struct S {}"), [ON_CONSTRAINTS; 2], "{rate}");
     }
+}
+
+/// Joachimsthal's integral of geodesics on an ellipsoid, in every kind of system.
+#[test]
+fn joachimsthal_is_proved_however_the_ellipsoid_is_declared() {
+    let surface = "q[0].powi(2) / a + q[1].powi(2) / b.powi(2) + c * q[2].powi(2) - 1";
+    let integral = "((q[0] / a).powi(2) + q[1].powi(2) / b.powi(4) + (c * q[2]).powi(2))
+        * (p[0].powi(2) / a + p[1].powi(2) / b.powi(2) + c * p[2].powi(2))";
+    let canonical = "coordinates(q: [3]), momenta(p: [3]), hamiltonian = p.norm_squared() / (2 * m)";
+    let pair = format!("f = {surface}, g = q[0] * p[0] / a + q[1] * p[1] / b.powi(2) + c * q[2] * p[2]");
+    for system in [
+        format!("{canonical}, constraint(f = {surface})"),
+        format!("{canonical}, constraint(f = {surface}), force(p = 0 * q)"),
+        format!("{canonical}, phase_constraint({pair})"),
+        format!(
+            "coordinates(q: [3]), velocities(p: [3]), lagrangian = m * p.norm_squared() / 2, constraint(f = {surface})"
+        ),
+    ] {
+        let attribute = format!("{system}, invariant(joachimsthal = {integral})");
+        let grades = grades(&attribute, "struct S { m: f64, a: f64, b: f64, c: f64 }");
+        assert_eq!(grades.last(), Some(&ON_CONSTRAINTS), "{system}");
+    }
+}
+
+/// |K|^2 - (K . g)^2 of a body that does not turn about an axis g that is fixed in space.
+#[test]
+fn veselova_is_proved() {
+    let attribute =
+        "coordinates(g: [3]), velocities(w: [3]), kinematics(g = g.cross(&w)), define(k = i.component_mul(&w)),
+        lagrangian = w.dot(&k) / 2, constraint(unit = g.norm_squared() - 1), velocity_constraint(still = g.dot(&w)),
+        invariant(veselova = k.norm_squared() - k.dot(&g).powi(2))";
+    assert_eq!(grades(attribute, "struct S { i: Vector3<f64> }").last(), Some(&ON_CONSTRAINTS));
+}
+
+/// Where sqrt(a) and sqrt(b) are defined, their product is sqrt(a b). Where sqrt(a b) and sqrt(a / b) are, both may be negative.
+#[test]
+fn roots_of_products_are_products_of_roots_that_are_defined() {
+    let rotation = |forth: &str, back: &str| {
+        let attribute = format!(
+            "state(x, y), dynamics(x = {forth} * y, y = -{back} * x), invariant(square = x.powi(2) + y.powi(2))"
+        );
+        prove(&attribute, "struct S { a: f64, b: f64 }").1
+    };
+    for (forth, back) in [
+        ("(a * b).sqrt()", "a.sqrt() * b.sqrt()"),
+        ("(a / b).sqrt()", "a.sqrt() / b.sqrt()"),
+        ("(a * b).powf(1.5)", "a.powf(1.5) * b.powf(1.5)"),
+    ] {
+        assert_eq!(rotation(forth, back).ok(), Some(vec![EVERYWHERE]), "{forth} {back}");
+    }
+    let violations = rotation("(a * b).sqrt()", "b * (a / b).sqrt()").expect_err("the sign of b is not known");
+    assert!(matches!(violations[0].found, Found::Witness(_)), "{violations:?}");
+}
+
+/// a (x - z) = 0 is no condition on x and z where a is 0: nothing holds the set there, and its field goes on.
+#[test]
+fn sets_that_parameters_dissolve_prove_nothing() {
+    let model = |constraint: &str| {
+        let attribute = format!(
+            "state(x, z, w), dynamics(x = z - x, z = x - z, w = x - z), constraint(c = {constraint}), invariant(keep = w)"
+        );
+        prove(&attribute, if constraint.contains('b') { "struct S { a: f64, b: f64 }" } else { "struct S { a: f64 }" })
+            .1
+    };
+    for constraint in ["a * (x - z)", "(a - b) * (x - z)", "a * b * (x - z).powi(3)"] {
+        assert!(model(constraint).is_err(), "{constraint}");
+    }
+    for constraint in ["(x - z) / (a * b)", "(a.powi(2) + 1) * (x - z)", "x - z + 0 * a * b"] {
+        assert!(model(constraint).is_ok(), "{constraint}: {:?}", model(constraint));
+    }
+    let held =
+        "coordinates(x, z), momenta(p, q), hamiltonian = (p.powi(2) + q.powi(2)) / 2, constraint(c = a * (x - z)),
+        invariant(keep = x * (p - q))";
+    assert_eq!(grades(held, "struct S { a: f64 }")[3], ON_CONSTRAINTS);
 }
 
 /// A rigid body in angles with their momenta u, v, w, in any of the twelve conventions: E^-T (u, v, w) is the angular momentum. Its

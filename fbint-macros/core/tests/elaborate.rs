@@ -235,6 +235,10 @@ fn symbols_are_laid_out_like_the_state() {
     assert_eq!(latex[13], "\\omega_{0}");
     assert_eq!(latex[14], "\\mathit{type}");
     assert_eq!(latex[16], "\\kappa_{1,0}");
+    let angles = "coordinates(theta, phi_1), momenta(p_theta, p_phi1), hamiltonian = p_theta.powi(2) * m_cart + p_phi1 + theta + phi_1";
+    let angles = self::model(angles, "struct S { m_cart: f64 }");
+    let latex: Vec<&str> = angles.problem.symbols.rows().map(|symbol| &symbol.latex[..]).collect();
+    assert_eq!(latex, ["\\theta", "\\phi_{1}", "p_{\\theta}", "p_{\\phi,1}", "m_{\\mathrm{cart}}"]);
     assert_eq!(model.places[Id::at(16)].entry, Entry::RowColumn(1, 0));
     assert_eq!(model.places[Id::at(14)].variable, "r#type");
 }

@@ -22,47 +22,65 @@ fn messages(entries: &str) -> Vec<String> {
 
 #[test]
 fn faults_are_named() {
-    for (entries, beginning) in [
-        (
-            "constraint(f = x - a, g = x - b)",
-            "the matrix C of the constraints' Poisson brackets is singular everywhere: `f`, `g` contradict one another",
-        ),
-        (
-            "constraint(f = x - a, g = 2 * x - 2 * a)",
-            "the matrix C of the constraints' Poisson brackets is singular everywhere: `f`, `g` depend on one another",
-        ),
-        ("constraint(f = x * y - a, g = x)", "`f`, `g` contradict one another: no state satisfies all of them"),
-        (
-            "constraint(f = x - a, g = (x - a) * (y.powi(2) + 1))",
-            "the matrix C of the constraints' Poisson brackets is singular wherever the constraints hold: `f`, `g` depend",
-        ),
-        ("constraint(f = x.powi(2) + y.powi(2) + 1)", "`f` is positive in every state, so it is never 0"),
-        ("constraint(f = 2 + x.sin() * y.cos() + x * x)", "`f` is positive in every state, so it is never 0"),
-        ("constraint(f = x.powi(2) + y.powi(2) + a.powi(2))", "`f` is never negative, so that its gradient vanishes"),
-        ("constraint(f = -x.powi(2) - y.powi(2) - a.powi(2))", "`f` is never positive, so that its gradient vanishes"),
-        ("constraint(f = -(x * a).exp() - 1)", "`f` is negative in every state, so it is never 0"),
-        (
-            "constraint(f = (x.powi(2) + y.powi(2) - a.powi(2)).powi(2))",
-            "the gradient of `f` vanishes wherever `f` does",
-        ),
-        ("constraint(f = (x - a).powi(3))", "the gradient of `f` vanishes wherever `f` does"),
-        (
-            "constraint(f = a * (x.powi(2) + y.powi(2)).sqrt())",
-            "`f` is a root, which has no derivative where it vanishes",
-        ),
-        ("constraint(f = (x - a).abs())", "`f` is a root, which has no derivative where it vanishes"),
-        ("constraint(f = x - (-1 - y.powi(2)).sqrt())", "`f` is defined nowhere: it takes a root or a real power"),
-        ("output(f = x + (-a.powi(2) - y.powi(2)).ln())", "`f` is defined nowhere: it takes the logarithm"),
-        ("invariant(f = (u.powi(2) + 2).acos())", "`f` is defined nowhere: it takes the arcsine or arccosine"),
-        ("output(f = x * (2.sin() - 1).sqrt())", "`f` is defined nowhere: it takes a root or a real power"),
-        ("output(f = x + (2.sin() - 1).ln())", "`f` is defined nowhere: it takes the logarithm"),
-        ("output(f = x + 2.cosh().asin())", "`f` is defined nowhere: it takes the arcsine or arccosine"),
-        ("output(f = x + (y.sin() - 1).powf(a))", "`f` is defined nowhere: it takes a root or a real power"),
-    ] {
+    for (entries, beginning) in FAULTS {
         let messages = messages(entries);
         assert!(messages.len() == 1 && messages[0].starts_with(beginning), "{entries}: {messages:#?}");
     }
 }
+
+/// A force, or the time, changes the form of the field, and nothing of what is said.
+#[test]
+fn faults_of_driven_systems_are_named_alike() {
+    let clock = ", time(t), force(u = t.sin())";
+    let commuting =
+        "the matrix C of the constraints' Poisson brackets is singular everywhere: `f` commutes with every other";
+    for (entries, beginning) in FAULTS.iter().chain(&[
+        ("phase_constraint(f = x, g = y)", commuting),
+        ("phase_constraint(f = u + v, g = u - v)", commuting),
+        (
+            "phase_constraint(f = x - a, g = y, h = u.powi(2), k = x + y)",
+            "the matrix C of the constraints' Poisson brackets is singular",
+        ),
+    ]) {
+        for driven in [", force(u = -u)", clock] {
+            let messages = messages(&format!("{entries}{driven}"));
+            assert!(messages.len() == 1 && messages[0].starts_with(beginning), "{entries}{driven}: {messages:#?}");
+        }
+    }
+}
+
+/// Mistaken entries, and how their messages begin.
+const FAULTS: &[(&str, &str)] = &[
+    (
+        "constraint(f = x - a, g = x - b)",
+        "the matrix C of the constraints' Poisson brackets is singular everywhere: `f`, `g` contradict one another",
+    ),
+    (
+        "constraint(f = x - a, g = 2 * x - 2 * a)",
+        "the matrix C of the constraints' Poisson brackets is singular everywhere: `f`, `g` depend on one another",
+    ),
+    ("constraint(f = x * y - a, g = x)", "`f`, `g` contradict one another: no state satisfies all of them"),
+    (
+        "constraint(f = x - a, g = (x - a) * (y.powi(2) + 1))",
+        "the matrix C of the constraints' Poisson brackets is singular wherever the constraints hold: `f`, `g` depend",
+    ),
+    ("constraint(f = x.powi(2) + y.powi(2) + 1)", "`f` is positive in every state, so it is never 0"),
+    ("constraint(f = 2 + x.sin() * y.cos() + x * x)", "`f` is positive in every state, so it is never 0"),
+    ("constraint(f = x.powi(2) + y.powi(2) + a.powi(2))", "`f` is never negative, so that its gradient vanishes"),
+    ("constraint(f = -x.powi(2) - y.powi(2) - a.powi(2))", "`f` is never positive, so that its gradient vanishes"),
+    ("constraint(f = -(x * a).exp() - 1)", "`f` is negative in every state, so it is never 0"),
+    ("constraint(f = (x.powi(2) + y.powi(2) - a.powi(2)).powi(2))", "the gradient of `f` vanishes wherever `f` does"),
+    ("constraint(f = (x - a).powi(3))", "the gradient of `f` vanishes wherever `f` does"),
+    ("constraint(f = a * (x.powi(2) + y.powi(2)).sqrt())", "`f` is a root, which has no derivative where it vanishes"),
+    ("constraint(f = (x - a).abs())", "`f` is a root, which has no derivative where it vanishes"),
+    ("constraint(f = x - (-1 - y.powi(2)).sqrt())", "`f` is defined nowhere: it takes a root or a real power"),
+    ("output(f = x + (-a.powi(2) - y.powi(2)).ln())", "`f` is defined nowhere: it takes the logarithm"),
+    ("invariant(f = (u.powi(2) + 2).acos())", "`f` is defined nowhere: it takes the arcsine or arccosine"),
+    ("output(f = x * (2.sin() - 1).sqrt())", "`f` is defined nowhere: it takes a root or a real power"),
+    ("output(f = x + (2.sin() - 1).ln())", "`f` is defined nowhere: it takes the logarithm"),
+    ("output(f = x + 2.cosh().asin())", "`f` is defined nowhere: it takes the arcsine or arccosine"),
+    ("output(f = x + (y.sin() - 1).powf(a))", "`f` is defined nowhere: it takes a root or a real power"),
+];
 
 /// Each looks like one of the above to a search that is too narrow.
 #[test]

@@ -119,6 +119,46 @@ fn kinetic_energies_of_any_size_are_quadratic() {
     assert_silent(&models, |model| found(model, if model.contains("* m") { "m: f64" } else { "" }));
 }
 
+/// Velocities, and their reactions, that differ by less than doubles tell.
+#[test]
+fn lagrangian_systems_of_any_size_compile() {
+    let free = "coordinates(x, y, z), velocities(u, v, w)";
+    let kinetic = "lagrangian = m * (u.powi(2) + v.powi(2) + w.powi(2)) / 2 - z";
+    let constraints = [
+        "constraint(a = x - y, b = x - 1.000000000001 * y)",
+        "constraint(a = x - y, b = x - y + 1e-13 * z)",
+        "velocity_constraint(a = u - v, b = u - 1.0000000000001 * v)",
+        "constraint(a = 1e-20 * (x - y)), velocity_constraint(b = 1e20 * (u + v))",
+    ];
+    let doubts = |attribute: &str| {
+        let mut found = found(attribute, "m: f64");
+        found.retain(|note| !note.contains("holonomic in disguise"));
+        found
+    };
+    for constraint in constraints {
+        assert_eq!(doubts(&format!("{free}, {kinetic}, {constraint}")), [""; 0], "{constraint}");
+    }
+    let close = "kinematics(x = u + v, y = u + 1.0000000000001 * v, z = w)";
+    assert_eq!(doubts(&format!("{free}, {close}, {kinetic}")), [""; 0]);
+    let inertias = [
+        "m * ((u - v).powi(2) + 1e-13 * v.powi(2) + w.powi(2)) / 2 - x - y - z",
+        "m * (u.powi(2) + 1e-30 * v.powi(2) + 1e30 * w.powi(2)) / 2 - x - y - z",
+        "((m - 3) * u.powi(2) + v.powi(2) + w.powi(2)) / 2 - x - y - z",
+    ];
+    for inertia in inertias {
+        let found = doubts(&format!("{free}, lagrangian = {inertia}"));
+        assert!(
+            found.iter().all(|note| note.starts_with("the mass matrix of the Lagrangian has both signs in all")),
+            "{inertia}: {found:?}"
+        );
+        assert_eq!(found.len(), usize::from(inertia.contains("m - 3")), "{inertia}: {found:?}");
+    }
+    let rolling =
+        "coordinates(x, y, z), momenta(p, q, r), hamiltonian = (p.powi(2) + q.powi(2) + r.powi(2)) / (2 * m) + z,
+        velocity_constraint(a = rate(x) - rate(y), b = rate(x) - 1.0000000000001 * rate(y))";
+    assert_eq!(doubts(rolling), [""; 0]);
+}
+
 /// Rates that differ from one another by less than what they are rounded to: projections have few right digits, and are right.
 #[test]
 fn rates_that_are_dependent_to_rounding_compile() {

@@ -12,6 +12,7 @@ mod feasibility;
 mod magnitudes;
 mod mistakes;
 mod robustness;
+mod sizes;
 mod surroundings;
 mod symbolic;
 mod velocity_mistakes;

@@ -162,6 +162,8 @@ const EXPRESSIONS: &[Case] = &[
         "unknown method `sinn`; did you mean `sin`?"),
     ("m.foo()", "foo",
         "unknown method `foo`; the methods are powi, powf, sqrt, sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, exp, ln, abs, recip, dot, cross, norm, norm_squared, transpose, trace, determinant, column, row, component_mul, component_div, sum, product"),
+    ("q[0].signum()", "signum",
+        "there is no method `signum` here: write `x / (x * x + eps).sqrt()` or `(x / eps).tanh()` with a small `eps`, which have a derivative where x = 0"),
     ("m.max(1)", "max",
         "there is no method `max` here: write `(a + b + (a - b).abs()) / 2`, which has no derivative where a = b"),
     ("m.powi()", "powi",

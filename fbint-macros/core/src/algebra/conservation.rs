@@ -11,14 +11,22 @@ use super::vanishing::vanishes_where;
 use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, Implicit, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::{Observable, PhaseSpace};
-use crate::proofs::grade;
+use crate::proofs::grades;
 use crate::symbolic::Expr;
 use crate::table::Table;
 
 /// What algebra says to every integral. Runs within a session.
 pub fn claims(derivation: &Derivation) -> Table<IntegralId, Claim> {
+    claims_beside(derivation, &grades(derivation))
+}
+
+/// What algebra says to every integral of which numbers prove nothing. Runs within a session.
+pub(super) fn claims_beside(
+    derivation: &Derivation,
+    grades: &Table<IntegralId, Option<Conservation>>,
+) -> Table<IntegralId, Claim> {
     let brackets = OnceCell::new();
-    let claim = |integral| match (grade(derivation, integral), &derivation.field) {
+    let claim = |integral| match (grades[integral], &derivation.field) {
         (Some(grade), _) => Claim::Proved(grade),
         (None, Field::Given(rates)) => claim_of_given(derivation, rates, integral),
         (None, Field::Implicit(Implicit { rates, .. })) => claim_of_given(derivation, rates, integral),

@@ -7,7 +7,7 @@ use num_rational::BigRational;
 
 use super::determinant::{LARGEST_DETERMINANT, determinant};
 use super::vanishing::{contradict, vanishes_where};
-use crate::bounds::Range;
+use crate::bounds::{Range, is_never_zero};
 use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::proofs::{general, is_singular};
@@ -29,14 +29,8 @@ pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
         Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
         Doubt::Singular { members, everywhere: true } => is_singular(derivation, members),
         Doubt::Singular { members, everywhere: false } => is_singular_on_constraints(derivation, members),
-        Doubt::Undefined { .. } | Doubt::Unverified(_) => false,
+        Doubt::Undefined { .. } | Doubt::Inertia { .. } | Doubt::Unverified(_) => false,
     }
-}
-
-/// Whether an expression is proved to be 0 in no state.
-pub fn is_never_zero(expression: &Expression) -> bool {
-    let range = Range::of(expression);
-    range.is_above(0, true) || range.is_below(0, true)
 }
 
 fn has_one_sign(expression: &Expression) -> bool {
@@ -47,7 +41,7 @@ fn has_one_sign(expression: &Expression) -> bool {
 /// Whether the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the
 /// determinant of their products with one another vanishes.
 fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -> bool {
-    let Some(constraints) = derivation.constraints() else { return false };
+    let (all_members, matrix) = derivation.multiplier_matrix();
     // A rate depends on the others where the constraint does that it is the rate of.
     let members: BTreeSet<IntegralId> = members.iter().map(|&member| derivation.integrals.declared(member)).collect();
     if members.len() >= LARGEST_DETERMINANT {
@@ -56,7 +50,7 @@ fn is_singular_on_constraints(derivation: &Derivation, members: &[IntegralId]) -
     let all: Vec<&Expression> =
         derivation.integrals.declared_constraints().map(|(_, constraint)| &constraint.value).collect();
     let gradients = members.iter().map(|&member| derivation.integrals[member].gradient.iter().cloned().collect());
-    let rows = constraints.members().into_iter().zip(constraints.matrix());
+    let rows = all_members.into_iter().zip(matrix);
     let rows =
         rows.filter(|(member, _)| members.contains(member)).map(|(_, row)| row.into_iter().enumerate().collect());
     vanishes_where(&gram_determinant(gradients), &all) || vanishes_where(&gram_determinant(rows), &all)

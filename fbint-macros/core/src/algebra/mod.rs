@@ -8,10 +8,10 @@ mod poisson;
 mod vanishing;
 
 pub use self::conservation::claims;
-pub use self::mistakes::is_never_zero;
 pub use self::poisson::NotPoisson;
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::mechanics::{self, Unreal};
+use crate::proofs::grades;
 use crate::symbolic::{SessionError, session};
 
 /// Why nothing was derived.
@@ -25,19 +25,26 @@ pub enum Obstacle {
     NotPoisson(NotPoisson),
 }
 
-/// Everything that takes algebra to find out about a problem.
+/// Everything that takes algebra to find out about a problem. What numbers prove is not looked at within a session, for whose end other
+/// builds wait.
 pub fn prepare(problem: &Problem) -> Result<Prepared, Obstacle> {
-    session(|| prepared(problem)).map_err(Obstacle::Session)?
+    let derivation = session(|| derived(problem)).map_err(Obstacle::Session)??;
+    let grades = grades(&derivation);
+    let found = || {
+        let claims = conservation::claims_beside(&derivation, &grades);
+        let involution = involution::involution(&derivation, &claims);
+        (claims, involution)
+    };
+    let (claims, involution) = session(found).map_err(Obstacle::Session)?;
+    Ok(Prepared { derivation, claims, involution })
 }
 
-fn prepared(problem: &Problem) -> Result<Prepared, Obstacle> {
+fn derived(problem: &Problem) -> Result<Derivation, Obstacle> {
     let derivation = mechanics::derive(problem).map_err(Obstacle::Unreal)?;
-    if let Some(reason) = poisson::not_poisson(&derivation) {
-        return Err(Obstacle::NotPoisson(reason));
+    match poisson::not_poisson(&derivation) {
+        Some(reason) => Err(Obstacle::NotPoisson(reason)),
+        None => Ok(derivation),
     }
-    let claims = claims(&derivation);
-    let involution = involution::involution(&derivation, &claims);
-    Ok(Prepared { derivation, claims, involution })
 }
 
 /// The doubts that are proved to be mistakes, and the others.

@@ -8,6 +8,8 @@
 //!
 //! What linear systems an implicit field takes is written down a second time, by the same differentiation.
 //!
+//! What the field keeps by its form is evaluated along it, as if nothing were known of that form.
+//!
 //! Points at which a declared or derived expression is undefined do not count.
 
 mod comparison;
@@ -18,6 +20,7 @@ use self::declared::Declared;
 use crate::derivation::{Derivation, Problem};
 use crate::implicit::motion;
 use crate::points::search_points;
+use crate::proofs::changed_by_field;
 
 /// Points at which everything is compared, and points that are tried.
 const POINTS: usize = 2;
@@ -49,5 +52,11 @@ pub fn check(problem: &Problem, derivation: &Derivation) -> Verdict {
             break;
         }
     }
-    if compared > 0 { Verdict::Agreement } else { Verdict::Undefined }
+    match changed_by_field(derivation) {
+        Some(integral) => {
+            Verdict::Disagreement(format!("the rate of {} along the field", derivation.integrals[integral].name))
+        }
+        None if compared > 0 => Verdict::Agreement,
+        None => Verdict::Undefined,
+    }
 }

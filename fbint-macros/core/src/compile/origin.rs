@@ -85,13 +85,10 @@ fn without_orphans(folder: &Folder) -> Result<(), Trouble> {
 
 /// Nothing is kept that could not be used.
 fn usable(problem: &Problem, text: &str) -> Result<(), Trouble> {
-    let damage = match prepared::read(text, problem) {
-        Ok(prepared) => prepared::contradiction(problem, &prepared),
-        Err(damage) => Some(damage),
-    };
+    let believed = prepared::read(text, problem).and_then(|prepared| prepared::believed(problem, prepared));
     let unusable =
         |Damage(reason)| Trouble::Access(format!("the derivation of `{}` cannot be kept: {reason}", problem.name));
-    damage.map_or(Ok(()), |damage| Err(unusable(damage)))
+    believed.map(|_| ()).map_err(unusable)
 }
 
 fn offer(folder: &Folder, problem: &Problem) -> Offer {
@@ -109,12 +106,9 @@ fn offer(folder: &Folder, problem: &Problem) -> Offer {
         Err(trouble) => return Offer::Unusable(trouble),
     };
     let wrong = |Damage(reason)| Offer::Unusable(Trouble::Stale(format!("`{path}` cannot be used: {reason}")));
-    match prepared::read(&text, problem) {
+    match prepared::read(&text, problem).and_then(|prepared| prepared::believed(problem, prepared)) {
         Err(damage) => wrong(damage),
-        Ok(prepared) => match prepared::contradiction(problem, &prepared) {
-            Some(damage) => wrong(damage),
-            None => Offer::Usable(Box::new(prepared), path),
-        },
+        Ok(prepared) => Offer::Usable(Box::new(prepared), path),
     }
 }
 

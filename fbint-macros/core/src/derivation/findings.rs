@@ -34,6 +34,8 @@ pub enum Evidence {
     Construction,
     /// Exact algebra proved it.
     Algebra,
+    /// A kept derivation says that algebra proved it: points modulo primes do not repeat the proof, and no state was found that refutes it.
+    Kept,
 }
 
 /// What was found out about a [`Derivation`](super::Derivation), for people to read: nothing of it enters the generated code.
@@ -86,7 +88,12 @@ pub enum Doubt {
     Unsatisfied(Vec<IntegralId>),
     /// The gradient of a constraint vanishes in every state that was found to satisfy it.
     NoGradient(IntegralId),
-    /// C is singular in every state that was tried.
+    /// The mass matrix of a Lagrangian system is unsound in every state that was tried.
+    Inertia {
+        /// Whether it has both signs, and is not singular.
+        is_indefinite: bool,
+    },
+    /// C, or what stands in its place, is singular in every state that was tried.
     Singular {
         /// Constraints that are responsible.
         members: Vec<IntegralId>,
@@ -121,5 +128,14 @@ pub struct Rank {
     /// The rank in general position; `None` where it was not determined.
     pub rank: Option<usize>,
     /// Sets of integrals, each of which is bound by an equation.
-    pub sets: Vec<Vec<IntegralId>>,
+    pub sets: Vec<BoundSet>,
+}
+
+/// Integrals whose gradients are dependent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundSet {
+    /// The integrals, of which the gradient of the last is a combination of the others'.
+    pub members: Vec<IntegralId>,
+    /// Whether that is proved, and not only so in the states that were tried.
+    pub is_proved: bool,
 }

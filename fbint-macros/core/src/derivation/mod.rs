@@ -14,7 +14,9 @@ mod structure;
 mod symbols;
 
 pub use constraints::{Constraints, EnergyBracket};
-pub use findings::{Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank, VelocityConstraints};
+pub use findings::{
+    BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank, VelocityConstraints,
+};
 pub use implicit::{FrameBracket, Hamel, Implicit, LinearSystem, Reaction};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
 pub use structure::{Coefficient, Structure};
@@ -230,6 +232,12 @@ impl Derivation {
         }
     }
 
+    /// Whether brackets of the constraints determine all multipliers: velocity constraints have none.
+    pub fn has_brackets(&self) -> bool {
+        let has_reactions = || self.integrals.rows().any(|integral| integral.kind == Kind::Velocity);
+        self.hamel.is_none() && !has_reactions()
+    }
+
     /// Whether what holds a constraint acts along its gradient.
     pub fn has_reaction(&self, constraint: IntegralId) -> bool {
         match self.field {
@@ -243,6 +251,39 @@ impl Derivation {
     pub fn entry(&self, integral: IntegralId, state: Symbol) -> Option<&Expression> {
         let gradient = &self.integrals[integral].gradient;
         gradient.iter().find(|(column, _)| *column == state).map(|(_, entry)| entry)
+    }
+
+    /// The matrix by which the multipliers of a canonical system are determined, row by row, and the constraints of its columns: C, or
+    /// the linear systems for the multipliers of the declared constraints.
+    pub fn multiplier_matrix(&self) -> (Vec<IntegralId>, Vec<Vec<Expression>>) {
+        match &self.field {
+            Field::Dirac(constraints) => (constraints.members(), constraints.matrix()),
+            Field::Implicit(implicit) if self.hamel.is_none() => self.side_by_side(&implicit.systems),
+            Field::Implicit(_) | Field::Given(_) => (Vec::new(), Vec::new()),
+        }
+    }
+
+    /// The matrices of these systems that belong to declared constraints as the blocks of one.
+    fn side_by_side(&self, systems: &[LinearSystem]) -> (Vec<IntegralId>, Vec<Vec<Expression>>) {
+        let constraint = |unknown: &Symbol| self.symbols.constraint(*unknown);
+        let is_declared = |id: &IntegralId| !matches!(self.integrals[*id].kind, Kind::Rate { .. });
+        let mut members: Vec<IntegralId> = Vec::new();
+        let mut blocks = Vec::new();
+        for system in systems {
+            let own: Vec<IntegralId> = system.unknowns.iter().filter_map(constraint).filter(is_declared).collect();
+            if !own.is_empty() {
+                blocks.push((members.len(), &system.matrix));
+                members.extend(own);
+            }
+        }
+        let row = |before: usize, row: &Vec<Expression>| {
+            let mut entries = vec![Expression::zero(); members.len()];
+            entries[before..before + row.len()].clone_from_slice(row);
+            entries
+        };
+        let rows = blocks.iter().flat_map(|(before, matrix)| matrix.iter().map(move |entries| row(*before, entries)));
+        let rows = rows.collect();
+        (members, rows)
     }
 
     /// The matrix C at a point, row by row; empty where the field is given.

@@ -10,11 +10,11 @@ use super::quantities::Flattened;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::symbols::UnknownKind;
 use super::value::{Scalar, Value};
-use crate::derivation::{Declared, Dynamics, FrameBracket, IntegralId, Kind, Lagrangian, Problem, Role, Symbols};
+use crate::derivation::{Declared, Dynamics, FrameBracket, IntegralId, Kind, Lagrangian, Role, Symbols};
 use crate::derivative;
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::implicit::{Misfit, Unsound, brackets, dependent_rows, keeps, massless, unsound_mass};
+use crate::implicit::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::proofs::vanishes_identically;
 use crate::syntax::{ASSUME, Declaration, KEPT, Named, System, plain};
@@ -307,6 +307,15 @@ fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) 
             };
             Err(scope.fail_at(span, message))
         }
+        Misfit::Large { of: (i, j) } => {
+            let message = format!(
+                "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame; take \
+                 rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions",
+                name(&i),
+                name(&j)
+            );
+            Err(scope.fail_at(declaration.place("kinematics"), message))
+        }
         Misfit::Open { of: (i, j), bracket } => {
             let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
             let (i, j) = (name(&i), name(&j));
@@ -321,12 +330,12 @@ fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) 
     }
 }
 
-fn plain_stem(name: &str) -> &str {
+pub(super) fn plain_stem(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }
 
 /// `a`, `b` and `c`
-fn joined(names: &[String]) -> String {
+pub(super) fn joined(names: &[String]) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
         _ => names.join(", "),
@@ -378,99 +387,4 @@ pub(super) fn exceed(
         errors.push(spans[id], format_args!("{message}; remove some"));
     }
     excess.is_some()
-}
-
-/// Reports what is wrong with the inertia of a Lagrangian system, or with the reactions of any system.
-pub(super) fn check(
-    declaration: &Declaration,
-    problem: &Problem,
-    spans: &Table<IntegralId, Span>,
-    errors: &mut Errors,
-) {
-    let name = |symbol: &Symbol| problem.symbols[*symbol].name.clone();
-    let declared = |id: IntegralId| format!("`{}`", problem.integrals[id].name);
-    let nothing_left = "no velocity is left: the constraints rule out every motion";
-    if let Dynamics::Lagrangian(_) = &problem.dynamics
-        && problem.symbols.with(|role| role == Role::Velocity).is_empty()
-    {
-        return errors.push(declaration.place("velocity_constraint"), nothing_left);
-    }
-    let mass = unsound_mass(problem);
-    let lagrangian = |message: String, errors: &mut Errors| match &declaration.lagrangian {
-        Some(lagrangian) => errors.push_spanned(lagrangian, message),
-        None => errors.push(declaration.item.ident.span(), message),
-    };
-    if let Some(Unsound::Indefinite) = mass {
-        let message = "the mass matrix of the Lagrangian has both signs: along some velocities the inertia is negative";
-        return lagrangian(format!("{message}; check the signs of the kinetic energy"), errors);
-    }
-    if let Some(Unsound::Singular(velocities, kernel)) = mass {
-        let involved: Vec<(&Symbol, i64)> =
-            velocities.iter().zip(kernel.iter().copied()).filter(|(_, entry)| *entry != 0).collect();
-        let names: Vec<String> = involved.iter().map(|(velocity, _)| format!("`{}`", name(velocity))).collect();
-        let all: Vec<String> = velocities.iter().map(name).collect();
-        let numbers: Vec<String> = kernel.iter().map(i64::to_string).collect();
-        let kernel = format!("({}) = ({})", all.join(", "), numbers.join(", "));
-        let held = problem.reactions.iter().find(|reaction| {
-            matches!(&reaction.along[..], [(symbol, _)] if involved.iter().any(|(other, _)| *other == symbol))
-        });
-        if let Some(reaction) = held {
-            let (entry, constraint) = (name(&reaction.along[0].0), declared(reaction.constraint));
-            let message = format!(
-                "{constraint} holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it \
-                 a name of its own in `velocities`, and put that to zero"
-            );
-            let stem = plain_stem(&problem.integrals[reaction.constraint].name);
-            let written = declaration.velocity_constraints.iter().find(|named| plain(&named.name) == stem);
-            return match written {
-                Some(named) => errors.push_spanned(&named.value, message),
-                None => errors.push(spans[reaction.constraint], message),
-            };
-        }
-        let remedy = match &names[..] {
-            [name] => format!(
-                "add inertia, or put {name} to zero by `velocity_constraint(name = {})`",
-                name.trim_matches('`')
-            ),
-            _ => "add inertia, or put one of them to zero by `velocity_constraint(name = velocity)`".to_owned(),
-        };
-        let along = joined(&names);
-        let message = match &names[..] {
-            [] => format!(
-                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it; {remedy}"
-            ),
-            _ => format!(
-                "the Lagrangian has no inertia along {along}: its mass matrix has the kernel {kernel}; {remedy}"
-            ),
-        };
-        return lagrangian(message, errors);
-    }
-    // Where brackets hold the constraints, their matrix is looked at with the derivation.
-    if matches!(problem.dynamics, Dynamics::Canonical { .. }) && problem.reactions.is_empty() {
-        return;
-    }
-    if let Some(dependent) = dependent_rows(problem) {
-        let names: Vec<String> = dependent.iter().map(|id| declared(*id)).collect();
-        let is_velocity = |id: &IntegralId| problem.integrals[*id].kind == Kind::Velocity;
-        let first = dependent.iter().find(|id| is_velocity(id)).or(dependent.last());
-        let span = first.map_or_else(|| declaration.item.ident.span(), |id| spans[*id]);
-        let kind = if dependent.iter().all(is_velocity) { "velocity constraints" } else { "constraints" };
-        let message = match &names[..] {
-            [only] => format!("{only} restricts no velocity; remove it"),
-            _ => format!("the {kind} {} depend on one another everywhere; remove one of them", names.join(", ")),
-        };
-        return errors.push(span, message);
-    }
-    if let Some(undetermined) = massless(problem) {
-        let names: Vec<String> = undetermined.iter().map(|id| declared(*id)).collect();
-        let span = undetermined.last().map_or_else(|| declaration.item.ident.span(), |id| spans[*id]);
-        let reason = "the Hamiltonian is not quadratic in the momenta along it";
-        let message = format!("the reaction of {} is determined in no state, because {reason}", joined(&names));
-        return errors.push(span, message);
-    }
-    let is_free = |role| matches!(role, Role::Velocity | Role::Momentum { .. });
-    let forces = problem.reactions.len() + problem.holonomic_pairs().len();
-    if !declaration.velocity_constraints.is_empty() && forces >= problem.symbols.with(is_free).len() {
-        errors.push(declaration.place("velocity_constraint"), nothing_left);
-    }
 }

@@ -142,7 +142,10 @@ const FOREIGN: [(&str, &str); 16] = [
     ("max", "write `(a + b + (a - b).abs()) / 2`, which has no derivative where a = b"),
     ("min", "write `(a + b - (a - b).abs()) / 2`, which has no derivative where a = b"),
     ("clamp", "write `(a + b + (a - b).abs()) / 2` for the larger of two numbers, and likewise for the smaller one"),
-    ("signum", "write `x / x.abs()`, which is not defined where x = 0"),
+    (
+        "signum",
+        "write `x / (x * x + eps).sqrt()` or `(x / eps).tanh()` with a small `eps`, which have a derivative where x = 0",
+    ),
     ("floor", "it has no useful derivative"),
     ("normalize", "write `v / v.norm()`"),
     ("try_inverse", INVERSE),

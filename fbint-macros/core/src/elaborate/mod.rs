@@ -19,6 +19,7 @@ mod multipliers;
 mod numbers;
 mod quantities;
 mod scope;
+mod soundness;
 mod symbols;
 mod value;
 
@@ -35,7 +36,7 @@ use self::quantities::{Flattened, Purpose, Quantity, flatten, join};
 use self::scope::{Outcome, Scope};
 use self::symbols::Unknowns;
 pub use self::symbols::{Entry, Place};
-use crate::derivation::{self, IntegralId, Output, Problem, Reaction, Role, Symbols};
+use crate::derivation::{self, Doubt, IntegralId, Output, Problem, Reaction, Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
 use crate::syntax::{Declaration, Named, System, Variable, plain};
@@ -52,6 +53,8 @@ pub struct Model {
     pub spans: Table<IntegralId, Span>,
     /// Where each output is named.
     pub output_spans: Vec<Span>,
+    /// What looks like a mistake of the inertia or of the reactions, and was not proved to be one.
+    pub doubts: Vec<Doubt>,
 }
 
 /// Gives the declaration its meaning. `None` if there are mistakes, here or in `syntax`.
@@ -140,11 +143,11 @@ pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model
     let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
     let reactions = reactions.collect();
     let problem = Problem { name, symbols, dynamics, integrals, reactions, forces, outputs };
-    lagrangian::check(declaration, &problem, &spans, errors);
+    let doubts = soundness::check(declaration, &problem, &spans, errors);
     if !errors.is_empty() {
         return None;
     }
-    Some(Model { problem, places: unknowns.places, spans, output_spans })
+    Some(Model { problem, places: unknowns.places, spans, output_spans, doubts })
 }
 
 /// The quantities that are not mistaken.

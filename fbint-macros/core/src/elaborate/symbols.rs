@@ -184,7 +184,8 @@ impl std::fmt::Display for Entry {
 }
 
 /// Single letters and Greek names stand as they are, longer names are set as one word; trailing digits, what follows an
-/// underscore, and the entry become subscripts: `m1` is `m_{1}`, `omega[2]` is `\omega_{2}`, `pa` is `\mathit{pa}`.
+/// underscore, and the entry become subscripts: `m1` is `m_{1}`, `omega[2]` is `\omega_{2}`, `p_theta` is `p_{\theta}`, `pa` is
+/// `\mathit{pa}`.
 fn latex(name: &str, entry: Entry) -> String {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = &name[stem.len()..];
@@ -194,7 +195,8 @@ fn latex(name: &str, entry: Entry) -> String {
     let head = match letter(base) {
         Some(head) => {
             if !subscript.is_empty() {
-                subscripts.push(format!("\\mathrm{{{}}}", subscript.replace('_', "\\_")));
+                let words = || format!("\\mathrm{{{}}}", subscript.replace('_', "\\_"));
+                subscripts.push(greek(subscript).unwrap_or_else(words));
             }
             head
         }
@@ -213,13 +215,15 @@ fn latex(name: &str, entry: Entry) -> String {
 
 /// The command of a name that is one letter, Latin or Greek.
 fn letter(name: &str) -> Option<String> {
+    greek(name).or_else(|| (name.chars().count() == 1).then(|| name.to_owned()))
+}
+
+/// The command of a Greek letter.
+fn greek(name: &str) -> Option<String> {
     const GREEK: [&str; 34] = [
         "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu",
         "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega", "Gamma", "Delta", "Theta",
         "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega",
     ];
-    if GREEK.contains(&name) {
-        return Some(format!("\\{name}"));
-    }
-    (name.chars().count() == 1).then(|| name.to_owned())
+    GREEK.contains(&name).then(|| format!("\\{name}"))
 }

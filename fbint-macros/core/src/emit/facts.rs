@@ -100,6 +100,7 @@ fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
     let evidence = |evidence| match evidence {
         Evidence::Construction => quote!(#runtime::Evidence::Construction),
         Evidence::Algebra => quote!(#runtime::Evidence::Algebra),
+        Evidence::Kept => quote!(#runtime::Evidence::Kept),
     };
     match grade {
         Conservation::Everywhere(how) => {

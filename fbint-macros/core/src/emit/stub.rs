@@ -5,7 +5,8 @@
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
-use syn::{GenericParam, Generics};
+use syn::punctuated::Punctuated;
+use syn::{DeriveInput, GenericParam, Generics};
 
 use super::functions::{Signatures, without_content};
 use super::{
@@ -15,7 +16,7 @@ use crate::syntax::{Declaration, Named, Variable};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
 pub fn stub(declaration: &Declaration) -> TokenStream {
-    let (item, runtime, name) = (&declaration.item, &declaration.runtime, &declaration.item.ident);
+    let (item, runtime, name) = (unbounded(&declaration.item), &declaration.runtime, &declaration.item.ident);
     let Instance { sizes, arguments, size_arguments } = instance(&item.generics);
     let system = system_path(name);
     let (state, prepared) = (state_name(name), prepared_name(name));
@@ -116,6 +117,16 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
         #hamel
         #differentiable
     }
+}
+
+/// The type without bounds on its types, which `f64` need not satisfy.
+fn unbounded(item: &DeriveInput) -> DeriveInput {
+    let mut item = item.clone();
+    item.generics.where_clause = None;
+    for parameter in item.generics.type_params_mut() {
+        (parameter.colon_token, parameter.bounds) = (None, Punctuated::new());
+    }
+    item
 }
 
 /// A generic model as it is most likely used: its types are `f64`, its lifetimes static. An implementation for every type would

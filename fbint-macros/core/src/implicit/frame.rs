@@ -1,8 +1,9 @@
 //! The brackets of the directions in which velocities move the coordinates: [u_i, u_j] = c^a_ij u_a.
 //!
 //! c is constant in the frames of groups, where it is unique as constants even if U has less than full rank, as that of
-//! gamma' = gamma x xi has. Otherwise U c = b is solved: directions with a single entry first, the rest by Cramer's rule for
-//! U^T U c = U^T b, which divides by nothing that vanishes where U has full rank.
+//! gamma' = gamma x xi has. Otherwise U c = b is solved in blocks: as many directions as they have entries by Cramer's rule, after
+//! the rest, for which constants are tried and then Cramer's rule for U^T U c = U^T b. Neither divides by anything that vanishes where U has
+//! full rank.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,12 +31,19 @@ pub(crate) enum Misfit {
     },
     /// These velocities move the coordinates in the same way, up to constant factors.
     Dependent(Vec<Symbol>),
+    /// The coefficients of the bracket of two directions are too long to write out.
+    Large {
+        /// The velocities of the two directions.
+        of: (Symbol, Symbol),
+    },
     /// Something cannot be differentiated.
     Undefined,
 }
 
 /// Constants with denominators up to this are found.
 const LARGEST_DENOMINATOR: i64 = 720;
+/// Determinants that may have more parts than this are not written out.
+const LARGEST_DETERMINANT: usize = 1 << 24;
 /// What differs by less is equal, in doubles of size one.
 const NEGLIGIBLE: f64 = 1e-9;
 
@@ -57,7 +65,10 @@ pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<F
             if bracket.values().all(vanishes_identically) {
                 continue;
             }
-            let coefficients = frame.constants(&bracket).or_else(|| frame.functions(&bracket));
+            let coefficients = match frame.constants(&bracket) {
+                Some(constants) => Some(constants),
+                None => frame.functions(&bracket).map_err(|Excess| Misfit::Large { of: (i, j) })?,
+            };
             let open = || Misfit::Open {
                 of: (i, j),
                 bracket: frame.coordinates.iter().map(|x| entry(&bracket, *x)).collect(),
@@ -123,8 +134,13 @@ impl Frame {
             row
         });
         let (place, factors) = first_combination(rows.collect())?;
-        let involved = factors.iter().zip(&velocities).filter(|(factor, _)| factor.abs() > NEGLIGIBLE);
-        Some(involved.map(|(_, velocity)| *velocity).chain([velocities[place]]).collect())
+        let factors: Vec<BigRational> = factors.into_iter().map(rational).collect::<Option<_>>()?;
+        let involved = velocities.iter().zip(factors).filter(|(_, factor)| !factor.is_zero());
+        let involved: Vec<(Symbol, Expression)> =
+            involved.map(|(velocity, factor)| (*velocity, Expression::Number(factor))).collect();
+        // Directions may differ by less than doubles tell.
+        let is_proved = self.is_combination(&self.directions[&velocities[place]], &involved);
+        is_proved.then(|| involved.into_iter().map(|(velocity, _)| velocity).chain([velocities[place]]).collect())
     }
 
     /// Constant coefficients of a vector in the frame.
@@ -138,50 +154,68 @@ impl Frame {
     }
 
     /// Coefficients of a vector in the frame that are functions of the coordinates.
-    fn functions(&self, vector: &Row) -> Option<Vec<(Symbol, Expression)>> {
-        let mut directions = self.directions.clone();
+    fn functions(&self, vector: &Row) -> Result<Option<Vec<(Symbol, Expression)>>, Excess> {
+        let mut rest: Vec<Symbol> = self.directions.keys().copied().collect();
         let mut rows: BTreeSet<Symbol> = self.coordinates.iter().copied().collect();
-        // Each direction that is left with a single entry is the only one that is needed in that coordinate.
-        let mut single = Vec::new();
-        while let Some((&a, &x)) = directions.iter().find_map(|(a, direction)| {
-            match &direction.keys().filter(|x| rows.contains(x)).collect::<Vec<_>>()[..] {
-                [x] => Some((a, *x)),
-                _ => None,
-            }
-        }) {
-            let direction = directions.remove(&a)?;
-            rows.remove(&x);
-            single.push((a, x, direction));
+        let mut groups = Vec::new();
+        while let Some(group) = self.next_group(&rest, &rows) {
+            rest.retain(|a| !group.directions.contains(a));
+            rows.retain(|x| !group.rows.contains(x));
+            groups.push(group);
         }
+        let within: Row = vector.iter().filter(|(x, _)| rows.contains(x)).map(|(x, b)| (*x, b.clone())).collect();
+        let Some(mut coefficients) = self.of_rest(&rest, &rows, &within)? else { return Ok(None) };
+        for Group { directions, rows } in groups.into_iter().rev() {
+            let remainder = |x: &Symbol| {
+                let known = |(b, c): (&Symbol, &Expression)| Some(self.directions[b].get(x)?.clone() * c.clone());
+                let known: Vec<Expression> = coefficients.iter().filter_map(known).collect();
+                let remainder = entry(vector, *x) - Expression::sum(known);
+                if vanishes_identically(&remainder) { Expression::zero() } else { remainder }
+            };
+            let right: Vec<Expression> = rows.iter().map(remainder).collect();
+            let matrix =
+                rows.iter().map(|x| directions.iter().map(|a| entry(&self.directions[a], *x)).collect()).collect();
+            let Some(solution) = by_cramer(&matrix, &right)? else { return Ok(None) };
+            coefficients.extend(directions.into_iter().zip(solution).filter(|(_, c)| !c.is_zero()));
+        }
+        let coefficients: Vec<(Symbol, Expression)> = coefficients.into_iter().collect();
+        Ok(self.is_combination(vector, &coefficients).then_some(coefficients))
+    }
+
+    /// Directions that have their entries in as many rows as they are, and those rows: nothing else is needed there.
+    fn next_group(&self, directions: &[Symbol], rows: &BTreeSet<Symbol>) -> Option<Group> {
+        let support =
+            |a: &Symbol| -> Vec<Symbol> { self.directions[a].keys().filter(|x| rows.contains(x)).copied().collect() };
+        directions.iter().find_map(|a| {
+            let rows = support(a);
+            let alike: Vec<Symbol> = directions.iter().filter(|b| support(b) == rows).copied().collect();
+            (alike.len() == rows.len()).then_some(Group { directions: alike, rows })
+        })
+    }
+
+    /// The coefficients of the directions that are in no group, from the rows that are left.
+    fn of_rest(
+        &self,
+        rest: &[Symbol],
+        rows: &BTreeSet<Symbol>,
+        vector: &Row,
+    ) -> Result<Option<BTreeMap<Symbol, Expression>>, Excess> {
         let within = |row: &Row| -> Row {
             row.iter().filter(|(x, _)| rows.contains(x)).map(|(x, entry)| (*x, entry.clone())).collect()
         };
-        let dot = |a: &Row, b: &Row| settled(super::along(&within(a), |x| super::entry(b, x)));
-        let rest: Vec<Symbol> = directions.keys().copied().collect();
-        let gram: Vec<Vec<Expression>> =
-            rest.iter().map(|a| rest.iter().map(|b| dot(&directions[a], &directions[b])).collect()).collect();
-        let right: Vec<Expression> = rest.iter().map(|a| dot(&directions[a], vector)).collect();
-        let whole = determinant(&gram);
-        let mut coefficients = BTreeMap::new();
-        for (place, &a) in rest.iter().enumerate() {
-            let mut replaced = gram.clone();
-            replaced.iter_mut().zip(&right).for_each(|(row, right)| row[place] = right.clone());
-            let numerator = determinant(&replaced);
-            if !vanishes_identically(&numerator) {
-                coefficients.insert(a, settled(numerator.divide(whole.clone()).ok()?));
-            }
+        let frame = Self {
+            coordinates: self.coordinates.iter().filter(|x| rows.contains(x)).copied().collect(),
+            directions: rest.iter().map(|a| (*a, within(&self.directions[a]))).collect(),
+        };
+        if let Some(constants) = frame.constants(vector) {
+            return Ok(Some(constants.into_iter().collect()));
         }
-        for (a, x, direction) in single.into_iter().rev() {
-            let known = coefficients
-                .iter()
-                .filter_map(|(b, c): (&Symbol, &Expression)| Some(self.directions[b].get(&x)?.clone() * c.clone()));
-            let remainder = super::entry(vector, x) - Expression::sum(known.collect::<Vec<_>>());
-            if !vanishes_identically(&remainder) {
-                coefficients.insert(a, remainder.divide(direction[&x].clone()).ok()?);
-            }
-        }
-        let coefficients: Vec<(Symbol, Expression)> = coefficients.into_iter().collect();
-        self.is_combination(vector, &coefficients).then_some(coefficients)
+        let dot = |a: &Row, b: &Row| settled(super::along(a, |x| entry(b, x)));
+        let columns = || frame.directions.values();
+        let gram: Matrix = columns().map(|a| columns().map(|b| dot(a, b)).collect()).collect();
+        let right: Vec<Expression> = columns().map(|a| dot(a, vector)).collect();
+        let solution = by_cramer(&gram, &right)?;
+        Ok(solution.map(|solution| rest.iter().copied().zip(solution).filter(|(_, c)| !c.is_zero()).collect()))
     }
 
     /// Whether a vector is proved to be this combination of the directions.
@@ -269,6 +303,37 @@ fn rational(number: f64) -> Option<BigRational> {
         is_whole.then_some((denominator, numerator))
     })?;
     Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))
+}
+
+type Matrix = Vec<Vec<Expression>>;
+
+/// Directions that are solved for together, and the coordinates from whose rates they are.
+struct Group {
+    directions: Vec<Symbol>,
+    rows: Vec<Symbol>,
+}
+
+/// Determinants would be too long to write out.
+struct Excess;
+
+/// The solution of a square system by Cramer's rule.
+fn by_cramer(matrix: &Matrix, right: &[Expression]) -> Result<Option<Vec<Expression>>, Excess> {
+    let parts = |row: &[Expression], right: &Expression| row.iter().chain([right]).map(Expression::size).sum::<usize>();
+    let bound = matrix.iter().zip(right).map(|(row, right)| parts(row, right)).fold(1, usize::saturating_mul);
+    if matrix.len() > 1 && bound > LARGEST_DETERMINANT {
+        return Err(Excess);
+    }
+    let whole = determinant(matrix);
+    let solution = (0..matrix.len()).map(|place| {
+        let mut replaced = matrix.clone();
+        replaced.iter_mut().zip(right).for_each(|(row, right)| row[place] = right.clone());
+        let numerator = determinant(&replaced);
+        if vanishes_identically(&numerator) {
+            return Some(Expression::zero());
+        }
+        Some(settled(numerator.divide(whole.clone()).ok()?))
+    });
+    Ok(solution.collect())
 }
 
 /// By expansion along the first row, without what is zero.

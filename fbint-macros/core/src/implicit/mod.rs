@@ -21,7 +21,7 @@ mod soundness;
 use std::collections::BTreeMap;
 
 pub(crate) use self::frame::{Misfit, brackets};
-pub(crate) use self::soundness::{Unsound, are_integrable, dependent_rows, keeps, massless, unsound_mass};
+pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, massless, unsound_mass};
 use crate::derivation::{Dynamics, Hamel, Implicit, IntegralId, Problem, Role, Symbols};
 use crate::derivative;
 use crate::expression::{Expression, Symbol};

@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use super::frame::constant_combination;
 use super::hamel::directions;
 use super::{Row, along, by_time, entry, motion, rows};
+use crate::bounds::Range;
 use crate::derivation::{
     Derivation, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
     Problem, Role, Structure, Symbols,
 };
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
-use crate::points::sample_points;
-use crate::proofs::{State, consistent, general, vanishes_identically};
+use crate::points::{Point, sample_points};
+use crate::proofs::{Dependence, State, consistent, dependence, general, vanishes_identically};
 
 /// States on the constraint set at which rates are evaluated, of those that are tried.
 const STATES: usize = 3;
@@ -85,12 +86,18 @@ fn as_sets(symbols: &Symbols, constraints: &[Vec<&Expression>]) -> Option<Deriva
     })
 }
 
-/// What is wrong with a mass matrix in every state that is looked at.
+/// What is wrong with a mass matrix.
 pub(crate) enum Unsound {
-    /// The velocities, and a vector that the matrix takes to zero; no vector if every such vector depends on the state.
-    Singular(Vec<Symbol>, Vec<i64>),
-    /// It is neither positive nor negative.
+    /// It is singular in every state: a vector that the matrix takes to zero by the velocities, or nothing if every such vector depends on
+    /// the state.
+    Singular(Vec<(Symbol, i64)>),
+    /// It is neither positive nor negative in any state.
     Indefinite,
+    /// One of the two, in every state that was tried.
+    Doubtful {
+        /// Which of them.
+        is_indefinite: bool,
+    },
 }
 
 /// What is wrong with the mass matrix of a Lagrangian system.
@@ -102,64 +109,90 @@ pub(crate) fn unsound_mass(problem: &Problem) -> Option<Unsound> {
     // What cancels would leave what rounding makes of it.
     let simplified = |entry: &Expression| if vanishes_identically(entry) { Expression::zero() } else { entry.clone() };
     let matrix: Vec<Vec<Expression>> = system.matrix.iter().map(|row| row.iter().map(simplified).collect()).collect();
-    let at: Vec<Vec<Vec<f64>>> = sample_points()
-        .map(|point| matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
-        .collect();
-    if !at.iter().all(|matrix| null_vector(matrix.clone()).is_some()) {
-        return at.iter().all(|matrix| is_indefinite(matrix.clone())).then_some(Unsound::Indefinite);
+    match dependence(&matrix) {
+        Some(Dependence { is_proved: true, .. }) => {
+            let kernel = whole_kernel(&matrix).unwrap_or_default();
+            Some(Unsound::Singular(velocities.into_iter().zip(kernel).collect()))
+        }
+        Some(Dependence { is_proved: false, .. }) => Some(Unsound::Doubtful { is_indefinite: false }),
+        None if is_certainly_indefinite(&matrix) => Some(Unsound::Indefinite),
+        None => {
+            let is_indefinite = sample_points().all(|point| is_indefinite(&matrix, &|entry| point.evaluate(entry)));
+            is_indefinite.then_some(Unsound::Doubtful { is_indefinite })
+        }
     }
-    let stacked: Vec<Vec<f64>> = at.concat();
-    let kernel = (1..=velocities.len()).find_map(|count| {
+}
+
+/// A vector of whole numbers that a matrix takes to zero in every state, if there is one with small numbers.
+fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
+    let values =
+        |point: Point<'static>| matrix.iter().map(move |row| row.iter().map(|entry| point.evaluate(entry)).collect());
+    let stacked: Vec<Vec<f64>> = sample_points().flat_map(values).collect();
+    let kernel = (1..=matrix.len()).find_map(|count| {
         let factors = constant_combination(stacked.iter().map(|row| row[..count].to_vec()).collect())?;
         let mut kernel: Vec<f64> = factors.into_iter().map(std::ops::Neg::neg).chain([1.0]).collect();
-        kernel.resize(velocities.len(), 0.0);
-        (1..=12).map(f64::from).find_map(|scale| {
-            let rounded = kernel.iter().map(|entry| (entry * scale).round());
-            let is_whole = kernel.iter().all(|entry| (entry * scale - (entry * scale).round()).abs() < 1e-9);
-            is_whole.then(|| rounded.map(|entry| entry as i64).collect())
-        })
-    });
-    Some(Unsound::Singular(velocities, kernel.unwrap_or_default()))
+        kernel.resize(matrix.len(), 0.0);
+        Some(kernel)
+    })?;
+    let is_whole = |number: f64| (number - number.round()).abs() < 1e-9;
+    let scale = (1..=12).map(f64::from).find(|scale| kernel.iter().all(|entry| is_whole(entry * scale)))?;
+    let kernel: Vec<i64> = kernel.iter().map(|entry| (entry * scale).round() as i64).collect();
+    let product = |row: &Vec<Expression>| {
+        Expression::sum(row.iter().zip(&kernel).map(|(entry, factor)| Expression::integer(*factor) * entry.clone()))
+    };
+    matrix.iter().all(|row| vanishes_identically(&product(row))).then_some(kernel)
 }
 
 /// Whether the diagonal of a symmetric matrix has both signs, or a zero in a row that does not vanish: then no other entries make the
 /// matrix definite. A matrix of parameters may be definite for some and not for others.
-fn is_indefinite(rows: Vec<Vec<f64>>) -> bool {
-    let diagonal = || rows.iter().enumerate().map(|(i, row)| row[i]);
-    let vanishes = |(i, row): (usize, &Vec<f64>)| row[i] == 0.0 && row.iter().any(|entry| *entry != 0.0);
-    diagonal().any(|entry| entry > 0.0) && diagonal().any(|entry| entry < 0.0) || rows.iter().enumerate().any(vanishes)
+fn is_indefinite(matrix: &[Vec<Expression>], value: &impl Fn(&Expression) -> f64) -> bool {
+    let diagonal: Vec<f64> = matrix.iter().enumerate().map(|(i, row)| value(&row[i])).collect();
+    let has_both_signs = diagonal.iter().any(|entry| *entry > 0.0) && diagonal.iter().any(|entry| *entry < 0.0);
+    has_both_signs
+        || matrix.iter().zip(&diagonal).any(|(row, own)| *own == 0.0 && row.iter().any(|entry| value(entry) != 0.0))
 }
 
-/// Constraints of a canonical system whose reactions are determined in no state that is looked at, because momenta along them change
-/// no rate.
-pub(crate) fn massless(problem: &Problem) -> Option<Vec<IntegralId>> {
+/// Whether that holds in every state: entries that vanish are known, and the product of two entries of the diagonal is never positive.
+fn is_certainly_indefinite(matrix: &[Vec<Expression>]) -> bool {
+    let diagonal = || matrix.iter().enumerate().map(|(i, row)| &row[i]);
+    let is_bare =
+        |(own, row): (&Expression, &Vec<Expression>)| own.is_zero() && row.iter().any(|entry| !entry.is_zero());
+    let have_both_signs = |(i, a): (usize, &Expression)| {
+        diagonal()
+            .skip(i + 1)
+            .any(|b| !a.is_zero() && !b.is_zero() && Range::of(&(a.clone() * b.clone())).is_below(0, false))
+    };
+    diagonal().zip(matrix).any(is_bare) || diagonal().enumerate().any(have_both_signs)
+}
+
+/// Constraints that depend on one another in every state.
+pub(crate) struct Dependent {
+    pub(crate) members: Vec<IntegralId>,
+    /// Whether that is proved, and not only so in every state that was tried.
+    pub(crate) is_proved: bool,
+}
+
+/// Constraints of a canonical system whose reactions are not determined, because momenta along them change no rate.
+pub(crate) fn massless(problem: &Problem) -> Option<Dependent> {
     if !matches!(problem.dynamics, Dynamics::Canonical { .. }) {
         return None;
     }
     let motion = motion(problem)?;
     let system = motion.field.systems.last()?;
-    let vectors = sample_points()
-        .map(|point| system.matrix.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect())
-        .map(null_vector);
-    let vectors: Vec<Vec<f64>> = vectors.collect::<Option<_>>()?;
-    let involved = system.unknowns.iter().zip(vectors.first()?).filter(|(_, share)| share.abs() > 1e-6);
-    Some(involved.filter_map(|(multiplier, _)| problem.symbols.constraint(*multiplier)).collect())
+    let Dependence { columns, is_proved } = dependence(&system.matrix)?;
+    let member = |column: usize| problem.symbols.constraint(system.unknowns[column]);
+    Some(Dependent { members: columns.into_iter().filter_map(member).collect(), is_proved })
 }
 
-/// Constraints whose reactions depend on one another in every state, if there are such.
-pub(crate) fn dependent_rows(problem: &Problem) -> Option<Vec<IntegralId>> {
+/// Constraints whose reactions depend on one another.
+pub(crate) fn dependent_rows(problem: &Problem) -> Option<Dependent> {
     let rows = rows(problem)?;
-    let columns: Vec<Symbol> = problem.symbols.with(|role| matches!(role, Role::Velocity | Role::Coordinate { .. }));
-    let dependent = |point: crate::points::Point| {
-        let value = |row: &Row, column: &Symbol| row.get(column).map_or(0.0, |entry| point.evaluate(entry));
-        // Transposed: a vector that it takes to zero combines rows.
-        let matrix: Vec<Vec<f64>> =
-            columns.iter().map(|column| rows.iter().map(|(_, row)| value(row, column)).collect()).collect();
-        null_vector(matrix)
-    };
-    let vectors: Vec<Vec<f64>> = sample_points().map(dependent).collect::<Option<_>>()?;
-    let involved = rows.iter().zip(vectors.first()?).filter(|(_, share)| share.abs() > 1e-6);
-    Some(involved.map(|((id, _), _)| *id).collect())
+    let columns = problem.symbols.with(|role| matches!(role, Role::Velocity | Role::Coordinate { .. }));
+    // Transposed: what is dependent are rows.
+    let of_column = |column: &Symbol| rows.iter().map(|(_, row)| entry(row, *column)).collect();
+    let matrix: Vec<Vec<Expression>> = columns.iter().map(of_column).collect();
+    let Dependence { columns, is_proved } = dependence(&matrix)?;
+    Some(Dependent { members: columns.into_iter().map(|row| rows[row].0).collect(), is_proved })
 }
 
 /// Whether the velocity constraints are integrable, if there are any: whether d w (X, Y) = 0 for each of their forms w and all X and Y
@@ -264,41 +297,4 @@ fn kernel(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
         vector
     };
     (0..width).filter(|column| !pivots.contains(column)).map(vector).collect()
-}
-
-/// A vector that a matrix takes to zero, its columns scaled to size one, if there is one.
-fn null_vector(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let width = rows.first().map_or(0, Vec::len);
-    if rows.iter().flatten().any(|entry| !entry.is_finite()) {
-        return None;
-    }
-    for column in 0..width {
-        let largest = rows.iter().fold(0.0, |largest: f64, row| largest.max(row[column].abs()));
-        if largest > 0.0 {
-            rows.iter_mut().for_each(|row| row[column] /= largest);
-        }
-    }
-    for row in &mut rows {
-        let largest = row.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
-        row.iter_mut().for_each(|entry| *entry /= if largest > 0.0 { largest } else { 1.0 });
-    }
-    let mut pivots: BTreeMap<usize, usize> = BTreeMap::new();
-    for column in 0..width {
-        let step = pivots.len();
-        let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
-        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else {
-            let mut null = vec![0.0; width];
-            null[column] = 1.0;
-            pivots.iter().for_each(|(&pivot, &row)| null[pivot] = -rows[row][column] / rows[row][pivot]);
-            return Some(null);
-        };
-        rows.swap(step, pivot);
-        let source = rows[step].clone();
-        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != step) {
-            let factor = row[column] / source[column];
-            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
-        }
-        pivots.insert(column, step);
-    }
-    None
 }

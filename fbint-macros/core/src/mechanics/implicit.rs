@@ -3,7 +3,7 @@
 use super::Unreal;
 use super::circle::simplified;
 use super::written::Written;
-use crate::derivation::{FrameBracket, Hamel, Implicit, LinearSystem};
+use crate::derivation::{Dynamics, FrameBracket, Hamel, Implicit, LinearSystem, Problem};
 use crate::expression::{Expression, Symbol};
 use crate::symbolic::{Expr, NotReal};
 
@@ -35,6 +35,20 @@ pub(super) fn hamel(hamel: &Hamel, written: &Written) -> Result<Hamel, Unreal> {
         forces: all(&hamel.forces)?,
         brackets: hamel.brackets.iter().map(bracket).collect::<Result<_, _>>()?,
     })
+}
+
+/// The problem with the brackets of its frame in their lowest terms. Cramer's rule divides by determinants that cancel, and what is not
+/// cancelled here is expanded with every momentum.
+pub(super) fn in_lowest_terms(problem: &Problem) -> Result<Problem, Unreal> {
+    let mut problem = problem.clone();
+    if let Dynamics::Lagrangian(lagrangian) = &mut problem.dynamics {
+        let coefficients = lagrangian.brackets.iter_mut().flat_map(|bracket| &mut bracket.coefficients);
+        for (_, coefficient) in coefficients {
+            let cancelled = Expr::read(coefficient).cancelled().write().map_err(|NotReal| Unreal::Lagrangian)?;
+            *coefficient = cancelled;
+        }
+    }
+    Ok(problem)
 }
 
 /// As it is written, unless the form that algebra gives it takes fewer operations.

@@ -41,7 +41,7 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
         Dynamics::Canonical { .. } => Structure::Canonical,
         _ => Structure::of(problem),
     };
-    let motion = motion(problem);
+    let motion = motion(&implicit::in_lowest_terms(problem).map_err(|unreal| vec![unreal])?);
     let space = PhaseSpace::new(&problem.symbols, &structure);
     let energy = problem.energy_function();
     let hamiltonian = energy.as_ref().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));

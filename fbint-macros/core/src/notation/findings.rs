@@ -2,7 +2,7 @@
 
 use super::{Equation, Notation, Section, Style, short};
 use crate::derivation::{
-    Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, IntegralId, Involution, Rank,
+    BoundSet, Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, IntegralId, Involution, Rank,
     VelocityConstraints,
 };
 use crate::expression::Expression;
@@ -66,6 +66,7 @@ impl Evidence {
         match self {
             Self::Construction => "by construction",
             Self::Algebra => "proved by algebra",
+            Self::Kept => "proved by algebra as `derivations/` says",
         }
     }
 }
@@ -161,8 +162,12 @@ impl Notation<'_> {
             Style::Plain => "rank DF".to_owned(),
             Style::Latex => "\\operatorname{rank} DF".to_owned(),
         };
-        let mut lines = vec![(all, remark(rank, self.derivation.integrals.len()))];
-        for members in &dependence.sets {
+        let mut remark_of_all = remark(rank, self.derivation.integrals.len());
+        if dependence.sets.iter().any(|set| !set.is_proved) {
+            remark_of_all += &self.printer.text(" in the states that were tried");
+        }
+        let mut lines = vec![(all, remark_of_all)];
+        for BoundSet { members, .. } in dependence.sets.iter().filter(|set| set.is_proved) {
             lines.push((of(&self.list(members)), remark(members.len() - 1, members.len())));
         }
         lines
@@ -194,7 +199,7 @@ impl Notation<'_> {
 
     fn notes(&self, findings: &Findings) -> Vec<String> {
         let mut notes = Vec::new();
-        notes.extend(findings.rank.sets.iter().filter_map(|members| self.dependence(members)));
+        notes.extend(findings.rank.sets.iter().filter_map(|set| self.dependence(set)));
         let needless = needless(self.derivation, &findings.conservation);
         if !needless.is_empty() {
             let verb = if needless.len() == 1 { "is" } else { "are" };
@@ -221,16 +226,22 @@ impl Notation<'_> {
     }
 
     /// What it means that the gradient of the last of these integrals is a combination of those of the others in general position.
-    fn dependence(&self, members: &[IntegralId]) -> Option<String> {
-        let (last, others) = members.split_last()?;
+    fn dependence(&self, set: &BoundSet) -> Option<String> {
+        let (last, others) = set.members.split_last()?;
         let last = self.quoted(&[*last]);
-        Some(match others {
-            [] => format!("{last} is the same in every state, and DF does not have full rank"),
-            others => format!(
-                "an equation binds {last} to {}: near almost every state it is a function of them, so that keeping them keeps it \
-                 there; DF does not have full rank",
-                self.quoted(others)
-            ),
+        let near = "near almost every state it is a function of them, so that keeping them keeps it there";
+        Some(match (others, set.is_proved) {
+            ([], true) => format!("{last} is the same in every state, and DF does not have full rank"),
+            ([], false) => format!("the gradient of {last} vanishes in all states that were tried"),
+            (others, true) => {
+                format!("an equation binds {last} to {}: {near}; DF does not have full rank", self.quoted(others))
+            }
+            (others, false) => {
+                format!(
+                    "in all states that were tried, the gradient of {last} is a combination of those of {}",
+                    self.quoted(others)
+                )
+            }
         })
     }
 
@@ -253,9 +264,15 @@ impl Notation<'_> {
                 "the gradient of `{0}` vanishes in all states that were found to satisfy `{0}`, and so C is singular there",
                 name(member)
             ),
+            Doubt::Inertia { is_indefinite } => format!(
+                "the mass matrix of the Lagrangian {} in all states that were tried: look for one where it is sound before you \
+                 simulate",
+                if *is_indefinite { "has both signs" } else { "is singular, or nearly so," }
+            ),
             Doubt::Singular { members, everywhere } => format!(
-                "the matrix C of the constraints' Poisson brackets is singular, or nearly so, in all states that were {}, \
-                 because of {}: look for one where it is not before you simulate",
+                "{} is singular, or nearly so, in all states that were {}, because of {}: look for one where it is not before you \
+                 simulate",
+                self.multiplier_matrix(),
                 if *everywhere { "tried" } else { "found to satisfy the constraints" },
                 self.quoted(members)
             ),
@@ -266,6 +283,15 @@ impl Notation<'_> {
                     functions.join(", ")
                 )
             }
+        }
+    }
+
+    /// What the matrix is called by which multipliers are determined.
+    fn multiplier_matrix(&self) -> &'static str {
+        if self.derivation.has_brackets() {
+            "the matrix C of the constraints' Poisson brackets"
+        } else {
+            "the matrix by which the reactions are determined"
         }
     }
 

@@ -32,7 +32,7 @@ pub use self::file::{FORMAT, read, write};
 pub(crate) use self::folder::VARIABLE;
 pub use self::folder::{Folder, Kept, Order, Surroundings, Trouble};
 pub use self::key::{Key, checksum};
-pub use self::trust::contradiction;
+pub use self::trust::{believed, contradiction};
 
 /// Why the text of a file is not a derivation, where it is not.
 #[derive(Clone, Debug, PartialEq, Eq)]

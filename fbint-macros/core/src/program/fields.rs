@@ -10,12 +10,13 @@
 //! Where the field is given, X is what was given; where it is implicit, linear systems are solved first.
 
 use super::Program;
-use super::implicit::solve;
+use super::implicit::{solve, solve_system};
 use super::lower::{Lowering, Order};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
-use crate::derivation::{Derivation, Field, IntegralId, Role};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
+use crate::derivative::gradient;
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
@@ -132,16 +133,70 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
     lowering.builder.finish(outputs)
 }
 
-/// -J Df^T c
+/// What the constraints add to X.
 pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
-    let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
-    let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
-    add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
-    let outputs = lowering.sums(Order::Arranged, rows.into_iter().collect());
+    let order = match &derivation.field {
+        Field::Given(_) => Order::Written,
+        Field::Implicit(implicit) => {
+            add_reactions(derivation, implicit, &mut lowering, &mut rows);
+            Order::Written
+        }
+        Field::Dirac(_) => {
+            let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
+            let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
+            add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
+            Order::Arranged
+        }
+    };
+    let outputs = lowering.sums(order, rows.into_iter().collect());
     lowering.builder.finish(outputs)
+}
+
+/// Adds what the multipliers contribute to the rates, directly and through what linear systems are solved for. Both are linear in them.
+fn add_reactions(
+    derivation: &Derivation,
+    implicit: &Implicit,
+    lowering: &mut Lowering,
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
+    solve(lowering, implicit);
+    let is_multiplier = |symbol: Symbol| derivation.symbols.constraint(symbol).is_some();
+    add_parts(implicit, &is_multiplier, lowering, rows);
+    let owed = |b: &Expression| Expression::sum(parts(b, &is_multiplier));
+    let systems =
+        implicit.systems.iter().filter(|system| !system.unknowns.iter().any(|unknown| is_multiplier(*unknown)));
+    let systems = systems.map(|system| LinearSystem {
+        right_side: system.right_side.iter().map(owed).collect(),
+        ..LinearSystem::clone(system)
+    });
+    let systems: Vec<LinearSystem> = systems.filter(|system| system.right_side.iter().any(|b| !b.is_zero())).collect();
+    let is_changed = |symbol: Symbol| systems.iter().any(|system| system.unknowns.contains(&symbol));
+    // From here on, what they are solved for stands for its change.
+    systems.iter().for_each(|system| solve_system(lowering, system));
+    add_parts(implicit, &is_changed, lowering, rows);
+}
+
+/// Adds the parts of the rates that contain certain symbols.
+fn add_parts(
+    implicit: &Implicit,
+    is_meant: &impl Fn(Symbol) -> bool,
+    lowering: &mut Lowering,
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
+    for (state, rate) in implicit.rates.iter() {
+        for part in parts(rate, is_meant) {
+            rows[state].extend(lowering.terms(&part));
+        }
+    }
+}
+
+/// The products of certain symbols, in which an expression is linear, with their factors.
+fn parts(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Vec<Expression> {
+    let slopes = gradient(expression, is_meant).into_iter().flatten();
+    slopes.map(|(symbol, slope)| Expression::from(symbol) * slope).collect()
 }
 
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with

@@ -6,7 +6,6 @@
 use super::Program;
 use super::derivatives::{DERIVATIVES, Derivative};
 use super::fields::{self, Parts};
-use super::number::Number;
 use super::oracle::Oracle;
 use super::slopes::{Slopes, Unknown};
 use super::{hamel, projection};
@@ -267,14 +266,14 @@ pub static SQUARED_GRADIENTS: Function = Function {
     expected: expected!(|oracle| oracle.squared_gradients()),
 };
 
-/// -J Df^T c, what the constraints add to J grad H; 0 where there are no multipliers.
+/// What the constraints add to X, -J Df^T c in a Dirac field; 0 where there are no multipliers.
 pub static REACTION_FIELD: Function = Function {
     name: "reaction_field",
     arguments: &[],
     returns: Returns::States,
     is_field: false,
     build: fields::reaction_field,
-    expected: expected!(|oracle| oracle.flow(|state| oracle.constraint_covector(state).negated())),
+    expected: expected!(|oracle| oracle.reaction_field()),
 };
 
 /// The traits of the runtime that have generated functions of the state.

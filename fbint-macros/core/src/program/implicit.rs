@@ -15,7 +15,8 @@ pub(super) fn solve(lowering: &mut Lowering, implicit: &Implicit) {
     }
 }
 
-fn solve_system(lowering: &mut Lowering, system: &LinearSystem) {
+/// Computes the unknowns of one system, where the symbols that it contains are bound.
+pub(super) fn solve_system(lowering: &mut Lowering, system: &LinearSystem) {
     let entries: Vec<Vec<Monomial>> =
         system.matrix.iter().map(|row| row.iter().map(|entry| lowering.monomial(entry)).collect()).collect();
     let right: Vec<Monomial> = system.right_side.iter().map(|entry| lowering.monomial(entry)).collect();

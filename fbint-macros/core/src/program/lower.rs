@@ -121,11 +121,11 @@ impl<'a> Lowering<'a> {
         monomial.factors.keys().all(|&value| self.kind(value) == DependsOn::Parameter)
     }
 
-    /// The magnitude of the number and the parameters in a monomial.
+    /// The magnitude of the number and the parameters in a monomial, without what nothing can be divided by.
     pub(super) fn parametric_part(&mut self, monomial: &Monomial) -> Monomial {
         let factors = monomial.factors.iter().filter(|&(&value, _)| self.kind(value) == DependsOn::Parameter);
         Monomial {
-            coefficient: monomial.coefficient.abs(),
+            coefficient: if monomial.is_zero() { BigRational::one() } else { monomial.coefficient.abs() },
             factors: factors.map(|(&value, &power)| (value, power)).collect(),
         }
     }

@@ -45,10 +45,17 @@ fn evaluate<N: Number>(expression: &Expression, symbol: impl Fn(Symbol) -> N, er
     }
 }
 
-/// The solutions of the linear systems at a point.
-fn solved<N: Number>(implicit: &Implicit, point: &Point, errors: Errors) -> BTreeMap<Symbol, N> {
-    let mut known: BTreeMap<Symbol, N> = BTreeMap::new();
+/// The solutions of the linear systems at a point, where some symbols have values already.
+fn solved<N: Number>(
+    implicit: &Implicit,
+    mut known: BTreeMap<Symbol, N>,
+    point: &Point,
+    errors: Errors,
+) -> BTreeMap<Symbol, N> {
     for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
+        if unknowns.iter().all(|unknown| known.contains_key(unknown)) {
+            continue;
+        }
         let symbol = |symbol| known.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol));
         let value = |expression: &Expression| evaluate(expression, symbol, errors);
         let transposed =
@@ -73,7 +80,7 @@ impl<'a, N: Number> Oracle<'a, N> {
         let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
         members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
         let solved = match &derivation.field {
-            Field::Implicit(implicit) => solved::<N>(implicit, point, errors),
+            Field::Implicit(implicit) => solved::<N>(implicit, BTreeMap::new(), point, errors),
             Field::Dirac(_) | Field::Given(_) => BTreeMap::new(),
         };
         for (symbol, value) in &solved {
@@ -94,6 +101,20 @@ impl<'a, N: Number> Oracle<'a, N> {
                 self.flow(|state| self.gradients[energy][state].minus(&self.constraint_covector(state)))
             }
         }
+    }
+
+    /// What the constraints add to X: -J Df^T c, or the difference from the field in which all multipliers are 0.
+    pub(super) fn reaction_field(&self) -> Vec<N> {
+        let Field::Implicit(implicit) = &self.derivation.field else {
+            return self.flow(|state| self.constraint_covector(state).negated());
+        };
+        let is_multiplier = |symbol: &Symbol| self.derivation.symbols.constraint(*symbol).is_some();
+        let unknowns = implicit.systems.iter().flat_map(|system| &system.unknowns).copied();
+        let without = unknowns.filter(is_multiplier).map(|multiplier| (multiplier, N::zero())).collect();
+        let free = solved::<N>(implicit, without, self.point, self.errors);
+        let symbol = |symbol| free.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(self.point, symbol));
+        let reaction = |rate: &Expression| self.evaluate(rate).minus(&evaluate(rate, symbol, self.errors));
+        implicit.rates.rows().map(reaction).collect()
     }
 
     /// The value of an expression that may contain what is solved for.

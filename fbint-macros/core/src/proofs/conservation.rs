@@ -15,7 +15,7 @@
 
 use super::rates::{vanishes_everywhere, vanishes_on_constraints};
 use super::search::{Found, Search};
-use super::states::{State, general};
+use super::states::{State, consistent, general};
 use super::velocity::Velocity;
 use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId};
 use crate::expression::Expression;
@@ -23,6 +23,10 @@ use crate::table::Table;
 
 /// States in which what is said to hold everywhere is tested.
 const STATES: usize = 8;
+/// States in which what holds by construction is tested.
+const STATES_OF_CONSTRUCTION: usize = 2;
+/// Starts that are tried for them.
+const TRIED: usize = 40;
 
 /// An integral that is not shown to be conserved, and is not assumed to be.
 #[derive(Clone, Debug)]
@@ -35,8 +39,14 @@ pub struct Violation {
     pub found: Found,
 }
 
+/// The grade of each integral for which numbers prove one.
+#[cfg(feature = "derive")]
+pub(crate) fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conservation>> {
+    derivation.integrals.ids().map(|integral| grade(derivation, integral)).collect()
+}
+
 /// The grade of an integral where points modulo primes, or the form of the system, prove one.
-pub(crate) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
+fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> {
     if let Some(grade) = derivation.integrals.conserved_by_construction(integral) {
         return Some(grade);
     }
@@ -46,26 +56,65 @@ pub(crate) fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Con
     vanishes_on_constraints(derivation, integral).then_some(Conservation::OnConstraints(Evidence::Algebra))
 }
 
-/// The first claim that is not so: proofs that need no algebra say something else, or a state refutes it.
-pub fn unfounded(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> Option<IntegralId> {
-    let mut search = Search::new(derivation);
-    let mut is_unfounded = |(integral, claim): &(IntegralId, &Claim)| match (grade(derivation, *integral), claim) {
-        (Some(grade), Claim::Proved(stated)) => grade != *stated,
-        (Some(_), Claim::Open { .. }) => true,
-        (None, Claim::Proved(Conservation::Everywhere(_))) => changes_somewhere(derivation, *integral),
-        (None, Claim::Proved(_)) => search.refutes_at_once(*integral),
-        // States that refute what is assumed are searched for in any case.
-        (None, Claim::Open { .. }) => !derivation.integrals[*integral].assumed,
+/// An integral that the form of the system is said to keep, and that the field changes in some state: a fault of the compiler.
+pub(crate) fn changed_by_field(derivation: &Derivation) -> Option<IntegralId> {
+    let grade = |id: &IntegralId| derivation.integrals.conserved_by_construction(*id);
+    let (everywhere, on_constraints): (Vec<IntegralId>, Vec<IntegralId>) = derivation
+        .integrals
+        .ids()
+        .filter(|id| grade(id).is_some())
+        .partition(|id| matches!(grade(id), Some(Conservation::Everywhere(_))));
+    let starts = || general(&derivation.symbols).take(TRIED);
+    let states = || starts().map(|values| State::new(&values));
+    let consistent = || starts().filter_map(|start| consistent(derivation, start));
+    changed_in(derivation, everywhere, states(), STATES_OF_CONSTRUCTION)
+        .or_else(|| changed_in(derivation, on_constraints, consistent(), STATES_OF_CONSTRUCTION))
+}
+
+/// The first of these integrals that changes in one of so many states in which the field is defined.
+fn changed_in(
+    derivation: &Derivation,
+    integrals: Vec<IntegralId>,
+    states: impl Iterator<Item = State>,
+    count: usize,
+) -> Option<IntegralId> {
+    if integrals.is_empty() {
+        return None;
+    }
+    let velocities: Vec<Velocity> = states.filter_map(|state| Velocity::new(derivation, state)).take(count).collect();
+    let changes = |id: &IntegralId, velocity: &Velocity| {
+        velocity.rate(&derivation.integrals[*id].gradient).is_some_and(|(rate, _)| rate.is_nonzero())
     };
-    claims.iter().find(|claim| is_unfounded(claim)).map(|(integral, _)| integral)
+    integrals.into_iter().find(|id| velocities.iter().any(|velocity| changes(id, velocity)))
+}
+
+/// What is to be believed of the claims of a kept derivation: what points modulo primes do not prove again is searched for states that
+/// refute it, and is the file's word. The first claim that is not so, if there is one: proofs that need no algebra say something else, or a
+/// state refutes it.
+pub fn believed(
+    derivation: &Derivation,
+    claims: &Table<IntegralId, Claim>,
+) -> Result<Table<IntegralId, Claim>, IntegralId> {
+    let mut search = Search::new(derivation);
+    let mut judge = |(integral, claim): (IntegralId, &Claim)| match (grade(derivation, integral), claim) {
+        (Some(grade), Claim::Proved(stated)) if grade == *stated => Ok(claim.clone()),
+        (None, Claim::Proved(Conservation::Everywhere(_))) if !changes_somewhere(derivation, integral) => {
+            search.unrefuted(integral).map(|()| Claim::Proved(Conservation::Everywhere(Evidence::Kept)))
+        }
+        (None, Claim::Proved(Conservation::OnConstraints(_))) => {
+            search.unrefuted(integral).map(|()| Claim::Proved(Conservation::OnConstraints(Evidence::Kept)))
+        }
+        // States that refute what is assumed are searched for in any case.
+        (None, Claim::Open { .. }) if derivation.integrals[integral].assumed => Ok(claim.clone()),
+        _ => Err(integral),
+    };
+    claims.iter().map(&mut judge).collect()
 }
 
 /// Whether an integral changes in a state in general position.
 fn changes_somewhere(derivation: &Derivation, integral: IntegralId) -> bool {
     let states = general(&derivation.symbols).map(|values| State::new(&values));
-    let mut velocities = states.filter_map(|state| Velocity::new(derivation, state)).take(STATES);
-    let gradient = &derivation.integrals[integral].gradient;
-    velocities.any(|velocity| velocity.rate(gradient).is_some_and(|(rate, _)| rate.is_nonzero()))
+    changed_in(derivation, vec![integral], states, STATES).is_some()
 }
 
 /// The grade of every integral; those that are not conserved, or not known to be, if there are any.
@@ -86,4 +135,42 @@ pub fn prove(
         }
     }
     if violations.is_empty() { Ok(grades.into_iter().collect()) } else { Err(violations) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::derivation::{Field, Integral, Kind, KineticEnergy, Role, Structure, SymbolInfo};
+    use crate::expression::Symbol;
+
+    /// An oscillator whose second rate has this factor, and its energy.
+    fn oscillator(factor: i64) -> Derivation {
+        let [x, y] = [0, 1].map(|index| Expression::from(Symbol(index)));
+        let symbol = |name: &str| SymbolInfo { name: name.to_owned(), latex: name.to_owned(), role: Role::State };
+        let energy = Integral {
+            name: "energy".to_owned(),
+            latex: "H".to_owned(),
+            kind: Kind::Energy,
+            weight: 1,
+            assumed: false,
+            value: x.clone() * x.clone() + y.clone() * y.clone(),
+            gradient: [(0, &x), (1, &y)].map(|(index, v)| (Symbol(index), Expression::integer(2) * v.clone())).into(),
+        };
+        Derivation {
+            name: "Oscillator".to_owned(),
+            symbols: ["x", "y"].into_iter().map(symbol).collect(),
+            structure: Structure::None,
+            integrals: [energy].into_iter().collect(),
+            field: Field::Given([y, Expression::integer(factor) * x].into_iter().collect()),
+            hamel: None,
+            kinetic_energy: KineticEnergy::General,
+            outputs: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_holds_by_construction_is_evaluated() {
+        assert_eq!(changed_by_field(&oscillator(-1)), None);
+        assert_eq!(changed_by_field(&oscillator(-2)), oscillator(-2).integrals.energy());
+    }
 }

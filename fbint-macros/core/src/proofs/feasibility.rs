@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::elimination::solve;
-use super::regularity::{find_singularity, is_regular, regularity};
+use super::regularity::{deficient, find_singularity, is_regular};
 use super::states::{self, State, Values};
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
@@ -62,9 +62,8 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     if let Some(&member) = flat {
         return Some(Doubt::NoGradient(member));
     }
-    derivation.constraints()?;
-    let singular = |(_, state): &(Values, Values)| regularity(derivation, &|entry| states::evaluate(entry, state));
-    let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(|pair| singular(pair).deficient()).collect();
+    let singular = |(_, state): &(Values, Values)| deficient(derivation, &|entry| states::evaluate(entry, state));
+    let sets: Option<Vec<Vec<IntegralId>>> = found.iter().map(singular).collect();
     let members = sets.and_then(|sets| sets.into_iter().next())?;
     let is_disproved = |(_, end): &(Values, Values)| {
         precise_state(derivation, end).is_some_and(|state| is_regular(derivation, &state))

@@ -1,25 +1,49 @@
-//! Arithmetic modulo primes of 61 bits.
+//! Arithmetic modulo primes of 62 bits.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-/// Primes that were drawn at random, so that nothing which a declaration contains is a multiple of several by accident.
-pub(super) const PRIMES: [u64; 12] = [
-    1_252_066_142_632_684_399,
-    1_456_514_108_370_962_441,
-    1_404_095_030_073_777_707,
-    2_215_354_603_288_264_279,
-    2_068_604_776_339_083_401,
-    2_160_676_757_655_349_859,
-    2_031_132_802_773_467_117,
-    1_311_083_655_502_885_543,
-    1_410_399_430_860_759_481,
-    1_172_339_280_958_893_167,
-    1_186_516_777_447_320_199,
-    1_609_449_296_892_609_859,
-];
+/// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
+const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
+
+/// Random primes between 2^61 and 2^62.
+pub(super) fn primes(seed: u64) -> impl Iterator<Item = Field> {
+    let mut random = Random(seed);
+    std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 1)).filter(|number| is_prime(*number)).map(Field)
+}
+
+/// By Miller and Rabin.
+fn is_prime(number: u64) -> bool {
+    if WITNESSES.iter().any(|witness| number.is_multiple_of(*witness)) {
+        return WITNESSES.contains(&number);
+    }
+    let field = Field(number);
+    let twos = (number - 1).trailing_zeros();
+    WITNESSES.iter().all(|witness| {
+        let mut power = field.raise(*witness, (number - 1) >> twos);
+        power == 1
+            || (0..twos).any(|_| {
+                let is_minus_one = power == number - 1;
+                power = field.multiply(power, power);
+                is_minus_one
+            })
+    })
+}
+
+/// Numbers that look random and follow from the seed (SplitMix64).
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+}
 
 /// The residues modulo a prime.
 #[derive(Clone, Copy, Debug)]
@@ -65,12 +89,23 @@ impl Field {
         }
         Some(self.multiply(numerator, self.inverse(residue(number.denom())?)?))
     }
+}
 
-    /// A residue that depends on nothing but the seed (SplitMix64).
-    pub(super) fn random(self, seed: u64) -> u64 {
-        let mut bits = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (bits ^ (bits >> 31)) % self.0
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Primes, Carmichael numbers and strong pseudoprimes to the first witnesses.
+    #[test]
+    fn primes_are_told_from_what_looks_like_them() {
+        for prime in [2, 37, 41, 1_000_000_007, (1 << 61) - 1, 1_252_066_142_632_684_399] {
+            assert!(is_prime(prime), "{prime}");
+        }
+        for composite in [1 << 61, 561, 2_047, 1_373_653, 3_215_031_751, 3_474_749_660_383, 341_550_071_728_321] {
+            assert!(!is_prime(composite), "{composite}");
+        }
+        let drawn: Vec<u64> = primes(1).take(20).map(|Field(prime)| prime).collect();
+        assert!(drawn.iter().all(|prime| prime.ilog2() == 61 && (2..2_000).all(|divisor| prime % divisor != 0)));
+        assert!(primes(2).take(20).all(|Field(prime)| !drawn.contains(&prime)));
     }
 }

@@ -1,13 +1,14 @@
-//! Whether expressions vanish identically, decided at random points modulo primes of 61 bits.
+//! Whether expressions vanish identically, decided at random points modulo random primes of 62 bits.
 //!
 //! An identity of rational functions that fails, fails at a random point but for a probability of at most its degree over the
 //! number of residues (Schwartz and Zippel). Its degree is bounded before it is tried, so that eight points, each modulo a prime
-//! of its own, leave a probability below 1e-60.
+//! of its own, leave a probability below 1e-60. Primes and points follow from a hash of what is tested, so that it cannot contain them.
 //!
 //! Functions become elements that satisfy the same relations and no others, so that what vanishes here vanishes for the functions:
 //!
 //! - a root of b is a generator s with s^d = b of a [`Ring`], in which an identity holds only if it holds for all roots;
-//!   |x| is such a root of x^2;
+//!   |x| is such a root of x^2. The root of a product is the product of the roots of its factors where all of these occur by themselves:
+//!   where they are defined, no factor is negative. sqrt(x y) and x sqrt(y / x) are not told to be equal, as they differ for negative x and y;
 //! - the exponential of a sum is the product of powers of units, one for each term t of exponents, up to a rational factor;
 //!   hyperbolic functions and powers with symbolic exponents follow, and sine and cosine with points of the circle;
 //! - any other function is a random element that depends on its arguments. The arguments are compared as elements: x + x and 2 x
@@ -17,19 +18,24 @@
 //! which are inverse in one order only. What divides by something that has no inverse, because it vanishes for some choice of roots,
 //! is not decided.
 
+use std::hash::{Hash as _, Hasher as _};
+
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_traits::{One, ToPrimitive};
+use siphasher::sip::SipHasher24;
 
 use super::degree::Degree;
-use super::field::PRIMES;
+use super::field::primes;
 use super::linear_form::denominators;
 use super::point::{Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
 use crate::expression::Expression;
 
-/// Points that an identity has to hold at, of those in `PRIMES` at which it is defined.
-const POINTS: usize = 8;
+/// Points that an identity has to hold at.
+pub(super) const POINTS: usize = 8;
+/// Points at most, those among them at which it is not defined.
+const TRIED: usize = 12;
 /// An identity of a higher degree is not tried: (2^32 / 2^60)^8 is below 1e-60.
 const HIGHEST_DEGREE: u64 = 1 << 32;
 /// The largest common denominator of rational numbers in exponents.
@@ -49,28 +55,39 @@ pub(super) fn vanish_on(
     factor: u64,
     identity: impl Fn(&mut Point) -> Option<Element>,
 ) -> bool {
-    let constraints = set.constraints.iter().map(|(constraint, _)| *constraint);
+    let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
-    let degree = all.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add);
-    let Some(scale) = common_denominator(&all) else { return false };
-    if degree.saturating_mul(factor).saturating_mul(scale) > HIGHEST_DEGREE {
-        return false;
-    }
     let mut zeros = 0;
-    for seed in 0..PRIMES.len() {
-        let mut point = Point::new(seed, scale);
+    for (place, mut point) in points(&all, factor).enumerate() {
         let bound = point.satisfy(set);
+        all.iter().for_each(|part| point.know_roots(part));
         match bound.and_then(|()| identity(&mut point)) {
             Some(element) if element.is_empty() => zeros += 1,
             Some(_) => return false,
             None => {}
         }
         // What is undefined at the first points is undefined everywhere, or nearly.
-        if zeros >= POINTS || zeros == 0 && seed > 2 {
+        if zeros >= POINTS || zeros == 0 && place > 2 {
             break;
         }
     }
     zeros >= POINTS
+}
+
+/// The points for an identity that is made of these expressions, its degree at most `factor` times the degrees of all of them; none
+/// where that is too high.
+pub(super) fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = Point> {
+    let degree = parts.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add);
+    let scale = common_denominator(parts);
+    let scale = scale.filter(|scale| degree.saturating_mul(factor).saturating_mul(*scale) <= HIGHEST_DEGREE);
+    let mut hasher = SipHasher24::new();
+    parts.hash(&mut hasher);
+    let seed = hasher.finish();
+    let points = scale.map(|scale| {
+        let numbered = primes(seed).zip(1..).take(TRIED);
+        numbered.map(move |(field, number)| Point::new(field, seed ^ number << 32, scale))
+    });
+    points.into_iter().flatten()
 }
 
 /// The common denominator of the rational factors in exponents and angles.
@@ -86,6 +103,8 @@ fn common_denominator(parts: &[&Expression]) -> Option<u64> {
 mod tests {
     use num_rational::BigRational;
 
+    use super::super::field::Field;
+    use super::super::point::Constraint;
     use super::*;
     use crate::expression::{Function, Symbol};
 
@@ -178,6 +197,10 @@ mod tests {
                 true,
             ),
             (powers(square(x()), 1, 2) - x(), false),
+            (powers(x() * y(), 1, 2) - powers(x(), 1, 2) * powers(y(), 1, 2), true),
+            (powers(ratio(x(), y()), 3, 2) * powers(y(), 3, 2) - x() * powers(x(), 1, 2), true),
+            (powers(x() * y(), 1, 2) - x() * powers(ratio(y(), x()), 1, 2), false),
+            (powers(x() * y(), 1, 2) * powers(x(), 1, 2) - x() * powers(y(), 1, 2), true),
             (powers(number(4) * x(), 1, 2) - number(2) * powers(x(), 1, 2), true),
             (call(Function::Abs, x() * y()) - call(Function::Abs, y() * x()), true),
         ];
@@ -186,13 +209,13 @@ mod tests {
         }
     }
 
-    /// Coefficients and exponents that vanish modulo a prime: x^p is x there, and p x is 0.
+    /// Coefficients and exponents that vanish modulo a prime: x^p is x there, and p x is 0. The primes are those of other expressions.
     #[test]
     fn primes_are_not_taken_for_zero() {
         let x = || Expression::from(Symbol(0));
         let mersenne = (1_i64 << 61) - 1;
         assert!(!vanishes_identically(&(Expression::integer(mersenne) * x())));
-        for prime in PRIMES {
+        for Field(prime) in points(&[&x()], 1).map(|point| point.ring.field) {
             let prime = prime as i64;
             assert!(!vanishes_identically(&(Expression::integer(prime) * x())), "{prime}");
             assert!(!vanishes_identically(&(powers(x(), prime, 1) - x())), "{prime}");
@@ -208,8 +231,8 @@ mod tests {
         let plane = x() - z();
         let states = [Symbol(0), Symbol(1)];
         let vanishes = |expression: &Expression, constraint: &Expression| {
-            let set =
-                Set { constraints: vec![(constraint, false)], variables: states.to_vec(), velocities: Vec::new() };
+            let constraints = vec![Constraint { value: constraint, is_velocity: false, has_reaction: false }];
+            let set = Set { constraints, variables: states.to_vec(), velocities: Vec::new() };
             vanish_on(&[expression], &set, 64, |point| point.evaluate(expression))
         };
         assert!(vanishes(&ratio(square(x()) - square(z()) + square(y()), x() * y()), &circle));

@@ -22,13 +22,15 @@ mod states;
 mod trials;
 mod velocity;
 
+pub(crate) use conservation::changed_by_field;
 #[cfg(feature = "derive")]
-pub(crate) use conservation::grade;
-pub use conservation::{Violation, prove, unfounded};
+pub(crate) use conservation::grades;
+pub use conservation::{Violation, believed, prove};
 pub use feasibility::doubts;
 pub(crate) use identities::vanishes_identically;
 pub(crate) use kinetic_energy::kinetic_energy;
 pub use rank::rank;
+pub(crate) use regularity::{Dependence, dependence};
 pub use search::{Found, Witness};
 pub use states::Values;
 pub(crate) use states::{State, consistent, general};

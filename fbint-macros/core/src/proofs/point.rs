@@ -7,25 +7,68 @@ use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::degree::{degree_in, leading};
-use super::field::{Field, PRIMES};
+use super::field::{Field, Random};
 use super::ring::{Element, Ring};
+use crate::bounds::is_never_zero;
+use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
 
 /// Where an identity has to hold: everywhere, or where constraints do.
 #[derive(Default)]
 pub(super) struct Set<'a> {
-    /// Each with whether it is a velocity constraint A(q) q' = 0, where A has full rank in every state.
-    pub(super) constraints: Vec<(&'a Expression, bool)>,
+    pub(super) constraints: Vec<Constraint<'a>>,
     /// What the constraints can be solved for.
     pub(super) variables: Vec<Symbol>,
     /// Those among them on which A does not depend.
     pub(super) velocities: Vec<Symbol>,
 }
 
+/// A function that vanishes on a set.
+#[derive(Clone, Copy)]
+pub(super) struct Constraint<'a> {
+    pub(super) value: &'a Expression,
+    /// Whether its derivatives by the velocities, or the momenta, have full rank with those of all such constraints in every state.
+    pub(super) is_velocity: bool,
+    /// Whether a reaction holds it, so that the field is defined only where its gradient is independent of the others'.
+    pub(super) has_reaction: bool,
+}
+
+impl<'a> Constraint<'a> {
+    /// The constraints of a derivation. In a canonical system in which half of all constraints do not contain momenta,
+    /// C = [[0, B], [-B^T, D]], where B consists of derivatives of the others by the momenta. In any other system without phase constraints,
+    /// rates are linear in the velocities.
+    pub(super) fn all(derivation: &'a Derivation) -> Vec<Self> {
+        let is_momentum = |symbol: &Symbol| matches!(derivation.symbols[*symbol].role, Role::Momentum { .. });
+        let has_momenta = |integral: &Integral| integral.value.symbols().iter().any(is_momentum);
+        let all: Vec<&Integral> = derivation.integrals.constraints().map(|(_, constraint)| constraint).collect();
+        let is_half = 2 * all.iter().filter(|constraint| has_momenta(constraint)).count() == all.len();
+        let has_phase_constraints = all.iter().any(|constraint| constraint.kind == Kind::Phase);
+        let is_velocity = |integral: &Integral| match integral.kind {
+            Kind::Velocity => true,
+            Kind::Rate { .. } => is_half || !has_phase_constraints,
+            Kind::Phase => is_half && has_momenta(integral),
+            _ => false,
+        };
+        let of = |integral: &'a Integral| Self {
+            value: &integral.value,
+            is_velocity: is_velocity(integral),
+            has_reaction: integral.kind != Kind::InvariantSet,
+        };
+        all.into_iter().map(of).collect()
+    }
+
+    /// Whether a variable may be solved for where this is what it is multiplied with. A set that nothing holds may leave the variable open
+    /// for parameters for which this is 0, as a (x - z) = 0 does for a = 0. Where the gradients are independent, there are states on the
+    /// set for parameters nearby, for which it is not 0.
+    fn allows(&self, leading: &Expression) -> bool {
+        self.has_reaction || is_never_zero(leading)
+    }
+}
+
 /// An element for each unknown.
 pub(super) struct Point {
     pub(super) ring: Ring,
-    seed: u64,
+    random: Random,
     /// What exponents are multiplied with to become integers.
     pub(super) scale: u64,
     symbols: HashMap<Symbol, Element>,
@@ -47,14 +90,14 @@ pub(super) enum Key {
 }
 
 impl Point {
-    pub(super) fn new(seed: usize, scale: u64) -> Self {
-        let ring = Ring::new(Field(PRIMES[seed]));
-        Self { ring, seed: (seed as u64 + 1) << 40, scale, symbols: HashMap::new(), functions: HashMap::new() }
+    pub(super) fn new(field: Field, seed: u64, scale: u64) -> Self {
+        let ring = Ring::new(field);
+        Self { ring, random: Random(seed), scale, symbols: HashMap::new(), functions: HashMap::new() }
     }
 
     fn random(&mut self) -> Element {
-        self.seed += 1;
-        self.ring.number(self.ring.field.random(self.seed))
+        let Field(prime) = self.ring.field;
+        self.ring.number(self.random.next() % prime)
     }
 
     fn symbol(&mut self, symbol: Symbol) -> Element {
@@ -81,24 +124,29 @@ impl Point {
     }
 
     /// Makes the point one that satisfies the constraints: each binds a variable of its own, in which it is polynomial with a
-    /// leading coefficient that does not depend on any variable. So the ring is the ring of polynomials modulo the
+    /// leading coefficient that does not depend on any variable, and does not vanish for any parameters that count. So the ring is the ring of polynomials modulo the
     /// constraints, and no part of the set where they hold is left out. `None` where that is not possible.
     ///
-    /// A velocity constraint may be divided by an entry of A: close to any state on the set there are others in which that entry does
-    /// not vanish, unless it vanishes wherever the other constraints hold, and then it has no inverse.
+    /// A velocity constraint may be divided by what a velocity is multiplied with, a function of the coordinates: close to any state on the
+    /// set there are others in which that does not vanish, unless it vanishes wherever the other constraints hold, and then it has no
+    /// inverse.
     pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
         let mut settled: Vec<Symbol> = Vec::new();
-        for (constraint, is_velocity) in &set.constraints {
-            let is_variable =
-                |symbol: &Symbol| if *is_velocity { &set.velocities } else { &set.variables }.contains(symbol);
-            let symbols = constraint.symbols();
-            let degree = |symbol: &Symbol| degree_in(constraint, *symbol).filter(|degree| (1..=4).contains(degree));
+        for constraint in &set.constraints {
+            let value = constraint.value;
+            let is_variable = |symbol: &Symbol| {
+                if constraint.is_velocity { &set.velocities } else { &set.variables }.contains(symbol)
+            };
+            let symbols = value.symbols();
+            let degree = |symbol: &Symbol| degree_in(value, *symbol).filter(|degree| (1..=4).contains(degree));
             let candidates = symbols.iter().filter(|symbol| is_variable(symbol) && !settled.contains(symbol));
             let candidates = candidates.filter_map(|symbol| Some((degree(symbol)?, *symbol)));
-            let candidates = candidates
-                .filter(|(degree, symbol)| !leading(constraint, *symbol, *degree).symbols().iter().any(is_variable));
+            let candidates = candidates.filter(|(degree, symbol)| {
+                let leading = leading(value, *symbol, *degree);
+                !leading.symbols().iter().any(is_variable) && constraint.allows(&leading)
+            });
             let (degree, symbol) = candidates.min()?;
-            let relation = self.relation(constraint, symbol, degree)?;
+            let relation = self.relation(value, symbol, degree)?;
             let element = self.ring.adjoin(relation)?;
             self.symbols.insert(symbol, element);
             settled.extend(symbols);
@@ -187,8 +235,36 @@ impl Point {
     }
 
     fn root(&mut self, base: &Expression, index: u64) -> Option<Element> {
+        if let Expression::Product(factors) = base
+            && let Some(roots) = factors.iter().map(|factor| self.known_root(factor, index)).collect::<Option<Vec<_>>>()
+        {
+            return Some(roots.iter().fold(self.ring.one(), |product, root| self.ring.multiply(&product, root)));
+        }
         let value = self.evaluate(base)?;
         self.root_of(value, index)
+    }
+
+    /// Makes the roots known that occur in an expression of anything but products. Where all of it is defined, what they are taken of is not
+    /// negative, and the root of a product of such factors is the product of their roots.
+    pub(super) fn know_roots(&mut self, expression: &Expression) {
+        expression.children().for_each(|child| self.know_roots(child));
+        if let Expression::Power(base, exponent) = expression
+            && !exponent.is_integer()
+            && !matches!(**base, Expression::Product(_) | Expression::Number(_))
+        {
+            self.power(base, exponent);
+        }
+    }
+
+    /// The root of a factor, if it occurs by itself.
+    fn known_root(&mut self, factor: &Expression, index: u64) -> Option<Element> {
+        let (base, exponent) = match factor {
+            Expression::Power(base, exponent) if exponent.is_integer() => (&**base, exponent.to_integer()),
+            other => (other, BigInt::from(1)),
+        };
+        let key = Key::Root(self.evaluate(base)?, index);
+        let root = self.functions.get(&key)?.clone();
+        self.integer_power(&root, &exponent)
     }
 
     fn root_of_number(&mut self, number: &BigRational, index: u64) -> Option<Element> {

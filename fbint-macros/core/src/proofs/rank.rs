@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::modular::are_dependent;
 use super::states::{self, State, Values};
-use crate::derivation::{Derivation, IntegralId, Rank};
-use crate::expression::Symbol;
+use crate::derivation::{BoundSet, Derivation, IntegralId, Rank};
+use crate::expression::{Expression, Symbol};
 use crate::precise::Real;
 
 /// Integrals beyond this number are not compared.
@@ -30,7 +31,17 @@ pub fn rank(derivation: &Derivation) -> Rank {
         }
     }
     let rank = fewest.as_ref().map(|sets| derivation.integrals.len() - sets.len());
-    Rank { rank, sets: fewest.unwrap_or_default() }
+    let sets = fewest.into_iter().flatten();
+    Rank { rank, sets: sets.map(|members| BoundSet { is_proved: are_bound(derivation, &members), members }).collect() }
+}
+
+/// Whether the gradients of these integrals are proved to be dependent in every state: where a force is far away, an energy may look
+/// constant.
+fn are_bound(derivation: &Derivation, members: &[IntegralId]) -> bool {
+    let entry = |id: &IntegralId, state| derivation.entry(*id, state).cloned().unwrap_or_else(Expression::zero);
+    let row = |state| members.iter().map(|id| entry(id, state)).collect();
+    let rows: Vec<Vec<Expression>> = derivation.symbols.states().map(row).collect();
+    are_dependent(&rows, &(0..members.len()).collect::<Vec<_>>())
 }
 
 /// Each row that is a combination of earlier ones, together with them: elimination in precise numbers, which masses of any
@@ -41,8 +52,10 @@ fn dependent_rows(derivation: &Derivation, state: &Values) -> Option<Vec<Vec<Int
     for (id, integral) in derivation.integrals.iter() {
         let entry = |entry| state.evaluate(entry).filter(|value| !value.is_lost());
         let entries = integral.gradient.iter().map(|(symbol, slope)| Some((*symbol, entry(slope)?)));
+        let entries: BTreeMap<Symbol, Real> = entries.collect::<Option<_>>()?;
         rows.push(Combination {
-            entries: entries.collect::<Option<_>>()?,
+            // What terms that cancel leave behind is rounding, by which nothing can be divided.
+            entries: entries.into_iter().filter(|(_, entry)| entry.is_nonzero()).collect(),
             weights: BTreeMap::from([(id, Real::from(1.0))]),
         });
     }

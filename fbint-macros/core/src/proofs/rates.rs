@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 
 use super::identities::vanish_on;
-use super::point::{Point, Set};
+use super::point::{Constraint, Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
-use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, Kind, LinearSystem, Role};
+use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
@@ -19,10 +19,9 @@ pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId)
 
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
 pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: IntegralId) -> bool {
-    let constraints = derivation.integrals.constraints();
     let symbols = &derivation.symbols;
     let set = Set {
-        constraints: constraints.map(|(_, it)| (&it.value, it.kind == Kind::Velocity)).collect(),
+        constraints: Constraint::all(derivation),
         variables: symbols.states().collect(),
         velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
     };
@@ -87,7 +86,7 @@ fn rate_of_implicit(
         for row in system.rows() {
             rows.push(row.map(|entry| point.evaluate(entry)).collect::<Option<Vec<Element>>>()?);
         }
-        let solution = solve(point, rows)?;
+        let solution = point.ring.solve(rows)?;
         system.unknowns.iter().zip(solution).for_each(|(unknown, element)| point.bind(*unknown, element));
     }
     rate_along(point, derivation, integral, &implicit.rates)
@@ -185,32 +184,6 @@ impl<'a> System<'a> {
             let column = self.matrix.iter().map(|row| &row[i]).chain([&self.right_side[i]]);
             rows.push(column.map(|entry| point.evaluate(entry)).collect::<Option<Vec<Element>>>()?);
         }
-        solve(point, rows)
+        point.ring.solve(rows)
     }
-}
-
-/// The solution of a square system from its rows, with the right side at their end, by elimination. Among the rows with an
-/// invertible pivot, the one with the fewest entries is taken: C is sparse.
-fn solve(point: &Point, mut rows: Vec<Vec<Element>>) -> Option<Vec<Element>> {
-    let ring = &point.ring;
-    let n = rows.len();
-    for step in 0..n {
-        let entries = |row: &usize| rows[*row].iter().filter(|entry| !entry.is_empty()).count();
-        let mut candidates: Vec<usize> = (step..n).filter(|&row| !rows[row][step].is_empty()).collect();
-        candidates.sort_by_key(entries);
-        let (pivot, reciprocal) =
-            candidates.into_iter().find_map(|row| Some((row, ring.inverse(&rows[row][step])?)))?;
-        rows.swap(step, pivot);
-        for entry in rows[step].iter_mut().filter(|entry| !entry.is_empty()) {
-            *entry = ring.multiply(entry, &reciprocal);
-        }
-        let source = rows[step].clone();
-        for (_, row) in rows.iter_mut().enumerate().filter(|(index, row)| *index != step && !row[step].is_empty()) {
-            let factor = row[step].clone();
-            for (entry, other) in row.iter_mut().zip(&source).filter(|(_, other)| !other.is_empty()) {
-                *entry = ring.subtract(entry, &ring.multiply(&factor, other));
-            }
-        }
-    }
-    rows.into_iter().map(|row| row.into_iter().next_back()).collect()
 }

@@ -143,11 +143,49 @@ impl Ring {
                 rows[row][column] = entry;
             }
         }
-        self.solve(rows).map(trimmed)
+        self.solve_over_field(rows).map(trimmed)
+    }
+
+    /// The solution of a square system from its rows, with the right side at their end; nothing where elimination meets no invertible
+    /// pivot.
+    pub(super) fn solve(&self, mut rows: Vec<Vec<Element>>) -> Option<Vec<Element>> {
+        let width = rows.len();
+        (self.reduce(&mut rows, width)? == width).then(|| rows.into_iter().filter_map(|mut row| row.pop()).collect())
+    }
+
+    /// Brings the first columns to reduced echelon form, and gives their rank; nothing where none of the entries that are left in a column
+    /// has an inverse. Among the rows with an invertible pivot, the one with the fewest entries is taken: C is sparse.
+    pub(super) fn reduce(&self, rows: &mut [Vec<Element>], width: usize) -> Option<usize> {
+        let mut rank = 0;
+        for column in 0..width {
+            let entries = |row: &usize| rows[*row].iter().filter(|entry| !entry.is_empty()).count();
+            let mut candidates: Vec<usize> = (rank..rows.len()).filter(|&row| !rows[row][column].is_empty()).collect();
+            if candidates.is_empty() {
+                continue;
+            }
+            candidates.sort_by_key(entries);
+            let (pivot, reciprocal) =
+                candidates.into_iter().find_map(|row| Some((row, self.inverse(&rows[row][column])?)))?;
+            rows.swap(rank, pivot);
+            for entry in rows[rank].iter_mut().filter(|entry| !entry.is_empty()) {
+                *entry = self.multiply(entry, &reciprocal);
+            }
+            let source = rows[rank].clone();
+            let others =
+                rows.iter_mut().enumerate().filter(|(row, entries)| *row != rank && !entries[column].is_empty());
+            for (_, row) in others {
+                let factor = row[column].clone();
+                for (entry, other) in row.iter_mut().zip(&source).filter(|(_, other)| !other.is_empty()) {
+                    *entry = self.subtract(entry, &self.multiply(&factor, other));
+                }
+            }
+            rank += 1;
+        }
+        Some(rank)
     }
 
     /// The solution of a square system over the field, by elimination, from its rows with the right side at their end.
-    fn solve(&self, mut rows: Vec<Vec<u64>>) -> Option<Vec<u64>> {
+    fn solve_over_field(&self, mut rows: Vec<Vec<u64>>) -> Option<Vec<u64>> {
         let field = self.field;
         for step in 0..rows.len() {
             let pivot = (step..rows.len()).find(|&row| rows[row][step] != 0)?;
@@ -175,13 +213,13 @@ fn trimmed(mut element: Element) -> Element {
 
 #[cfg(test)]
 mod tests {
-    use super::super::field::PRIMES;
+    use super::super::field::primes;
     use super::*;
 
     /// s^2 = 7, then t^3 = s + 1 t.
     #[test]
     fn roots_satisfy_their_relations() {
-        let mut ring = Ring::new(Field(PRIMES[0]));
+        let mut ring = Ring::new(primes(1).next().unwrap());
         let s = ring.adjoin(vec![ring.number(7), Vec::new()]).unwrap();
         let t = ring.adjoin(vec![s.clone(), ring.one(), Vec::new()]).unwrap();
         assert_eq!(ring.multiply(&s, &s), [7]);
@@ -195,7 +233,7 @@ mod tests {
     /// r^2 = 9 does not say that r is 3.
     #[test]
     fn what_divides_zero_has_no_inverse() {
-        let mut ring = Ring::new(Field(PRIMES[1]));
+        let mut ring = Ring::new(primes(2).next().unwrap());
         let r = ring.adjoin(vec![ring.number(9), Vec::new()]).unwrap();
         let difference = ring.subtract(&r, &ring.number(3));
         assert!(!difference.is_empty() && ring.inverse(&difference).is_none());

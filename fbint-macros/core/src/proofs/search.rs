@@ -12,8 +12,9 @@
 //! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
 //! expressions are.
 
+use super::field::Random;
 use super::states::{self, State, Values};
-use super::trials::{self, Random};
+use super::trials;
 use super::velocity::Velocity;
 use crate::derivation::{Derivation, Field, IntegralId};
 use crate::expression::Expression;
@@ -90,7 +91,7 @@ impl<'a> Search<'a> {
             return Found::Witness(self.rounded(integral).unwrap_or(witness));
         }
         let count = self.count(integral);
-        let mut random = Random::default();
+        let mut random = Random(0);
         let wide = trials::wide(&self.derivation.symbols).take(count);
         let wide: Vec<Trial> = wide.filter_map(|start| self.trial(integral, start)).collect();
         if let Some(witness) = remote(&wide) {
@@ -119,9 +120,12 @@ impl<'a> Search<'a> {
         remote(&all).map_or(Found::Nothing(found), Found::Witness)
     }
 
-    /// Whether a state of size one refutes that the integral is conserved.
-    pub(super) fn refutes_at_once(&mut self, integral: IntegralId) -> bool {
-        witness(&self.states_of_size_one(integral)).is_some()
+    /// The integral, if a state refutes that it is conserved.
+    pub(super) fn unrefuted(&mut self, integral: IntegralId) -> Result<(), IntegralId> {
+        match self.refute(integral, &Expression::zero()) {
+            Found::Witness(_) => Err(integral),
+            Found::Nothing(_) => Ok(()),
+        }
     }
 
     fn states_of_size_one(&mut self, integral: IntegralId) -> Vec<Trial> {

@@ -97,14 +97,33 @@ pub(crate) fn evaluate(expression: &Expression, state: &Values) -> f64 {
 /// The state on the constraint set that is near `start`, if the search for one converges.
 pub(crate) fn consistent(derivation: &Derivation, start: Values) -> Option<State> {
     let members: Vec<IntegralId> = derivation.integrals.constraints().map(|(id, _)| id).collect();
-    refine(derivation, &members, &descend(derivation, &members, start)?)
+    let equations = equations(derivation, &members);
+    refine(&equations, &solve(&equations, start)?)
 }
 
-/// Gauss-Newton steps for F = 0 over some of the integrals, damped as much as they must be to lower |F|, where each integral
-/// whose first value is small is divided by it.
-pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], mut x: Values) -> Option<Values> {
+/// A function that is to vanish, with the entries of its gradient that do not.
+#[derive(Clone, Copy)]
+pub(super) struct Equation<'a> {
+    pub(super) value: &'a Expression,
+    pub(super) gradient: &'a [(Symbol, Expression)],
+}
+
+/// Integrals that are to vanish.
+pub(super) fn equations<'a>(derivation: &'a Derivation, members: &[IntegralId]) -> Vec<Equation<'a>> {
+    let integrals = members.iter().map(|&member| &derivation.integrals[member]);
+    integrals.map(|integral| Equation { value: &integral.value, gradient: &integral.gradient }).collect()
+}
+
+/// The state in which these integrals vanish that is near `start`, if the search for one converges.
+pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], start: Values) -> Option<Values> {
+    solve(&equations(derivation, members), start)
+}
+
+/// Gauss-Newton steps for F = 0, damped as much as they must be to lower |F|, where each function whose first value is small is divided
+/// by it.
+pub(super) fn solve(equations: &[Equation<'_>], mut x: Values) -> Option<Values> {
     let mut damping = 1e-9;
-    let first = values(derivation, members, &x);
+    let first = values(equations, &x);
     let sizes: Vec<f64> =
         first.iter().map(|value| if value.is_normal() { value.abs().min(1.0) } else { 1.0 }).collect();
     let scaled =
@@ -117,19 +136,19 @@ pub(super) fn descend(derivation: &Derivation, members: &[IntegralId], mut x: Va
             return None;
         }
         let is_zero = |(index, entry): (usize, &f64)| {
-            let terms = magnitude(&derivation.integrals[members[index]].value, &x);
+            let terms = magnitude(equations[index].value, &x);
             entry.abs() * sizes[index] <= CONVERGED * terms.max(first[index].abs().min(1.0))
         };
         if residual.iter().enumerate().all(is_zero) {
             return Some(x);
         }
-        let mut rows = rows(derivation, members, &x);
+        let mut rows = rows(equations, &x);
         for (row, size) in rows.iter_mut().zip(&sizes) {
             row.iter_mut().for_each(|(_, slope)| *slope /= size);
         }
         loop {
             let next = stepped(&x, &rows, damping, &residual)?;
-            let next_residual = scaled(values(derivation, members, &next));
+            let next_residual = scaled(values(equations, &next));
             if norm(&next_residual) < before {
                 (x, residual) = (next, next_residual);
                 damping = (damping / 10.0).max(1e-13);
@@ -154,13 +173,13 @@ pub(crate) fn magnitude(expression: &Expression, state: &Values) -> f64 {
     }
 }
 
-fn refine(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Option<State> {
-    let rows = rows(derivation, members, x);
+fn refine(equations: &[Equation<'_>], x: &Values) -> Option<State> {
+    let rows = rows(equations, x);
     let factors = normal_equations(&rows, 1e-13)?;
     let mut state = State::new(x);
     for _ in 0..REFINEMENTS {
-        let residual = |row: &IntegralId| state.evaluate(&derivation.integrals[*row].value);
-        let residual: Vec<Real> = members.iter().map(residual).collect::<Option<_>>()?;
+        let residual = equations.iter().map(|equation| state.evaluate(equation.value));
+        let residual: Vec<Real> = residual.collect::<Option<_>>()?;
         let weights = factors.solve(&residual.iter().map(Real::to_f64).collect::<Vec<_>>());
         if !residual.iter().any(Real::is_nonzero) {
             let rest = factors.solve(&residual.iter().map(Real::error).collect::<Vec<_>>());
@@ -177,16 +196,16 @@ fn refine(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Option
     None
 }
 
-fn values(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Vec<f64> {
-    members.iter().map(|&row| evaluate(&derivation.integrals[row].value, x)).collect()
+fn values(equations: &[Equation<'_>], x: &Values) -> Vec<f64> {
+    equations.iter().map(|equation| evaluate(equation.value, x)).collect()
 }
 
 /// A sparse row of DF: entries of the state in their order, each with the derivative.
 type Row = Vec<(Symbol, f64)>;
 
-fn rows(derivation: &Derivation, members: &[IntegralId], x: &Values) -> Vec<Row> {
+fn rows(equations: &[Equation<'_>], x: &Values) -> Vec<Row> {
     let entry = |(symbol, entry): &(Symbol, Expression)| (*symbol, evaluate(entry, x));
-    members.iter().map(|&row| derivation.integrals[row].gradient.iter().map(entry).collect()).collect()
+    equations.iter().map(|equation| equation.gradient.iter().map(entry).collect()).collect()
 }
 
 /// x - DF^T (DF DF^T + damping D)^-1 F with D the diagonal.

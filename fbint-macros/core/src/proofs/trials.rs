@@ -1,8 +1,9 @@
 //! States at which an attempt is made to refute a claim: of many sizes and both signs, and close to where functions change.
 
-use super::field::{Field, PRIMES};
-use super::states::{self, Values};
+use super::field::Random;
+use super::states::{self, Equation, Values};
 use crate::derivation::{Derivation, Symbols};
+use crate::derivative;
 use crate::expression::{Expression, Symbol};
 
 /// Parts of expressions whose zeros are looked for.
@@ -11,19 +12,13 @@ const MOST_PARTS: usize = 24;
 const TURNS: usize = 4;
 /// Steps by which an interval is made smaller.
 const STEPS: usize = 100;
-/// Distances from a zero, relative to its size or to 1.
-const DISTANCES: [f64; 4] = [4e-15, 1e-9, 1e-4, 0.1];
-
-/// Numbers that look random and are the same in every run.
-#[derive(Default)]
-pub(super) struct Random(u64);
+/// Distances from a zero, relative to its size or to 1. Where few states are tried, the largest ones are.
+const DISTANCES: [f64; 4] = [0.1, 1e-4, 1e-9, 4e-15];
 
 impl Random {
     /// A number between 0 and 1.
     fn number(&mut self) -> f64 {
-        self.0 += 1;
-        let Field(prime) = RESIDUES;
-        RESIDUES.random(self.0) as f64 / prime as f64
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// A state nearby; the distance is smaller the more steps were taken before.
@@ -36,12 +31,10 @@ impl Random {
     }
 }
 
-const RESIDUES: Field = Field(PRIMES[0]);
-
 /// States of many sizes: of one size for all symbols or one for each, and with signs for no symbol, for the
 /// symbols of the state or for all.
 pub(super) fn wide(symbols: &Symbols) -> impl Iterator<Item = Values> {
-    let mut random = Random(1 << 32);
+    let mut random = Random(1);
     (0..).map(move |place| {
         let common = 10_f64.powf(24.0 * random.number() - 12.0);
         let exponent = [0.0, 3.0, 12.0][place / 3 % 3];
@@ -65,6 +58,7 @@ pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], mos
     'all: while !parts.is_empty() && starts.len() < most {
         for part in &parts {
             let Some(source) = sources.next() else { break 'all };
+            starts.extend(across(derivation, part, &source));
             let symbols = part.symbols();
             let (own, given): (Vec<Symbol>, Vec<Symbol>) =
                 symbols.into_iter().partition(|symbol| derivation.symbols.is_state(*symbol));
@@ -85,6 +79,27 @@ pub(super) fn critical(derivation: &Derivation, expressions: &[&Expression], mos
     }
     starts.truncate(most);
     starts
+}
+
+/// States on either side of the zero of a part to which Newton's steps lead, on the constraint set: where a force begins to act, say,
+/// which depends on several coordinates together.
+fn across(derivation: &Derivation, part: &Expression, source: &Values) -> Vec<Values> {
+    let gradient = derivative::gradient(part, |symbol| derivation.symbols.is_state(symbol));
+    let gradient: Vec<(Symbol, Expression)> = gradient.into_iter().flatten().collect();
+    let members: Vec<_> = derivation.integrals.constraints().map(|(id, _)| id).collect();
+    let mut equations = states::equations(derivation, &members);
+    equations.push(Equation { value: part, gradient: &gradient });
+    let Some(zero) = states::solve(&equations, source.clone()) else { return Vec::new() };
+    let slopes: Vec<(Symbol, f64)> =
+        gradient.iter().map(|(symbol, entry)| (*symbol, states::evaluate(entry, &zero))).collect();
+    let length = slopes.iter().map(|(_, slope)| slope * slope).sum::<f64>().sqrt();
+    let scale = slopes.iter().map(|(symbol, _)| zero[*symbol].abs()).fold(1.0, f64::max) / length;
+    let moved = |distance: f64| {
+        let mut state = zero.clone();
+        slopes.iter().for_each(|(symbol, slope)| state[*symbol] += distance * scale * slope);
+        state
+    };
+    if scale.is_finite() { on_either_side(moved) } else { Vec::new() }
 }
 
 /// A state in which several parts are 0, each because of a symbol of its own, and states around it.

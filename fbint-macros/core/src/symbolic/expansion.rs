@@ -28,6 +28,11 @@ pub(super) fn expanded(atom: &Atom) -> Option<Atom> {
     })
 }
 
+/// The expression as one quotient without common factors; `None` if it may have too many terms.
+pub(super) fn in_lowest_terms(atom: &Atom) -> Option<Atom> {
+    (terms_over_one_denominator(atom.as_view()) <= MOST_TERMS).then(|| atom.together().cancel())
+}
+
 /// Whether what [`expanded`] leaves as it is cancels when it is multiplied out and brought over one denominator. This is slow:
 /// what a number shows not to vanish is not tried, nor is what would have too many terms.
 pub(super) fn cancels(expanded: &Atom) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::Span;
 
 use super::Messages;
-use crate::algebra::is_never_zero;
+use crate::bounds::is_never_zero;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
 
@@ -104,7 +104,9 @@ impl Messages<'_> {
             ),
             _ => several(&names),
         };
-        let text = format!("the matrix C of the constraints' Poisson brackets is singular {place}: {reason}");
+        let matrix =
+            if derivation.has_brackets() { "C of the constraints' Poisson brackets" } else { "of the reactions" };
+        let text = format!("the matrix {matrix} is singular {place}: {reason}");
         errors.push(self.model.spans[last], text);
     }
 }

@@ -97,6 +97,14 @@ pub(super) fn no_model(declaration: &Declaration) -> syn::Error {
     syn::Error::new(declaration.item.ident.span(), "internal error: no model and no mistake")
 }
 
+/// A panic of the compiler.
+pub(super) fn panicked(text: &str) -> String {
+    format!(
+        "the compiler of fbint failed on this declaration, which is a fault of fbint: {text}; please report it with the declaration and \
+         with what stands above this message"
+    )
+}
+
 /// A bug of the compiler, or of its computer-algebra system.
 #[cfg(feature = "derive")]
 pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Error {

@@ -1,0 +1,182 @@
+//! What is wrong with the inertia of a Lagrangian system, or with the reactions of any system.
+
+use proc_macro2::Span;
+
+use super::lagrangian::{joined, plain_stem};
+use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role};
+use crate::diagnostics::Errors;
+use crate::expression::Symbol;
+use crate::implicit::{Dependent, Unsound, dependent_rows, massless, unsound_mass};
+use crate::syntax::{Declaration, plain};
+use crate::table::Table;
+
+/// Reports what is wrong, and gives what may be.
+pub(super) fn check(
+    declaration: &Declaration,
+    problem: &Problem,
+    spans: &Table<IntegralId, Span>,
+    errors: &mut Errors,
+) -> Vec<Doubt> {
+    Check { declaration, problem, spans, errors, doubts: Vec::new() }.all()
+}
+
+/// The mistakes of a problem that are found in numbers, each with its place.
+struct Check<'a> {
+    declaration: &'a Declaration,
+    problem: &'a Problem,
+    spans: &'a Table<IntegralId, Span>,
+    errors: &'a mut Errors,
+    doubts: Vec<Doubt>,
+}
+
+/// What is said where no motion is left.
+const NOTHING_LEFT: &str = "no velocity is left: the constraints rule out every motion";
+
+impl Check<'_> {
+    /// The first mistake, and what was doubted before.
+    fn all(mut self) -> Vec<Doubt> {
+        let is_found = self.without_velocities()
+            || self.mass()
+            // Where brackets hold the constraints, their matrix is looked at with the derivation.
+            || !self.has_brackets() && (self.dependent_rows() || self.massless());
+        if !is_found {
+            self.without_freedom();
+        }
+        self.doubts
+    }
+
+    fn has_brackets(&self) -> bool {
+        matches!(self.problem.dynamics, Dynamics::Canonical { .. }) && self.problem.reactions.is_empty()
+    }
+
+    fn name(&self, symbol: Symbol) -> &str {
+        &self.problem.symbols[symbol].name
+    }
+
+    fn declared(&self, integral: IntegralId) -> String {
+        format!("`{}`", self.problem.integrals[integral].name)
+    }
+
+    fn span(&self, integral: Option<&IntegralId>) -> Span {
+        integral.map_or_else(|| self.declaration.item.ident.span(), |id| self.spans[*id])
+    }
+
+    fn without_velocities(&mut self) -> bool {
+        let is_ruled_out = matches!(self.problem.dynamics, Dynamics::Lagrangian(_))
+            && self.problem.symbols.with(|role| role == Role::Velocity).is_empty();
+        if is_ruled_out {
+            self.errors.push(self.declaration.place("velocity_constraint"), NOTHING_LEFT);
+        }
+        is_ruled_out
+    }
+
+    fn mass(&mut self) -> bool {
+        match unsound_mass(self.problem) {
+            None => return false,
+            Some(Unsound::Doubtful { is_indefinite }) => {
+                self.doubts.push(Doubt::Inertia { is_indefinite });
+                return false;
+            }
+            Some(Unsound::Indefinite) => {
+                let message =
+                    "the mass matrix of the Lagrangian has both signs: along some velocities the inertia is negative";
+                self.at_lagrangian(format!("{message}; check the signs of the kinetic energy"));
+            }
+            Some(Unsound::Singular(kernel)) => self.singular_mass(&kernel),
+        }
+        true
+    }
+
+    fn at_lagrangian(&mut self, message: String) {
+        match &self.declaration.lagrangian {
+            Some(lagrangian) => self.errors.push_spanned(lagrangian, message),
+            None => self.errors.push(self.declaration.item.ident.span(), message),
+        }
+    }
+
+    fn singular_mass(&mut self, kernel: &[(Symbol, i64)]) {
+        let involved: Vec<Symbol> =
+            kernel.iter().filter(|(_, entry)| *entry != 0).map(|(velocity, _)| *velocity).collect();
+        let all: Vec<&str> = kernel.iter().map(|(velocity, _)| self.name(*velocity)).collect();
+        let numbers: Vec<String> = kernel.iter().map(|(_, entry)| entry.to_string()).collect();
+        let kernel = format!("({}) = ({})", all.join(", "), numbers.join(", "));
+        let is_held = |reaction: &&Reaction| matches!(&reaction.along[..], [(symbol, _)] if involved.contains(symbol));
+        if let Some(reaction) = self.problem.reactions.iter().find(is_held) {
+            return self.held_without_inertia(reaction, &kernel);
+        }
+        let names: Vec<String> = involved.iter().map(|velocity| format!("`{}`", self.name(*velocity))).collect();
+        let remedy = match &involved[..] {
+            [velocity] => {
+                let name = self.name(*velocity);
+                format!("add inertia, or put `{name}` to zero by `velocity_constraint(name = {name})`")
+            }
+            _ => "add inertia, or put one of them to zero by `velocity_constraint(name = velocity)`".to_owned(),
+        };
+        let along = joined(&names);
+        self.at_lagrangian(match &names[..] {
+            [] => format!(
+                "the mass matrix of the Lagrangian is singular in every state, along a direction that depends on it; {remedy}"
+            ),
+            _ => format!(
+                "the Lagrangian has no inertia along {along}: its mass matrix has the kernel {kernel}; {remedy}"
+            ),
+        });
+    }
+
+    fn held_without_inertia(&mut self, reaction: &Reaction, kernel: &str) {
+        let (entry, constraint) = (self.name(reaction.along[0].0), self.declared(reaction.constraint));
+        let message = format!(
+            "{constraint} holds the entry `{entry}` by a reaction, but there is no inertia along it (kernel {kernel}): give it a \
+             name of its own in `velocities`, and put that to zero"
+        );
+        let stem = plain_stem(&self.problem.integrals[reaction.constraint].name);
+        match self.declaration.velocity_constraints.iter().find(|named| plain(&named.name) == stem) {
+            Some(named) => self.errors.push_spanned(&named.value, message),
+            None => self.errors.push(self.spans[reaction.constraint], message),
+        }
+    }
+
+    fn dependent_rows(&mut self) -> bool {
+        let Some(Dependent { members, .. }) = dependent_rows(self.problem).and_then(|found| self.certain(found)) else {
+            return false;
+        };
+        let names: Vec<String> = members.iter().map(|id| self.declared(*id)).collect();
+        let is_velocity = |id: &IntegralId| self.problem.integrals[*id].kind == Kind::Velocity;
+        let first = members.iter().find(|id| is_velocity(id)).or(members.last());
+        let kind = if members.iter().all(is_velocity) { "velocity constraints" } else { "constraints" };
+        let message = match &names[..] {
+            [only] => format!("{only} restricts no velocity; remove it"),
+            _ => format!("the {kind} {} depend on one another everywhere; remove one of them", names.join(", ")),
+        };
+        self.errors.push(self.span(first), message);
+        true
+    }
+
+    fn massless(&mut self) -> bool {
+        let Some(Dependent { members, .. }) = massless(self.problem).and_then(|found| self.certain(found)) else {
+            return false;
+        };
+        let names: Vec<String> = members.iter().map(|id| self.declared(*id)).collect();
+        let reason = "the Hamiltonian is not quadratic in the momenta along it";
+        let message = format!("the reaction of {} is determined in no state, because {reason}", joined(&names));
+        self.errors.push(self.span(members.last()), message);
+        true
+    }
+
+    /// What is proved is a mistake, and what is not is a doubt.
+    fn certain(&mut self, found: Dependent) -> Option<Dependent> {
+        if !found.is_proved {
+            self.doubts.push(Doubt::Singular { members: found.members.clone(), everywhere: true });
+        }
+        found.is_proved.then_some(found)
+    }
+
+    fn without_freedom(&mut self) {
+        let is_free = |role| matches!(role, Role::Velocity | Role::Momentum { .. });
+        let forces = self.problem.reactions.len() + self.problem.holonomic_pairs().len();
+        let free = self.problem.symbols.with(is_free).len();
+        if !self.declaration.velocity_constraints.is_empty() && forces >= free {
+            self.errors.push(self.declaration.place("velocity_constraint"), NOTHING_LEFT);
+        }
+    }
+}
