@@ -169,3 +169,8 @@ pub use tolerance::Tolerance;
 #[cfg(all(doctest, feature = "std"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The same of this package's own README.
+#[cfg(all(doctest, feature = "std"))]
+#[doc = include_str!("../README.md")]
+struct OwnReadme;
