@@ -1,8 +1,7 @@
 //! The discrete Hamel integrator: what it keeps exactly, its order and symmetry, and its errors.
 
 use fbint_runtime::{
-    DiscreteHamel, Entries, Error, FeedbackSystem, HamelSystem, Method, PreparedSystem, Settings, Simulation,
-    StepFailure, Vector,
+    DiscreteHamel, Entries, Error, HamelSystem, Method, PreparedSystem, Settings, Simulation, StepFailure, Vector,
 };
 use nalgebra::vector;
 
