@@ -13,11 +13,11 @@ type Outcome = Result<(), Box<dyn Error>>;
 #[test]
 fn a_run_that_fails_writes_its_trajectory_until_then_and_a_record() -> Outcome {
     let cases: [&[&str]; 4] = [
-        // Plain steps that are too long, projected ones, error control, and a projection across a collision.
+        // Plain steps that are too long, projected ones, and error control before a collision without projections and with them.
         &["spherical-pendulum-cpv22", "--gains", "none", "--method", "euler", "--step", "0.5", "--until", "100"],
         &["spherical-pendulum", "--step", "1.4", "--until", "50"],
         &["kepler", "--method", "dop853", "--start", "v[1]=0", "--gains", "none", "--until", "5"],
-        &["kepler", "--start", "v[1]=0", "--until", "5"],
+        &["kepler", "--method", "dop853", "--start", "v[1]=0", "--until", "5"],
     ];
     for arguments in cases {
         let folder = tempdir()?;
@@ -47,14 +47,14 @@ fn a_run_that_fails_writes_its_trajectory_until_then_and_a_record() -> Outcome {
     Ok(())
 }
 
+/// Steps that are far too long lose the constraints, with projections as without.
 #[test]
-fn a_run_that_loses_its_constraints_or_integrals_fails() -> Outcome {
+fn a_run_that_loses_its_constraints_fails() -> Outcome {
     let folder = tempdir()?;
     for (model, steps) in [
         ("spherical-pendulum", ["20", "5", "2"]),
         ("planar-pendulum", ["20", "5", "3"]),
-        ("kepler", ["20", "5", "2"]),
-        ("chain-4", ["20", "5", "1"]),
+        ("chain-4", ["5", "2", "1"]),
         ("free-rigid-body", ["20", "5", "4"]),
     ] {
         for (step, method) in steps.into_iter().flat_map(|step| ["euler", "heun", "rk4"].map(|method| (step, method))) {
