@@ -66,7 +66,7 @@ impl Evidence {
         match self {
             Self::Construction => "by construction",
             Self::Algebra => "proved by algebra",
-            Self::Kept => "proved by algebra as `derivations/` says",
+            Self::Kept => "proved by algebra, says the kept derivation",
         }
     }
 }
