@@ -3,8 +3,8 @@
 //! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
 //! linearised equations it is the one with the least d^T S^-1 d. S = diag(s_1, .., s_N), where s_i is the running mean of
 //! e_i^2 + (u x_i)^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u x_i the rounding of the
-//! entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than sixteen times the mean takes
-//! its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its estimate, which
+//! entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than ten thousand times the mean
+//! takes its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its estimate, which
 //! takes an evaluation of the field at its end.
 //! R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
@@ -43,8 +43,9 @@ use crate::tolerance::Larger;
 
 /// The weight of the last step in the running mean of e^2.
 pub(crate) const LAST: f64 = 0.1;
-/// An e^2 of more than this many means takes the place of the mean.
-pub(crate) const SPIKE: f64 = 16.0;
+/// An e^2 of more than this many means takes the place of the mean. Where forces are smooth, an estimate that has passed 0 grows by
+/// less, even in the long steps of error control.
+pub(crate) const SPIKE: f64 = 1e4;
 /// How many entries of the state one integral can speak for.
 #[cfg(feature = "std")]
 const ENTRIES_PER_INTEGRAL: usize = 12;
@@ -286,7 +287,12 @@ impl<S: FeedbackSystem> Projector<S> {
         if (0..Vector::<S>::LEN).fold(landing.is_in_proportion(), |all, i| all & is_usual(i)) {
             return landing;
         }
-        self.mean = mean_with(&mean, &squares);
+        if is_finite(&derivative) {
+            self.mean = mean_with(&mean, &squares);
+        } else {
+            // Of the next step, which begins with f where it begins, and so has the blame.
+            (self.mean, self.derivative) = (mean, None);
+        }
         self.settle(&begin, &end, &with_spikes(&mean, &squares), x)
     }
 

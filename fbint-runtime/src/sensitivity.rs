@@ -30,8 +30,8 @@ const MOST_CHECKPOINTS: usize = 64;
 /// what its change adds is so small: nothing that can be measured where a step errs by 1e-10 of the state, and up to 1e-4 of the derivative
 /// where it errs by a few roundings. There the estimates of errors are rounding, too, which has no derivative, and so has S. Where
 /// integrals are dependent in the metric of S, as in steady motions, the damping of the projection decides, and derivatives have about
-/// six digits. A start is taken as it is, and not moved onto the constraints; from a step whose projection a run would
-/// [leave out](crate::Run::left_out) the state is not a number.
+/// six digits. A start is taken as it is, and not moved onto the constraints, and no projection is [left out](crate::Run::left_out): the
+/// derivatives of a run that leaves one out are those of another run.
 ///
 /// ```
 /// use fbint_runtime::{Direction, FeedbackSystem, Projection, Sensitivity, feedback_system, tableau::RK4};

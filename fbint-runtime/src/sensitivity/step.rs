@@ -16,7 +16,7 @@
 //!
 //! ```text
 //! x+ = e - P(e, S),   f+ = X(e),   r = h (sum_i d_i k_i + d f+),
-//! s = r^2 + (u e)^2,   S = m,   m+ = 0.9 m + 0.1 s,   but S = m+ = s   where s > 16 m,
+//! s = r^2 + (u e)^2,   S = m,   m+ = 0.9 m + 0.1 s,   but S = m+ = s   where s > 10,000 m,
 //! ```
 //!
 //! where f and m are what the step before has left, and u is the unit of rounding. The first step begins with k_1 = X(x) and m = 0.
@@ -141,10 +141,7 @@ impl<S: DifferentiableSystem> Course<S> {
                 let (mean, derivative) = passage.memory;
                 projector.remember(mean, derivative);
                 let step = projector.advance(method, field, &mut passage.x, h);
-                let landing = projector.judge(&start, step.landing, &mut passage.x);
-                if landing.projected.left_out.is_some() {
-                    passage.x = filled(f64::NAN);
-                }
+                let landing = &step.landing;
                 let error = method.error(&step.stages, &step.derivative, h);
                 let projection = TakenProjection {
                     is_first: derivative.is_none(),
