@@ -71,7 +71,7 @@ impl DrivenFourBar {
 
 #[cfg(test)]
 mod tests {
-    use fbint_runtime::{FeedbackSystem, Method, PreparedSystem, Simulation, Vector};
+    use fbint_runtime::{FeedbackSystem, Method, PreparedSystem, Projection, Simulation, Vector};
 
     use super::*;
 
@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn without_a_motor_it_is_the_linkage() -> Result<(), Error> {
         let (driven, free) = (DrivenFourBar { torque: 0.0, friction: 0.0, ..Default::default() }, FourBar::default());
-        let driven = Simulation::new(&driven, driven.start()?)?.run(METHOD, 2.0)?.state();
+        let onto_balance = Projection::default().onto_balance();
+        let driven = Simulation::new(&driven, driven.start()?)?.projected(onto_balance).run(METHOD, 2.0)?.state();
         let free = Simulation::new(&free, free.start()?)?.run(METHOD, 2.0)?.state();
         assert!((driven.a - free.a).norm() < 1e-8 && (driven.pb - free.pb).norm() < 1e-7, "{driven:?} {free:?}");
         assert!(driven.work.abs() < 1e-12);
