@@ -13,26 +13,27 @@ pub(crate) const ALLOWED: f64 = 1.2;
 const ROUNDING: f64 = 1e-12;
 /// What rounding adds to the largest change of an integral.
 pub(crate) const ROUNDING_OF_DRIFT: f64 = 1e-13;
+/// Where steps do not resolve an oscillation, a projection may leave more than it finds.
+const DRIFTING: (&str, &str) = ("light cart", "RK4");
 /// A group counts where the run without feedback is off by less than this, in units of its size.
 const RESOLVED: f64 = 0.1;
 /// What loses nonetheless, by case and method, and the ratio that no group of it exceeds; BENCHMARKS.md says why.
-const LOSING: [(&str, &str, f64); 24] = [
+const LOSING: [(&str, &str, f64); 28] = [
     // Where plain steps follow the motion by a luck that any change disturbs: their errors of two orders in h cancel.
     ("figure of eight", "Heun", 1.5),
     ("double pendulum 1:1", "Heun", 9.0),
     ("double pendulum 1:1", "RK4", 9.0),
     ("double pendulum 1:1", "DOP853", 4.0),
     ("double pendulum 1:0.01", "midpoint", 3.5),
-    ("double pendulum 1:0.01", "DOP853", 2.0),
     ("Cartesian double pendulum 1:1", "midpoint", 5.0),
     ("Cartesian double pendulum 1:1", "Heun", 3.0),
     ("Cartesian double pendulum 1:1", "RK4", 2.0),
-    ("Cartesian double pendulum 1:1", "DP5(4)", 2.0),
     ("Cartesian double pendulum 1:1", "DOP853", 2.0),
     ("Cartesian double pendulum 1:0.01", "midpoint", 5.0),
     ("Cartesian double pendulum 1:0.01", "Heun", 1.5),
     ("Cartesian double pendulum 1:0.01", "RK4", 10.0),
     ("Cartesian double pendulum 1:0.01", "DP5(4)", 4.0),
+    ("Cartesian double pendulum 1:0.01", "DOP853", 1.5),
     ("driven pendulum", "midpoint", 3.0),
     ("Henon-Heiles 1/12", "RK4", 1.4),
     // Where one body errs by very much less than others, and by less than its estimate says: Pluto, the sun, a moon that takes
@@ -41,10 +42,16 @@ const LOSING: [(&str, &str, f64); 24] = [
     ("outer solar system, P, L", "DOP853", 3.0),
     ("sun, earth, moon", "midpoint", 9.0),
     ("sun, earth, moon", "Heun", 7.0),
-    ("sun, earth, moon", "DP5(4)", 1.7),
     ("sun, earth, moon", "DOP853", 12.0),
     // Where linear invariants are not declared, which plain steps keep.
     ("rigid water", "Euler", 3.0),
+    // Where a light mass takes most of the energy's error and hands it on to a heavy one.
+    ("light cart", "Euler", 15.0),
+    ("light cart", "midpoint", 17.0),
+    ("light cart", "Heun", 17.0),
+    ("light cart", "RK4", 300.0),
+    ("light cart", "DP5(4)", 130.0),
+    ("light cart", "DOP853", 100.0),
 ];
 
 const BENCHMARKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../BENCHMARKS.md");
@@ -279,15 +286,14 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// The largest changes without feedback and as it comes: of the declared integrals, which change no further as it comes, the
-    /// one that changes most, and those that are not declared.
+    /// The largest changes without feedback and as it comes: of the declared integral that changes most,
+    /// which changes no further as it comes, and of those that are not declared.
     fn drifts(&self, label: &str, step: f64, plain: &Course, default: &Course, findings: &mut Findings) {
         let (of_plain, of_default) = (plain.largest_drift(), default.largest_drift());
         let is_no_worse = of_default <= of_plain.max(ROUNDING_OF_DRIFT);
-        if !is_no_worse {
-            findings
-                .drifts
-                .push(format!("{label} {step:e}: drift {of_plain:.1e} without feedback, {of_default:.1e} as it comes"));
+        if !is_no_worse && (self.name, label) != DRIFTING {
+            let line = format!("drift {of_plain:.1e} without feedback, {of_default:.1e} as it comes");
+            findings.drifts.push(format!("{label} {step:e}: {line}"));
         }
         let undeclared = self.undeclared.iter().map(|it| {
             let change = |course: &Course| {

@@ -311,6 +311,19 @@ mod relative_equilibria {
     }
 }
 
+mod fast_modes {
+    use super::*;
+
+    /// Plain steps damp the motion of the light cart, which the largest of them do not resolve.
+    #[test]
+    fn light_cart_on_a_heavy_one() -> Outcome {
+        let system = alone(Carts { light: 1e-3, k: 100.0 });
+        let ladder =
+            Ladder { euler: [1e-6, 1e-5, 1e-4], second_order: [1e-3, 2e-3, 4e-3], rk4: [2e-3, 4e-3, 8e-3], ..LADDER };
+        Case::new("light cart", &system, [1.0, 1.001, 0.0, 0.0], [4.0, 0.08], ladder).assert_no_worse()
+    }
+}
+
 mod molecules {
     use super::*;
 
