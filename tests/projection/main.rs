@@ -6,6 +6,7 @@
 #![allow(clippy::possible_missing_comma, reason = "generated code has sums in arrays")]
 
 mod comparison;
+mod pairs;
 mod systems;
 
 use std::f64::consts::TAU;
