@@ -183,6 +183,20 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
+    /// The largest errors of a run, each in units of the size of its group.
+    pub(crate) fn of_run(run: &[Self]) -> Self {
+        let largest = |of: fn(&Self) -> f64| run.iter().map(|it| of(it) / it.size).fold(0.0, f64::max);
+        Self {
+            method: run[0].method,
+            step: run[0].step,
+            group: "state".to_owned(),
+            plain: largest(|it| it.plain),
+            default: largest(|it| it.default),
+            size: 1.0,
+            floor: largest(|it| it.floor),
+        }
+    }
+
     pub(crate) fn counts(&self) -> bool {
         self.plain < RESOLVED * self.size
     }

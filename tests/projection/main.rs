@@ -7,6 +7,7 @@
 
 mod comparison;
 mod pairs;
+mod switches;
 mod systems;
 
 use std::f64::consts::TAU;
