@@ -245,6 +245,20 @@ impl DrivenPendulum {
     }
 }
 
+/// A light cart on a heavy cart on a spring.
+#[feedback_system(
+    coordinates(x, y),
+    momenta(p, r),
+    hamiltonian = p.powi(2) / 2 + r.powi(2) / (2 * light) + x.powi(2) / 2 + k * (y - x).powi(2) / 2,
+)]
+#[derive(Clone, Debug)]
+pub(crate) struct Carts {
+    /// The light mass.
+    pub(crate) light: f64,
+    /// The stiffness between the two.
+    pub(crate) k: f64,
+}
+
 /// Oxygen and two hydrogens without a force from outside, in the potential of Toukan and Rahman (1985): Morse bonds, a spring
 /// between the hydrogens, and what couples them.
 ///

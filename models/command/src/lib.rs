@@ -3,6 +3,8 @@
 //! What is generic in the runtime and in the command is compiled here for every model, which takes most of the time that it takes to
 //! build `fbint`. A new model takes one line in [`all`], and its start in `models`.
 
+pub mod comparison;
+
 use std::error::Error;
 
 use fbint_command::catalogue::{self, AnyModel, Entry};

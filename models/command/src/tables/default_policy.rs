@@ -2,19 +2,14 @@
 
 use std::error::Error;
 
+use catalogue::comparison::{Course, Group, Motion};
 use catalogue::load;
-use fbint_command::catalogue::Run;
-use fbint_command::scheme::Aid;
 use fbint_runtime::Method;
 
-use super::drift::largest;
 use super::grid::{Grid, bold_if, change, count};
-use super::integrate;
 
 /// An error this many times the error of the plain run is a loss.
 const LOSS: f64 = 1.2;
-const UNTIL: f64 = 100.0;
-const AIDS: [Aid; 2] = [Aid::Nothing, Aid::Projection];
 
 /// Runs with a fixed step: what the row says of the model and the method, the model, the method.
 const FIXED_STEPS: [(&str, &str, Method); 7] = [
@@ -39,12 +34,11 @@ pub(super) fn fixed_steps() -> Result<Grid, Box<dyn Error>> {
     let mut grid = Grid::new(["", "h", "plain: error", "projected: error", "plain: drift", "projected: drift"]);
     for (name, model, method) in FIXED_STEPS {
         let model = load(model)?;
-        let truth = integrate(&*model, dop853(1e-13), Aid::Nothing, UNTIL, Some(1.0))?;
-        let [plain, projected] = AIDS.map(|aid| integrate(&*model, method, aid, UNTIL, Some(1.0)).ok());
-        let errors = [&plain, &projected].map(|run| run.as_ref().map(|run| largest_distance(run, &truth)));
-        let drifts = [&plain, &projected].map(|run| run.as_ref().map_or_else(fails, |run| change(largest(run))));
-        let [h, drift, projected_drift] = [step(method), drifts[0].clone(), drifts[1].clone()];
-        grid.row(name, [h].into_iter().chain(cells(errors)).chain([drift, projected_drift]));
+        let motion = Motion { system: &model, start: model.start()?, until: 100.0, interval: 1.0 };
+        let runs = motion.runs(method).map(Result::ok);
+        let errors = errors(&motion, &runs, 1e-13)?;
+        let drifts = runs.each_ref().map(|run| run.as_ref().map_or_else(fails, |run| change(run.largest_drift())));
+        grid.row(name, [step(method)].into_iter().chain(errors).chain(drifts));
     }
     Ok(grid)
 }
@@ -63,23 +57,24 @@ pub(super) fn error_control() -> Result<Grid, Box<dyn Error>> {
     ]);
     for (name, model, tolerance, until) in ERROR_CONTROL {
         let model = load(model)?;
-        let truth = integrate(&*model, dop853(1e-14), Aid::Nothing, until, None)?;
-        let plain = integrate(&*model, dop853(tolerance), Aid::Nothing, until, None)?;
-        let projected = integrate(&*model, dop853(tolerance), Aid::Projection, until, None)?;
-        let runs = [&plain, &projected];
-        let errors = runs.map(|run| Some(distance(&run.state, &truth.state)));
+        let motion = Motion { system: &model, start: model.start()?, until, interval: until };
+        let [plain, projected] = motion.runs(Method::Dop853 { rtol: tolerance, atol: tolerance });
+        let runs = [plain?, projected?];
+        let evaluations = runs.each_ref().map(|run| count(run.evaluations));
+        let drifts = runs.each_ref().map(|run| change(run.largest_drift()));
+        let errors = errors(&motion, &runs.map(Some), 1e-14)?;
         let setting = [format!("{tolerance:e}, t = {until}")];
-        let evaluations = runs.map(|run| count(run.evaluations));
-        let drifts = runs.map(|run| change(largest(run)));
-        grid.row(name, setting.into_iter().chain(evaluations).chain(cells(errors)).chain(drifts));
+        grid.row(name, setting.into_iter().chain(evaluations).chain(errors).chain(drifts));
     }
     Ok(grid)
 }
 
-/// The errors of a plain and a projected run; the second in bold where it is notably larger.
-fn cells([plain, projected]: [Option<f64>; 2]) -> [String; 2] {
+/// The errors of a plain and a projected run, against DOP853 at a tolerance; the second in bold where it is notably larger.
+fn errors(motion: &Motion<'_>, runs: &[Option<Course>; 2], tolerance: f64) -> Result<[String; 2], Box<dyn Error>> {
+    let (state, truth) = (Group::whole(motion.system), motion.truth(tolerance, tolerance)?);
+    let [plain, projected] = runs.each_ref().map(|run| Some(state.distance(&run.as_ref()?.states, &truth)));
     let is_loss = plain.zip(projected).is_some_and(|(plain, projected)| projected > LOSS * plain);
-    [plain.map_or_else(fails, change), bold_if(is_loss, projected.map_or_else(fails, change))]
+    Ok([plain.map_or_else(fails, change), bold_if(is_loss, projected.map_or_else(fails, change))])
 }
 
 fn fails() -> String {
@@ -92,18 +87,4 @@ fn step(method: Method) -> String {
         Method::DiscreteHamel { h } => format!("{h:e}"),
         Method::DormandPrince { .. } | Method::Dop853 { .. } => String::new(),
     }
-}
-
-fn dop853(tolerance: f64) -> Method {
-    Method::Dop853 { rtol: tolerance, atol: tolerance }
-}
-
-/// The largest distance between two trajectories with samples at the same times.
-fn largest_distance(run: &Run, truth: &Run) -> f64 {
-    let pairs = run.trajectory.iter().zip(&truth.trajectory);
-    pairs.map(|(sample, truth)| distance(&sample.state, &truth.state)).fold(0.0, f64::max)
-}
-
-fn distance(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
