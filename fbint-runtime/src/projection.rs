@@ -2,23 +2,23 @@
 //!
 //! One iteration is one Gauss-Newton step, x -= S DF^T (DF S DF^T + R)^-1 (F - F_target). Of all steps d that solve the
 //! linearised equations it is the one with the least d^T S^-1 d. S = diag(s_1, .., s_N), where s_i is the running mean of
-//! e_i^2 + (u x_i)^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u x_i the rounding of the
-//! entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than ten thousand times the mean
-//! takes its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its estimate, which
-//! takes an evaluation of the field at its end.
+//! e_i^2 + (u x_i)^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u x_i the rounding of
+//! the entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than ten thousand times
+//! the mean takes its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its
+//! estimate, which takes an evaluation of the field at its end.
+//!
 //! R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
 //!
 //! Nothing in it has a unit, so that a change of units changes no trajectory but by rounding. The time stays where it is. The work that
 //! was done on a driven system takes on what its balance says, and the balance moves nothing else, unless that is asked for: the
-//! quadrature error of the work is not an error of the mechanics. R keeps rounding from being
-//! taken for an error of the method where integrals are nearly dependent: there a violation of the size of rounding would move
-//! the state by much more than the step erred.
+//! quadrature error of the work is not an error of the mechanics. R keeps rounding from being taken for an error of the method where
+//! integrals are nearly dependent: there a violation of the size of rounding would move the state by much more than the step erred.
 //!
-//! A projection is a suggestion. Where it moves an entry by more than a thousand times the root of s_i, the step has left the range in which its error and
-//! the linearised integrals mean anything: it has passed a jump of a force, a contact, or a collision. Then the projection is left
-//! out: the step stands as it is, its end goes onto the constraint set by the shortest way, and energy and invariants are
-//! held at the level that they have there. An integral that jumps, as an angle does by 2 pi, is left out alone.
+//! A projection is a suggestion. Where it moves an entry by more than a thousand times the root of s_i, the step has left the range in
+//! which its error and the linearised integrals mean anything: it has passed a jump of a force, a contact, or a collision. Then the
+//! projection is left out: the step stands as it is, its end goes onto the constraint set by the shortest way, and energy and
+//! invariants are held at the level that they have there. An integral that jumps, as an angle does by 2 pi, is left out alone.
 //!
 //! DF S^1/2 loses rank at relative equilibria (the conical pendulum, the circular orbit), where integrals are dependent, and
 //! where fewer entries have an error than there are integrals. The generated code adds 1e-10 times its diagonal to DF S DF^T,

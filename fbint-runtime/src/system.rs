@@ -46,7 +46,7 @@ pub trait FeedbackSystem: Sized + 'static {
     const OUTPUT_NAMES: &'static [&'static str];
     /// How the Hamiltonian depends on the momenta.
     const KINETIC_ENERGY: KineticEnergy;
-    /// The steps of the discrete Hamel integrator, if the system is a [`HamelSystem`].
+    /// The steps of the discrete Hamel integrator, if the system is a [`HamelSystem`](crate::HamelSystem).
     const HAMEL_STEPS: Option<HamelSteps<Self>> = None;
     /// Operations of [`PreparedSystem::vector_field`].
     const VECTOR_FIELD_OPERATIONS: Operations;
