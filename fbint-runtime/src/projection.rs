@@ -220,6 +220,13 @@ impl<S: FeedbackSystem> Landing<S> {
     }
 }
 
+/// A step after which an entry of the error is out of the ordinary, or the projection by the errors before is out of proportion.
+struct Doubt<S: FeedbackSystem> {
+    end: Vector<S>,
+    /// The diagonal of S with the error of this step.
+    variances: Vector<S>,
+}
+
 /// A step whose end is projected.
 pub(crate) struct ProjectedStep<S: FeedbackSystem, T: Scalar, const STAGES: usize> {
     pub(crate) landing: Landing<S, T>,
@@ -245,8 +252,8 @@ impl<S: FeedbackSystem> Projector<S> {
         Self::of(system, targets, noise, projection)
     }
 
-    /// One step of size `h` along x' = `field`(x), whose end is projected, unless that is out of proportion to the error of the step:
-    /// see [`Projected::left_out`].
+    /// One step of size `h` along x' = `field`(x), whose end is projected. Simulations also leave out what is out of proportion to the
+    /// error of the step; this function does not.
     ///
     /// f is evaluated where the step ends, for the estimate of its error, and the next step begins with that value, although its start
     /// has been projected since: the value is off by the size of a step's error, and its effect by that times h. The first step
@@ -259,13 +266,18 @@ impl<S: FeedbackSystem> Projector<S> {
         x: &mut Vector<S>,
         h: f64,
     ) -> Projected<S> {
-        self.land_step(method, field, x, h).projected
+        match self.attempt(method, field, x, h) {
+            Ok(landing) => landing.projected,
+            Err(Doubt { end, variances }) => {
+                let projected;
+                (*x, projected) = self.projected_anew(end, variances);
+                projected
+            }
+        }
     }
 
-    /// Makes one step as [`step`](Self::step) does, and returns how it ended.
-    ///
-    /// The projection takes it that this step errs like those before, so that neither it nor the next step waits for the field at its
-    /// end. Where that turns out to be wrong, the end is projected again.
+    /// Makes one step as [`step`](Self::step) does, but leaves out what is out of proportion; returns how it ended.
+    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn land_step<const STAGES: usize>(
         &mut self,
@@ -274,7 +286,24 @@ impl<S: FeedbackSystem> Projector<S> {
         x: &mut Vector<S>,
         h: f64,
     ) -> Landing<S> {
-        let (begin, first) = (*x, self.derivative.unwrap_or_else(|| field(x)));
+        let begin = *x;
+        match self.attempt(method, field, x, h) {
+            Ok(landing) => landing,
+            Err(Doubt { end, variances }) => self.settle(&begin, &end, &variances, x),
+        }
+    }
+
+    /// Makes one step whose projection takes it that the step errs like those before, so that neither it nor the next step waits for the
+    /// field at its end. Where that turns out to be wrong, or the projection is out of proportion, there is a doubt.
+    #[inline(always)]
+    fn attempt<const STAGES: usize>(
+        &mut self,
+        method: &Tableau<STAGES>,
+        field: impl Fn(&Vector<S>) -> Vector<S>,
+        x: &mut Vector<S>,
+        h: f64,
+    ) -> Result<Landing<S>, Doubt<S>> {
+        let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
         let (end, mean) = (*x, self.mean);
         let landing = Landing { end, variances: mean, projected: self.move_back(&mean, x) };
@@ -285,7 +314,7 @@ impl<S: FeedbackSystem> Projector<S> {
         self.mean = Entries::from_fn(|i| Scalar::mul_add(LAST, squares[i] - mean[i], mean[i]));
         let is_usual = |i: usize| squares[i] <= SPIKE * mean[i];
         if (0..Vector::<S>::LEN).fold(landing.is_in_proportion(), |all, i| all & is_usual(i)) {
-            return landing;
+            return Ok(landing);
         }
         if is_finite(&derivative) {
             self.mean = mean_with(&mean, &squares);
@@ -293,16 +322,17 @@ impl<S: FeedbackSystem> Projector<S> {
             // Of the next step, which begins with f where it begins, and so has the blame.
             (self.mean, self.derivative) = (mean, None);
         }
-        self.settle(&begin, &end, &with_spikes(&mean, &squares), x)
+        Err(Doubt { end, variances: with_spikes(&mean, &squares) })
     }
 
-    /// Projects the state `x` that a step with this error ended at, unless that is out of proportion to the error.
+    /// Projects the state `x` that a step with this error ended at.
     #[inline(always)]
     pub fn project(&mut self, error: &Vector<S>, x: &mut Vector<S>) -> Projected<S> {
-        self.land(&x.clone(), error, x).projected
+        let variances = self.variances_after(error, &x.clone());
+        self.move_back(&variances, x)
     }
 
-    /// The same for a step that began at `begin`.
+    /// Projects the state `x` that a step from `begin` ended at, unless that is out of proportion to the error of the step.
     #[inline(always)]
     pub(crate) fn land(&mut self, begin: &Vector<S>, error: &Vector<S>, x: &mut Vector<S>) -> Landing<S> {
         let end = *x;
@@ -358,6 +388,13 @@ impl<S: FeedbackSystem> Projector<S> {
         let noise = noise::<S>(&self.system, &state, &targets);
         let (correction, left_out) = (difference(&end, &state), Some(self.worst(&variances, &end)));
         Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected } }
+    }
+
+    /// The projection of the end of a step, once more. By value, as in [`settled`](Self::settled).
+    #[cold]
+    #[inline(never)]
+    fn projected_anew(self, end: Vector<S>, variances: Vector<S>) -> (Vector<S>, Projected<S>) {
+        self.projected(&variances, &end)
     }
 
     /// The projection of the end of a step.
@@ -639,5 +676,41 @@ impl<S: FeedbackSystem, T: Scalar> FeedbackLaw<S, T> for Violation<'_, S, T> {
         let violation = difference(&integrals, self.targets);
         self.found.set(violation);
         violation
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nalgebra::vector;
+
+    use super::*;
+    use crate::feedback_system;
+
+    /// A point mass on a sphere.
+    #[feedback_system(
+        coordinates(q: [3]),
+        momenta(p: [3]),
+        hamiltonian = p.norm_squared() / 2 + q[2],
+        constraint(length = q.norm_squared() - 1),
+        crate = crate,
+    )]
+    struct OnSphere;
+
+    /// A violation that the errors of a step do not explain moves the state onto the constraints, and the energy is held there.
+    #[test]
+    fn a_projection_out_of_proportion_is_left_out() {
+        let start: [f64; 6] = OnSphereState { q: vector![0.0, 1.0, 0.0], p: vector![1.0, 0.0, 1.0] }.into();
+        let off = start.map(|entry| entry + 1e-3);
+        // No error at all, one whose square is 0 in doubles, one below rounding, and one in p alone while q violates the length.
+        for error in [[0.0; 6], [1e-170; 6], [1e-40; 6], [0.0, 0.0, 0.0, 1e-3, 1e-3, 1e-3]] {
+            let mut projector = Projector::new(&OnSphere, &start, [0.0, 0.0, 1.0], Projection::default());
+            let mut x = off;
+            let landing = projector.land(&start, &error, &mut x);
+            let omission = landing.projected.left_out.expect("a projection that is left out");
+            assert_eq!(omission.reason, LeftOutReason::OutOfProportion, "{error:?}");
+            let integrals = OnSphere.prepare().integrals(&x);
+            assert!(integrals[0].abs() < 1e-14 && integrals[1].abs() < 1e-14, "{integrals:?}");
+            assert!((integrals[2] - 1.0).abs() > 1e-4 && (projector.targets[2] - integrals[2]).abs() < 1e-14);
+        }
     }
 }
