@@ -266,10 +266,14 @@ impl Part {
         }
     }
 
-    /// The largest violation in units of its scale.
-    fn largest_violation<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> f64 {
+    /// The violations of these constraints in units of their scales, 0 for other integrals.
+    fn violations<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> Integrals<S> {
         let violations = scaled_constraints::<S>(system, x);
-        largest::<Integrals<S>>(&Entries::from_fn(|i| if self.has(S::INTEGRALS[i].kind) { violations[i] } else { 0.0 }))
+        Entries::from_fn(|i| if self.has(S::INTEGRALS[i].kind) { violations[i] } else { 0.0 })
+    }
+
+    fn largest_violation<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> f64 {
+        largest(&self.violations::<S>(system, x))
     }
 
     /// The state after Newton steps, each the shortest in units of the sizes of variables, for as long as they lead nearer.
@@ -291,14 +295,13 @@ impl Part {
 
     fn step<S: FeedbackSystem>(self, system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {
         let sizes = sizes_of_variables::<S>(x);
-        let (rows, violations) = (scaled_rows::<S>(system, x, &sizes), scaled_constraints::<S>(system, x));
+        let rows = scaled_rows::<S>(system, x, &sizes);
         let entry = |i: usize, j: usize| {
             if self.has(S::INTEGRALS[i].kind) && self.moves(S::STATE[j].role) { rows[i][j] } else { 0.0 }
         };
-        let violations = Entries::from_fn(|i| if self.has(S::INTEGRALS[i].kind) { violations[i] } else { 0.0 });
         let rows = Integrals::<S, Vector<S>>::from_fn(|i| Entries::from_fn(|j| entry(i, j)));
         let rows = Orthonormal::<_, Integrals<S, Integrals<S>>>::new(rows, INDISTINCT);
-        let (way, _): (Vector<S>, _) = rows.shortest::<_, Integrals<S>>(&violations);
+        let (way, _): (Vector<S>, _) = rows.shortest(&self.violations::<S>(system, x));
         Entries::from_fn(|j| x[j] - way[j] * sizes[j])
     }
 }
