@@ -168,7 +168,7 @@ impl FixedStep {
         }
     }
 
-    /// One step of size `h` along x' = `field`(x), whose end is projected, whatever comes of that.
+    /// One step of size `h` along x' = `field`(x) to `time`, whose end is projected, whatever comes of that.
     #[cfg(feature = "ensemble")]
     #[inline(always)]
     pub(crate) fn advance<S: FeedbackSystem, T: Larger>(
@@ -177,16 +177,17 @@ impl FixedStep {
         field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
         x: &mut Vector<S, T>,
         h: T,
+        time: f64,
     ) -> Landing<S, T> {
         match self {
-            Self::Euler => projector.advance(&EULER, field, x, h).landing,
-            Self::Midpoint => projector.advance(&MIDPOINT, field, x, h).landing,
-            Self::Heun => projector.advance(&HEUN, field, x, h).landing,
-            Self::Rk4 => projector.advance(&RK4, field, x, h).landing,
+            Self::Euler => projector.advance(&EULER, field, x, h, time).landing,
+            Self::Midpoint => projector.advance(&MIDPOINT, field, x, h, time).landing,
+            Self::Heun => projector.advance(&HEUN, field, x, h, time).landing,
+            Self::Rk4 => projector.advance(&RK4, field, x, h, time).landing,
         }
     }
 
-    /// One step whose end is projected if that is in proportion; see [`Projector::step`].
+    /// One step to `time` whose end is projected if that is in proportion; see [`Projector::step`].
     #[inline(always)]
     pub(crate) fn projected_step<S: FeedbackSystem>(
         self,
@@ -194,12 +195,13 @@ impl FixedStep {
         field: impl Fn(&Vector<S>) -> Vector<S>,
         x: &mut Vector<S>,
         h: f64,
+        time: f64,
     ) -> Landing<S> {
         match self {
-            Self::Euler => projector.land_step(&EULER, field, x, h),
-            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h),
-            Self::Heun => projector.land_step(&HEUN, field, x, h),
-            Self::Rk4 => projector.land_step(&RK4, field, x, h),
+            Self::Euler => projector.land_step(&EULER, field, x, h, time),
+            Self::Midpoint => projector.land_step(&MIDPOINT, field, x, h, time),
+            Self::Heun => projector.land_step(&HEUN, field, x, h, time),
+            Self::Rk4 => projector.land_step(&RK4, field, x, h, time),
         }
     }
 

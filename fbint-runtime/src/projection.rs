@@ -37,7 +37,7 @@ use crate::consistent_start::{onto_constraints, size_of_variable, targets};
 use crate::entries::Entries;
 use crate::linear::{difference, filled, is_finite};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector, set_clock};
 use crate::tableau::Tableau;
 use crate::tolerance::Larger;
 
@@ -266,7 +266,7 @@ impl<S: FeedbackSystem> Projector<S> {
         x: &mut Vector<S>,
         h: f64,
     ) -> Projected<S> {
-        match self.attempt(method, field, x, h) {
+        match self.attempt(method, field, x, h, None) {
             Ok(landing) => landing.projected,
             Err(Doubt { end, variances }) => {
                 let projected;
@@ -276,7 +276,7 @@ impl<S: FeedbackSystem> Projector<S> {
         }
     }
 
-    /// Makes one step as [`step`](Self::step) does, but leaves out what is out of proportion; returns how it ended.
+    /// Makes one step to `time` as [`step`](Self::step) does, but leaves out what is out of proportion; returns how it ended.
     #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn land_step<const STAGES: usize>(
@@ -285,9 +285,10 @@ impl<S: FeedbackSystem> Projector<S> {
         field: impl Fn(&Vector<S>) -> Vector<S>,
         x: &mut Vector<S>,
         h: f64,
+        time: f64,
     ) -> Landing<S> {
         let begin = *x;
-        match self.attempt(method, field, x, h) {
+        match self.attempt(method, field, x, h, Some(time)) {
             Ok(landing) => landing,
             Err(Doubt { end, variances }) => self.settle(&begin, &end, &variances, x),
         }
@@ -302,14 +303,18 @@ impl<S: FeedbackSystem> Projector<S> {
         field: impl Fn(&Vector<S>) -> Vector<S>,
         x: &mut Vector<S>,
         h: f64,
+        time: Option<f64>,
     ) -> Result<Landing<S>, Doubt<S>> {
         let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
+        if let Some(time) = time {
+            set_clock::<S, f64>(x, time);
+        }
         let (end, mean) = (*x, self.mean);
         let landing = Landing { end, variances: mean, projected: self.move_back(&mean, x) };
         let derivative = field(&end);
         self.derivative = Some(derivative);
-        let squares = self.squares(&method.error(&stages, &derivative, h), &end);
+        let squares = self.squares(&method.error_of::<S>().of(&stages, &derivative, h), &end);
         // What `mean_with` gives where nothing is out of the ordinary.
         self.mean = Entries::from_fn(|i| Scalar::mul_add(LAST, squares[i] - mean[i], mean[i]));
         let is_usual = |i: usize| squares[i] <= SPIKE * mean[i];
@@ -471,7 +476,7 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         Self { system, targets, noise, projection, mean: filled(T::from_f64(0.0)), derivative: None }
     }
 
-    /// Makes one step as [`step`](Self::step) does, whatever comes of its projection.
+    /// Makes one step to `time` as [`step`](Self::step) does, whatever comes of its projection.
     #[inline(always)]
     pub(crate) fn advance<const STAGES: usize>(
         &mut self,
@@ -479,12 +484,14 @@ impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
         field: impl Fn(&Vector<S, T>) -> Vector<S, T>,
         x: &mut Vector<S, T>,
         h: T,
+        time: f64,
     ) -> ProjectedStep<S, T, STAGES> {
         let first = self.derivative.unwrap_or_else(|| field(x));
         let stages = method.stages(&field, x, h, first);
+        set_clock::<S, T>(x, time);
         let end = *x;
         let derivative = field(&end);
-        let variances = self.variances_after(&method.error(&stages, &derivative, h), &end);
+        let variances = self.variances_after(&method.error_of::<S>().of(&stages, &derivative, h), &end);
         let projected = self.move_back(&variances, x);
         self.derivative = Some(derivative);
         ProjectedStep { landing: Landing { end, variances, projected }, stages, derivative }

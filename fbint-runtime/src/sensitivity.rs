@@ -10,7 +10,7 @@ use derive_where::derive_where;
 use crate::derivatives::{DifferentiableSystem, Direction, Gradient};
 use crate::entries::Entries;
 use crate::projection::{Projection, Projector};
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector, clock, set_clock};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
 use crate::tableau::Tableau;
 use step::{Adjoint, Change, Passage};
 
@@ -148,7 +148,7 @@ impl<S: DifferentiableSystem> Sensitivity<S> {
             let targets = crate::consistent_start::targets::<S, f64>(&self.system, start);
             Projector::starting_at(self.system, start, targets, projection)
         });
-        Course { sensitivity: *self, projector, from: clock::<S>().map(|index| start[index]) }
+        Course { sensitivity: *self, projector, from: clock::<S>().map_or(0.0, |index| start[index]) }
     }
 }
 
@@ -187,8 +187,8 @@ struct Course<S: DifferentiableSystem> {
     sensitivity: Sensitivity<S>,
     /// As it is at the start.
     projector: Option<Projector<S>>,
-    /// The time at the start, where the state has it.
-    from: Option<f64>,
+    /// The time at the start, or 0 where the state does not have it.
+    from: f64,
 }
 
 impl<S: DifferentiableSystem> Course<S> {
@@ -198,11 +198,9 @@ impl<S: DifferentiableSystem> Course<S> {
         }
     }
 
-    /// The time at the end of a step, computed as a simulation does and not added up.
-    fn set_time(&self, x: &mut Vector<S>, steps: u64, h: f64) {
-        if let Some(from) = self.from {
-            set_clock::<S, f64>(x, from + steps as f64 * h);
-        }
+    /// The time after so many steps, computed as a simulation does and not added up.
+    fn time_after(&self, steps: u64, h: f64) -> f64 {
+        self.from + steps as f64 * h
     }
 
     /// Passes `steps` steps from `start` backwards.

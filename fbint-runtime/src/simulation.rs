@@ -431,7 +431,7 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
                 Ok(())
             },
             // It estimates no error: every entry counts alike.
-            projected: &|projector, x, h| {
+            projected: &|projector, x, h, _| {
                 let begin = *x;
                 method.step(x, h);
                 Ok(projector.land(&begin, &filled(1.0), x))
@@ -483,7 +483,9 @@ impl<V: Entries<f64>> Route<'_, V> {
                         method.step(|x| field.value(x), x, h);
                         Ok(())
                     },
-                    projected: &|projector, x, h| Ok(method.projected_step(projector, |x| field.value(x), x, h)),
+                    projected: &|projector, x, h, time| {
+                        Ok(method.projected_step(projector, |x| field.value(x), x, h, time))
+                    },
                     between: &|x, h| {
                         method.step(|x| field.value(x), x, h);
                         Ok(())

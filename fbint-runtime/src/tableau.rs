@@ -21,6 +21,7 @@
 use crate::entries::Entries;
 use crate::linear::{filled, sum};
 use crate::scalar::Scalar;
+use crate::system::{FeedbackSystem, clock};
 use crate::tolerance::{Larger, mean_square, norm};
 
 /// The coefficients of an explicit Runge-Kutta method with S stages.
@@ -33,6 +34,8 @@ pub struct Tableau<const S: usize> {
     /// Whether b reads the same backwards, so that stages come in pairs of equal weight. A single stage counts as one, too.
     is_symmetric: bool,
     error: Difference<S>,
+    /// The estimate where the field depends on the time.
+    error_in_time: Difference<S>,
 }
 
 /// A difference of stages that estimates the error of a step, entry by entry: h (sum_i stages_i k_i + end f(x after the step)).
@@ -40,9 +43,26 @@ pub struct Tableau<const S: usize> {
 /// A projection takes it for the size of the error relative to that of other entries, and so it may be of a lower order than the
 /// error itself. Where all stages are equal it vanishes, exactly so for the methods of order 1, 2 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Difference<const S: usize> {
-    stages: [f64; S],
-    end: f64,
+pub(crate) struct Difference<const S: usize> {
+    /// The weights of the stages, in units of h.
+    pub(crate) stages: [f64; S],
+    /// The weight of f at the end of the step.
+    pub(crate) end: f64,
+}
+
+impl<const S: usize> Difference<S> {
+    /// The estimate of the error of a step of size `h`, from its stages and f where it ends.
+    #[inline]
+    pub(crate) fn of<V: Entries<T>, T: Scalar>(&self, stages: &[V; S], end: &V, h: T) -> V {
+        // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
+        let mut difference: V = filled(T::from_f64(-0.0));
+        for (k, &weight) in stages.iter().zip(&self.stages) {
+            add(&mut difference, T::from_f64(1.0), weight, k);
+        }
+        add(&mut difference, T::from_f64(1.0), self.end, end);
+        // The step is multiplied last: differences of equal stages are exactly 0.
+        V::from_fn(|i| h * difference[i])
+    }
 }
 
 /// The explicit Euler method, of order 1.
@@ -54,14 +74,16 @@ pub const MIDPOINT: Tableau<2> =
 
 /// The explicit trapezoidal rule, of order 2, known as Heun's method.
 pub const HEUN: Tableau<2> =
-    Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], Difference { stages: [0.0, -1.0], end: 1.0 });
+    Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], Difference { stages: [0.0, -1.0], end: 1.0 })
+        .in_time(Difference { stages: [0.125, -1.125], end: 1.0 });
 
 /// The classical method of order 4 (Kutta 1901).
 pub const RK4: Tableau<4> = Tableau::new(
     [[0.0; 4], [0.5, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]],
     [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
     Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
-);
+)
+.in_time(Difference { stages: [0.125, -0.125, -0.125, -0.875], end: 1.0 });
 
 /// Dormand and Prince's method of order 5, for fixed steps.
 pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step();
@@ -87,7 +109,12 @@ impl<const S: usize> Tableau<S> {
             is_symmetric &= b[i] == b[S - 1 - i];
             i += 1;
         }
-        Self { a, b, follows, is_symmetric, error }
+        Self { a, b, follows, is_symmetric, error, error_in_time: error }
+    }
+
+    /// This method with another estimate where the field depends on the time.
+    const fn in_time(self, error_in_time: Difference<S>) -> Self {
+        Self { error_in_time, ..self }
     }
 
     /// One step of size `h` along x' = `field`(x).
@@ -179,27 +206,9 @@ impl<const S: usize> Tableau<S> {
         terms.fold(weighted, |total, (m, row)| sum(&total, h * row[i], m))
     }
 
-    /// The weight of stage `i` in the estimate of a step's error, in units of h.
-    pub(crate) fn error_of_stage(&self, i: usize) -> f64 {
-        self.error.stages[i]
-    }
-
-    /// The weight of f at the end of the step in that estimate.
-    pub(crate) fn error_of_end(&self) -> f64 {
-        self.error.end
-    }
-
-    /// An estimate of the error of a step of size `h`, from its stages and f where it ends.
-    #[inline]
-    pub(crate) fn error<V: Entries<T>, T: Scalar>(&self, stages: &[V; S], end: &V, h: T) -> V {
-        // A sum that starts from -0 starts from its first term, also in the eyes of a compiler.
-        let mut difference: V = filled(T::from_f64(-0.0));
-        for (k, &weight) in stages.iter().zip(&self.error.stages) {
-            add(&mut difference, T::from_f64(1.0), weight, k);
-        }
-        add(&mut difference, T::from_f64(1.0), self.error.end, end);
-        // The step is multiplied last: differences of equal stages are exactly 0.
-        V::from_fn(|i| h * difference[i])
+    /// What estimates the error of a step along the field of the system `Y`.
+    pub(crate) const fn error_of<Y: FeedbackSystem>(&self) -> &Difference<S> {
+        if clock::<Y>().is_some() { &self.error_in_time } else { &self.error }
     }
 }
 

@@ -29,7 +29,9 @@ pub(super) fn integrate<S, F, const V: usize>(
 {
     let value = |x: &_| field.value(x);
     if let Some(projection) = projection {
-        return course.follow_projected(projection, start, &|projector, x, h| method.advance(projector, value, x, h));
+        return course.follow_projected(projection, start, &|projector, x, h, time| {
+            method.advance(projector, value, x, h, time)
+        });
     }
     let mut follow = |advance: Advance<'_, S, V>| course.follow(start, advance);
     // One loop for each method, so that none is chosen anew in every step.
@@ -45,9 +47,9 @@ pub(super) fn integrate<S, F, const V: usize>(
     }
 }
 
-/// One step and its projection.
+/// One step to a time, and its projection.
 type ProjectedStep<'a, S, const V: usize> =
-    &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>) -> Landing<S, Lanes<V>>;
+    &'a dyn Fn(&mut Projector<S, Lanes<V>>, &mut Vector<S, Lanes<V>>, Lanes<V>, f64) -> Landing<S, Lanes<V>>;
 
 /// Many steps of one size.
 type Advance<'a, S, const V: usize> = &'a dyn Fn(&mut Watch<'_, S, V>, &mut Vector<S, Lanes<V>>, Lanes<V>, u64);
@@ -124,7 +126,8 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
         let mut projector = self.watch.numbers.projector(projection);
         self.sample(0, &x);
         for number in 1..=self.schedule.steps {
-            let landing = step(&mut projector, &mut x, Scalar::from_f64(self.schedule.step_size(number)));
+            let h = Scalar::from_f64(self.schedule.step_size(number));
+            let landing = step(&mut projector, &mut x, h, self.schedule.time(number));
             self.watch.look_at_projection(&landing);
             self.finish_step(number, &mut x);
         }

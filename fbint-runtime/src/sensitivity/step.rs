@@ -29,7 +29,7 @@ use crate::derivatives::{DifferentiableSystem, Direction, Gradient, PreparedDire
 use crate::entries::Entries;
 use crate::linear::{difference, filled, sum};
 use crate::projection::{LAST, SPIKE};
-use crate::system::{FeedbackSystem, Integrals, Vector};
+use crate::system::{FeedbackSystem, Integrals, Vector, set_clock};
 use crate::tableau::Tableau;
 
 /// What a run is at the end of a step.
@@ -132,6 +132,8 @@ impl<S: DifferentiableSystem> Course<S> {
     pub(super) fn step<const N: usize>(&self, method: &Tableau<N>, passage: &mut Passage<S>, h: f64) -> Taken<S, N> {
         let (start, field) = (passage.x, |x: &Vector<S>| self.sensitivity.value(x));
         let points = |k: &[Vector<S>; N]| core::array::from_fn(|i| method.point(i, &start, h, k));
+        passage.steps += 1;
+        let time = self.time_after(passage.steps, h);
         let taken = match self.projector {
             None => {
                 let k = method.stages(field, &mut passage.x, h, field(&start));
@@ -140,9 +142,9 @@ impl<S: DifferentiableSystem> Course<S> {
             Some(mut projector) => {
                 let (mean, derivative) = passage.memory;
                 projector.remember(mean, derivative);
-                let step = projector.advance(method, field, &mut passage.x, h);
+                let step = projector.advance(method, field, &mut passage.x, h, time);
                 let landing = &step.landing;
-                let error = method.error(&step.stages, &step.derivative, h);
+                let error = method.error_of::<S>().of(&step.stages, &step.derivative, h);
                 let projection = TakenProjection {
                     is_first: derivative.is_none(),
                     end: landing.end,
@@ -156,8 +158,7 @@ impl<S: DifferentiableSystem> Course<S> {
                 Taken { h, points: points(&step.stages), projection: Some(projection) }
             }
         };
-        passage.steps += 1;
-        self.set_time(&mut passage.x, passage.steps, h);
+        set_clock::<S, f64>(&mut passage.x, time);
         taken
     }
 
@@ -210,7 +211,7 @@ impl<S: DifferentiableSystem> Course<S> {
         change.direction.state = method.end_of(&v, h, &k);
         if let (Some(step), Some(projector)) = (&taken.projection, &self.projector) {
             change.derivative = self.tangent(&step.end, change, change.direction.state);
-            let error = method.error(&k, &change.derivative, h);
+            let error = method.error_of::<S>().of(&k, &change.derivative, h);
             let (mean, end) = (change.mean, change.direction.state);
             let slopes = projector.slopes_of_squares(&step.error, &step.end);
             let square: Vector<S> = Entries::from_fn(|i| slopes[i][0] * error[i] + slopes[i][1] * end[i]);
@@ -238,7 +239,7 @@ impl<S: DifferentiableSystem> Course<S> {
 
     /// Takes derivatives by what the run is after a step to those by what it was before it.
     pub(super) fn pull_back<const N: usize>(&self, method: &Tableau<N>, taken: &Taken<S, N>, adjoint: &mut Adjoint<S>) {
-        let h = taken.h;
+        let (h, estimate) = (taken.h, method.error_of::<S>());
         // What the estimate of the error adds to the gradients by f+ and by the stages: h d and h d_i times this.
         let mut by_error: Vector<S> = filled(0.0);
         let mut begins_with_derivative = false;
@@ -255,7 +256,7 @@ impl<S: DifferentiableSystem> Course<S> {
                 by_error = Entries::from_fn(|i| slopes[i][0] * by_square[i]);
                 adjoint.x = Entries::from_fn(|i| adjoint.x[i] + slopes[i][1] * by_square[i]);
             }
-            let by_derivative = sum(&adjoint.derivative, h * method.error_of_end(), &by_error);
+            let by_derivative = sum(&adjoint.derivative, h * estimate.end, &by_error);
             let by_end = self.adjoint(&step.end, &by_derivative);
             adjoint.add_constants(1.0, &by_end);
             adjoint.x = sum(&adjoint.x, 1.0, &by_end.state);
@@ -263,7 +264,7 @@ impl<S: DifferentiableSystem> Course<S> {
         let mut m: [Vector<S>; N] = [filled(0.0); N];
         for i in (0..N).rev() {
             let weights = method.transposed(&adjoint.x, h, i, &m);
-            let weights = sum(&weights, h * method.error_of_stage(i), &by_error);
+            let weights = sum(&weights, h * estimate.stages[i], &by_error);
             if i == 0 && begins_with_derivative {
                 adjoint.derivative = weights;
             } else {

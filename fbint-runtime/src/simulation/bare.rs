@@ -77,7 +77,7 @@ fn follow_fixed_steps<S: FeedbackSystem>(
         let h = schedule.step_size(number);
         match &mut projector {
             Some(projector) => {
-                method.projected_step(projector, |x| field.value(x), &mut x, h);
+                method.projected_step(projector, |x| field.value(x), &mut x, h, schedule.time(number));
             }
             None => method.step(|x| field.value(x), &mut x, h),
         }

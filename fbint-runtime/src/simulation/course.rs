@@ -88,8 +88,8 @@ pub(super) struct Plan<'a, S: FeedbackSystem> {
 /// A step of a fixed size.
 type Step<'f, S> = &'f dyn Fn(&mut Vector<S>, f64) -> Result<(), StepFailure>;
 
-/// A step of a fixed size and its projection; see [`Projector::step`].
-type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64) -> Result<Landing<S>, StepFailure>;
+/// A step of a fixed size to a time, and its projection; see [`Projector::step`].
+type ProjectedStep<'f, S> = &'f dyn Fn(&mut Projector<S>, &mut Vector<S>, f64, f64) -> Result<Landing<S>, StepFailure>;
 
 /// Steps of a fixed size, as pointers, so that what is around them is compiled once for all methods.
 pub(super) struct Steps<'f, S: FeedbackSystem> {
@@ -337,7 +337,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 Err(reason) => Err(self.halted(reason)),
             };
         };
-        match (steps.projected)(projector, x, h) {
+        match (steps.projected)(projector, x, h, time) {
             Ok(landing) => self.record.landed(time, &landing, projector.onto()[0], |_| None).map(Some),
             Err(reason) => Err(self.halted(reason)),
         }

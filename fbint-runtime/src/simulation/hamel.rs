@@ -43,7 +43,7 @@ impl<S: FeedbackSystem> Course<'_, S> {
             &Steps {
                 alone: &step,
                 // It estimates no error: every entry counts alike.
-                projected: &|projector, x, h| {
+                projected: &|projector, x, h, _| {
                     let begin = *x;
                     step(x, h)?;
                     Ok(projector.land(&begin, &filled(1.0), x))
