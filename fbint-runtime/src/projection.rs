@@ -5,7 +5,10 @@
 //! e_i^2 + (u x_i)^2 over about ten steps before; e_i is the method's own estimate of its error in entry i, and u x_i the rounding of
 //! the entry. The mean, because an estimate that passes 0 says little about the size of the error. What is more than ten thousand times
 //! the mean takes its place at once, because forces have jumped. Where nothing does, a step of a fixed size need not wait for its
-//! estimate, which takes an evaluation of the field at its end.
+//! estimate, which takes an evaluation of the field at its end. Heun's method and RK4 end with a stage at the end of the step, and
+//! compare it with f there: that says nothing of forces that change with the time, and little of a contact within the step. Where
+//! there is a time, and after a step whose projection moves an entry by more than ten times the root of s_i, their estimates
+//! also have an eighth of the difference of their stages.
 //!
 //! R = diag(r_1^2, .., r_M^2), where r_i is the rounding error of integral i at the start. If the error of a step has mean 0 and
 //! covariance S, and F is known up to R, the projection subtracts the best linear estimate of that error.
@@ -51,6 +54,8 @@ pub(crate) const SPIKE: f64 = 1e4;
 const ENTRIES_PER_INTEGRAL: usize = 12;
 /// The square of the largest move of an entry that corrects an error of the method, in units of that error.
 pub(crate) const MOST: f64 = 1e6;
+/// The same of the largest move that raises no doubt whether forces switch within the step.
+pub(crate) const USUAL: f64 = 100.0;
 /// What counts as rounding of an entry that others of its vector are rounded into, in roundings.
 const ROUNDINGS: f64 = 1024.0;
 /// The least entry of R: it is positive, and so is the product of two of them.
@@ -212,19 +217,22 @@ pub(crate) struct Landing<S: FeedbackSystem, T: Scalar = f64> {
 }
 
 impl<S: FeedbackSystem> Landing<S> {
-    /// Whether the projection moved no entry by more than a thousand times its error.
+    /// Whether the square of what the projection moved an entry by is at most `most` times its variance, for every entry.
     #[inline(always)]
-    fn is_in_proportion(&self) -> bool {
+    fn is_within(&self, most: f64) -> bool {
         let correction = &self.projected.correction;
-        (0..Vector::<S>::LEN).fold(true, |all, i| all & (correction[i] * correction[i] <= MOST * self.variances[i]))
+        (0..Vector::<S>::LEN).fold(true, |all, i| all & (correction[i] * correction[i] <= most * self.variances[i]))
     }
 }
 
 /// A step after which an entry of the error is out of the ordinary, or the projection by the errors before is out of proportion.
+#[derive_where(Clone, Copy)]
 struct Doubt<S: FeedbackSystem> {
     end: Vector<S>,
     /// The diagonal of S with the error of this step.
     variances: Vector<S>,
+    /// The same if forces switch within the step.
+    switching: Vector<S>,
 }
 
 /// A step whose end is projected.
@@ -268,7 +276,7 @@ impl<S: FeedbackSystem> Projector<S> {
     ) -> Projected<S> {
         match self.attempt(method, field, x, h, None) {
             Ok(landing) => landing.projected,
-            Err(Doubt { end, variances }) => {
+            Err(Doubt { end, variances, .. }) => {
                 let projected;
                 (*x, projected) = self.projected_anew(end, variances);
                 projected
@@ -290,7 +298,7 @@ impl<S: FeedbackSystem> Projector<S> {
         let begin = *x;
         match self.attempt(method, field, x, h, Some(time)) {
             Ok(landing) => landing,
-            Err(Doubt { end, variances }) => self.settle(&begin, &end, &variances, x),
+            Err(doubt) => self.settle(&begin, doubt, x),
         }
     }
 
@@ -318,7 +326,7 @@ impl<S: FeedbackSystem> Projector<S> {
         // What `mean_with` gives where nothing is out of the ordinary.
         self.mean = Entries::from_fn(|i| Scalar::mul_add(LAST, squares[i] - mean[i], mean[i]));
         let is_usual = |i: usize| squares[i] <= SPIKE * mean[i];
-        if (0..Vector::<S>::LEN).fold(landing.is_in_proportion(), |all, i| all & is_usual(i)) {
+        if (0..Vector::<S>::LEN).fold(landing.is_within(USUAL), |all, i| all & is_usual(i)) {
             return Ok(landing);
         }
         if is_finite(&derivative) {
@@ -327,7 +335,9 @@ impl<S: FeedbackSystem> Projector<S> {
             // Of the next step, which begins with f where it begins, and so has the blame.
             (self.mean, self.derivative) = (mean, None);
         }
-        Err(Doubt { end, variances: with_spikes(&mean, &squares) })
+        let switching = self.squares(&method.error_of_switching().of(&stages, &derivative, h), &end);
+        let switching = Entries::from_fn(|i| switching[i].larger(squares[i]).larger(mean[i]));
+        Err(Doubt { end, variances: with_spikes(&mean, &squares), switching })
     }
 
     /// Projects the state `x` that a step with this error ended at.
@@ -349,28 +359,39 @@ impl<S: FeedbackSystem> Projector<S> {
     /// Leaves a projection to `x` as it is if it is in proportion to the error of its step, and else [settles](Self::settle) the step.
     #[inline(always)]
     pub(crate) fn judge(&mut self, begin: &Vector<S>, landing: Landing<S>, x: &mut Vector<S>) -> Landing<S> {
-        if landing.is_in_proportion() { landing } else { self.settle(begin, &landing.end, &landing.variances, x) }
+        if landing.is_within(MOST) {
+            return landing;
+        }
+        let Landing { end, variances, .. } = landing;
+        self.settle(begin, Doubt { end, variances, switching: variances }, x)
     }
 
     /// Puts `x` where a step ends, and holds the integrals where they can be held from there.
     #[inline(always)]
-    fn settle(&mut self, begin: &Vector<S>, end: &Vector<S>, variances: &Vector<S>, x: &mut Vector<S>) -> Landing<S> {
-        let projected;
-        Settled { state: *x, targets: self.targets, noise: self.noise, projected } =
-            self.settled(*begin, *end, *variances);
-        Landing { end: *end, variances: *variances, projected }
+    fn settle(&mut self, begin: &Vector<S>, doubt: Doubt<S>, x: &mut Vector<S>) -> Landing<S> {
+        let (projected, variances);
+        Settled { state: *x, targets: self.targets, noise: self.noise, projected, variances } =
+            self.settled(*begin, doubt);
+        Landing { end: doubt.end, variances, projected }
     }
 
-    /// Where a step ends about whose projection there is a doubt: projected, if that is in proportion to its error after all; else
+    /// Where a step ends about whose projection there is a doubt: projected, if that is usual after all, or in proportion to what the
+    /// step errs by if forces switch within it; else
     /// projected onto all but the integrals that have jumped, if that is; else on the constraint set.
     ///
     /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
     /// be stored and loaded again in every step, even where there is no doubt.
     #[cold]
     #[inline(never)]
-    fn settled(self, begin: Vector<S>, end: Vector<S>, variances: Vector<S>) -> Settled<S> {
+    fn settled(self, begin: Vector<S>, Doubt { end, variances, switching }: Doubt<S>) -> Settled<S> {
         let (state, projected) = self.projected(&variances, &end);
-        let as_held = Settled { state, targets: self.targets, noise: self.noise, projected };
+        let as_held = Settled { state, targets: self.targets, noise: self.noise, projected, variances };
+        if furthest::<S>(&projected.correction, &variances, &end).is_usual() {
+            return as_held;
+        }
+        let variances = switching;
+        let (state, projected) = self.projected(&variances, &end);
+        let as_held = Settled { state, projected, variances, ..as_held };
         if furthest::<S>(&projected.correction, &variances, &end).is_in_proportion() {
             return as_held;
         }
@@ -392,7 +413,7 @@ impl<S: FeedbackSystem> Projector<S> {
         let targets = targets::<S, f64>(&self.system, &state);
         let noise = noise::<S>(&self.system, &state, &targets);
         let (correction, left_out) = (difference(&end, &state), Some(self.worst(&variances, &end)));
-        Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected } }
+        Settled { state, targets, noise, projected: Projected { correction, left_out, ..projected }, variances }
     }
 
     /// The projection of the end of a step, once more. By value, as in [`settled`](Self::settled).
@@ -463,6 +484,8 @@ struct Settled<S: FeedbackSystem> {
     targets: Integrals<S>,
     noise: Integrals<S>,
     projected: Projected<S>,
+    /// The diagonal of S in the projection.
+    variances: Vector<S>,
 }
 
 impl<S: FeedbackSystem, T: Larger> Projector<S, T> {
@@ -649,6 +672,11 @@ pub(crate) struct Move {
 }
 
 impl Move {
+    /// Whether the projection raises no doubt.
+    fn is_usual(&self) -> bool {
+        self.per_error * self.per_error <= USUAL
+    }
+
     /// Whether the projection corrects the error of its step, and no more.
     pub(crate) fn is_in_proportion(&self) -> bool {
         self.per_error * self.per_error <= MOST

@@ -34,8 +34,8 @@ pub struct Tableau<const S: usize> {
     /// Whether b reads the same backwards, so that stages come in pairs of equal weight. A single stage counts as one, too.
     is_symmetric: bool,
     error: Difference<S>,
-    /// The estimate where the field depends on the time.
-    error_in_time: Difference<S>,
+    /// The estimate where forces do not change along the motion alone: with the time, or because they switch within a step.
+    error_of_switching: Difference<S>,
 }
 
 /// A difference of stages that estimates the error of a step, entry by entry: h (sum_i stages_i k_i + end f(x after the step)).
@@ -75,7 +75,7 @@ pub const MIDPOINT: Tableau<2> =
 /// The explicit trapezoidal rule, of order 2, known as Heun's method.
 pub const HEUN: Tableau<2> =
     Tableau::new([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], Difference { stages: [0.0, -1.0], end: 1.0 })
-        .in_time(Difference { stages: [0.125, -1.125], end: 1.0 });
+        .switching(Difference { stages: [0.125, -1.125], end: 1.0 });
 
 /// The classical method of order 4 (Kutta 1901).
 pub const RK4: Tableau<4> = Tableau::new(
@@ -83,7 +83,7 @@ pub const RK4: Tableau<4> = Tableau::new(
     [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0],
     Difference { stages: [0.0, 0.0, 0.0, -1.0], end: 1.0 },
 )
-.in_time(Difference { stages: [0.125, -0.125, -0.125, -0.875], end: 1.0 });
+.switching(Difference { stages: [0.125, -0.125, -0.125, -0.875], end: 1.0 });
 
 /// Dormand and Prince's method of order 5, for fixed steps.
 pub const DORMAND_PRINCE: Tableau<6> = DORMAND_PRINCE_PAIR.fixed_step();
@@ -109,12 +109,13 @@ impl<const S: usize> Tableau<S> {
             is_symmetric &= b[i] == b[S - 1 - i];
             i += 1;
         }
-        Self { a, b, follows, is_symmetric, error, error_in_time: error }
+        Self { a, b, follows, is_symmetric, error, error_of_switching: error }
     }
 
-    /// This method with another estimate where the field depends on the time.
-    const fn in_time(self, error_in_time: Difference<S>) -> Self {
-        Self { error_in_time, ..self }
+    /// This method with another estimate where forces do not change along the motion alone. The last stage is at the end of the step,
+    /// as f is that it is compared with: they differ by none of what the time changes, and by little of what switches before.
+    const fn switching(self, error_of_switching: Difference<S>) -> Self {
+        Self { error_of_switching, ..self }
     }
 
     /// One step of size `h` along x' = `field`(x).
@@ -206,9 +207,14 @@ impl<const S: usize> Tableau<S> {
         terms.fold(weighted, |total, (m, row)| sum(&total, h * row[i], m))
     }
 
-    /// What estimates the error of a step along the field of the system `Y`.
+    /// The estimate of the error of a step within which forces may have switched.
+    pub(crate) const fn error_of_switching(&self) -> &Difference<S> {
+        &self.error_of_switching
+    }
+
+    /// The estimate of the error of a step of the system `Y`.
     pub(crate) const fn error_of<Y: FeedbackSystem>(&self) -> &Difference<S> {
-        if clock::<Y>().is_some() { &self.error_in_time } else { &self.error }
+        if clock::<Y>().is_some() { &self.error_of_switching } else { &self.error }
     }
 }
 

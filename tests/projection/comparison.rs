@@ -168,6 +168,8 @@ pub(crate) struct Case<'a> {
     pub(crate) groups: Vec<Group>,
     pub(crate) ladder: Ladder,
     pub(crate) undeclared: Vec<Undeclared>,
+    /// The number of tolerances near each, from 0.9 to 1.1 times as large, that errors are medians over.
+    pub(crate) tolerances: u32,
 }
 
 /// A group of a case by one method with one step.
@@ -234,7 +236,7 @@ impl<'a> Case<'a> {
         ladder: Ladder,
     ) -> Self {
         let motion = Motion { system, start: start.into(), until, interval };
-        Self { name, motion, groups: Group::of_system(system), ladder, undeclared: Vec::new() }
+        Self { name, motion, groups: Group::of_system(system), ladder, undeclared: Vec::new(), tolerances: 1 }
     }
 
     /// Compares, prints the figures, and asserts that nothing is lost.
@@ -262,34 +264,57 @@ impl<'a> Case<'a> {
         let mut findings = Findings::default();
         for method in self.ladder.methods() {
             let (label, step) = label(&method);
-            match self.motion.runs(method) {
-                [Ok(plain), Ok(default)] => {
-                    self.assert_sampled(&[&plain, &default]);
-                    let of_group = |group: &Group| {
-                        let size = group.size(&truth);
-                        Comparison {
-                            method: label,
-                            step,
-                            group: group.name.clone(),
-                            plain: group.distance(&plain.states, &truth),
-                            default: group.distance(&default.states, &truth),
-                            size,
-                            floor: ROUNDING * size + group.distance(&coarser, &truth),
-                        }
-                    };
-                    findings.comparisons.extend(self.groups.iter().map(of_group));
-                    self.drifts(label, step, &plain, &default, &mut findings);
-                }
-                [Ok(_), Err(error)] => {
-                    findings.failures.push(format!("{label} {step:e}: plain passes, default fails: {error}"));
-                }
-                [Err(_), default] => {
-                    let default = if default.is_ok() { "passes" } else { "fails" };
-                    _ = writeln!(findings.out, "{} | {label} {step:e} | plain fails, default {default}", self.name);
+            let mut pairs = Vec::new();
+            for method in self.neighbours(method) {
+                match self.motion.runs(method) {
+                    [Ok(plain), Ok(default)] => {
+                        self.assert_sampled(&[&plain, &default]);
+                        self.drifts(label, step, &plain, &default, &mut findings);
+                        pairs.push([plain, default]);
+                    }
+                    [Ok(_), Err(error)] => {
+                        findings.failures.push(format!("{label} {step:e}: plain passes, default fails: {error}"));
+                    }
+                    [Err(_), default] => {
+                        let default = if default.is_ok() { "passes" } else { "fails" };
+                        _ = writeln!(findings.out, "{} | {label} {step:e} | plain fails, default {default}", self.name);
+                    }
                 }
             }
+            if pairs.is_empty() {
+                continue;
+            }
+            let of_group = |group: &Group| {
+                let size = group.size(&truth);
+                let error = |which: usize| median(pairs.iter().map(|pair| group.distance(&pair[which].states, &truth)));
+                Comparison {
+                    method: label,
+                    step,
+                    group: group.name.clone(),
+                    plain: error(0),
+                    default: error(1),
+                    size,
+                    floor: ROUNDING * size + group.distance(&coarser, &truth),
+                }
+            };
+            findings.comparisons.extend(self.groups.iter().map(of_group));
         }
         Ok(findings)
+    }
+
+    /// A method with error control with each of its tolerances, or a method with a fixed step.
+    fn neighbours(&self, method: Method) -> Vec<Method> {
+        let middle = f64::from(self.tolerances / 2);
+        let near = (0..self.tolerances).map(|number| 1.0 + 0.1 * (f64::from(number) - middle) / middle.max(1.0));
+        match method {
+            Method::DormandPrince { rtol, atol } => {
+                near.map(|scale| Method::DormandPrince { rtol: scale * rtol, atol: scale * atol }).collect()
+            }
+            Method::Dop853 { rtol, atol } => {
+                near.map(|scale| Method::Dop853 { rtol: scale * rtol, atol: scale * atol }).collect()
+            }
+            fixed => vec![fixed],
+        }
     }
 
     /// Both runs have the samples of the truth.
@@ -368,6 +393,13 @@ pub(crate) fn rows_of(section: &str) -> Vec<String> {
     let text = benchmarks.split(&format!("\n### {section}\n")).nth(1).expect("BENCHMARKS.md has the section");
     let table = text.lines().skip_while(|line| !line.starts_with("|---")).skip(1);
     table.take_while(|line| line.starts_with('|')).map(str::to_owned).collect()
+}
+
+/// The middle one of an odd number of errors, or the larger one of the two in the middle.
+fn median(errors: impl Iterator<Item = f64>) -> f64 {
+    let mut errors: Vec<f64> = errors.collect();
+    errors.sort_by(f64::total_cmp);
+    errors[errors.len() / 2]
 }
 
 fn label(method: &Method) -> (&'static str, f64) {

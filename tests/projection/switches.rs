@@ -210,6 +210,9 @@ const FAST_CASES: [&str; 3] = ["Kapitza's pendulum", "ball, k = 3000", "two ball
 const FAST: Ladder =
     Ladder { euler: [2e-5, 1e-4, 1e-3], second_order: [2e-4, 1e-3, 5e-3], rk4: [1e-3, 2e-3, 5e-3], ..LADDER };
 const TIMES: [f64; 2] = [4.0, 0.1];
+/// Where a jump falls into its step changes with the least change of the tolerance, in plain runs too, and the error by more than
+/// the projection changes it. The median of so many shows what the projection does.
+const TOLERANCES: u32 = 31;
 
 /// One for 0.7 units of time, then minus one, and so on.
 fn bang(t: f64) -> f64 {
@@ -223,6 +226,7 @@ fn what_switches_ends_no_run_and_bends_none() -> Result<(), Error> {
         let ladder = if FAST_CASES.contains(&name) { FAST } else { LADDER };
         let mut case = Case::new(name, system, start, TIMES, ladder);
         // The work on a driven system follows from its balance.
+        case.tolerances = TOLERANCES;
         case.groups.retain(|group| !["time", "t", "work"].contains(&group.name.as_str()));
         corpus.add(&case)
     };
@@ -310,9 +314,9 @@ struct Corpus {
 
 impl Corpus {
     /// The share of runs that have to be no worse.
-    const MOST: f64 = 0.92;
-    /// The ratio that none exceeds. Without the vibrating pivot it would be 20; BENCHMARKS.md says why.
-    const LIMIT: f64 = 100.0;
+    const MOST: f64 = 0.95;
+    /// The ratio that none exceeds.
+    const LIMIT: f64 = 3.0;
 
     fn add(&mut self, case: &Case<'_>) -> Result<(), Error> {
         let Findings { mut comparisons, failures, mut out, .. } = case.compare()?;

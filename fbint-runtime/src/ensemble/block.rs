@@ -11,7 +11,7 @@ use super::seat::{Numbers, in_lane};
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
 use crate::method::FixedStep;
-use crate::projection::{Landing, Projection, Projector};
+use crate::projection::{Landing, Projection, Projector, USUAL};
 use crate::scalar::Scalar;
 use crate::simulation::{Sample, Schedule};
 use crate::system::{FeedbackSystem, Vector, clock, set_clock};
@@ -86,7 +86,7 @@ impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
     /// Looks for lanes in which the projection is out of proportion.
     #[inline(always)]
     fn look_at_projection(&mut self, landing: &Landing<S, Lanes<V>>) {
-        self.lost = self.lost.or(out_of_proportion::<S, V>(landing));
+        self.lost = self.lost.or(out_of_proportion::<S, V>(landing, USUAL));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::entries::Entries;
 use crate::integrator::MAX_STEPS;
 use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
-use crate::projection::{Landing, Projection, Projector, mean_with, with_spikes};
+use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
 use crate::scalar::Scalar;
 use crate::simulation::Sample;
 use crate::step_size::LEAST_LOG_ERROR;
@@ -233,7 +233,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let projected = projector.move_back(&variances, &mut self.end);
         let mean = mean_with(&self.mean, &squares);
         accepted.replace_each(&mut self.mean, &mean);
-        Mask::all().and_not(out_of_proportion::<S, V>(&Landing { end, variances, projected }))
+        Mask::all().and_not(out_of_proportion::<S, V>(&Landing { end, variances, projected }, MOST))
     }
 
     /// Chooses the size of the next step.
