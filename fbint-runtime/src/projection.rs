@@ -303,7 +303,8 @@ impl<S: FeedbackSystem> Projector<S> {
     }
 
     /// Makes one step whose projection takes it that the step errs like those before, so that neither it nor the next step waits for the
-    /// field at its end. Where that turns out to be wrong, or the projection is out of proportion, there is a doubt.
+    /// field at its end. Where that turns out to be wrong there is a doubt, and in a simulation, which gives the time at the end of the
+    /// step, also where the projection is out of proportion.
     #[inline(always)]
     fn attempt<const STAGES: usize>(
         &mut self,
@@ -326,7 +327,8 @@ impl<S: FeedbackSystem> Projector<S> {
         // What `mean_with` gives where nothing is out of the ordinary.
         self.mean = Entries::from_fn(|i| Scalar::mul_add(LAST, squares[i] - mean[i], mean[i]));
         let is_usual = |i: usize| squares[i] <= SPIKE * mean[i];
-        if (0..Vector::<S>::LEN).fold(landing.is_within(USUAL), |all, i| all & is_usual(i)) {
+        let is_in_proportion = time.is_none() || landing.is_within(USUAL);
+        if (0..Vector::<S>::LEN).fold(is_in_proportion, |all, i| all & is_usual(i)) {
             return Ok(landing);
         }
         if is_finite(&derivative) {
