@@ -16,38 +16,44 @@ use fbint_runtime::{Operations, Scalar};
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;
 
+/// The files of the shipped models.
 const SHIPPED: [&str; 22] = [
-    include_str!("../models/src/spherical_pendulum.rs"),
-    include_str!("../models/src/planar_pendulum.rs"),
-    include_str!("../models/src/four_bar.rs"),
-    include_str!("../models/src/free_rigid_body.rs"),
-    include_str!("../models/src/euler_top.rs"),
-    include_str!("../models/src/kepler.rs"),
-    include_str!("../models/src/perturbed_kepler.rs"),
-    include_str!("../models/src/cart_pendulum.rs"),
-    include_str!("../models/src/cart_pole.rs"),
-    include_str!("../models/src/chaplygin_sleigh.rs"),
-    include_str!("../models/src/degenerate_pendulum.rs"),
-    include_str!("../models/src/driven_four_bar.rs"),
-    include_str!("../models/src/driven_pendulum.rs"),
-    include_str!("../models/src/hamel_pendulum.rs"),
-    include_str!("../models/src/kapitza_pendulum.rs"),
-    include_str!("../models/src/nonholonomic/heisenberg.rs"),
-    include_str!("../models/src/nonholonomic/knife_edge.rs"),
-    include_str!("../models/src/nonholonomic/oscillator.rs"),
-    include_str!("../models/src/nonholonomic/roller_racer.rs"),
-    include_str!("../models/src/nonholonomic/rolling_disk.rs"),
-    include_str!("../models/src/nonholonomic/suslov.rs"),
-    include_str!("../models/src/rotating_hoop.rs"),
+    "spherical_pendulum.rs",
+    "planar_pendulum.rs",
+    "four_bar.rs",
+    "free_rigid_body.rs",
+    "euler_top.rs",
+    "kepler.rs",
+    "perturbed_kepler.rs",
+    "cart_pendulum.rs",
+    "cart_pole.rs",
+    "chaplygin_sleigh.rs",
+    "degenerate_pendulum.rs",
+    "driven_four_bar.rs",
+    "driven_pendulum.rs",
+    "hamel_pendulum.rs",
+    "kapitza_pendulum.rs",
+    "nonholonomic/heisenberg.rs",
+    "nonholonomic/knife_edge.rs",
+    "nonholonomic/oscillator.rs",
+    "nonholonomic/roller_racer.rs",
+    "nonholonomic/rolling_disk.rs",
+    "nonholonomic/suslov.rs",
+    "rotating_hoop.rs",
 ];
 const OTHERS: &str = include_str!("systems.rs");
-const CHAIN: &str = include_str!("../models/src/chain.rs");
 
 /// R_i, which a projection adds to the diagonal when programs are tested: small, but large enough to show.
 pub const NOISE: f64 = 1e-3;
 /// S_j, with which a projection moves entry j of the state when programs are tested: no two alike, and none 1.
 pub fn variance(column: usize) -> f64 {
     0.3 + (0.7 + 1.618 * column as f64) % 2.0
+}
+
+/// The text of a file of the shipped models.
+fn source(name: &str) -> String {
+    let path = format!("{}/../models/src/{name}", env!("CARGO_MANIFEST_DIR"));
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// A struct with the tokens of its `#[feedback_system]`.
@@ -95,7 +101,12 @@ impl Declaration {
     /// Every shipped model.
     pub fn shipped() -> Vec<Self> {
         let chains = [4, 8, 16, 32].map(|links| Self::chain(&format!("Chain{links}"), links));
-        SHIPPED.into_iter().flat_map(Self::all).chain(chains).collect()
+        SHIPPED.into_iter().flat_map(Self::in_file).chain(chains).collect()
+    }
+
+    /// Every declaration in a file of the shipped models.
+    fn in_file(name: &str) -> Vec<Self> {
+        Self::all(&source(name))
     }
 
     /// Every other system that the tests declare.
@@ -108,13 +119,13 @@ impl Declaration {
         if let Some(links) = name.strip_prefix("Chain") {
             return Self::chain(name, links.parse().expect("a number of links"));
         }
-        let mut all = SHIPPED.into_iter().chain([OTHERS]).flat_map(Self::all);
+        let mut all = SHIPPED.into_iter().flat_map(Self::in_file).chain(Self::others());
         all.find(|declaration| declaration.name == name).unwrap_or_else(|| panic!("no declaration `{name}`"))
     }
 
     /// What the macro in the chains' file expands to.
     fn chain(name: &str, links: usize) -> Self {
-        let file = syn::parse_file(CHAIN).expect("the file is Rust");
+        let file = syn::parse_file(&source("chain.rs")).expect("the file is Rust");
         let macros = file.items.into_iter().filter_map(|item| match item {
             syn::Item::Macro(item) if item.ident.as_ref().is_some_and(|ident| ident == "chain") => {
                 Some(item.mac.tokens)

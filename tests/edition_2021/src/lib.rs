@@ -1,0 +1,1 @@
+//! Nothing: the tests of this package are those of hygiene, in the edition before this workspace's.
