@@ -1,4 +1,14 @@
 //! What to do in common tasks, one page each. Every program is compiled and run.
+//!
+//! - [`recipes`]: a rigid body in space, bodies that attract one another, impacts, a controller at 1 kHz.
+//! - [`driven_systems`]: forces, the time, and inputs.
+//! - [`events`]: impacts, sections, and ends that are not known in advance.
+//! - [`reaction_forces`]: what constraints do to the bodies.
+//! - [`linearisation`]: derivatives of fields and of runs.
+//! - [`trajectories`]: where and when states are recorded.
+
+#[doc = include_str!("../guide/recipes.md")]
+pub mod recipes {}
 
 #[doc = include_str!("../guide/driven_systems.md")]
 pub mod driven_systems {}
