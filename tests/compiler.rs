@@ -303,6 +303,7 @@ pub fn run(
         Input::Prepared(index) => prepared[index],
         Input::Variance(state) => variance(state.place()),
         Input::Noise(_) => NOISE,
+        Input::Acceleration(place) => 0.3 - place as f64,
         _ => f64::NAN,
     };
     interpret(program, read, weigh)

@@ -16,14 +16,14 @@ struct User {
 }
 
 impl User {
-    fn new() -> Result<Self, Box<dyn Error>> {
+    fn new(name: &str) -> Result<Self, Box<dyn Error>> {
         let readme = fs::read_to_string(home().join("fbint-runtime/command/README.md"))?;
         let block = |language: &str| {
             let rest = readme.split(&format!("```{language}\n")).nth(1);
             rest.and_then(|rest| rest.split("```").next()).ok_or_else(|| format!("no block of {language}"))
         };
-        let folder = std::env::temp_dir().join(format!("fbint-own-command-{}", std::process::id()));
-        let user = Self { folder: folder.join("pendulums") };
+        let folder = std::env::temp_dir().join(format!("fbint-own-command-{name}-{}", std::process::id()));
+        let user = Self { folder: folder.join(name) };
         let path = user.folder.to_str().ok_or("a path in Unicode")?;
         let made = Command::new(env!("CARGO")).args(["new", "--quiet", "--vcs", "none", path]).output()?;
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
@@ -70,7 +70,7 @@ impl Drop for User {
 
 #[test]
 fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
-    let user = User::new()?;
+    let user = User::new("pendulums")?;
     let run = user.succeeds(&["run", "pendulum", "--until", "1", "--plot", "pendulum.svg"])?;
     assert!(run.contains("energy") && run.contains("figure: pendulum.svg"), "{run}");
     assert!(user.read("pendulum.svg")?.ends_with("</svg>"));
@@ -104,5 +104,62 @@ fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
         String::from_utf8(refused.stderr)?,
         "error: unknown model `pendulm`, did you mean `pendulum`? known: pendulum\n"
     );
+    Ok(())
+}
+
+/// A clock that runs backwards, with names that tables have for something else.
+const CLOCK: &str = r#"
+use fbint_command::{Error, Model, feedback_system};
+
+/// A clock.
+#[feedback_system(
+    coordinates(t, drift: [2]),
+    momenta(p, member: [2]),
+    hamiltonian = member.norm_squared() / 2 - p * c,
+    output(error = 2 * t),
+)]
+pub struct Clock { pub c: f64 }
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { c: 1.0 }
+    }
+}
+
+impl Model for Clock {
+    fn start(&self) -> Result<ClockState, Error> {
+        Ok(ClockState { t: 5.0, drift: [7.0, 8.0].into(), p: 1.0, member: [0.5, 0.25].into() })
+    }
+}
+
+fn main() -> std::process::ExitCode {
+    fbint_command::main![Clock]
+}
+"#;
+
+#[test]
+fn a_name_means_one_thing_in_tables_figures_and_conditions() -> Outcome {
+    let user = User::new("clocks")?;
+    fs::write(user.folder.join("src/main.rs"), CLOCK)?;
+    let header = |file: &str| user.read(file).map(|table| table.lines().next().unwrap_or_default().to_owned());
+    let own = "state.t,state.drift[0],state.drift[1],p,state.member[0],state.member[1],d(energy)";
+
+    let until = ["--until", "2", "--until-event", "state.t < 4"];
+    let files = ["--out", "run.csv", "--plot", "run.svg", "--of", "state.t", "--of", "drift"];
+    let run = user.succeeds(&[&["run", "clock"], &until[..], &files].concat())?;
+    assert!(run.contains(", where state.t = 4.0, state.drift[0] = "), "{run}");
+    assert_eq!(header("run.csv")?, format!("t,{own},output.error"));
+    assert!(user.read("run.csv")?.lines().any(|row| row.starts_with("0.0,5.0,7.0,8.0,1.0,")));
+    let figure = user.read("run.svg")?;
+    assert!(figure.contains(">state.t<") && figure.contains("energy"), "{figure}");
+    let refused = String::from_utf8(user.run(&["run", "clock", "--until-event", "t < 4"])?.stderr)?;
+    assert!(refused.contains("unknown entry of the state or output `t`, known: state.t,"), "{refused}");
+
+    let files = ["--out", "statistics.csv", "--ends", "ends.csv", "--samples", "samples.csv"];
+    let ensemble = ["ensemble", "clock", "--members", "2", "--until", "0.1", "--vary", "t=uniform:0,1"];
+    user.succeeds(&[&ensemble[..], &files].concat())?;
+    assert!(header("statistics.csv")?.starts_with("t,members,mean(state.t),"));
+    assert_eq!(header("ends.csv")?, format!("member,drawn(t),{own},error"));
+    assert_eq!(header("samples.csv")?, format!("member,t,{own}"));
     Ok(())
 }

@@ -271,6 +271,20 @@ pub enum Error {
         /// What differs.
         reason: &'static str,
     },
+    /// The snapshot to resume from was taken from a run with other settings.
+    #[cfg(feature = "std")]
+    #[error(
+        "the run cannot resume from this snapshot: {what} was {then}, and is {now}; build the simulation as it was when the snapshot was \
+         taken"
+    )]
+    ResumedOtherwise {
+        /// The setting.
+        what: String,
+        /// What it was in the run from which the snapshot was taken.
+        then: String,
+        /// What it is.
+        now: String,
+    },
     /// The run ended before its end.
     #[cfg(feature = "std")]
     #[error(transparent)]

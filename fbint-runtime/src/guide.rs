@@ -19,6 +19,9 @@ pub mod events {}
 #[doc = include_str!("../guide/reaction_forces.md")]
 pub mod reaction_forces {}
 
+#[doc = include_str!("../guide/inverse_dynamics.md")]
+pub mod inverse_dynamics {}
+
 #[doc = include_str!("../guide/linearisation.md")]
 pub mod linearisation {}
 

@@ -99,6 +99,7 @@ mod geometric;
 pub mod guide;
 mod hamel;
 mod integrator;
+mod lagrangian;
 #[cfg(feature = "lanes")]
 mod lanes;
 mod linear;
@@ -146,6 +147,7 @@ pub use gains::Gains;
 pub use geometric::{Composition, OneStep, Rattle, StormerVerlet};
 pub use hamel::{DiscreteHamel, HamelSteps, HamelSystem};
 pub use integrator::Integrator;
+pub use lagrangian::LagrangianSystem;
 #[cfg(feature = "lanes")]
 pub use lanes::Lanes;
 #[cfg(feature = "std")]

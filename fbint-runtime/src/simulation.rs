@@ -28,6 +28,7 @@ pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
+use self::snapshot::Origin;
 pub use self::snapshot::{Moment, Snapshot};
 use crate::consistent_start::check_start;
 use crate::driver::{Driven, Driver, Signal, TakesInput};
@@ -271,8 +272,9 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
         self
     }
 
-    /// Resumes from a snapshot of a run of this simulation: of the same system, start, gains, method and end. The result is
-    /// bit-identical to the result of the uninterrupted run.
+    /// Resumes from a snapshot of a run of this simulation: of the same system, parameters, start, gains, projection, events and method.
+    /// The result is bit-identical to the result of the uninterrupted run. A later end is not another run, as long as all steps of a fixed
+    /// size before the snapshot were of that size; nor are inputs, which are not compared.
     pub fn from_snapshot(mut self, snapshot: Snapshot) -> Self {
         self.from = Some(snapshot);
         self
@@ -376,7 +378,8 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
         let is_hamel = matches!(method, Method::DiscreteHamel { .. });
         let projection = if is_hamel { self.hold.if_chosen() } else { self.hold.projection::<S>() };
         let (targets, watch, events, from) = (self.targets, self.watch, self.events, self.from);
-        let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from })?;
+        let origin = Origin::of(system, Some(method), projection.is_some(), field.decay_rate(&start));
+        let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from, origin })?;
         let route = Route { control, span, samples: samples.as_ref(), is_audited: self.is_audited };
         if let Some(start) = course.moved_start() {
             field.start_at(&start);
@@ -424,7 +427,8 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
         let projection = self.hold.if_chosen();
         let (system, time, start, targets) = (self.system, self.time, self.start, self.targets);
         let (watch, events, from) = (self.watch, self.events, self.from);
-        let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from })?;
+        let origin = Origin::of(system, None, projection.is_some(), 0.0);
+        let mut course = Course::new(Plan { system, time, start, targets, projection, watch, events, from, origin })?;
         let steps = Steps {
             alone: &|x, h| {
                 method.step(x, h);

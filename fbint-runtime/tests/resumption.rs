@@ -199,13 +199,28 @@ fn a_snapshot_of_another_run_is_refused() {
     };
     let (fixed, controlled) = (|| snapshot(METHODS[3]), || snapshot(METHODS[5]));
     let refusal = |run: Result<_, Error>| match run.map(drop) {
-        Err(Error::ForeignSnapshot { reason }) => reason,
+        Err(Error::ResumedOtherwise { what, then, now }) => format!("{what}: {then}, {now}"),
+        Err(Error::ForeignSnapshot { reason }) => reason.to_owned(),
         other => panic!("{other:?}"),
     };
     let resumed = |snapshot, method, until| refusal(four_bar().from_snapshot(snapshot).run(method, until));
-    assert_eq!(resumed(fixed(), METHODS[5], 1.0), "its method takes steps of one size");
-    assert_eq!(resumed(controlled(), METHODS[3], 1.0), "its method chooses its steps");
-    assert_eq!(resumed(fixed(), Method::Rk4 { h: 2e-3 }, 1.0), "its step or its end is another one");
+    assert_eq!(
+        resumed(controlled(), METHODS[3], 1.0),
+        "the method: Dop853 { rtol: 1e-8, atol: 1e-8 }, Rk4 { h: 0.001 }"
+    );
+    assert_eq!(resumed(fixed(), METHODS[2], 1.0), "the method: Rk4 { h: 0.001 }, Heun { h: 0.001 }");
+    assert_eq!(resumed(fixed(), Method::Rk4 { h: 2e-3 }, 1.0), "the method: Rk4 { h: 0.001 }, Rk4 { h: 0.002 }");
+    let with_gains = four_bar().gains(Gains::uniform(2.0)).projected(Projection::default());
+    let rate = refusal(with_gains.from_snapshot(fixed()).run(METHODS[3], 1.0));
+    assert!(rate.starts_with("the largest rate of decay of the feedback at the start: 0.0, "), "{rate}");
+    let plain = four_bar().without_feedback().from_snapshot(fixed()).run(METHODS[3], 1.0);
+    assert_eq!(refusal(plain), "the projection: after each step, none");
+    let on_the_moon = FourBar { g: 1.62 };
+    let on_the_moon = Simulation::new(&on_the_moon, FourBar::start()).unwrap().from_snapshot(fixed());
+    assert_eq!(refusal(on_the_moon.run(METHODS[3], 1.0)), "the parameter `g`: 9.81, 1.62");
+    // A later end is not another run.
+    let later = four_bar().from_snapshot(fixed()).run(METHODS[3], 2.0).unwrap();
+    assert_eq!(end(&later), end(&four_bar().run(METHODS[3], 2.0).unwrap()));
     assert_eq!(resumed(fixed(), METHODS[3], 0.25), "its step or its end is another one");
     assert_eq!(resumed(controlled(), METHODS[5], 0.25), "its time is not in this run");
     let mut moved = FourBar::start();

@@ -164,6 +164,7 @@ mod programs {
             Input::Gain(row) => Input::Target(row),
             Input::Target(row) => Input::Target(other_row(row)),
             Input::Weight(place) => Input::Weight(place + 1),
+            Input::Acceleration(place) => Input::Acceleration(place + 1),
             Input::Change(_) | Input::VarianceDirection(_) => {
                 Input::Direction(Symbol::at(symbols.start + random.index(symbols.len())))
             }

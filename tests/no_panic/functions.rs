@@ -8,8 +8,8 @@ use std::hint::black_box;
 use fbint_runtime::tableau::{DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, Tableau};
 use fbint_runtime::{
     Composition, DenseOutput, Diagonal, DiscreteHamel, Driven, Entries, Error, Feedback, FeedbackLaw, FeedbackSystem,
-    Field, GainPolicy, Gains, HamelSystem, Integrals, Integrator, OneStep, PlainField, PreparedSystem, Projected,
-    Projection, Projector, Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
+    Field, GainPolicy, Gains, HamelSystem, Integrals, Integrator, LagrangianSystem, OneStep, PlainField,
+    PreparedSystem, Projected, Projection, Projector, Rattle, StepError, StormerVerlet, Tolerance, Uniform, Vector,
 };
 use models::{
     BalancedSleigh, CartPendulum, CartPole, CartPoleInput, CartPoleState, Chain4, Chain8, Chain16, Chain32,
@@ -173,9 +173,11 @@ fn geometric_steps<S: FeedbackSystem>(model: &S, start: Vector<S>) {
     black_box(x);
 }
 
-/// The discrete Hamel integrator of a model, and what it reads.
-fn hamel_functions<S: HamelSystem>(model: &S, start: S::State) -> Result<(), Error> {
+/// The discrete Hamel integrator of a model, what it reads, and what every Lagrangian system has.
+fn hamel_functions<S: HamelSystem + LagrangianSystem>(model: &S, start: S::State) -> Result<(), Error> {
     let (x, prepared) = (black_box(start.into()), model.prepare());
+    let accelerations = black_box(Entries::from_fn(|_| 0.5));
+    black_box((mass_matrix::<S>(&prepared, &x), inverse_dynamics::<S>(&prepared, &x, &accelerations)));
     black_box((momentum_state::<S>(&prepared, &x), momentum_rates::<S>(&prepared, &x)));
     black_box((momentum_state_jacobian::<S>(&prepared, &x), momentum_rates_jacobian::<S>(&prepared, &x)));
     let _ = black_box(hamel_step(&mut DiscreteHamel::new(model, x)?, black_box(1e-3)));
@@ -241,6 +243,21 @@ functions! {
 
     fn reaction_field<P: PreparedSystem<f64>>(system: &P, x: &Vector<P::System>) -> Vector<P::System> {
         system.reaction_field(x)
+    }
+
+    fn mass_matrix<S: LagrangianSystem>(
+        system: &S::Prepared<f64>,
+        x: &Vector<S>,
+    ) -> S::Velocities<S::Velocities<f64>> {
+        S::mass_matrix(system, x)
+    }
+
+    fn inverse_dynamics<S: LagrangianSystem>(
+        system: &S::Prepared<f64>,
+        x: &Vector<S>,
+        accelerations: &S::Velocities<f64>,
+    ) -> S::Velocities<f64> {
+        S::inverse_dynamics(system, x, accelerations)
     }
 
     fn momentum_state<S: HamelSystem>(system: &S::Prepared<f64>, x: &Vector<S>) -> Vector<S> {

@@ -157,6 +157,52 @@ fn models_of_one_name_do_not_remove_each_other() {
     package.expand(&other, Order::Check).expect("both are current");
 }
 
+/// What a macro declares is not counted in the sources, so that nothing of it is taken for a former declaration.
+#[test]
+fn models_of_one_name_from_a_macro_do_not_remove_each_other() {
+    let other = OSCILLATOR.replace("/ 2)]", "/ 3)]");
+    let by_macro = OSCILLATOR.replace("/ 2)]", "/ $n)]");
+    let of_this_name =
+        format!("macro_rules! m {{ ($m:ident, $n:literal) => {{ mod $m {{ {by_macro} }} }} }} m!(a, 2); m!(b, 3);");
+    let of_any_name = of_this_name.replace("struct Oscillator", "struct $m").replace("(a,", "(Oscillator,");
+    for (name, source) in [("macro", of_this_name), ("named-by-macro", of_any_name)] {
+        let package = Package::new(name, &source);
+        for declaration in [OSCILLATOR, &other, OSCILLATOR] {
+            package.expand(declaration, Order::Write).expect("a derivation");
+        }
+        assert_eq!(package.files().len(), 2, "{name}");
+        package.expand(&other, Order::Check).expect("both are current");
+    }
+}
+
+/// A file of derivations that says that its model is declared outside of the package belongs to no model of the package.
+#[test]
+fn sources_outside_of_the_package_are_not_read() {
+    let package = Package::new("sources", OSCILLATOR);
+    let elsewhere = Package::new("sources-elsewhere", "struct Spring;");
+    package.expand(OSCILLATOR, Order::Write).expect("a derivation");
+    let own = fs::read_to_string(package.file()).expect("a file");
+    let outside = elsewhere.0.join("src/lib.rs");
+    let folder = elsewhere.0.file_name().expect("a name").to_str().expect("a path in Unicode").to_owned();
+    let mut sources = vec![outside.to_str().expect("a path in Unicode").to_owned(), format!("../{folder}/src/lib.rs")];
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(&outside, package.0.join("src/link.rs")).expect("a link");
+        // Nobody writes to it, so that whoever reads it waits for ever.
+        let pipe = std::process::Command::new("mkfifo").arg(package.0.join("src/pipe.rs")).status();
+        assert!(pipe.expect("mkfifo").success());
+        sources.extend(["src/link.rs".to_owned(), "src/pipe.rs".to_owned()]);
+    }
+    for source in sources {
+        let text = own.replace("model Oscillator", "model Spring").replace("src/lib.rs", &source);
+        fs::write(package.folder().join("Spring-0123456789abcdef.txt"), text).expect("a file");
+        let error = package.expand(OSCILLATOR, Order::Check).unwrap_err();
+        assert!(error.contains("`derivations/Spring-0123456789abcdef.txt` belongs to no model"), "{source}: {error}");
+    }
+    package.expand(OSCILLATOR, Order::Write).expect("a derivation");
+    package.file();
+}
+
 #[test]
 fn a_damaged_file_is_an_error_until_it_is_written_anew() {
     let package = Package::new("damaged", OSCILLATOR);

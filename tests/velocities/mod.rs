@@ -7,6 +7,7 @@ mod conservation;
 mod discrete_hamel;
 mod equivalence;
 mod frames;
+mod inverse_dynamics;
 mod points;
 mod residuals;
 mod runs;

@@ -59,23 +59,33 @@ fn matrix(rows: impl Fn(&[Dual64]) -> Vec<Dual64>, width: usize) -> DMatrix<f64>
 }
 
 /// The solution of A A^T w = b.
-fn weights(rows: &DMatrix<f64>, right: &DVector<f64>) -> DVector<f64> {
+pub(crate) fn weights(rows: &DMatrix<f64>, right: &DVector<f64>) -> DVector<f64> {
     if rows.nrows() == 0 {
         return DVector::zeros(0);
     }
     (rows * rows.transpose()).lu().solve(right).expect("independent rows")
 }
 
+/// What restricts the velocities, but for what the kinematics keep by themselves, which holds nothing.
+fn acting<S: Mechanics>(system: &S, q: &[f64], velocities: usize) -> DMatrix<f64> {
+    let q: Vec<Dual64> = real(q);
+    let held = matrix(|velocities| system.rows(&q, &system.rates(&q, velocities)), velocities);
+    let acting: Vec<usize> = (0..held.nrows()).filter(|&row| held.row(row).amax() > 1e-9).collect();
+    held.select_rows(&acting)
+}
+
+/// The same in a state.
+pub(crate) fn acting_rows<S: Mechanics>(system: &S, x: &Vector<S>) -> DMatrix<f64> {
+    let (q, velocities) = x.as_ref().split_at(S::COORDINATES);
+    acting(system, q, velocities.len())
+}
+
 /// A random state that satisfies the constraints.
-fn state<S: Mechanics>(system: &S, random: &mut Random) -> Vector<S> {
+pub(crate) fn state<S: Mechanics>(system: &S, random: &mut Random) -> Vector<S> {
     let mut x: Vec<f64> = S::STATE.iter().map(|_| random.between(-1.5, 1.5)).collect();
     let (q, rest) = x.split_at_mut(S::COORDINATES);
     system.place(q);
-    let q: Vec<Dual64> = real(q);
-    let held = matrix(|rest| system.rows(&q, &system.rates(&q, rest)), rest.len());
-    // What the kinematics keep by themselves holds nothing.
-    let acting: Vec<usize> = (0..held.nrows()).filter(|&row| held.row(row).amax() > 1e-9).collect();
-    let held = held.select_rows(&acting);
+    let held = acting(system, q, rest.len());
     let velocity = DVector::from_column_slice(rest);
     let shift = held.transpose() * weights(&held, &(&held * &velocity));
     rest.iter_mut().zip(shift.iter()).for_each(|(entry, shift)| *entry -= shift);

@@ -90,8 +90,10 @@ Files:
   written whole or not at all. Every run leaves a record of its settings, its code and its result: four-bar.run.json next to
   four-bar.csv, named after --out, or else --plot, --animate or --checkpoint, so that runs with files of their own keep their
   records; MODEL.run.json in the current folder for a run without files.
-  Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. Parquet has the record
-  in its metadata, under the key `fbint`, without the wall time, so that equal runs have equal files.
+  Columns of --out are t, the entries of the state, d(NAME) for the change of each integral, and the outputs. What is called as
+  something else is in tables or figures, t, drift, member or error, has the column state.t if it is an entry of the state that is
+  not the time, and output.t if it is an output; --of and --until-event call it so, too. Parquet has the record in its metadata,
+  under the key `fbint`, without the wall time, so that equal runs have equal files.
   --of chooses the panels of --plot: 'NAME' draws a column over time, 'NAME,NAME' the second one against the first, and drift the
   change of every integral. The quotes keep the shell from taking brackets for itself.
   A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the

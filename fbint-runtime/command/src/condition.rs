@@ -6,6 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{AnyModel, Crossing, Quantity};
+use crate::names::{outputs, quantities_of_state};
 use crate::nearest;
 
 /// `NAME < NUMBER` or `NAME > NUMBER`.
@@ -24,8 +25,8 @@ impl Condition {
     ///
     /// If the model has no such entry and no such output.
     pub(crate) fn of(&self, model: &dyn AnyModel) -> Result<Crossing, Box<dyn Error>> {
-        let entries = model.state_names();
-        let names = [&entries, model.output_names()].concat();
+        let (entries, outputs) = (quantities_of_state(model), outputs(model));
+        let names: Vec<&str> = entries.iter().chain(&outputs).map(String::as_str).collect();
         let index = nearest::find("entry of the state or output", &self.name, &names)?;
         let quantity = match index.checked_sub(entries.len()) {
             None => Quantity::Entry(index),

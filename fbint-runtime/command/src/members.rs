@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use crate::arguments::{self, Distribution, Variation};
 use crate::catalogue::{AnyModel, Entry, Member, Plan, Sample, Statistics};
 use crate::job::Job;
+use crate::names::{ERROR, MEMBER};
 use crate::nearest;
 use crate::start::Given;
 use crate::table::{Cell, Column};
-use crate::trajectory::state_and_changes;
+use crate::trajectory::{motion, names_of_motion, state_and_changes};
 
 /// The name under which the common gain of all integrals varies.
 const GAINS: &str = "gains";
@@ -144,13 +145,12 @@ impl<'a> Members<'a> {
     pub(crate) fn columns_of_ends(&self) -> Vec<Column> {
         let drawn = self.arguments.vary.iter().map(|variation| Column::number(format!("drawn({})", variation.name)));
         let quantities = state_and_changes(self.model()).into_iter().map(Column::number);
-        [Column::count("member")].into_iter().chain(drawn).chain(quantities).chain([Column::text("error")]).collect()
+        [Column::count(MEMBER)].into_iter().chain(drawn).chain(quantities).chain([Column::text(ERROR)]).collect()
     }
 
     /// The columns of [`row_of_sample`].
     pub(crate) fn columns_of_samples(&self) -> Vec<Column> {
-        let quantities = state_and_changes(self.model()).into_iter().map(Column::number);
-        [Column::count("member"), Column::number("t")].into_iter().chain(quantities).collect()
+        [Column::count(MEMBER)].into_iter().chain(names_of_motion(self.model()).map(Column::number)).collect()
     }
 }
 
@@ -177,10 +177,9 @@ impl Block {
     }
 }
 
-/// The row of one sample of a member: its number, time, state and changes.
-pub(crate) fn row_of_sample(member: u32, sample: &Sample) -> Vec<Cell<'static>> {
-    let numbers = [&sample.time].into_iter().chain(&sample.state).chain(&sample.change);
-    [Cell::Count(member.into())].into_iter().chain(numbers.map(|&number| Cell::Number(number))).collect()
+/// The row of one sample of a member: its number, and its [`motion`].
+pub(crate) fn row_of_sample(member: u32, sample: &Sample, clock: Option<usize>) -> Vec<Cell<'static>> {
+    [Cell::Count(member.into())].into_iter().chain(motion(sample, clock).map(Cell::Number)).collect()
 }
 
 fn varied(model: &dyn AnyModel, given: &Given, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn Error>> {

@@ -5,7 +5,7 @@ use fbint_runtime::StateRole;
 
 use crate::catalogue::{AnyModel, Sample};
 use crate::figure::{self, Axis, Chart, Curve, Line, Section};
-use crate::names::{Group, base, groups};
+use crate::names::{Group, base, groups, quantities_of_state};
 use crate::panels::Panel;
 use crate::scheme::Stroke;
 use crate::trajectory;
@@ -21,7 +21,8 @@ pub(crate) fn draw(title: &str, model: &dyn AnyModel, curve: &Curve<'_>, panels:
         let charts = panels.iter().flat_map(|panel| charts_of(*panel, model, curve));
         return figure::draw_sections(title, &[Section::new("", charts.collect())]);
     }
-    let (states, integrals) = (model.state_names(), model.integral_names());
+    let (states, integrals) = (quantities_of_state(model), model.integral_names());
+    let states: Vec<&str> = states.iter().map(String::as_str).collect();
     let groups_of_state = groups(&states);
     let sections = [
         Section::new("The state over time", over_time(&groups_of_state, curve.trajectory)),

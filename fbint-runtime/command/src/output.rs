@@ -161,8 +161,11 @@ impl Write for Draft {
 
 /// The canonical path of `path`. A symbolic link to a file remains: its target is replaced.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
-    if let Ok(existing) = fs::canonicalize(path) {
-        return Ok(existing);
+    match fs::canonicalize(path) {
+        Ok(existing) => return Ok(existing),
+        // A draft has a name of its own, and would be found to have no place when it is whole.
+        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => return Err(error),
+        Err(_) => {}
     }
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     Ok(fs::canonicalize(folder(path))?.join(name))
@@ -247,6 +250,9 @@ pub fn reason(error: &io::Error, missing: &str) -> String {
         io::ErrorKind::NotADirectory => "its parent is not a folder".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "read-only file system".to_owned(),
+        io::ErrorKind::InvalidFilename => {
+            "the name is too long for its file system, or not the name of a file".to_owned()
+        }
         io::ErrorKind::StorageFull => "no space left on the device".to_owned(),
         _ => error.to_string(),
     }

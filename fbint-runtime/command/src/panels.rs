@@ -2,10 +2,8 @@
 
 use std::error::Error;
 
+use crate::names::DRIFT;
 use crate::nearest;
-
-/// The word for the change of every integral over time.
-const DRIFT: &str = "drift";
 
 /// What a panel shows, by positions among the names of quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +23,7 @@ pub(crate) enum Panel {
 /// If a quantity does not exist, or if there are more than two.
 pub(crate) fn panels(options: &[String], names: &[String], is_run: bool) -> Result<Vec<Panel>, Box<dyn Error>> {
     let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
-    if is_run && !known.contains(&DRIFT) {
+    if is_run {
         known.push(DRIFT);
     }
     let quantity = |name: &str| nearest::find("quantity in --of", name, &known);

@@ -6,13 +6,14 @@ use fbint_runtime::{Dependence, LargestProjection, Method};
 
 use crate::catalogue::{AnyModel, Feedback, Run};
 use crate::job::{Job, method_name};
+use crate::names::quantities_of_state;
 
 /// The drift of every integral, what ended the run if a condition was asked for, and what it took.
 pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
     let mut text = format!("{}\n\n{}\n\n", title(job), run.report);
     match (&run.ended_by, &job.until_event) {
         (Some(event), _) => {
-            let state = model.state_names().into_iter().zip(&run.state);
+            let state = quantities_of_state(model).into_iter().zip(&run.state);
             let state: Vec<String> = state.map(|(name, value)| format!("{name} = {value:?}")).collect();
             let _ = writeln!(text, "{event} at t = {:?}, where {}", run.time, state.join(", "));
         }

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use crate::catalogue::{AnyModel, Sample};
+use crate::names::{self, TIME, clock};
 use crate::output::WholeDraft;
 use crate::table::{Cell, Column, TableFile};
 
@@ -23,18 +24,27 @@ pub(crate) fn draft(
 
 /// A name for each quantity of a sample.
 pub(crate) fn names(model: &dyn AnyModel) -> Vec<String> {
-    let outputs = model.output_names().iter().map(|&name| name.to_owned());
-    ["t".to_owned()].into_iter().chain(state_and_changes(model)).chain(outputs).collect()
+    names_of_motion(model).chain(names::outputs(model)).collect()
 }
 
 /// The quantities of a sample, in the order of their [`names`].
 pub(crate) fn values(model: &dyn AnyModel, sample: &Sample) -> Vec<f64> {
-    let Sample { time, state, change } = sample;
-    [*time].into_iter().chain(state.iter().copied()).chain(change.iter().copied()).chain(model.outputs(state)).collect()
+    motion(sample, clock(model)).chain(model.outputs(&sample.state)).collect()
+}
+
+/// A name for the time, each entry of the state, and the change of each integral.
+pub(crate) fn names_of_motion(model: &dyn AnyModel) -> impl Iterator<Item = String> {
+    [TIME.to_owned()].into_iter().chain(state_and_changes(model).into_iter().filter(|name| name != TIME))
+}
+
+/// Time, state and changes of a sample, the time once: `clock` is its entry of the state.
+pub(crate) fn motion(sample: &Sample, clock: Option<usize>) -> impl Iterator<Item = f64> {
+    let state = sample.state.iter().enumerate().filter(move |&(entry, _)| clock != Some(entry));
+    [sample.time].into_iter().chain(state.map(|(_, &value)| value)).chain(sample.change.iter().copied())
 }
 
 /// A name for each entry of the state, then for the change of each integral.
 pub(crate) fn state_and_changes(model: &dyn AnyModel) -> Vec<String> {
-    let state = model.state_names().into_iter().map(str::to_owned);
-    state.chain(model.integral_names().iter().map(|name| format!("d({name})"))).collect()
+    let changes = model.integral_names().into_iter().map(|name| format!("d({name})"));
+    names::quantities_of_state(model).into_iter().chain(changes).collect()
 }

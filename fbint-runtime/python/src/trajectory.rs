@@ -1,7 +1,7 @@
 //! Samples as arrays.
 
 use fbint_command::catalogue::AnyModel;
-use fbint_command::names::{Array, groups};
+use fbint_command::names::{Array, Group, groups, outputs, quantities_of_state};
 use fbint_command::nearest;
 use fbint_command::request::{Column, Outcome};
 use numpy::{PyArray1, PyArrayMethods};
@@ -33,13 +33,7 @@ impl Trajectory {
 
     /// The names of all columns.
     fn keys(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        for Column { name, .. } in &self.columns {
-            if !names.contains(&name.as_str()) {
-                names.push(name);
-            }
-        }
-        names
+        self.columns.iter().map(|column| column.name.as_str()).collect()
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -74,10 +68,9 @@ impl Trajectory {
 impl Trajectory {
     /// The columns of a run of a model.
     pub(crate) fn new(py: Python<'_>, model: &dyn AnyModel, columns: Vec<Column>) -> Self {
-        let (state, outputs) = (model.state_names(), model.output_names());
-        // The time comes before the state, and outputs come last.
-        let arrays = arrays(&state, 1).chain(arrays(outputs, columns.len() - outputs.len()));
-        Self { arrays: arrays.collect(), columns, made: PyDict::new(py).unbind() }
+        let arrays =
+            [quantities_of_state(model), outputs(model)].iter().flat_map(|names| arrays(names, &columns)).collect();
+        Self { arrays, columns, made: PyDict::new(py).unbind() }
     }
 
     fn attributes(&self) -> Vec<&str> {
@@ -90,7 +83,6 @@ impl Trajectory {
             let position = self.columns.iter().position(|column| column.name == name)?;
             Some(Array { dimensions: Vec::new(), positions: vec![position] })
         };
-        // The time of the samples comes first, also where it is part of the state.
         let array = || self.arrays.iter().find(|(known, _)| known == name).map(|(_, array)| array.clone());
         column().or_else(array)
     }
@@ -114,13 +106,15 @@ impl Trajectory {
     }
 }
 
-/// The arrays that these names make up, of which the first is the name of the column `first`.
-fn arrays(names: &[&str], first: usize) -> impl Iterator<Item = (String, Array)> {
-    groups(names).into_iter().map(move |group| {
+/// The arrays that the columns of these names make up.
+fn arrays(names: &[String], columns: &[Column]) -> Vec<(String, Array)> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let place = |entry: usize| columns.iter().position(|column| column.name == names[entry]);
+    let array = |group: Group<'_>| {
         let Array { dimensions, positions } = group.array();
-        let positions = positions.into_iter().map(|position| first + position).collect();
-        (group.base.to_owned(), Array { dimensions, positions })
-    })
+        (group.base.to_owned(), Array { dimensions, positions: positions.into_iter().filter_map(place).collect() })
+    };
+    groups(&names).into_iter().map(array).collect()
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {

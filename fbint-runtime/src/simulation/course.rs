@@ -8,7 +8,7 @@ use super::record::Record;
 use super::run::{Run, Sample};
 use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
-use super::snapshot::{Control, Moment, Past, Snapshot};
+use super::snapshot::{Control, Moment, Origin, Past, Snapshot};
 use crate::consistent_start::projected_start;
 use crate::driver::Driver;
 use crate::error::Error;
@@ -32,6 +32,7 @@ pub(super) struct Course<'a, S: FeedbackSystem> {
     projector: Option<Projector<S>>,
     watch: Watch<'a>,
     lookout: Lookout<'a, S>,
+    origin: Origin,
     /// Where to go on instead of at the start.
     from: Option<Position>,
 }
@@ -83,6 +84,7 @@ pub(super) struct Plan<'a, S: FeedbackSystem> {
     pub(super) watch: Watch<'a>,
     pub(super) events: Vec<Event<'a, S::State>>,
     pub(super) from: Option<Snapshot>,
+    pub(super) origin: Origin,
 }
 
 /// A step of a fixed size.
@@ -119,7 +121,7 @@ fn jumps_within(driver: &dyn Driver, from: f64, until: f64) -> u64 {
 
 impl<'a, S: FeedbackSystem> Course<'a, S> {
     pub(super) fn new(plan: Plan<'a, S>) -> Result<Self, Error> {
-        let Plan { system, time, start, targets, projection, watch, events, from } = plan;
+        let Plan { system, time, start, targets, projection, watch, events, from, origin } = plan;
         let given = start;
         let (start, targets) = if projection.is_some() { projected_start(system, &given)? } else { (given, targets) };
         let mut record = Record::new(system, time, start, targets);
@@ -129,7 +131,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         }
         let projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
         let lookout = Lookout::new(system, events);
-        let mut course = Self { record, projector, watch, lookout, from: None };
+        let mut course = Self { record, projector, watch, lookout, origin, from: None };
         if let Some(snapshot) = from {
             course.restore(snapshot)?;
         }
@@ -142,7 +144,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         if snapshot.events.is_some() != self.lookout.is_needed() {
             return Err(Error::ForeignSnapshot { reason: "only one of both has events" });
         }
-        snapshot.check::<S>()?;
+        snapshot.check::<S>(&self.origin)?;
         snapshot.events.iter().try_for_each(|past| self.lookout.restore(past))?;
         let reset = self.last_reset();
         self.record.restore(&snapshot, reset)?;
@@ -445,9 +447,6 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
     fn first_step(&self, schedule: &Schedule) -> Result<u64, Error> {
         match &self.from {
             None => Ok(0),
-            Some(Position { control: Some(_), .. }) => {
-                Err(Error::ForeignSnapshot { reason: "its method chooses its steps" })
-            }
             Some(Position { time, steps, .. }) if *steps > schedule.steps || *time != schedule.time(*steps) => {
                 Err(Error::ForeignSnapshot { reason: "its step or its end is another one" })
             }
@@ -489,7 +488,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         carried: Option<&Cell<Carried<Vector<S>>>>,
         control: impl Fn() -> Option<(Control, Option<Vector<S>>, bool)>,
     ) -> bool {
-        let Self { record, watch, projector, lookout, .. } = self;
+        let Self { record, watch, projector, lookout, origin, .. } = self;
         let memory = projector.as_ref().map(Projector::memory);
         let (mean, own) = (memory.map(|(mean, _)| mean), memory.and_then(|(_, derivative)| derivative));
         let entries = |vector: Option<&Vector<S>>| vector.map(|vector| vector.as_ref().to_vec());
@@ -508,7 +507,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 }),
                 control,
                 events: lookout.is_needed().then(|| Past { changes: record.changes(), ..lookout.past() }),
-                ..record.snapshot(steps)
+                ..record.snapshot(origin.clone(), steps)
             }
         };
         watch(&Moment { time: record.last.time, span, snapshot: &snapshot }).is_break()

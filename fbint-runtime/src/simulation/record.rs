@@ -3,7 +3,7 @@
 use super::run::{LargestProjection, Occurrence, Run, Sample};
 use super::sampling::Agenda;
 use super::schedule::DEFAULT_INTERVALS;
-use super::snapshot::{Largest, Snapshot};
+use super::snapshot::{Largest, Origin, Snapshot};
 use crate::consistent_start::{StartMove, scales, targets};
 use crate::dependence::Dependence;
 use crate::drift::Drift;
@@ -111,9 +111,10 @@ impl<S: FeedbackSystem> Record<S> {
         self.targets
     }
 
-    pub(super) fn snapshot(&self, steps: u64) -> Snapshot {
+    pub(super) fn snapshot(&self, origin: Origin, steps: u64) -> Snapshot {
         let row = |sample: &Sample<S>| [&[sample.time], sample.state.as_ref()].concat();
         Snapshot {
+            origin,
             time: self.last.time,
             state: self.last.state.as_ref().to_vec(),
             steps,

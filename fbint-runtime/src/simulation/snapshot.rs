@@ -2,11 +2,12 @@
 //!
 //! A run that resumes from a [`Snapshot`] makes the very steps that the run made from which it was taken, bit-identical: the
 //! snapshot holds the state, the control of the step size with the derivative that it would not evaluate again, the record of
-//! the drift and the samples so far. It does not hold what the simulation is made from: system, start, method, end.
+//! the drift and the samples so far. What the simulation is made from, it holds as far as that is needed to tell another run.
 
 use super::schedule::Span;
 use crate::drift::DriftRecord;
 use crate::error::Error;
+use crate::method::Method;
 use crate::system::FeedbackSystem;
 
 /// The most steps, or evaluations, that a run can make: beyond, times no longer differ from step to step.
@@ -40,6 +41,7 @@ impl Moment<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Snapshot {
+    pub(crate) origin: Origin,
     pub(crate) time: f64,
     pub(crate) state: Vec<f64>,
     pub(crate) steps: u64,
@@ -66,6 +68,51 @@ pub struct Snapshot {
     /// What has happened to the events, if the run has events.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub(crate) events: Option<Past>,
+}
+
+/// What a run is made from, besides what else tells it from others: its start, its step, its events.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Origin {
+    pub(crate) parameters: Vec<f64>,
+    /// A geometric integrator has no name.
+    pub(crate) method: Option<Method>,
+    pub(crate) is_projected: bool,
+    /// The largest rate of decay at the start, which shows the gains, unless it is not a number.
+    pub(crate) decay_rate: Option<f64>,
+}
+
+impl Origin {
+    /// What a run of a system is made from whose feedback decays at a rate at the start.
+    pub(crate) fn of<S: FeedbackSystem>(
+        system: &S,
+        method: Option<Method>,
+        is_projected: bool,
+        decay_rate: f64,
+    ) -> Self {
+        let parameters = (0..).map_while(|index| system.parameter(index)).collect();
+        Self { parameters, method, is_projected, decay_rate: Some(decay_rate).filter(|rate| rate.is_finite()) }
+    }
+
+    /// Refuses another run than the one from which a snapshot was taken.
+    fn check<S: FeedbackSystem>(&self, now: &Self) -> Result<(), Error> {
+        let parameters = S::PARAMETER_NAMES.iter().enumerate().map(|(index, name)| {
+            let value = |of: &Self| of.parameters.get(index).map_or("missing".to_owned(), |value| format!("{value:?}"));
+            (format!("the parameter `{name}`"), value(self), value(now))
+        });
+        let setting = |what: &str, show: fn(&Self) -> String| (what.to_owned(), show(self), show(now));
+        let settings = [
+            setting("the method", |of| of.method.map_or("geometric".to_owned(), |method| format!("{method:?}"))),
+            setting("the projection", |of| if of.is_projected { "after each step" } else { "none" }.to_owned()),
+            setting("the largest rate of decay of the feedback at the start", |of| {
+                of.decay_rate.map_or("not a number".to_owned(), |rate| format!("{rate:?}"))
+            }),
+        ];
+        match parameters.chain(settings).find(|(_, then, now)| then != now) {
+            None => Ok(()),
+            Some((what, then, now)) => Err(Error::ResumedOtherwise { what, then, now }),
+        }
+    }
 }
 
 /// What has happened to the events of a run.
@@ -126,8 +173,8 @@ impl Snapshot {
         &self.state
     }
 
-    /// Refuses a snapshot of a system with other dimensions, or with what no run has.
-    pub(crate) fn check<S: FeedbackSystem>(&self) -> Result<(), Error> {
+    /// Refuses a snapshot of another run than that with this origin, of a system with other dimensions, or with what no run has.
+    pub(crate) fn check<S: FeedbackSystem>(&self, origin: &Origin) -> Result<(), Error> {
         let (entries, integrals) = (S::STATE.len(), S::INTEGRALS.len());
         let dependent = self.dependence.iter().map(|(_, state)| state);
         let states = self.derivative.iter().chain(&self.mean).chain(dependent).chain([&self.state]);
@@ -158,6 +205,6 @@ impl Snapshot {
         if size.is_some_and(|size| !(size > 0.0 && size.is_finite())) {
             return Err(Error::ForeignSnapshot { reason: "its step is not positive and finite" });
         }
-        Ok(())
+        self.origin.check::<S>(origin)
     }
 }

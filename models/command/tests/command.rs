@@ -62,6 +62,25 @@ fn show_prints_the_generated_rust_as_it_is() -> Outcome {
     Ok(())
 }
 
+/// The time that is an entry of the state is the time of the table.
+#[test]
+fn a_time_that_is_declared_is_in_tables_once() -> Outcome {
+    let folder = tempdir()?;
+    let header = |file: &str| -> Result<String, Box<dyn Error>> {
+        Ok(csv::Reader::from_path(folder.path().join(file))?.headers()?.iter().collect::<Vec<_>>().join(" "))
+    };
+    let arguments = ["run", "driven-pendulum", "--until", "1", "--until-event", "t > 0.5", "--out", "run.csv"];
+    succeeded(&fbint(folder.path(), &arguments)?);
+    assert_eq!(header("run.csv")?, "t angle p work d(energy_balance) energy");
+    let arguments = ["ensemble", "driven-pendulum", "--members", "2", "--until", "0.1", "--samples", "samples.csv"];
+    succeeded(&fbint(folder.path(), &arguments)?);
+    assert_eq!(header("samples.csv")?, "member t angle p work d(energy_balance)");
+    let mut rows = csv::Reader::from_path(folder.path().join("samples.csv"))?;
+    let last = rows.deserialize::<Vec<f64>>().last().ok_or("a row")??;
+    assert_eq!((last.len(), last[0], last[1]), (6, 1.0, 0.1));
+    Ok(())
+}
+
 #[test]
 fn the_table_reads_back() -> Outcome {
     let folder = tempdir()?;

@@ -101,6 +101,26 @@ fn a_path_that_cannot_be_written_is_refused_before_the_run() -> Outcome {
 }
 
 /// The ending of a path decides what is written; an ending that nothing is written for is refused with those that exist.
+/// A record, or the folder of blocks, has a longer name than the file that it is beside.
+#[test]
+fn a_name_that_is_too_long_is_refused_before_the_run() -> Outcome {
+    let long = |ending: &str| format!("{}.{ending}", "x".repeat(254 - ending.len()));
+    let (table, longer) = (long("csv"), format!("x{}", long("csv")));
+    let ensemble = ["ensemble", MODEL, "--members", "2", "--until", "0.1"];
+    for (command, option, file) in [
+        (&["run", MODEL][..], "--out", &table),
+        (&["run", MODEL], "--out", &longer),
+        (&["run", MODEL], "--checkpoint", &long("c")),
+        (&ensemble, "--ends", &table),
+    ] {
+        let folder = tempdir()?;
+        let output = fbint(folder.path(), &[command, &[option, file.as_str()]].concat())?;
+        refused(&output, &["cannot write xxx", "the name is too long"]);
+        assert!(names_in(&folder)?.is_empty(), "{:?}", names_in(&folder)?);
+    }
+    Ok(())
+}
+
 #[test]
 fn an_unknown_ending_is_refused_with_the_known_ones() -> Outcome {
     let folder = tempdir()?;

@@ -54,8 +54,8 @@ impl<'a> Writer<'a> {
         let prepare = &programs.prepare;
         let has = |owner: Trait| programs.functions().any(|(function, _)| function.owner() == owner);
         let of_derivatives: &[&str] = if has(Trait::Differentiable) { &DERIVATIVE_ARGUMENTS } else { &[] };
-        let of_hamel: &[&str] = if has(Trait::Hamel) { &["system"] } else { &[] };
-        let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives).chain(of_hamel);
+        let of_lagrangian: &[&str] = if has(Trait::Lagrangian) { &["system", "accelerations"] } else { &[] };
+        let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives).chain(of_lagrangian);
         let mut taken: BTreeSet<String> = arguments.map(|name| (*name).to_owned()).collect();
         let names = places.map(|place| free_name(variable_name(place), &mut taken));
         let mut computed = 0..;
@@ -100,6 +100,7 @@ impl<'a> Writer<'a> {
             Input::VarianceDirection(column) => local(format!("{}_variance_direction", column.place())),
             Input::TargetDirection(row) => local(format!("{}_target_direction", row.place())),
             Input::Weight(row) => local(format!("{row}_weight")),
+            Input::Acceleration(place) => local(format!("{place}_acceleration")),
             Input::Gain(row) => local(format!("{}_gain", row.place())),
             Input::Target(row) => local(format!("{}_target", row.place())),
         }
@@ -345,6 +346,7 @@ impl<'a> Body<'a> {
             Input::Variance(column) => entry("variances", column.place()),
             Input::Noise(row) => entry("noise", row.place()),
             Input::Weight(row) => entry("weights", row),
+            Input::Acceleration(place) => entry("accelerations", place),
             Input::Gain(row) => entry("gains", row.place()),
             Input::Target(row) => entry("targets", row.place()),
             Input::Direction(symbol) => {

@@ -24,6 +24,8 @@ pub(super) struct Signatures {
     pub(super) integrals: usize,
     /// The number of outputs.
     pub(super) outputs: usize,
+    /// The number of velocities that are part of the state.
+    pub(super) velocities: usize,
     /// Where the runtime is found.
     pub(super) runtime: syn::Path,
     /// The bound of the feedback law's type `L`.
@@ -49,6 +51,7 @@ impl Signatures {
             Argument::Law(_) => declared("law", &quote!(L)),
             Argument::Gains => declared("gains", &array(self.integrals)),
             Argument::Targets => declared("targets", &array(self.integrals)),
+            Argument::Accelerations => declared("accelerations", &array(self.velocities)),
             Argument::Weights(rows) => declared("weights", &self.rows(*rows)),
             Argument::Direction => declared("direction", &quote!(#runtime::PreparedDirection<Self, T>)),
             Argument::StateDirection => declared("direction", &array(self.states)),
@@ -68,6 +71,11 @@ impl Signatures {
             }
             Returns::StateJacobian => {
                 let (row, rows) = (array(self.states), Literal::usize_unsuffixed(self.states));
+                quote!([#row; #rows])
+            }
+            Returns::Velocities => array(self.velocities),
+            Returns::MassMatrix => {
+                let (row, rows) = (array(self.velocities), Literal::usize_unsuffixed(self.velocities));
                 quote!([#row; #rows])
             }
             Returns::Tangent(rows) => {
@@ -95,7 +103,7 @@ fn declared(name: &str, ty: &TokenStream) -> TokenStream {
 }
 
 /// The type of an array of numbers.
-fn array(length: usize) -> TokenStream {
+pub(super) fn array(length: usize) -> TokenStream {
     let length = Literal::usize_unsuffixed(length);
     quote!([T; #length])
 }

@@ -1,14 +1,39 @@
-//! The functions of the discrete Hamel integrator, where a system has it.
+//! The functions of Lagrangian systems, and of the discrete Hamel integrator, where a system has it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::body::Writer;
-use super::functions::{Signatures, inlining};
+use super::functions::{Signatures, array, inlining};
 use super::{Compiled, system_path};
-use crate::program::{HAMEL_FUNCTIONS, Returns, Trait};
+use crate::program::{Function, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, Returns, Trait};
 
-/// The implementation of the trait that has them.
+/// The implementation of the trait that has the functions of a Lagrangian system.
+///
+/// ```text
+/// impl LagrangianSystem for Skate {
+///     type Velocities<T: Entry> = [T; 2];
+///     fn mass_matrix<T: Scalar>(__system: &Self::Prepared<T>, __x: &[T; 5]) -> [[T; 2]; 2] { .. }
+///     ..
+/// }
+/// ```
+pub(super) fn lagrangian(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> Option<TokenStream> {
+    let items = items(compiled, writer, signatures, Trait::Lagrangian);
+    let (runtime, name) = (&signatures.runtime, system_path(&compiled.declaration.item.ident));
+    let velocities = velocities(signatures);
+    (!items.is_empty()).then(|| {
+        quote! {
+            #[automatically_derived]
+            #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
+            impl #runtime::LagrangianSystem for #name {
+                #velocities
+                #(#items)*
+            }
+        }
+    })
+}
+
+/// The implementation of the trait that has those of the discrete Hamel integrator.
 ///
 /// ```text
 /// impl HamelSystem for Skate {
@@ -17,18 +42,7 @@ use crate::program::{HAMEL_FUNCTIONS, Returns, Trait};
 /// }
 /// ```
 pub(super) fn hamel(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> Option<TokenStream> {
-    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == Trait::Hamel);
-    let items: Vec<TokenStream> = functions
-        .map(|(function, program)| {
-            let (signature, inlining) = (signatures.of(function), inlining(function, program));
-            let (statements, entries) = writer.derivative(program, false);
-            let body = match function.returns {
-                Returns::StateJacobian => Writer::rows(program, signatures.states, (statements, entries)),
-                _ => quote!(#statements [#(#entries),*]),
-            };
-            quote!(#inlining #signature { #body })
-        })
-        .collect();
+    let items = items(compiled, writer, signatures, Trait::Hamel);
     let (runtime, name) = (&signatures.runtime, system_path(&compiled.declaration.item.ident));
     (!items.is_empty()).then(|| {
         quote! {
@@ -41,8 +55,32 @@ pub(super) fn hamel(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &S
     })
 }
 
-/// The functions of a mistaken model, each with this body.
-pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> TokenStream {
-    let functions = HAMEL_FUNCTIONS.iter().map(|function| signatures.of(function));
-    quote!(#(#functions #body)*)
+fn items(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures, owner: Trait) -> Vec<TokenStream> {
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == owner);
+    let item = |(function, program)| {
+        let (signature, inlining) = (signatures.of(function), inlining(function, program));
+        let (statements, entries) = writer.derivative(program, false);
+        let body = match function.returns {
+            Returns::StateJacobian => Writer::rows(program, signatures.states, (statements, entries)),
+            Returns::MassMatrix => Writer::rows(program, signatures.velocities, (statements, entries)),
+            _ => quote!(#statements [#(#entries),*]),
+        };
+        quote!(#inlining #signature { #body })
+    };
+    functions.map(item).collect()
+}
+
+fn velocities(signatures: &Signatures) -> TokenStream {
+    let (runtime, velocities) = (&signatures.runtime, array(signatures.velocities));
+    quote!(type Velocities<T: #runtime::Entry> = #velocities;)
+}
+
+/// What the traits have of a mistaken model, each function with this body.
+pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> [TokenStream; 2] {
+    let functions = |of: &[&Function]| {
+        let functions = of.iter().map(|function| signatures.of(function));
+        quote!(#(#functions #body)*)
+    };
+    let (velocities, of_lagrangian) = (velocities(signatures), functions(&LAGRANGIAN_FUNCTIONS));
+    [quote!(#velocities #of_lagrangian), functions(&HAMEL_FUNCTIONS)]
 }

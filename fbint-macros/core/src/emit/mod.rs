@@ -14,7 +14,7 @@ mod stub;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{IdentFragment, format_ident, quote};
 
-use crate::derivation::{Conservation, Derivation, IntegralId};
+use crate::derivation::{Conservation, Derivation, IntegralId, Role};
 use crate::elaborate::Place;
 use crate::expression::Symbol;
 use crate::program::{self, Programs};
@@ -23,7 +23,7 @@ use crate::table::Table;
 use body::{Writer, place};
 use derivatives::derivatives;
 use functions::{Signatures, functions};
-use hamel::hamel;
+use hamel::{hamel, lagrangian};
 use state::{input_type, state_type};
 pub use stub::stub;
 
@@ -58,12 +58,13 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let prepare = prepare(compiled, &writer);
     let signatures = signatures(compiled);
     let prepared = prepared(compiled, &writer, &signatures);
+    let lagrangian = lagrangian(compiled, &writer, &signatures);
     let hamel = hamel(compiled, &writer, &signatures);
     let derivatives = derivatives(compiled, &writer, &signatures);
-    let source = source(compiled, &prepare, &quote!(#prepared #hamel #derivatives));
+    let source = source(compiled, &prepare, &quote!(#prepared #lagrangian #hamel #derivatives));
     let hamel_steps = hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
     let implementation = implementation(compiled, &writer, &quote!(#prepare #hamel_steps), &source);
-    quote!(#item #state #prepared #implementation #driven #hamel #derivatives)
+    quote!(#item #state #prepared #implementation #driven #lagrangian #hamel #derivatives)
 }
 
 /// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
@@ -139,6 +140,7 @@ fn signatures(compiled: &Compiled<'_>) -> Signatures {
         states: compiled.derivation.dimension(),
         integrals: compiled.derivation.integrals.len(),
         outputs: compiled.derivation.outputs.len(),
+        velocities: compiled.derivation.symbols.with(|role| role == Role::Velocity).len(),
         runtime: runtime.clone(),
         law: quote!(#runtime::FeedbackLaw<#system, T>),
     }

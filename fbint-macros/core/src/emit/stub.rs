@@ -46,7 +46,8 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
     let integrals = number_of_integrals(declaration);
     let law = quote!(#runtime::FeedbackLaw<#system #arguments, T>);
     let (index, member) = (local("index"), local("member"));
-    let signatures = Signatures { states, integrals, outputs: 0, runtime: runtime.clone(), law };
+    let velocities = declaration.velocities.iter().map(|velocity| velocity.shape.entries()).sum();
+    let signatures = Signatures { states, integrals, outputs: 0, velocities, runtime: runtime.clone(), law };
     let functions = without_content(&signatures, &none);
     let differentiable = declaration.derivatives.then(|| {
         let entries = |variables: &[Variable]| variables.iter().map(|variable| variable.shape.entries()).sum();
@@ -60,8 +61,12 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
         }
     });
     let hamel = (!declaration.velocities.is_empty()).then(|| {
-        let items = hamel::without_content(&signatures, &none);
+        let [of_lagrangian, items] = hamel::without_content(&signatures, &none);
         quote! {
+            #[automatically_derived]
+            impl<#sizes> #runtime::LagrangianSystem for #name #arguments {
+                #of_lagrangian
+            }
             #[automatically_derived]
             impl<#sizes> #runtime::HamelSystem for #name #arguments {
                 #items

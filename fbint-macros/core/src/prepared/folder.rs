@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use proc_macro2::{TokenStream, TokenTree};
+
 use super::file::owner;
 use super::key::Key;
 use crate::derivation::Problem;
@@ -189,15 +191,20 @@ impl Folder {
         for name in self.names()?.into_iter().filter(|name| *name != own) {
             let text = self.text(&name)?;
             let Some((model, Some(source))) = owner(&text) else { continue };
-            let declaration = fs::read_to_string(self.package.join(source)).unwrap_or_default();
+            let declaration = self.declaration(source);
             let is_former = model == self.model && Some(source) == self.source();
-            if !names_word(&declaration, model)
-                || is_former && declaration.matches(&format!("struct {model}")).count() < 2
-            {
+            if !names_word(&declaration, model) || is_former && is_declared_once(&declaration, model) {
                 orphans.push(path(&name));
             }
         }
         Ok(orphans)
+    }
+
+    /// The text of the file of this path within the package; nothing where there is none, which a link or a path out of it is not.
+    fn declaration(&self, source: &str) -> String {
+        let file = self.package.join(source);
+        let is_own = within(&self.package, &file).is_some_and(|path| path == source) && file.is_file();
+        if is_own { fs::read_to_string(file).unwrap_or_default() } else { String::new() }
     }
 
     /// Removes a file of this path within the package.
@@ -254,6 +261,36 @@ impl Folder {
 
 fn path(name: &str) -> String {
     format!("{FOLDER}/{name}")
+}
+
+/// Whether a file of Rust declares one struct of this name, as far as can be told: what macros declare is not known.
+fn is_declared_once(text: &str, name: &str) -> bool {
+    text.parse().is_ok_and(|tokens| declarations(tokens, name) == [1, 0])
+}
+
+/// The number of structs of this name outside and inside of what macros take.
+fn declarations(tokens: TokenStream, name: &str) -> [usize; 2] {
+    let [mut outside, mut inside] = [0, 0];
+    let (mut is_after_struct, mut is_taken) = (false, false);
+    for token in tokens {
+        match &token {
+            TokenTree::Ident(ident) if is_after_struct && ident == name => outside += 1,
+            TokenTree::Group(group) => {
+                let [own, taken] = declarations(group.stream(), name);
+                outside += if is_taken { 0 } else { own };
+                inside += if is_taken { own + taken } else { taken };
+            }
+            _ => {}
+        }
+        is_after_struct = matches!(&token, TokenTree::Ident(ident) if ident == "struct");
+        is_taken = match &token {
+            TokenTree::Punct(punct) => punct.as_char() == '!',
+            // The name in `macro_rules! name { .. }`.
+            TokenTree::Ident(_) => is_taken,
+            _ => false,
+        };
+    }
+    [outside, inside]
 }
 
 /// Whether a text has a word in it.

@@ -1,14 +1,14 @@
 //! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
 //!
-//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`HAMEL_FUNCTIONS`] and
-//! [`DERIVATIVES`].
+//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`LAGRANGIAN_FUNCTIONS`],
+//! [`HAMEL_FUNCTIONS`] and [`DERIVATIVES`].
 
 use super::Program;
 use super::derivatives::{DERIVATIVES, Derivative};
 use super::fields::{self, Parts};
 use super::oracle::Oracle;
 use super::slopes::{Slopes, Unknown};
-use super::{hamel, projection};
+use super::{hamel, lagrangian, projection};
 use crate::derivation::Derivation;
 use crate::precise::Real;
 
@@ -66,6 +66,8 @@ pub enum Argument {
     TargetsDirection,
     /// A number for each of these.
     Weights(Rows),
+    /// A number for each velocity that is part of the state.
+    Accelerations,
 }
 
 /// What a list has a number for.
@@ -101,6 +103,10 @@ pub enum Returns {
     StateJacobian,
     /// A number for each declared output.
     Outputs,
+    /// A number for each velocity that is part of the state.
+    Velocities,
+    /// A number for each velocity that is part of the state, for each of them.
+    MassMatrix,
     /// A value and a derivative for each of these.
     Tangent(Rows),
     /// A derivative by each unknown.
@@ -124,6 +130,29 @@ pub static FUNCTIONS: [&Function; 10] = [
     &SQUARED_GRADIENTS,
     &REACTION_FIELD,
 ];
+
+/// The functions that are generated for Lagrangian systems in addition.
+pub static LAGRANGIAN_FUNCTIONS: [&Function; 2] = [&MASS_MATRIX, &INVERSE_DYNAMICS];
+
+/// M
+pub static MASS_MATRIX: Function = Function {
+    name: "mass_matrix",
+    arguments: &[],
+    returns: Returns::MassMatrix,
+    is_field: false,
+    build: lagrangian::mass_matrix,
+    expected: expected!(|oracle| oracle.mass_matrix()),
+};
+
+/// tau = M a - b for accelerations a, where M xi' = b without reactions.
+pub static INVERSE_DYNAMICS: Function = Function {
+    name: "inverse_dynamics",
+    arguments: &[Argument::Accelerations],
+    returns: Returns::Velocities,
+    is_field: false,
+    build: lagrangian::inverse_dynamics,
+    expected: expected!(|oracle| oracle.inverse_dynamics()),
+};
 
 /// The functions that are generated for Lagrangian systems without reactions in addition.
 pub static HAMEL_FUNCTIONS: [&Function; 4] =
@@ -171,9 +200,10 @@ pub static MOMENTUM_RATES_JACOBIAN: Function = Function {
 
 /// The functions that are generated for a system, with their derivatives or without.
 pub(super) fn functions_of(derivation: &Derivation, with_derivatives: bool) -> impl Iterator<Item = &'static Function> {
-    let additional: &[&Function] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
+    let of_lagrangian: &[&Function] = if derivation.hamel.is_some() { &LAGRANGIAN_FUNCTIONS } else { &[] };
+    let of_hamel: &[&Function] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
     let derivatives: &[&Function] = if with_derivatives { &DERIVATIVES } else { &[] };
-    FUNCTIONS.iter().chain(additional).chain(derivatives).copied()
+    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(derivatives).copied()
 }
 
 /// X
@@ -281,6 +311,8 @@ pub static REACTION_FIELD: Function = Function {
 pub enum Trait {
     /// All systems, prepared.
     Prepared,
+    /// Lagrangian systems.
+    Lagrangian,
     /// Lagrangian systems without reactions.
     Hamel,
     /// Systems whose derivatives are generated.
@@ -290,9 +322,11 @@ pub enum Trait {
 impl Function {
     /// The trait that has the function.
     pub fn owner(&self) -> Trait {
+        let is_in = |functions: &[&Self]| functions.iter().any(|function| function.name == self.name);
         match self.expected {
             Expected::Derivative(..) => Trait::Differentiable,
-            Expected::Values { .. } if HAMEL_FUNCTIONS.iter().any(|hamel| hamel.name == self.name) => Trait::Hamel,
+            Expected::Values { .. } if is_in(&LAGRANGIAN_FUNCTIONS) => Trait::Lagrangian,
+            Expected::Values { .. } if is_in(&HAMEL_FUNCTIONS) => Trait::Hamel,
             Expected::Values { .. } => Trait::Prepared,
         }
     }

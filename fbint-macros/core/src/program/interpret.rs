@@ -126,7 +126,7 @@ pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn
         Input::TargetDirection(integral) => N::exactly(direction(point, Unknown::Target(integral))),
         // Any: what these are is known once there are all programs.
         Input::Change(index) => N::exactly(point.value(8000 + index as u64) - 0.4),
-        Input::Weight(row) => N::exactly(weight(point, row)),
+        Input::Weight(row) | Input::Acceleration(row) => N::exactly(weight(point, row)),
         Input::Gain(integral) => N::exactly(gain(point, integral)),
         Input::Target(integral) => N::exactly(target(point, integral)),
         Input::Prepared(_) => N::exactly(f64::NAN),
@@ -168,7 +168,7 @@ pub(super) fn direction(point: &Point, unknown: Unknown) -> f64 {
     }
 }
 
-/// w_i in general position.
+/// A weight, or an acceleration, in general position.
 pub(super) fn weight(point: &Point, row: usize) -> f64 {
     point.value(7000 + row as u64) - 0.4
 }

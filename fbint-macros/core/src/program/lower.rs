@@ -434,9 +434,9 @@ impl<'a> Lowering<'a> {
                 Instruction::Constant(_) => DependsOn::Parameter,
                 Instruction::Input(Input::Parameter(_) | Input::Prepared(_)) => DependsOn::Parameter,
                 Instruction::Input(Input::State(_) | Input::Driving(_) | Input::Variance(_)) => DependsOn::State,
-                Instruction::Input(Input::Noise(_)) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
-                    DependsOn::Scalar
-                }
+                Instruction::Input(Input::Noise(_) | Input::Acceleration(_))
+                | Instruction::Weigh(_)
+                | Instruction::Weighed(..) => DependsOn::Scalar,
                 other => other.operands().fold(DependsOn::Parameter, |kind, operand| {
                     match (kind, self.kinds[operand.index()]) {
                         (DependsOn::State, _) | (_, DependsOn::State) => DependsOn::State,

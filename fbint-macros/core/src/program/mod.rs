@@ -16,6 +16,7 @@ mod functions;
 mod hamel;
 mod implicit;
 mod interpret;
+mod lagrangian;
 mod lower;
 mod monomial;
 mod multipliers;
@@ -84,6 +85,8 @@ pub enum Input {
     TargetDirection(IntegralId),
     /// The weight w_i of a result whose adjoint is taken.
     Weight(usize),
+    /// The acceleration of a velocity, by its place among them.
+    Acceleration(usize),
     /// The entry of a constant diagonal K that belongs to an integral.
     Gain(IntegralId),
     /// The entry of F_target that belongs to an integral.
@@ -240,6 +243,7 @@ impl std::fmt::Display for Program {
                     format!("target direction {}", integral.place())
                 }
                 Instruction::Input(Input::Weight(row)) => format!("weight {row}"),
+                Instruction::Input(Input::Acceleration(place)) => format!("acceleration {place}"),
                 Instruction::Input(Input::Gain(integral)) => format!("gain {}", integral.place()),
                 Instruction::Input(Input::Target(integral)) => format!("target {}", integral.place()),
                 Instruction::Add(a, b) => format!("v{} + v{}", a.0, b.0),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::interpret::{noise, variance, weigh};
+use super::interpret::{noise, variance, weigh, weight};
 use super::number::Number;
 use super::projection::DAMPING;
 use super::slopes::Unknown;
@@ -186,6 +186,31 @@ impl<'a, N: Number> Oracle<'a, N> {
             symbols.states().map(entry).collect::<Vec<_>>()
         };
         expressions.iter().flat_map(row).collect()
+    }
+
+    /// M = dp/dxi, row by row.
+    pub(super) fn mass_matrix(&self) -> Vec<N> {
+        let symbols = &self.derivation.symbols;
+        let momenta = self.derivation.hamel.iter().flat_map(|hamel| &hamel.momenta);
+        let momenta = momenta.filter(|(velocity, _)| symbols[*velocity].role == Role::Velocity);
+        let momenta: Vec<Expression> = momenta.map(|(_, momentum)| momentum.clone()).collect();
+        let states: Vec<Symbol> = symbols.states().collect();
+        let slopes = self.derivatives(&momenta).into_iter().zip(states.iter().cycle());
+        slopes.filter(|(_, state)| symbols[**state].role == Role::Velocity).map(|(slope, _)| slope).collect()
+    }
+
+    /// M (a - z), where z are the accelerations without reactions.
+    pub(super) fn inverse_dynamics(&self) -> Vec<N> {
+        let symbols = &self.derivation.symbols;
+        let velocities = symbols.with(|role| role == Role::Velocity);
+        let lacking = |(row, of): (usize, &Symbol)| {
+            let own = symbols.only(Role::Acceleration { of: *of }).map_or_else(N::zero, |own| self.symbol(own));
+            N::exactly(weight(self.point, row)).minus(&own)
+        };
+        let lacking: Vec<N> = velocities.iter().enumerate().map(lacking).collect();
+        let matrix = self.mass_matrix();
+        let rows = matrix.chunks(velocities.len().max(1));
+        rows.map(|row| self.sum(row.iter().zip(&lacking).map(|(entry, rate)| entry.times(rate)))).collect()
     }
 
     /// grad V

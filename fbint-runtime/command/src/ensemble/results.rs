@@ -11,6 +11,7 @@ use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Sample, Summary};
 use crate::figure;
 use crate::members::{Block, Members, row_of_sample};
+use crate::names::{TIME, clock};
 use crate::output::{Output, WholeDraft, distinct, with_ending};
 use crate::panels::{Panel, panels};
 use crate::record::{self, EnsembleEnding};
@@ -86,6 +87,8 @@ impl Outputs {
 pub(super) struct Results<'a> {
     ends: Option<TableDraft<'a>>,
     samples: Option<TableDraft<'a>>,
+    /// The entry of the state that is the time.
+    clock: Option<usize>,
     /// Why the samples of a member could not be written.
     failure: Option<String>,
     tally: Tally,
@@ -103,6 +106,7 @@ impl<'a> Results<'a> {
         Ok(Self {
             ends: begin(&outputs.ends, members.columns_of_ends())?,
             samples: begin(&outputs.samples, members.columns_of_samples())?,
+            clock: clock(members.model()),
             failure: None,
             tally: Tally::default(),
             spread: Spread::new(&study.panels, study.arguments().members),
@@ -121,11 +125,11 @@ impl<'a> Results<'a> {
 
     /// A function that writes the samples of a member, if they are wanted. After a failure it writes nothing.
     pub(super) fn samples(&mut self) -> Option<impl FnMut(u32, &[Sample]) + Send + use<'_, 'a>> {
-        let Self { samples, failure, .. } = self;
+        let Self { samples, clock, failure, .. } = self;
         let table = samples.as_mut()?;
         Some(|member, samples: &[Sample]| {
             if failure.is_none() {
-                let mut rows = samples.iter().map(|sample| row_of_sample(member, sample));
+                let mut rows = samples.iter().map(|sample| row_of_sample(member, sample, *clock));
                 *failure = rows.find_map(|row| table.push(&row).err()).map(|error| error.to_string());
             }
         })
@@ -204,7 +208,7 @@ fn statistics(
     file: &TableFile,
 ) -> Result<WholeDraft, Box<dyn Error>> {
     let of = |name: String| ["mean", "variance", "min", "max"].map(|what| Column::number(format!("{what}({name})")));
-    let columns = [Column::number("t"), Column::count("members")].into_iter();
+    let columns = [Column::number(TIME), Column::count("members")].into_iter();
     let columns: Vec<Column> = columns.chain(state_and_changes(model).into_iter().flat_map(of)).collect();
     let mut table = file.begin(&columns)?;
     for at in &tally.statistics {

@@ -1,0 +1,50 @@
+//! The mass matrix of a Lagrangian system, and the forces that give accelerations.
+//!
+//! Where no constraint reacts, M xi' = b. So tau = M a - b, added to the forces that are declared, gives the accelerations a; where
+//! these keep to the constraints, no constraint reacts then.
+
+use super::Program;
+use super::fields::Parts;
+use super::implicit::solve_system;
+use super::lower::Order;
+use super::monomial::Monomial;
+use super::{Input, Value};
+use crate::derivation::{Derivation, Field, LinearSystem, Role};
+use crate::expression::Symbol;
+
+/// M, row by row.
+pub(super) fn mass_matrix(parts: &Parts<'_>) -> Program {
+    let mut lowering = parts.lowering();
+    let equations = equations(parts.derivation).map(|(_, equations)| &equations.matrix);
+    let entries = equations.into_iter().flatten().flatten();
+    let outputs: Vec<Value> = entries.map(|entry| lowering.lower(entry)).collect();
+    lowering.builder.finish(outputs)
+}
+
+/// tau
+pub(super) fn inverse_dynamics(parts: &Parts<'_>) -> Program {
+    let mut lowering = parts.lowering();
+    let mut rows = Vec::new();
+    if let Some((before, LinearSystem { matrix, right_side, .. })) = equations(parts.derivation) {
+        before.iter().for_each(|system| solve_system(&mut lowering, system));
+        for (row, right) in matrix.iter().zip(right_side) {
+            let entries = row.iter().enumerate().filter(|(_, entry)| !entry.is_zero());
+            let inertia = entries.map(|(place, entry)| {
+                let acceleration = lowering.builder.input(Input::Acceleration(place));
+                lowering.monomial(entry).times(&Monomial::value(acceleration))
+            });
+            let inertia: Vec<Monomial> = inertia.collect();
+            rows.push(inertia.into_iter().chain(lowering.terms(right).into_iter().map(Monomial::negated)).collect());
+        }
+    }
+    let outputs = lowering.sums(Order::Written, rows);
+    lowering.builder.finish(outputs)
+}
+
+/// M xi' = b, and the systems whose solutions are in it.
+fn equations(derivation: &Derivation) -> Option<(&[LinearSystem], &LinearSystem)> {
+    let Field::Implicit(implicit) = &derivation.field else { return None };
+    let is_acceleration = |symbol: &Symbol| matches!(derivation.symbols[*symbol].role, Role::Acceleration { .. });
+    let place = implicit.systems.iter().position(|system| system.unknowns.iter().any(is_acceleration))?;
+    Some((&implicit.systems[..place], &implicit.systems[place]))
+}
