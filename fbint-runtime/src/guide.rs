@@ -4,6 +4,7 @@
 //! - [`driven_systems`]: forces, the time, and inputs.
 //! - [`events`]: impacts, sections, and ends that are not known in advance.
 //! - [`reaction_forces`]: what constraints do to the bodies.
+//! - [`inverse_dynamics`]: mass matrices, and the forces that a motion takes.
 //! - [`linearisation`]: derivatives of fields and of runs.
 //! - [`trajectories`]: where and when states are recorded.
 
