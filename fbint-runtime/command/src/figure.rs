@@ -59,6 +59,8 @@ const LETTER: f64 = 0.58;
 
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
+/// The least height of a panel; a figure of too many panels is longer than a page.
+const LEAST_HEIGHT: f64 = 150.0;
 /// The space between panels.
 const SPACING: f64 = 18.0;
 /// The margin of a figure.
@@ -75,6 +77,8 @@ const HEAD: f64 = 36.0;
 /// The height of a line of a legend, or of the text below a figure, and the size of its letters.
 const LEGEND_LINE: f64 = 16.0;
 const LEGEND_SIZE: u32 = 12;
+/// The size of the smallest letters.
+const LEAST_SIZE: u32 = 8;
 /// The length of the stroke in a legend.
 const SWATCH: f64 = 14.0;
 /// About what the ticks and the label of a vertical axis take.
@@ -179,7 +183,7 @@ pub(crate) fn draw_page(title: &str, charts: &[Chart], caption: &str) -> String 
     let shared = |all: f64, parts: usize| (all - 2.0 * PADDING + SPACING) / parts as f64 - SPACING;
     let width = shared(PAGE_WIDTH, columns);
     let highest = if columns == 1 { SINGLE_HEIGHT } else { PANEL_HEIGHT };
-    let height = shared(PAGE_HEIGHT - f64::from(TITLE_SIZE) * 2.0 - LEGEND_LINE, rows).min(highest);
+    let height = shared(PAGE_HEIGHT - f64::from(TITLE_SIZE) * 2.0 - LEGEND_LINE, rows).clamp(LEAST_HEIGHT, highest);
     let legends: Vec<Legend<'_>> = charts.iter().map(|chart| Legend::of(chart, width)).collect();
     let mut layouts = Vec::new();
     for (charts, legends) in charts.chunks(columns).zip(legends.chunks(columns)) {
@@ -205,16 +209,21 @@ pub(crate) fn draw_page(title: &str, charts: &[Chart], caption: &str) -> String 
         legend.draw(&mut scene, (PADDING + at(column, width) + LEFT, top + at(row, height) + HEAD));
     }
     if !caption.is_empty() {
-        let y = scene.height;
+        let (y, width) = (scene.height, PAGE_WIDTH - 2.0 * PADDING);
         scene.height += LEGEND_LINE;
-        scene.add(text(caption, (PADDING, y), fitting(caption, PAGE_WIDTH - 2.0 * PADDING, LEGEND_SIZE)));
+        let most = (width / (LETTER * f64::from(LEAST_SIZE))) as usize;
+        let caption = match caption.char_indices().nth(most) {
+            Some((end, _)) => format!("{} ..", caption[..end].trim_end_matches(|letter| letter != ',')),
+            None => caption.to_owned(),
+        };
+        scene.add(text(&caption, (PADDING, y), fitting(&caption, width, LEGEND_SIZE)));
     }
     SvgBackend::new().render_scene(&scene)
 }
 
 /// The size of letters, at most `size`, at which a line of this width is not cut off.
 fn fitting(line: &str, width: f64, size: u32) -> u32 {
-    size.min((width / (LETTER * line.chars().count().max(1) as f64)) as u32)
+    ((width / (LETTER * line.chars().count().max(1) as f64)) as u32).clamp(LEAST_SIZE, size)
 }
 
 fn text(content: &str, (x, y): (f64, f64), size: u32) -> Primitive {

@@ -18,6 +18,8 @@ const TIME: &str = "t";
 
 /// The most panels of coordinates against their momenta or rates.
 const MOST_PHASES: usize = 6;
+/// The most changes of integrals with lines of their own.
+const MOST_CHANGES: usize = COLOURS.len() - 1;
 /// A change of so many times what rounding of the state changes an integral by is rounding.
 const ROUNDINGS: f64 = 100.0;
 
@@ -42,13 +44,13 @@ impl Motion<'_> {
             if all > most {
                 remarks.push(format!("{most} of {all} parts of the state, --of draws others"));
             }
-            charts.extend(some_of_charts(states, most).into_iter().chain(paths).chain(phases).chain([drift]));
+            charts.extend(some_of_charts(states, most).into_iter().chain(paths).chain(phases).chain(drift));
         }
         for panel in panels {
-            charts.push(match *panel {
+            charts.extend(match *panel {
                 Panel::Drift => self.drift(&mut remarks),
-                Panel::One(quantity) => self.chart_of(0, quantity),
-                Panel::Pair(right, up) => self.chart_of(right, up),
+                Panel::One(quantity) => Some(self.chart_of(0, quantity)),
+                Panel::Pair(right, up) => Some(self.chart_of(right, up)),
             });
         }
         figure::draw_page(title, &charts, &remarks.join("; "))
@@ -172,54 +174,61 @@ impl Motion<'_> {
         groups(&names).iter().filter_map(phase).collect()
     }
 
-    /// The change of each integral or family of them. What is rounding has one line in common, and is named in a remark.
-    fn drift(&self, remarks: &mut Vec<String>) -> Chart {
-        let names = self.model.integral_names();
-        let roundings = self.roundings();
-        let (mut lines, mut zero, mut rounding, mut level) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for group in groups(&names) {
-            let entries = group.first..group.first + group.entries.len();
-            let largest = |values: &[f64]| values[entries.clone()].iter().fold(0.0, |a: f64, b| a.max(b.abs()));
-            let points: Vec<_> = self.samples.iter().map(|sample| (sample.time, largest(&sample.change))).collect();
-            let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
-            if most == 0.0 {
-                zero.push(group.name());
-            } else if most <= ROUNDINGS * largest(&roundings) {
-                rounding.push(group.name());
-                level = match level.is_empty() {
-                    true => points,
-                    false => level.into_iter().zip(points).map(|(a, b): ((f64, f64), _)| (a.0, a.1.max(b.1))).collect(),
-                };
-            } else {
-                lines.push((most, group.name(), figure::envelope(&points)));
-            }
+    /// The change of each integral or family of them, the largest first; `None` without integrals. What is rounding has one line in
+    /// common, and is named in a remark.
+    fn drift(&self, remarks: &mut Vec<String>) -> Option<Chart> {
+        let changes = self.changes();
+        let all: Vec<(f64, f64)> = changes.first()?.points.iter().map(|point| (point.0, 0.0)).collect();
+        let (zero, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.most == 0.0);
+        let (rounding, mut moved): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.most <= change.rounding);
+        moved.sort_by(|a, b| b.most.total_cmp(&a.most));
+        let named = |changes: &[Change]| changes.iter().map(|change| &*change.name).collect::<Vec<_>>().join(", ");
+        if moved.len() > MOST_CHANGES {
+            remarks.push(format!("smaller changes: {}", named(&moved.split_off(MOST_CHANGES))));
         }
-        if lines.len() >= COLOURS.len() {
-            let mut sizes: Vec<f64> = lines.iter().map(|line| line.0).collect();
-            sizes.sort_by(|a, b| b.total_cmp(a));
-            remarks.push(format!("the {} largest changes of {}", COLOURS.len() - 1, lines.len()));
-            lines.retain(|line| line.0 > sizes[COLOURS.len() - 1]);
-        }
-        let mut lines: Vec<Line> = lines
-            .into_iter()
-            .zip(COLOURS)
-            .map(|((_, name, points), colour)| Line::named(&name, colour, Stroke::Solid, points))
-            .collect();
+        let line = |(change, colour): (&Change, _)| {
+            Line::named(&change.name, colour, Stroke::Solid, figure::envelope(&change.points))
+        };
+        let mut lines: Vec<Line> = moved.iter().zip(COLOURS).map(line).collect();
         if !rounding.is_empty() {
-            let most = level.iter().map(|point| point.1).fold(0.0, f64::max);
-            remarks.push(format!("at rounding, up to {most:.0e}: {}", rounding.join(", ")));
+            let level = rounding.iter().fold(all.clone(), |level, change| {
+                level.iter().zip(&change.points).map(|(a, b)| (a.0, a.1.max(b.1))).collect()
+            });
+            let most = rounding.iter().map(|change| change.most).fold(0.0, f64::max);
+            remarks.push(format!("at rounding, up to {most:.0e}: {}", named(&rounding)));
             lines.push(Line::guide(Some("at rounding"), figure::envelope(&level)));
         }
-        if lines.is_empty() {
-            let still = self.samples.iter().map(|sample| (sample.time, 0.0)).collect();
-            let line = Line::unnamed(COLOURS[0], Stroke::Solid, still);
-            return Chart::new(DRIFT, self.time(), Axis::linear(CHANGE, (-1.0, 1.0)), vec![line]);
-        }
         if !zero.is_empty() {
-            remarks.push(format!("0 throughout: {}", zero.join(", ")));
+            remarks.push(format!("0 throughout: {}", named(&zero)));
         }
-        let y = Axis::decades(CHANGE, lines.iter().flat_map(Line::values));
-        Chart::new(DRIFT, self.time(), y, lines)
+        let title = match &*moved {
+            [only] if lines.len() == 1 => format!("change of {}", only.name),
+            _ => "changes of the integrals".to_owned(),
+        };
+        let y = match lines.is_empty() {
+            true => Axis::linear(CHANGE, (-1.0, 1.0)),
+            false => Axis::decades(CHANGE, lines.iter().flat_map(Line::values)),
+        };
+        if lines.is_empty() {
+            lines.push(Line::unnamed(COLOURS[0], Stroke::Solid, all));
+        }
+        Some(Chart::new(&title, self.time(), y, lines))
+    }
+
+    /// The largest |change| over time of each integral or family of them.
+    fn changes(&self) -> Vec<Change> {
+        let (names, roundings) = (self.model.integral_names(), self.roundings());
+        let change = |group: &Group<'_>| {
+            let largest = |values: &[f64]| {
+                let entries = values[group.first..group.first + group.entries.len()].iter();
+                entries.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b.abs()) })
+            };
+            let points: Vec<_> = self.samples.iter().map(|sample| (sample.time, largest(&sample.change))).collect();
+            let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
+            Change { name: group.name(), points, most, rounding: ROUNDINGS * largest(&roundings) }
+        };
+        groups(&names).iter().map(change).collect()
     }
 
     /// What rounding of the state changes each integral by, at most.
@@ -231,7 +240,6 @@ impl Motion<'_> {
     }
 }
 
-const DRIFT: &str = "changes of the integrals";
 const CHANGE: &str = "largest |change|";
 
 /// Positions among `size` entries, evenly spread, at most as many as there are colours.
@@ -248,6 +256,16 @@ fn evenly(size: usize, most: usize) -> Vec<usize> {
 fn some_of_charts(charts: Vec<Chart>, most: usize) -> Vec<Chart> {
     let shown = evenly(charts.len(), most);
     charts.into_iter().enumerate().filter(|(index, _)| shown.contains(index)).map(|(_, chart)| chart).collect()
+}
+
+/// The changes of an integral, or of a family of them.
+struct Change {
+    name: String,
+    /// The largest |change| over time, infinite where it is not a number.
+    points: Vec<(f64, f64)>,
+    most: f64,
+    /// The size up to which it is rounding.
+    rounding: f64,
 }
 
 /// What leaves a path.

@@ -347,6 +347,8 @@ fn the_changes_of_all_integrals_are_in_one_panel() -> Outcome {
     let (texts, _) = figure_of(&["chain-4", "--until", "1", "--method", "euler", "--gains", "none"])?;
     assert_eq!(texts.iter().filter(|text| *text == "link[1..4]").count(), 1);
     assert!(texts.iter().any(|text| text == "q, column 3") && !texts.iter().any(|text| text.contains("at rounding")));
+    let (texts, _) = figure_of(&["chaplygin-sleigh", "--until", "1", "--method", "euler", "--gains", "none"])?;
+    assert!(texts.iter().any(|text| text == "change of energy"), "{texts:?}");
     Ok(())
 }
 
@@ -356,6 +358,15 @@ fn what_does_not_change_is_0_throughout() -> Outcome {
     assert!(texts.iter().any(|text| text.ends_with("; 0 throughout: turn_momentum")), "{texts:?}");
     let (texts, _) = figure_of(&["rolling-disk", "--until", "1", "--of", "d(turn_momentum)"])?;
     assert!(texts.iter().any(|text| text == "0 throughout"), "{texts:?}");
+    Ok(())
+}
+
+#[test]
+fn a_figure_of_many_panels_is_longer_than_a_page() -> Outcome {
+    let of = ["--of", "a[0]"].repeat(60);
+    let (texts, [_, height]) = figure_of(&[&["four-bar", "--until", "0.1"], &of[..]].concat())?;
+    assert_eq!(texts.iter().filter(|text| *text == "t").count(), 60);
+    assert!(height > 20.0 * 150.0, "{height}");
     Ok(())
 }
 
