@@ -94,10 +94,16 @@ Files:
   something else is in tables or figures, t, drift, member or error, has the column state.t if it is an entry of the state that is
   not the time, and output.t if it is an output; --of and --until-event call it so, too. Parquet has the record in its metadata,
   under the key `fbint`, without the wall time, so that equal runs have equal files.
-  --of chooses the panels of --plot: 'NAME' draws a column over time, 'NAME,NAME' the second one against the first, and drift the
-  change of every integral. The quotes keep the shell from taking brackets for itself.
   A run that fails, because it blows up or no further step can be made, has exit code 2. Its record says so, and --out has the
   trajectory until then.
+
+Figure:
+  --plot draws on a sheet of A4: each vector, matrix and scalar of the state over time; the paths of the points and traces that the
+  model draws; each scalar coordinate against its momentum or its rate; and |change| of all integrals in one panel, where those at
+  rounding have one line in common and are named below. Steps that a method chooses are drawn through its dense output, unless --every
+  is given or there are more than 2000 of them; the changes of integrals are those of the steps.
+  --of chooses the panels: 'NAME' draws a column over time, 'NAME,NAME' the second one against the first, and drift the change of every
+  integral. The quotes keep the shell from taking brackets for itself.
 
 Animation:
   The page needs a browser and nothing else, not even a network. It shows at most 2000 samples of the run, evenly chosen, and where
@@ -117,7 +123,7 @@ pub struct Run {
     /// Write the trajectory, the change of every integral and the outputs as CSV or Parquet.
     #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
-    /// Draw the motion, and the change of every integral over time, as SVG or PNG.
+    /// Draw the state over time, paths, phase portraits and the change of every integral on a page, as SVG or PNG.
     #[arg(long, value_name = "FILE.svg|FILE.png")]
     pub(crate) plot: Option<PathBuf>,
     /// Draw a quantity over time, a quantity against another one, or the change of every integral, instead of everything; may be

@@ -103,6 +103,8 @@ pub trait AnyModel {
     ) -> Result<EnsembleRun, Error>;
     /// The declared outputs in a state.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
+    /// What rounding of a state alone changes each integral by.
+    fn roundings(&self, state: &[f64]) -> Vec<f64>;
     /// The derived field in a state, without feedback.
     fn rates(&self, state: &[f64]) -> Vec<f64>;
     /// What an animation draws of a state.

@@ -12,20 +12,24 @@ use kuva::backend::svg::SvgBackend;
 use kuva::plot::histogram::Histogram;
 use kuva::plot::line::{LinePlot, LineStyle};
 use kuva::plot::scatter::ScatterPlot;
+use kuva::render::annotations::TextAnnotation;
 use kuva::render::figure::Figure;
 use kuva::render::layout::{AxisLine, Layout, TickFormat};
 use kuva::render::plots::Plot;
+use kuva::render::render::{Primitive, Scene, TextAnchor};
 use kuva::render::theme::Theme;
 
 use crate::bitmap::Painter;
 use crate::catalogue::Sample;
-use crate::names::Group;
 use crate::output::{Output, WholeDraft};
 use crate::scheme::{Contender, Stroke};
 use crate::typography::{raised, typeset};
 
-/// The smallest value drawn on a logarithmic axis. Rounding alone moves a quantity of order one by about this much.
-const FLOOR: f64 = 1e-17;
+/// The exponent of the smallest value drawn on a logarithmic axis, unless all values are small. Rounding alone moves a quantity of
+/// order one by about this much.
+const FLOOR: f64 = -17.0;
+/// The least number of decades of a logarithmic axis whose values are all small.
+const DECADES: f64 = 3.0;
 
 /// The colour of lines that are not methods: outlines and slopes to compare with.
 const GUIDE: &str = "#999999";
@@ -41,16 +45,44 @@ const SMALL_DOT: f64 = 1.6;
 const MARGIN: f64 = 0.06;
 /// The range of values, as a fraction of the largest, below which ticks of three digits could not be told apart.
 const NEAR: f64 = 1e-2;
-/// The size of the largest number on an axis below which its ticks have powers of ten.
-const SMALL: f64 = 1e-3;
+/// How many times the rounding of the largest value others differ from it where they differ.
+const ROUNDINGS: f64 = 16.0;
+/// The sizes of the largest number on an axis between which its ticks are written out.
+const WRITTEN_OUT: Range<f64> = 1e-3..1e5;
 
 /// The size of the letters of a figure's title.
 const TITLE_SIZE: u32 = 17;
+/// The size of the letters of a panel's title.
+const TITLE_OF_PANEL: u32 = 14;
 /// The width of a letter, as a fraction of its size.
 const LETTER: f64 = 0.58;
 
 const PANEL_WIDTH: f64 = 430.0;
 const PANEL_HEIGHT: f64 = 300.0;
+/// The least height of a panel; a figure of too many panels is longer than a page.
+const LEAST_HEIGHT: f64 = 150.0;
+/// The space between panels.
+const SPACING: f64 = 18.0;
+/// The margin of a figure.
+const PADDING: f64 = 14.0;
+/// The width of a page of two panels in a row; its height is that of a sheet of A4.
+const PAGE_WIDTH: f64 = 2.0 * (PANEL_WIDTH + PADDING) + SPACING;
+const PAGE_HEIGHT: f64 = PAGE_WIDTH * std::f64::consts::SQRT_2;
+/// The most panels in rows of two.
+const IN_PAIRS: usize = 8;
+/// The most panels on a page.
+pub(crate) const MOST_PANELS: usize = 18;
+/// The height of a panel's title.
+const HEAD: f64 = 36.0;
+/// The height of a line of a legend, or of the text below a figure, and the size of its letters.
+const LEGEND_LINE: f64 = 16.0;
+const LEGEND_SIZE: u32 = 12;
+/// The size of the smallest letters.
+const LEAST_SIZE: u32 = 8;
+/// The length of the stroke in a legend.
+const SWATCH: f64 = 14.0;
+/// About what the ticks and the label of a vertical axis take.
+const LEFT: f64 = 48.0;
 /// The width of a single panel.
 const SINGLE_WIDTH: f64 = 600.0;
 const SINGLE_HEIGHT: f64 = 400.0;
@@ -99,41 +131,12 @@ pub struct Curve<'a> {
     pub trajectory: &'a [Sample],
 }
 
-/// Panels that belong together, in rows of their own.
-pub(crate) struct Section {
-    title: &'static str,
-    charts: Vec<Chart>,
-}
-
-impl Section {
-    pub(crate) fn new(title: &'static str, charts: Vec<Chart>) -> Self {
-        Self { title, charts }
-    }
-}
-
 /// Draws how far each integral is from its target over time: a panel for each, two in a row, with one legend next to them if
 /// there is more than one curve.
 pub fn drift(title: &str, time: &str, integrals: &[&str], curves: &[Curve<'_>]) -> String {
     let panels: Vec<(&str, Vec<Line>)> =
         integrals.iter().enumerate().map(|(index, name)| (*name, drift_of(index, curves))).collect();
     over_time(title, integrals.len().clamp(1, 2), time, "|change|", panels)
-}
-
-/// A panel for each group of integrals, with the largest |change| of its entries in one run.
-pub(crate) fn drift_charts(time: &str, groups: &[Group<'_>], curve: &Curve<'_>) -> Vec<Chart> {
-    // There are no other curves that its stroke would have to tell it from.
-    let line = |group: &Group<'_>| Line {
-        name: None,
-        stroke: Stroke::Solid,
-        ..curve.drift(group.first..group.first + group.entries.len())
-    };
-    let lines: Vec<Line> = groups.iter().map(line).collect();
-    let end = curve.trajectory.last().map_or(0.0, |sample| sample.time);
-    let y = Axis::decades("largest |change|", lines.iter().flat_map(Line::values));
-    let chart = |(group, line): (&Group<'_>, Line)| {
-        Chart::new(&group.name(), Axis::linear(time, (0.0, end)), y.clone(), vec![line])
-    };
-    groups.iter().zip(lines).map(chart).collect()
 }
 
 /// |change| of one integral over time, a line for each curve.
@@ -168,42 +171,114 @@ pub fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
     SvgBackend::new().render_scene(&figure.render())
 }
 
-/// Draws sections below one another, with two panels in a row. A panel with more than one named line has a legend of its own.
-pub(crate) fn draw_sections(title: &str, sections: &[Section]) -> String {
-    let is_single = sections.iter().map(|section| section.charts.len()).sum::<usize>() == 1;
-    // A single panel is as wide as two, so that the title has room.
-    let (columns, width, height) =
-        if is_single { (1, 2.0 * PANEL_WIDTH, SINGLE_HEIGHT) } else { (2, PANEL_WIDTH, PANEL_HEIGHT) };
-    let (mut cells, mut plots, mut layouts, mut row) = (Vec::new(), Vec::new(), Vec::new(), 0);
-    for section in sections {
-        for (index, chart) in section.charts.iter().enumerate() {
-            cells.push(vec![columns * (row + index / columns) + index % columns]);
-            plots.push(chart.plots());
-            let mut layout = chart.layout();
-            layout.show_legend = chart.needs_legend();
-            let section = if index == 0 { section.title } else { "" };
-            let parts = [section, &chart.title].into_iter().filter(|part| !part.is_empty());
-            layouts.push(layout.with_title(parts.collect::<Vec<_>>().join(": ")));
+/// Draws panels of one size on a page, each with a legend below its title if it has more than one named line, and `caption` in one line
+/// below them.
+pub(crate) fn draw_page(title: &str, charts: &[Chart], caption: &str) -> String {
+    let columns = match charts.len() {
+        1 => 1,
+        2..=IN_PAIRS => 2,
+        _ => 3,
+    };
+    let rows = charts.len().div_ceil(columns).max(1);
+    let shared = |all: f64, parts: usize| (all - 2.0 * PADDING + SPACING) / parts as f64 - SPACING;
+    let width = shared(PAGE_WIDTH, columns);
+    let highest = if columns == 1 { SINGLE_HEIGHT } else { PANEL_HEIGHT };
+    let height = shared(PAGE_HEIGHT - f64::from(TITLE_SIZE) * 2.0 - LEGEND_LINE, rows).clamp(LEAST_HEIGHT, highest);
+    let legends: Vec<Legend<'_>> = charts.iter().map(|chart| Legend::of(chart, width)).collect();
+    let mut layouts = Vec::new();
+    for (charts, legends) in charts.chunks(columns).zip(legends.chunks(columns)) {
+        // The plots of a row begin at one height.
+        let lines = legends.iter().map(Legend::lines).max().unwrap_or(0);
+        for chart in charts {
+            let mut layout = chart.layout().with_title_size(fitting(&chart.title, width, TITLE_OF_PANEL));
+            layout.force_margin_top = Some(HEAD + LEGEND_LINE * lines as f64);
+            layouts.push(layout);
         }
-        row += section.charts.len().div_ceil(columns);
     }
-    // A long title is set smaller, or it would be cut off.
-    let fitting = 2.0 * PANEL_WIDTH / (LETTER * title.chars().count().max(1) as f64);
-    let figure = grid(title, row.max(1), columns)
-        .with_title_size(TITLE_SIZE.min(fitting as u32))
+    let mut scene = grid(title, rows, columns)
+        .with_title_size(fitting(title, PAGE_WIDTH - 2.0 * PADDING, TITLE_SIZE))
         .with_cell_size(width, height)
-        .with_structure(cells)
-        .with_plots(plots)
-        .with_layouts(layouts);
-    SvgBackend::new().render_scene(&figure.render())
+        .with_structure((0..charts.len()).map(|cell| vec![cell]).collect())
+        .with_plots(charts.iter().map(Chart::plots).collect())
+        .with_layouts(layouts)
+        .render();
+    let top = scene.height - PADDING - rows as f64 * (height + SPACING) + SPACING;
+    for (index, legend) in legends.iter().enumerate() {
+        let (row, column) = (index / columns, index % columns);
+        let at = |number: usize, size: f64| number as f64 * (size + SPACING);
+        legend.draw(&mut scene, (PADDING + at(column, width) + LEFT, top + at(row, height) + HEAD));
+    }
+    if !caption.is_empty() {
+        let (y, width) = (scene.height, PAGE_WIDTH - 2.0 * PADDING);
+        scene.height += LEGEND_LINE;
+        let most = (width / (LETTER * f64::from(LEAST_SIZE))) as usize;
+        let caption = match caption.char_indices().nth(most) {
+            Some((end, _)) => format!("{} ..", caption[..end].trim_end_matches(|letter| letter != ',')),
+            None => caption.to_owned(),
+        };
+        scene.add(text(&caption, (PADDING, y), fitting(&caption, width, LEGEND_SIZE)));
+    }
+    SvgBackend::new().render_scene(&scene)
+}
+
+/// The size of letters, at most `size`, at which a line of this width is not cut off.
+fn fitting(line: &str, width: f64, size: u32) -> u32 {
+    ((width / (LETTER * line.chars().count().max(1) as f64)) as u32).clamp(LEAST_SIZE, size)
+}
+
+fn text(content: &str, (x, y): (f64, f64), size: u32) -> Primitive {
+    let (content, anchor) = (typeset(content), TextAnchor::Start);
+    Primitive::Text { x, y, content, size, anchor, rotate: None, bold: false, color: None }
+}
+
+/// The legend of a panel, in columns.
+struct Legend<'a> {
+    lines: Vec<&'a Line>,
+    columns: usize,
+    column_width: f64,
+}
+
+impl<'a> Legend<'a> {
+    /// The legend of a panel of this width; an empty one if there is nothing to tell apart.
+    fn of(chart: &'a Chart, width: f64) -> Self {
+        let named = chart.lines.iter().filter(|line| chart.needs_legend() && line.name.is_some());
+        let lines: Vec<&Line> = named.collect();
+        let longest = lines.iter().flat_map(|line| &line.name).map(|name| name.chars().count()).max().unwrap_or(0);
+        let column_width = 2.0 * SWATCH + LETTER * f64::from(LEGEND_SIZE) * longest as f64;
+        Self { lines, columns: (((width - LEFT) / column_width) as usize).max(1), column_width }
+    }
+
+    fn lines(&self) -> usize {
+        self.lines.len().div_ceil(self.columns)
+    }
+
+    /// Draws it below and to the right of a place.
+    fn draw(&self, scene: &mut Scene, (left, top): (f64, f64)) {
+        for (index, line) in self.lines.iter().enumerate() {
+            let (row, column) = (index / self.columns, index % self.columns);
+            let (x, y) = (left + column as f64 * self.column_width, top + (row as f64 + 0.2) * LEGEND_LINE);
+            let stroke = line.colour.into();
+            scene.add(Primitive::Line {
+                x1: x,
+                y1: y,
+                x2: x + SWATCH,
+                y2: y,
+                stroke,
+                stroke_width: 2.0,
+                stroke_dasharray: None,
+            });
+            let name = line.name.as_deref().unwrap_or_default();
+            scene.add(text(name, (x + 1.3 * SWATCH, y + 0.35 * f64::from(LEGEND_SIZE)), LEGEND_SIZE));
+        }
+    }
 }
 
 fn grid(title: &str, rows: usize, columns: usize) -> Figure {
     Figure::new(rows, columns)
         .with_title(typeset(title))
         .with_title_size(TITLE_SIZE)
-        .with_spacing(18.0)
-        .with_padding(14.0)
+        .with_spacing(SPACING)
+        .with_padding(PADDING)
 }
 
 impl Curve<'_> {
@@ -245,6 +320,13 @@ impl Chart {
         self.lines.iter().filter(|line| line.name.is_some()).count() > 1
     }
 
+    /// Whether there are lines, and all of them stay at 0.
+    fn is_zero(&self) -> bool {
+        let is_line = |line: &Line| line.points.len() > 1 && !matches!(line.stroke, Stroke::Dots | Stroke::Bars);
+        let stays = |line: &Line| is_line(line) && line.values().all(|value| value == 0.0);
+        !self.lines.is_empty() && self.lines.iter().all(stays)
+    }
+
     fn plots(&self) -> Vec<Plot> {
         self.lines.iter().map(|line| line.plot(&self.x, &self.y)).collect()
     }
@@ -253,9 +335,9 @@ impl Chart {
         let (x, y) = (&self.x, &self.y);
         let mut layout = Layout::new(x.range, y.range)
             .with_title(self.title.as_str())
-            .with_title_size(14)
-            .with_x_label(x.label.as_str())
-            .with_y_label(y.label.as_str())
+            .with_title_size(TITLE_OF_PANEL)
+            .with_x_label(x.label_with_power())
+            .with_y_label(y.label_with_power())
             .with_label_size(12)
             .with_tick_size(11)
             .with_body_size(12)
@@ -266,17 +348,22 @@ impl Chart {
             .with_x_axis_max(x.range.1)
             .with_y_axis_min(y.range.0)
             .with_y_axis_max(y.range.1);
-        if let Some(format) = x.format_of_small_numbers() {
-            layout = layout.with_x_tick_format(format);
+        if let Some(power) = x.power() {
+            layout = layout.with_x_tick_format(multiples_of(power));
         }
-        if let Some(format) = y.format_of_small_numbers() {
-            layout = layout.with_y_tick_format(format);
+        if let Some(power) = y.power() {
+            layout = layout.with_y_tick_format(multiples_of(power));
         }
         if x.is_logarithmic {
             layout = layout.with_x_tick_step(x.decades_a_tick()).with_x_tick_format(powers_of_ten());
         }
         if y.is_logarithmic {
             layout = layout.with_y_tick_step(y.decades_a_tick()).with_y_tick_format(powers_of_ten());
+        }
+        if self.is_zero() {
+            let middle = f64::midpoint(x.range.0, x.range.1);
+            layout =
+                layout.with_annotation(TextAnnotation::new("0 throughout", middle, y.position(0.0).unwrap_or(0.0)));
         }
         if self.is_map { layout.with_equal_aspect() } else { layout }
     }
@@ -293,7 +380,9 @@ impl Axis {
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| (ends.0.min(value), ends.1.max(value)));
-        let (size, span) = (low.abs().max(high.abs()), high - low);
+        let size = low.abs().max(high.abs());
+        // What differs by rounding alone is the same.
+        let span = if high - low > ROUNDINGS * f64::EPSILON * size { high - low } else { (high - low) * 0.0 };
         let range = match span {
             span if span > 0.0 => (low - MARGIN * span, high + MARGIN * span),
             0.0 => (low - size.max(1.0), high + size.max(1.0)),
@@ -317,28 +406,32 @@ impl Axis {
         for exponent in values.filter_map(exponent) {
             (bottom, top) = (bottom.min(exponent.floor()), top.max(exponent.ceil()));
         }
-        let range = if bottom < top { (bottom, top) } else { (FLOOR.log10(), 0.0) };
+        let bottom = bottom.max(FLOOR.min(top - DECADES));
+        let range = if bottom < top { (bottom, top) } else { (FLOOR, 0.0) };
         Self { label: label.to_owned(), range, offset: 0.0, is_logarithmic: true }
     }
 
     /// The position of a value on the axis; `None` if it cannot be plotted.
     fn position(&self, value: f64) -> Option<f64> {
-        if self.is_logarithmic { exponent(value) } else { value.is_finite().then_some(value - self.offset) }
+        if self.is_logarithmic {
+            exponent(value).map(|exponent| exponent.max(self.range.0))
+        } else {
+            value.is_finite().then_some(value - self.offset)
+        }
     }
 
-    /// How ticks are written on a linear axis of small numbers: as multiples of a power of ten, rounded, because a tick at five of them
-    /// may be a double that is a little less.
-    fn format_of_small_numbers(&self) -> Option<TickFormat> {
+    /// The power of ten of which ticks are multiples, on a linear axis of numbers that are too small or too large to be written out.
+    fn power(&self) -> Option<i32> {
         let largest = self.range.0.abs().max(self.range.1.abs());
-        let format = move |tick: f64| match tick.abs() {
-            size if size < 1e-6 * largest => "0".to_owned(),
-            _ => {
-                let text = format!("{tick:.2e}");
-                let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-                typeset(&format!("{}e{exponent}", digits.trim_end_matches('0').trim_end_matches('.')))
-            }
-        };
-        (!self.is_logarithmic && largest < SMALL).then(|| TickFormat::Custom(Arc::new(format)))
+        (!self.is_logarithmic && !WRITTEN_OUT.contains(&largest)).then(|| largest.log10().floor() as i32)
+    }
+
+    fn label_with_power(&self) -> String {
+        match self.power() {
+            Some(power) if self.offset == 0.0 => format!("{} / {}", self.label, power_of_ten(f64::from(power))),
+            Some(power) => format!("({}) / {}", self.label, power_of_ten(f64::from(power))),
+            None => self.label.clone(),
+        }
     }
 
     /// Decades between ticks: at most about eight ticks.
@@ -348,7 +441,7 @@ impl Axis {
 }
 
 fn exponent(value: f64) -> Option<f64> {
-    (value > 0.0 && value.is_finite()).then(|| value.max(FLOOR).log10())
+    (value > 0.0 && value.is_finite()).then(|| value.log10())
 }
 
 impl Line {
@@ -437,6 +530,11 @@ fn theme() -> Theme {
     Theme { grid_color: "#e6e6e6".into(), legend_border: "#bbb".into(), ..Theme::light() }
 }
 
+/// Ticks as multiples of a power of ten, rounded, because a tick at five of them may be a double that is a little less.
+fn multiples_of(power: i32) -> TickFormat {
+    TickFormat::Custom(Arc::new(move |tick| format!("{}", (tick / 10_f64.powi(power) * 1000.0).round() / 1000.0 + 0.0)))
+}
+
 fn powers_of_ten() -> TickFormat {
     TickFormat::Custom(Arc::new(power_of_ten))
 }
@@ -481,7 +579,7 @@ mod tests {
         for (values, label) in [
             ([0.472_456_7, 0.472_456_9], "q - 4.7245670·10⁻¹"),
             ([-1000.001, -1000.0], "q + 1.0000010·10³"),
-            ([1.0, 1.0 + f64::EPSILON], "q - 1.0000000000000000"),
+            ([1.0, 1.0 + 1e-13], "q - 1.00000000000000"),
         ] {
             let axis = Axis::around("q", values.into_iter());
             assert_eq!(axis.label, label);
@@ -489,5 +587,30 @@ mod tests {
             assert!(axis.range.0 <= low && low < high && high <= axis.range.1, "{:?}", axis.range);
             assert!(low.abs() <= high - low && high.abs() <= 2.0 * (high - low), "{low:e}, {high:e}");
         }
+    }
+
+    #[test]
+    fn ticks_of_tiny_values_are_multiples_of_a_power_of_ten() {
+        let axis = Axis::around("q", [-4e-16, 4e-16].into_iter());
+        assert_eq!(axis.label_with_power(), "q / 10⁻¹⁶");
+        let values = [(0.0, -4e-16), (1.0, 4e-16)].to_vec();
+        let ticks = svg(values);
+        for tick in ["-4", "-2", "0", "2", "4"] {
+            assert!(ticks.contains(&format!(">{tick}<")), "{tick} is missing");
+        }
+    }
+
+    #[test]
+    fn what_differs_by_rounding_alone_is_drawn_as_one_value() {
+        let axis = Axis::around("q", [2.0, 2.0 - f64::EPSILON].into_iter());
+        assert_eq!((axis.label_with_power(), axis.range), ("q".to_owned(), (-f64::EPSILON, 4.0)));
+    }
+
+    /// What is small has decades of its own, and zero none.
+    #[test]
+    fn logarithmic_axes_reach_down_to_what_is_drawn() {
+        assert_eq!(Axis::decades("", [0.0, 1e-30, 2e-3].into_iter()).range, (-17.0, -2.0));
+        assert_eq!(Axis::decades("", [3e-24, 2e-26].into_iter()).range, (-26.0, -23.0));
+        assert_eq!(Axis::decades("", [0.0].into_iter()).range, (-17.0, 0.0));
     }
 }

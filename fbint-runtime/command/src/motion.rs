@@ -1,11 +1,12 @@
-//! The figure of a run: the motion first, as entries over time and as paths, then the changes of the integrals; or the panels that
-//! are asked for.
+//! The figure of a run: its state over time, paths, coordinates against their momenta or rates, and the changes of the integrals; or
+//! the panels that are asked for.
 
 use fbint_runtime::StateRole;
+use fbint_runtime::nalgebra::Vector3;
 
 use crate::catalogue::{AnyModel, Sample};
-use crate::figure::{self, Axis, Chart, Curve, Line, Section};
-use crate::names::{Group, base, groups, quantities_of_state};
+use crate::figure::{self, Axis, Chart, Line, MOST_PANELS};
+use crate::names::{Group, TIME, base, groups, quantities_of_state};
 use crate::panels::Panel;
 use crate::scheme::Stroke;
 use crate::trajectory;
@@ -13,156 +14,298 @@ use crate::trajectory;
 /// Okabe and Ito's colours that read on white, a brown and a grey. There are as many lines in a panel, at most.
 pub(crate) const COLOURS: [&str; 9] =
     ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C510A", "#888888"];
-pub(crate) const TIME: &str = "time t, in the units of the parameters";
 
-/// Draws a run of `model`: the panels that are asked for, or else all of the motion and the integrals.
-pub(crate) fn draw(title: &str, model: &dyn AnyModel, curve: &Curve<'_>, panels: &[Panel]) -> String {
-    if !panels.is_empty() {
-        let charts = panels.iter().flat_map(|panel| charts_of(*panel, model, curve));
-        return figure::draw_sections(title, &[Section::new("", charts.collect())]);
-    }
-    let (states, integrals) = (quantities_of_state(model), model.integral_names());
-    let states: Vec<&str> = states.iter().map(String::as_str).collect();
-    let groups_of_state = groups(&states);
-    let sections = [
-        Section::new("The state over time", over_time(&groups_of_state, curve.trajectory)),
-        Section::new("Paths, from the dot", paths(&moving(groups_of_state, model), &states, curve.trajectory)),
-        Section::new("What happened to the integrals", figure::drift_charts(TIME, &groups(&integrals), curve)),
-    ];
-    figure::draw_sections(title, &sections)
+/// The most panels of coordinates against their momenta or rates.
+const MOST_PHASES: usize = 6;
+/// The most changes of integrals with lines of their own.
+const MOST_CHANGES: usize = COLOURS.len() - 1;
+/// A change of so many times what rounding of the state changes an integral by is rounding.
+const ROUNDINGS: f64 = 100.0;
+
+/// A run to be drawn.
+pub(crate) struct Motion<'a> {
+    pub(crate) model: &'a dyn AnyModel,
+    /// The samples of the run, of which the changes of integrals are those of its steps.
+    pub(crate) samples: &'a [Sample],
+    /// The samples through which curves of the state are smooth.
+    pub(crate) smooth: &'a [Sample],
 }
 
-/// What a panel shows that is asked for; the drift has a chart for each integral or family of them.
-fn charts_of(panel: Panel, model: &dyn AnyModel, curve: &Curve<'_>) -> Vec<Chart> {
-    let names = trajectory::names(model);
-    let (right, up) = match panel {
-        Panel::Drift => return figure::drift_charts(TIME, &groups(&model.integral_names()), curve),
-        Panel::One(quantity) => (0, quantity),
-        Panel::Pair(right, up) => (right, up),
-    };
-    let point = |sample: &Sample| {
-        let values = trajectory::values(model, sample);
-        (values[right], values[up])
-    };
-    let path = Line::unnamed(COLOURS[0], Stroke::Solid, curve.trajectory.iter().map(point).collect());
-    let label = |quantity: usize| if quantity == 0 { TIME } else { &names[quantity] };
-    let x = Axis::around(label(right), path.arguments());
-    let y = Axis::around(label(up), path.values());
-    if right == 0 {
-        let end = curve.trajectory.last().map_or(0.0, |sample| sample.time);
-        return vec![Chart::new(&names[up], Axis::linear(TIME, (0.0, end)), y, vec![path])];
+impl Motion<'_> {
+    /// Draws the panels that are asked for, or else all of the motion and the integrals.
+    pub(crate) fn draw(&self, title: &str, panels: &[Panel]) -> String {
+        let (mut charts, mut remarks) = (Vec::new(), Vec::new());
+        if panels.is_empty() {
+            let drift = self.drift(&mut remarks);
+            let (paths, phases) = (self.paths(), some_of_charts(self.phases(), MOST_PHASES));
+            let states = self.over_time();
+            let (most, all) = (MOST_PANELS - paths.len() - phases.len() - 1, states.len());
+            if all > most {
+                remarks.push(format!("{most} of {all} parts of the state, --of draws others"));
+            }
+            charts.extend(some_of_charts(states, most).into_iter().chain(paths).chain(phases).chain(drift));
+        }
+        for panel in panels {
+            charts.extend(match *panel {
+                Panel::Drift => self.drift(&mut remarks),
+                Panel::One(quantity) => Some(self.chart_of(0, quantity)),
+                Panel::Pair(right, up) => Some(self.chart_of(right, up)),
+            });
+        }
+        figure::draw_page(title, &charts, &remarks.join("; "))
     }
-    let start = path.first().map(|point| Line::dot(COLOURS[0], point));
-    let title = format!("{} against {}, from the dot", names[up], names[right]);
-    let mut chart = Chart::new(&title, x, y, [path].into_iter().chain(start).collect());
-    chart.is_map = base(&names[right]) == base(&names[up]);
-    vec![chart]
-}
 
-/// A panel for each vector, matrix or scalar of the state.
-fn over_time(groups: &[Group<'_>], samples: &[Sample]) -> Vec<Chart> {
-    let end = samples.last().map_or(0.0, |sample| sample.time);
-    let chart = |group: &Group<'_>| {
-        let size = group.entries.len();
-        let lines = some_of(size).into_iter().zip(COLOURS).map(|(entry, colour)| {
-            let points = samples.iter().map(|sample| (sample.time, sample.state[group.first + entry]));
-            Line::named(group.entries[entry], colour, Stroke::Solid, points.collect())
-        });
-        let lines: Vec<Line> = lines.collect();
-        let title = match size > COLOURS.len() {
-            true => format!("{}, {} of {size} entries", group.shape(), COLOURS.len()),
-            false => group.base.to_owned(),
+    /// One quantity against another one, the first of which is the time.
+    fn chart_of(&self, right: usize, up: usize) -> Chart {
+        let names = trajectory::names(self.model);
+        let changes = trajectory::changes(self.model);
+        let samples = if changes.contains(&right) || changes.contains(&up) { self.samples } else { self.smooth };
+        let point = |sample: &Sample| {
+            let values = trajectory::values(self.model, sample);
+            (values[right], values[up])
         };
-        let y = Axis::around(group.base, lines.iter().flat_map(Line::values));
-        Chart::new(&title, Axis::linear(TIME, (0.0, end)), y, lines)
-    };
-    groups.iter().map(chart).collect()
+        let path = Line::unnamed(COLOURS[0], Stroke::Solid, samples.iter().map(point).collect());
+        let y = Axis::around(&names[up], path.values());
+        if right == 0 {
+            return Chart::new(&names[up], self.time(), y, vec![path]);
+        }
+        let x = Axis::around(&names[right], path.arguments());
+        let start = path.first().map(|point| Line::dot(COLOURS[0], point));
+        let title = format!("{} against {}, from the dot", names[up], names[right]);
+        let mut chart = Chart::new(&title, x, y, [path].into_iter().chain(start).collect());
+        chart.is_map = base(&names[right]) == base(&names[up]);
+        chart
+    }
+
+    fn time(&self) -> Axis {
+        let end = |of: Option<&Sample>| of.map_or(0.0, |sample| sample.time);
+        Axis::linear(TIME, (end(self.samples.first()), end(self.samples.last())))
+    }
+
+    /// The points of an entry of the state over time.
+    fn entry(&self, index: usize) -> Vec<(f64, f64)> {
+        self.smooth.iter().map(|sample| (sample.time, sample.state[index])).collect()
+    }
+
+    /// A panel for each vector, matrix or scalar of the state but the time.
+    fn over_time(&self) -> Vec<Chart> {
+        let (names, roles) = (quantities_of_state(self.model), self.model.state_roles());
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let chart = |group: &Group<'_>| {
+            let size = group.entries.len();
+            let lines = some_of(size).into_iter().zip(COLOURS).map(|(entry, colour)| {
+                Line::named(group.entries[entry], colour, Stroke::Solid, self.entry(group.first + entry))
+            });
+            let lines: Vec<Line> = lines.collect();
+            let title = match size > COLOURS.len() {
+                true => format!("{}, {} of {size} entries", group.shape(), COLOURS.len()),
+                false => group.base.to_owned(),
+            };
+            let y = Axis::around(group.base, lines.iter().flat_map(Line::values));
+            Chart::new(&title, self.time(), y, lines)
+        };
+        let groups = groups(&names);
+        groups.iter().filter(|group| roles[group.first] != StateRole::Time).map(chart).collect()
+    }
+
+    /// A panel for each plane in which something moves.
+    fn paths(&self) -> Vec<Chart> {
+        let movers = self.movers();
+        [("y", 1), ("z", 2)].into_iter().filter_map(|(label, up)| chart_of_plane(label, up, &movers)).collect()
+    }
+
+    /// The points and traces of the model's drawings that move, each once.
+    fn movers(&self) -> Vec<Mover> {
+        let places = |sample: &Sample| self.model.drawing(&sample.state).places().collect::<Vec<_>>();
+        let places: Vec<Vec<(&'static str, Vector3<f64>)>> = self.smooth.iter().map(places).collect();
+        let kinds: Vec<&'static str> = places.first().into_iter().flatten().map(|place| place.0).collect();
+        let mut movers: Vec<Mover> = Vec::new();
+        for (index, kind) in kinds.into_iter().enumerate() {
+            let path: Vec<Vector3<f64>> = places.iter().filter_map(|places| Some(places.get(index)?.1)).collect();
+            if path.iter().any(|at| *at != path[0]) && movers.iter().all(|mover| mover.path != path) {
+                movers.push(Mover { vector: self.vector_along(&path), kind, path });
+            }
+        }
+        movers
+    }
+
+    /// The vector, or the column of a matrix, of the state that moves along a path.
+    fn vector_along(&self, path: &[Vector3<f64>]) -> Option<String> {
+        let names = self.model.state_names();
+        let is_along = |column: &[usize]| {
+            [2, 3].contains(&column.len())
+                && self.smooth.iter().zip(path).all(|(sample, at)| {
+                    let entry = |axis: usize| column.get(axis).map_or(0.0, |&entry| sample.state[entry]);
+                    Vector3::from_fn(|axis, _| entry(axis)) == *at
+                })
+        };
+        groups(&names).iter().find_map(|group| {
+            let columns = group.columns();
+            let column = columns.iter().position(|column| is_along(column))?;
+            Some(if columns.len() == 1 { group.base.to_owned() } else { format!("{}, column {column}", group.base) })
+        })
+    }
+
+    /// A panel for each scalar coordinate, against its momentum or its rate.
+    fn phases(&self) -> Vec<Chart> {
+        let (names, roles) = (self.model.state_names(), self.model.state_roles());
+        let phase = |group: &Group<'_>| {
+            let index = group.first;
+            let values = |of: &dyn Fn(&Sample) -> f64| self.smooth.iter().map(of).collect::<Vec<f64>>();
+            let (label, ups) = match roles[index] {
+                _ if group.entries.len() > 1 => return None,
+                StateRole::Coordinate { momentum } => {
+                    (names[momentum].to_owned(), values(&|sample| sample.state[momentum]))
+                }
+                StateRole::Position => {
+                    (format!("rate of {}", group.base), values(&|sample| self.model.rates(&sample.state)[index]))
+                }
+                _ => return None,
+            };
+            let points: Vec<_> = self.entry(index).into_iter().map(|(_, value)| value).zip(ups).collect();
+            let title = format!("phase portrait of {}", group.base);
+            let x = Axis::around(group.base, points.iter().map(|point| point.0));
+            let y = Axis::around(&label, points.iter().map(|point| point.1));
+            let dot = points.first().map(|point| Line::dot(COLOURS[0], *point));
+            let path = Line::unnamed(COLOURS[0], Stroke::Solid, points);
+            Some(Chart::new(&title, x, y, [path].into_iter().chain(dot).collect()))
+        };
+        groups(&names).iter().filter_map(phase).collect()
+    }
+
+    /// The change of each integral or family of them, the largest first; `None` without integrals. What is rounding has one line in
+    /// common, and is named in a remark.
+    fn drift(&self, remarks: &mut Vec<String>) -> Option<Chart> {
+        let changes = self.changes();
+        let all: Vec<(f64, f64)> = changes.first()?.points.iter().map(|point| (point.0, 0.0)).collect();
+        let (zero, changes): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.most == 0.0);
+        let (rounding, mut moved): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.most <= change.rounding);
+        moved.sort_by(|a, b| b.most.total_cmp(&a.most));
+        let named = |changes: &[Change]| changes.iter().map(|change| &*change.name).collect::<Vec<_>>().join(", ");
+        if moved.len() > MOST_CHANGES {
+            remarks.push(format!("smaller changes: {}", named(&moved.split_off(MOST_CHANGES))));
+        }
+        let line = |(change, colour): (&Change, _)| {
+            Line::named(&change.name, colour, Stroke::Solid, figure::envelope(&change.points))
+        };
+        let mut lines: Vec<Line> = moved.iter().zip(COLOURS).map(line).collect();
+        if !rounding.is_empty() {
+            let level = rounding.iter().fold(all.clone(), |level, change| {
+                level.iter().zip(&change.points).map(|(a, b)| (a.0, a.1.max(b.1))).collect()
+            });
+            let most = rounding.iter().map(|change| change.most).fold(0.0, f64::max);
+            remarks.push(format!("at rounding, up to {most:.0e}: {}", named(&rounding)));
+            lines.push(Line::guide(Some("at rounding"), figure::envelope(&level)));
+        }
+        if !zero.is_empty() {
+            remarks.push(format!("0 throughout: {}", named(&zero)));
+        }
+        let title = match &*moved {
+            [only] if lines.len() == 1 => format!("change of {}", only.name),
+            _ => "changes of the integrals".to_owned(),
+        };
+        let y = match lines.is_empty() {
+            true => Axis::linear(CHANGE, (-1.0, 1.0)),
+            false => Axis::decades(CHANGE, lines.iter().flat_map(Line::values)),
+        };
+        if lines.is_empty() {
+            lines.push(Line::unnamed(COLOURS[0], Stroke::Solid, all));
+        }
+        Some(Chart::new(&title, self.time(), y, lines))
+    }
+
+    /// The largest |change| over time of each integral or family of them.
+    fn changes(&self) -> Vec<Change> {
+        let (names, roundings) = (self.model.integral_names(), self.roundings());
+        let change = |group: &Group<'_>| {
+            let largest = |values: &[f64]| {
+                let entries = values[group.first..group.first + group.entries.len()].iter();
+                entries.fold(0.0, |a: f64, b| if b.is_nan() { f64::INFINITY } else { a.max(b.abs()) })
+            };
+            let points: Vec<_> = self.samples.iter().map(|sample| (sample.time, largest(&sample.change))).collect();
+            let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
+            Change { name: group.name(), points, most, rounding: ROUNDINGS * largest(&roundings) }
+        };
+        groups(&names).iter().map(change).collect()
+    }
+
+    /// What rounding of the state changes each integral by, at most.
+    fn roundings(&self) -> Vec<f64> {
+        let most = |most: Vec<f64>, sample: &Sample| {
+            most.iter().zip(self.model.roundings(&sample.state)).map(|(a, b)| a.max(b)).collect()
+        };
+        self.samples.iter().fold(vec![0.0; self.model.integral_names().len()], most)
+    }
 }
+
+const CHANGE: &str = "largest |change|";
 
 /// Positions among `size` entries, evenly spread, at most as many as there are colours.
 pub(crate) fn some_of(size: usize) -> Vec<usize> {
-    let count = size.min(COLOURS.len());
+    evenly(size, COLOURS.len())
+}
+
+/// Positions among `size`, evenly spread, at most `most`.
+fn evenly(size: usize, most: usize) -> Vec<usize> {
+    let count = size.min(most);
     (0..count).map(|index| index * (size - 1) / (count - 1).max(1)).collect()
 }
 
-/// A point that leaves a path: its name, and the positions of its coordinates in the state.
-type Mover = (String, Vec<usize>);
-
-/// The groups of the state without the time and the work, which say nothing about where anything is.
-fn moving<'a>(groups: Vec<Group<'a>>, model: &dyn AnyModel) -> Vec<Group<'a>> {
-    let roles = model.state_roles();
-    let moves = |group: &Group<'_>| !matches!(roles[group.first], StateRole::Time | StateRole::Work);
-    groups.into_iter().filter(moves).collect()
+fn some_of_charts(charts: Vec<Chart>, most: usize) -> Vec<Chart> {
+    let shown = evenly(charts.len(), most);
+    charts.into_iter().enumerate().filter(|(index, _)| shown.contains(index)).map(|(_, chart)| chart).collect()
 }
 
-/// A panel for each plane in which something moves.
-fn paths(groups: &[Group<'_>], names: &[&str], samples: &[Sample]) -> Vec<Chart> {
-    let movers = match halves(groups) {
-        Some((positions, momenta)) => vec![positions.iter().flat_map(movers).collect(), phases(positions, momenta)],
-        None => groups.iter().map(movers).collect(),
-    };
-    let planes = movers.iter().flat_map(|movers: &Vec<Mover>| {
-        [(0, 1), (0, 2)].map(|plane| {
-            let within = movers.iter().filter(|(_, entries)| entries.len() > plane.1).cloned();
-            (plane, within.collect::<Vec<Mover>>())
-        })
-    });
-    planes.filter_map(|(plane, movers)| chart_of_plane(plane, &movers, names, samples)).collect()
+/// The changes of an integral, or of a family of them.
+struct Change {
+    name: String,
+    /// The largest |change| over time, infinite where it is not a number.
+    points: Vec<(f64, f64)>,
+    most: f64,
+    /// The size up to which it is rounding.
+    rounding: f64,
 }
 
-/// Positions and momenta or velocities: a state whose second half has the shapes of the first.
-fn halves<'g, 'a>(groups: &'g [Group<'a>]) -> Option<(&'g [Group<'a>], &'g [Group<'a>])> {
-    let (first, second) = groups.split_at(groups.len() / 2);
-    let sizes = |half: &[Group<'_>]| half.iter().map(|group| group.indices.clone()).collect::<Vec<_>>();
-    (sizes(first) == sizes(second)).then_some((first, second))
+/// What leaves a path.
+struct Mover {
+    /// The vector of the state that it is, if it is one.
+    vector: Option<String>,
+    /// What it is drawn as.
+    kind: &'static str,
+    path: Vec<Vector3<f64>>,
 }
 
-/// A vector moves, and so does each column of a matrix.
-fn movers(group: &Group<'_>) -> Vec<Mover> {
-    let columns = group.columns();
-    let is_single = columns.len() == 1;
-    let name =
-        |column: usize| if is_single { group.base.to_owned() } else { format!("{}, column {column}", group.base) };
-    let movers = columns.into_iter().enumerate().filter(|(_, entries)| [2, 3].contains(&entries.len()));
-    movers.map(|(column, entries)| (name(column), entries)).collect()
-}
-
-/// Scalar coordinates move in the plane of coordinate and momentum.
-fn phases(positions: &[Group<'_>], momenta: &[Group<'_>]) -> Vec<Mover> {
-    let pairs = positions.iter().zip(momenta).filter(|(position, _)| position.entries.len() == 1);
-    pairs.map(|(position, momentum)| (position.base.to_owned(), vec![position.first, momentum.first])).collect()
-}
-
-/// The paths in one plane, each from a dot; `None` if nothing moves along the second axis.
-fn chart_of_plane((right, up): (usize, usize), movers: &[Mover], names: &[&str], samples: &[Sample]) -> Option<Chart> {
-    let shown = some_of(movers.len()).into_iter().map(|index| &movers[index]);
+/// The paths in the plane of the first axis and another one, each from a dot; `None` if nothing moves along that.
+fn chart_of_plane(label: &str, up: usize, movers: &[Mover]) -> Option<Chart> {
     let mut lines = Vec::new();
-    for ((name, entries), colour) in shown.zip(COLOURS) {
-        let points: Vec<_> =
-            samples.iter().map(|sample| (sample.state[entries[right]], sample.state[entries[up]])).collect();
+    for (index, colour) in some_of(movers.len()).into_iter().zip(COLOURS) {
+        let Mover { vector, kind, path } = &movers[index];
+        let points: Vec<_> = path.iter().map(|at| (at.x, at[up])).collect();
         lines.push(Line::dot(colour, points[0]));
-        lines.push(Line::named(name, colour, Stroke::Thin, points));
+        let name = vector.clone().unwrap_or_else(|| format!("{kind} {}", index + 1));
+        lines.push(Line::named(&name, colour, Stroke::Thin, points));
     }
-    let [x, y] = [right, up].map(|axis| label(axis, movers, names));
-    let x = Axis::around(&x, lines.iter().flat_map(Line::arguments));
-    let y = Axis::around(&y, lines.iter().flat_map(Line::values));
-    let moves = lines.iter().any(|line| line.values().any(|value| Some(value) != line.values().next()));
-    let mut chart = Chart::new("", x, y, lines);
+    let x = Axis::around("x", lines.iter().flat_map(Line::arguments));
+    let y = Axis::around(label, lines.iter().flat_map(Line::values));
+    let moves = movers.iter().any(|mover| mover.path.iter().any(|at| at[up] != mover.path[0][up]));
+    let title = match movers {
+        [Mover { vector: Some(vector), .. }] => format!("path of {vector}, from the dot"),
+        [_] => "path, from the dot".to_owned(),
+        _ => "paths, from the dots".to_owned(),
+    };
+    let mut chart = Chart::new(&title, x, y, lines);
     chart.is_map = true;
     moves.then_some(chart)
 }
 
-/// The label of an axis: the name of the entry if there is only one path, its number otherwise.
-fn label(axis: usize, movers: &[Mover], names: &[&str]) -> String {
-    match movers {
-        [(_, entries)] => names[entries[axis]].to_owned(),
-        _ => format!("entry {axis} of each"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use fbint_runtime::Error;
+
     use super::*;
+    use crate::catalogue::Entry;
+    use crate::{Drawing, Model, feedback_system};
 
     #[test]
     fn lines_are_spread_over_many_entries() {
@@ -172,9 +315,36 @@ mod tests {
         assert_eq!(some_of(96), [0, 11, 23, 35, 47, 59, 71, 83, 95]);
     }
 
+    /// Two pendulums, coupled by a spring.
+    #[feedback_system(
+        crate = fbint_runtime,
+        coordinates(theta: [2]),
+        momenta(p: [2]),
+        hamiltonian = p.norm_squared() / 2 - theta[0].cos() - theta[1].cos() + (theta[0] - theta[1]).powi(2) / 2,
+    )]
+    #[derive(Default)]
+    struct Coupled {}
+
+    impl Model for Coupled {
+        fn start(&self) -> Result<CoupledState, Error> {
+            Ok(CoupledState { theta: [1.0, 0.5].into(), p: [0.0, 0.0].into() })
+        }
+
+        fn drawing(&self, state: &CoupledState) -> Drawing {
+            let [left, right] = [0, 1].map(|rod| [rod as f64 + state.theta[rod].sin(), -state.theta[rod].cos()]);
+            Drawing::new().point(left).point(right).trace(left).trace(right)
+        }
+    }
+
     #[test]
-    fn positions_are_told_from_momenta_by_their_shapes() {
-        assert!(halves(&groups(&["a[0]", "a[1]", "s", "pa[0]", "pa[1]", "ps"])).is_some());
-        assert!(halves(&groups(&["r[0]", "r[1]", "omega"])).is_none());
+    fn angles_are_not_places() {
+        let model = (Entry::of::<Coupled>().load)();
+        let sample = |angle: f64| Sample { time: angle, state: vec![angle, 2.0 * angle, 0.0, 0.0], change: vec![0.0] };
+        let samples = [sample(0.0), sample(0.1), sample(0.2)];
+        let motion = Motion { model: &*model, samples: &samples, smooth: &samples };
+        let movers: Vec<_> = motion.movers().into_iter().map(|mover| (mover.vector, mover.kind)).collect();
+        assert_eq!(movers, [(None, "point"), (None, "point")]);
+        assert_eq!((motion.paths().len(), motion.phases().len()), (1, 0));
+        assert!(motion.draw("still", &[]).contains(">0 throughout<"));
     }
 }

@@ -12,7 +12,7 @@ pub(crate) enum Panel {
     One(usize),
     /// One quantity to the right, another one upwards.
     Pair(usize, usize),
-    /// The change of every integral, in as many panels.
+    /// The change of every integral, in one panel.
     Drift,
 }
 

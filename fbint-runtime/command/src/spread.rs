@@ -1,7 +1,7 @@
 //! The figure of an ensemble: how quantities of the members are spread at the end.
 
 use crate::catalogue::AnyModel;
-use crate::figure::{self, Axis, Chart, Line, Section};
+use crate::figure::{self, Axis, Chart, Line};
 use crate::histogram::Histogram;
 use crate::members::Block;
 use crate::motion::{COLOURS, some_of};
@@ -70,7 +70,7 @@ impl Spread {
             Ends::Histogram { column, counts } => histogram(&names[*column], counts),
             Ends::Scatter { columns: (right, up), dots } => self.scatter(&names[*right], &names[*up], dots),
         });
-        figure::draw_sections(title, &[Section::new("", charts.collect())])
+        figure::draw_page(title, &charts.collect::<Vec<_>>(), "")
     }
 
     fn scatter(&self, right: &str, up: &str, dots: &[(f64, f64)]) -> Chart {

@@ -1,6 +1,7 @@
 //! The trajectory of a run as a table, with a row for each sample: time, state, F - F_target of every integral, and outputs.
 
 use std::error::Error;
+use std::ops::Range;
 
 use crate::catalogue::{AnyModel, Sample};
 use crate::names::{self, TIME, clock};
@@ -35,6 +36,12 @@ pub(crate) fn values(model: &dyn AnyModel, sample: &Sample) -> Vec<f64> {
 /// A name for the time, each entry of the state, and the change of each integral.
 pub(crate) fn names_of_motion(model: &dyn AnyModel) -> impl Iterator<Item = String> {
     [TIME.to_owned()].into_iter().chain(state_and_changes(model).into_iter().filter(|name| name != TIME))
+}
+
+/// Which of the quantities are changes of integrals.
+pub(crate) fn changes(model: &dyn AnyModel) -> Range<usize> {
+    let end = names_of_motion(model).count();
+    end - model.integral_names().len()..end
 }
 
 /// Time, state and changes of a sample, the time once: `clock` is its entry of the state.

@@ -207,6 +207,10 @@ impl Counter<'_> {
 }
 
 fn print(study: &Study, summary: &Table, files: &[String], out: &mut dyn Write) -> io::Result<()> {
+    for words in study.answers() {
+        writeln!(out, "{words}")?;
+    }
+    writeln!(out)?;
     summary.print(out)?;
     for words in study.findings() {
         writeln!(out, "{words}")?;

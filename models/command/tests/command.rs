@@ -326,32 +326,108 @@ fn everything_is_reproduced() -> Outcome {
     Ok(())
 }
 
-/// The motion before what happened to the integrals: entries over time, paths, changes, one panel for each family.
-#[test]
-fn the_figure_of_a_run_shows_the_motion_first() -> Outcome {
+/// The texts of the figure of a run, its width and its height.
+fn figure_of(run: &[&str]) -> Result<(Vec<String>, [f64; 2]), Box<dyn Error>> {
     let folder = tempdir()?;
-    succeeded(&fbint(folder.path(), &["run", "chain-4", "--until", "1", "--plot", "a.svg"])?);
+    succeeded(&fbint(folder.path(), &[&["run"], run, &["--plot", "a.svg"]].concat())?);
     let svg = fs::read_to_string(folder.path().join("a.svg"))?;
-    let place = |text: &str| svg.find(text).ok_or_else(|| format!("the figure lacks {text}"));
-    let parts = ["The state over time: q", "Paths, from the dot", "What happened to the integrals: anchor", "energy"];
-    let places = parts.map(place).into_iter().collect::<Result<Vec<_>, _>>()?;
-    assert!(places.is_sorted(), "{places:?}");
-    place("q, column 3")?;
-    assert_eq!(svg.matches(">link[1..4]<").count(), 1);
+    let texts = svg.split('>').filter_map(|part| part.split_once("</text").map(|(text, _)| text.to_owned())).collect();
+    let size = |name: &str| {
+        let value = svg.split_once(&format!("{name}=\"")).and_then(|(_, rest)| rest.split('"').next());
+        value.ok_or(format!("no {name}"))?.parse::<f64>().map_err(Box::<dyn Error>::from)
+    };
+    Ok((texts, [size("width")?, size("height")?]))
+}
+
+/// The four vectors of the state, the paths and the changes of the integrals, on a sheet of A4; rounding is a line of text.
+#[test]
+fn the_figure_of_a_run_fits_a_page() -> Outcome {
+    let (texts, [width, height]) = figure_of(&["four-bar", "--until", "1"])?;
+    let count = |text: &str| texts.iter().filter(|other| *other == text).count();
+    for title in ["a", "b", "pa", "pb", "paths, from the dots", "changes of the integrals"] {
+        assert!(count(title) > 0, "no panel is called {title}");
+    }
+    // An axis for each panel but that of the paths.
+    assert_eq!((count("t"), count("x"), count("y")), (5, 1, 1));
+    let rounding = texts.iter().find(|text| text.starts_with("at rounding, up to ")).ok_or("rounding is not named")?;
+    assert!(
+        rounding.ends_with("⁵: crank, coupler, rocker, crank_rate, coupler_rate, rocker_rate, energy"),
+        "{rounding}"
+    );
+    assert!(height <= width * 2_f64.sqrt(), "{width} by {height}");
+    let (_, [width, height]) = figure_of(&["rolling-disk", "--until", "1"])?;
+    assert!(height <= width * 2_f64.sqrt(), "{width} by {height}");
     Ok(())
 }
 
-/// The time and the work of a driven system are not places: its angle moves against the momentum.
+/// What changes by more than rounding has a line of its own, a family of integrals one in common.
 #[test]
-fn driven_systems_move_in_their_phase_plane() -> Outcome {
+fn the_changes_of_all_integrals_are_in_one_panel() -> Outcome {
+    let (texts, _) = figure_of(&["chain-4", "--until", "1", "--method", "euler", "--gains", "none"])?;
+    assert_eq!(texts.iter().filter(|text| *text == "link[1..4]").count(), 1);
+    assert!(texts.iter().any(|text| text == "q, column 3") && !texts.iter().any(|text| text.contains("at rounding")));
+    let (texts, _) = figure_of(&["chaplygin-sleigh", "--until", "1", "--method", "euler", "--gains", "none"])?;
+    assert!(texts.iter().any(|text| text == "change of energy"), "{texts:?}");
+    Ok(())
+}
+
+#[test]
+fn what_does_not_change_is_0_throughout() -> Outcome {
+    let (texts, _) = figure_of(&["rolling-disk", "--until", "1"])?;
+    assert!(texts.iter().any(|text| text.ends_with("; 0 throughout: turn_momentum")), "{texts:?}");
+    let (texts, _) = figure_of(&["rolling-disk", "--until", "1", "--of", "d(turn_momentum)"])?;
+    assert!(texts.iter().any(|text| text == "0 throughout"), "{texts:?}");
+    Ok(())
+}
+
+#[test]
+fn a_figure_of_many_panels_is_longer_than_a_page() -> Outcome {
+    let of = ["--of", "a[0]"].repeat(60);
+    let (texts, [_, height]) = figure_of(&[&["four-bar", "--until", "0.1"], &of[..]].concat())?;
+    assert_eq!(texts.iter().filter(|text| *text == "t").count(), 60);
+    assert!(height > 20.0 * 150.0, "{height}");
+    Ok(())
+}
+
+/// The time and the work of a driven system are not places: its angle moves against the momentum, and what is drawn in the plane.
+#[test]
+fn angles_move_in_their_phase_plane() -> Outcome {
+    let (texts, _) = figure_of(&["driven-pendulum"])?;
+    let labels = |title: &str| -> Result<[&str; 2], String> {
+        // Right before the title.
+        let title = texts.iter().position(|text| text == title).ok_or(format!("no panel is called {title}"))?;
+        Ok([&texts[title - 2], &texts[title - 1]])
+    };
+    assert_eq!(labels("phase portrait of angle")?, ["angle", "p"]);
+    assert_eq!(labels("path, from the dot")?, ["x", "y"]);
+    let (texts, _) = figure_of(&["cart-pendulum", "--until", "1"])?;
+    for title in ["phase portrait of s", "phase portrait of theta", "rate of theta"] {
+        assert!(texts.iter().any(|text| text == title), "{title} is missing in {texts:?}");
+    }
+    Ok(())
+}
+
+/// A few steps of a high order are drawn through many points of the dense output, and the table has the steps.
+#[test]
+fn curves_of_few_steps_are_smooth() -> Outcome {
     let folder = tempdir()?;
-    succeeded(&fbint(folder.path(), &["run", "driven-pendulum", "--until", "1", "--plot", "a.svg"])?);
+    let run = ["run", "kepler", "--method", "dop853", "--until", "6", "--out", "a.csv", "--plot", "a.svg"];
+    succeeded(&fbint(folder.path(), &run)?);
     let svg = fs::read_to_string(folder.path().join("a.svg"))?;
-    let texts: Vec<&str> = svg.split('>').filter_map(|part| part.split_once("</text").map(|(text, _)| text)).collect();
-    let title = texts.iter().position(|text| *text == "Paths, from the dot").ok_or("there are paths")?;
-    // Right before the title.
-    assert_eq!(texts[title - 2..title], ["angle", "p"]);
-    assert!(!svg.contains("of each"));
+    let points = svg.split("<path").map(|path| path.matches(" L").count()).max();
+    let steps = fs::read_to_string(folder.path().join("a.csv"))?.lines().count();
+    assert!(points > Some(1000) && steps < 100, "{points:?} points of {steps} steps");
+    Ok(())
+}
+
+#[test]
+fn times_have_no_rounding_noise() -> Outcome {
+    let folder = tempdir()?;
+    let run = ["run", MODEL, "--step", "0.01", "--every", "0.1", "--until", "0.8", "--out", "a.csv"];
+    succeeded(&fbint(folder.path(), &run)?);
+    let table = fs::read_to_string(folder.path().join("a.csv"))?;
+    let times: Vec<&str> = table.lines().filter_map(|row| row.split(',').next()).collect();
+    assert_eq!(times, ["t", "0.0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8"]);
     Ok(())
 }
 
@@ -365,11 +441,10 @@ fn a_figure_shows_what_is_asked_for() -> Outcome {
         Ok(fs::read_to_string(folder.path().join("a.svg"))?)
     };
     let panels = draw(&["--of", "q[0],p[0]", "--of", "tension", "--of", "t,d(energy)", "--of", "drift"])?;
-    for title in ["p[0] against q[0], from the dot", "tension", "d(energy)", "length", "vertical_momentum"] {
+    for title in ["p[0] against q[0], from the dot", "tension", "d(energy)", "changes of the integrals"] {
         assert!(panels.contains(&format!(">{title}<")), "no panel is called {title}");
     }
-    assert!(!panels.contains("q[1]") && !panels.contains("The state over time"));
-    assert!(draw(&[])?.contains("The state over time"));
+    assert!(!panels.contains("q[1]") && draw(&[])?.contains("q[1]"));
     Ok(())
 }
 

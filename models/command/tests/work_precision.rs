@@ -65,6 +65,10 @@ fn a_study_writes_its_figures_and_tables_and_says_what_they_show() -> Outcome {
     let output = fbint(&["work-precision", "planar-pendulum", "--until", "0.3"]).current_dir(&folder).output()?;
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout)?;
+    // The answers first.
+    for (line, goal) in text.lines().zip(["1e-3", "1e-6", "1e-9"]) {
+        assert!(line.starts_with(&format!("Least time to an error of {goal}: ")), "{line}");
+    }
     for part in
         ["RK4, projected", "Euler, Bae-Chang", "RATTLE", "refused as unstable", "Least time to an error of 1e-6: "]
     {

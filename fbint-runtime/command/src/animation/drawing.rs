@@ -145,6 +145,12 @@ impl Drawing {
         })
     }
 
+    /// Where points and traces are, each with its kind; nothing where the axes have no common scale.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (&'static str, Vector3<f64>)> {
+        let places = self.shapes.iter().filter(|shape| self.axes.is_none() && ["point", "trace"].contains(&shape.kind));
+        places.flat_map(|shape| shape.positions.iter().map(|position| (shape.kind, position.in_space())))
+    }
+
     fn with(mut self, kind: &'static str, positions: impl IntoIterator<Item = Position>) -> Self {
         let positions: Vec<Position> = positions.into_iter().collect();
         if !positions.is_empty() {

@@ -1,8 +1,9 @@
 //! A system behind the interface of the catalogue.
 
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Field, Gains, OneStep,
-    PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet, Vector,
+    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Field, Gains,
+    LargestProjection, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet,
+    Vector,
 };
 
 use super::{
@@ -212,6 +213,15 @@ impl<S: Model> AnyModel for Loaded<S> {
         self.0.prepare().outputs(&vector(state)).as_ref().to_vec()
     }
 
+    fn roundings(&self, state: &[f64]) -> Vec<f64> {
+        let (system, x) = (self.0.prepare(), vector::<Vector<S>>(state));
+        let (integrals, jacobian) = (system.integrals(&x), system.integrals_jacobian(&x));
+        let size = |(row, value): (&Vector<S>, &f64)| {
+            row.as_ref().iter().zip(state).map(|(slope, entry)| (slope * entry).abs()).sum::<f64>() + value.abs()
+        };
+        jacobian.as_ref().iter().zip(integrals.as_ref()).map(|pair| f64::EPSILON * size(pair)).collect()
+    }
+
     fn rates(&self, state: &[f64]) -> Vec<f64> {
         self.0.prepare().vector_field(&vector(state)).as_ref().to_vec()
     }
@@ -261,8 +271,13 @@ fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
         ended_by: run.ended_by().map(|end| end.name.clone()),
         state: flat::<S>(run.state()),
         start_move: run.start_move().copied(),
-        dependence: run.dependence().copied(),
-        largest_projection: run.largest_projection().copied(),
+        dependence: run.dependence().copied().map(|mut found| {
+            found.time = few_digits(found.time);
+            found
+        }),
+        largest_projection: run
+            .largest_projection()
+            .map(|largest| LargestProjection { time: few_digits(largest.time), ..*largest }),
         steps: run.steps(),
         evaluations: run.evaluations(),
     }
@@ -281,7 +296,7 @@ where
         ensemble.run_with(&plan.settings)?
     };
     let statistics = |at: &fbint_runtime::Statistics<S>| Statistics {
-        time: at.time,
+        time: few_digits(at.time),
         members: at.members,
         quantities: summaries(&at.state).chain(summaries(&at.change)).collect(),
     };
@@ -297,8 +312,18 @@ fn summaries<V: Entries<f64>>(of: &fbint_runtime::Summary<V>) -> impl Iterator<I
 
 impl<S: FeedbackSystem> From<&fbint_runtime::Sample<S>> for Sample {
     fn from(sample: &fbint_runtime::Sample<S>) -> Self {
-        Self { time: sample.time, state: sample.state.as_ref().to_vec(), change: sample.change.as_ref().to_vec() }
+        Self {
+            time: few_digits(sample.time),
+            state: sample.state.as_ref().to_vec(),
+            change: sample.change.as_ref().to_vec(),
+        }
     }
+}
+
+/// A time without the rounding of a multiple: 0.3 for 3 times 0.1, which is 0.30000000000000004. A time of many digits stays as it is.
+fn few_digits(time: f64) -> f64 {
+    let few = format!("{time:.12e}").parse().unwrap_or(time);
+    if (few - time).abs() <= 2.0 * f64::EPSILON * time.abs() { few } else { time }
 }
 
 /// The vector with these entries; those that are missing are not numbers.

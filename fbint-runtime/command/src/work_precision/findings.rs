@@ -90,7 +90,7 @@ impl Study {
         })
     }
 
-    /// The findings in words, losses first.
+    /// Where aids win and lose, in words, losses first.
     pub(super) fn findings(&self) -> Vec<String> {
         let comparisons: Vec<Comparison<'_>> = self.series.iter().filter_map(|s| self.comparison(s)).collect();
         let (losing, others): (Vec<_>, Vec<_>) = comparisons.iter().partition(|comparison| comparison.loses());
@@ -100,9 +100,12 @@ impl Study {
             (!cases.is_empty()).then(|| format!("{head}{}", lines.concat()))
         };
         let paragraphs = [(LOSES, losing), (WINS, winning), (IS_EVEN, even)].into_iter().filter_map(paragraph);
-        let mut findings: Vec<String> = paragraphs.collect();
-        findings.extend(GOALS.map(|goal| self.quickest(goal)));
-        findings
+        paragraphs.collect()
+    }
+
+    /// Which series reach each error in the least time.
+    pub(super) fn answers(&self) -> [String; 3] {
+        GOALS.map(|goal| self.quickest(goal))
     }
 
     /// The series that reach an error in the least time, and the fastest geometric method.
