@@ -611,3 +611,20 @@ fn angular_momenta_in_space_are_conserved_in_every_convention() {
         }
     }
 }
+
+/// The energy of a body that rolls on a plane is conserved by whatever name it is declared once more.
+#[test]
+fn the_energy_of_a_rattleback_is_proved_once_more() {
+    let energy = "m * v.norm_squared() / 2 + w.dot(&(inertia * w)) / 2 - m * k * rho.dot(&g)";
+    let attribute = format!(
+        "coordinates(r: [3, 3], c: [3]), velocities(w: [3], v: [3]), kinematics(r = r * hat(w), c = r * v),
+        define(g = r.transpose() * vector![0, 0, 1], rho = -g.component_mul(&axes) / g.dot(&g.component_mul(&axes)).sqrt()),
+        lagrangian = m * v.norm_squared() / 2 + w.dot(&(inertia * w)) / 2 + m * k * rho.dot(&g),
+        constraint(rotation = r.transpose() * r - identity(3)), velocity_constraint(rolling = v + w.cross(&rho)),
+        invariant(again = {energy})"
+    );
+    let item = "struct S { m: f64, k: f64, axes: Vector3<f64>, inertia: Matrix3<f64> }";
+    assert_eq!(grades(&attribute, item).last(), Some(&ON_CONSTRAINTS));
+    let changed = attribute.replace("/ 2 - m * k", "/ 2 - 2 * m * k");
+    assert!(matches!(prove(&changed, item).1.expect_err("not the energy")[0].found, Found::Witness(_)));
+}
