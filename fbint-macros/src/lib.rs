@@ -373,9 +373,9 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// - what is neither proved nor refuted is a compile error, too, unless `assume` stands before its name. Algebra decides identities
 ///   of rational functions, roots, absolute values, exponentials, hyperbolic functions, powers, sine and cosine of sums and multiples,
 ///   and these of their inverses. It does not know the signs of factors: ln(x y) is not ln(x) + ln(y), and sqrt(a b) sqrt(c d) is
-///   not sqrt(a c) sqrt(b d). Where constraints hold, it takes each of them as an equation for a variable by whose powers nothing has to
-///   be divided, or, if a reaction holds it, for a velocity: not so q.w = 0 of a `state`, nor the nine entries of a rotation matrix.
-///   What needs those is expanded and divided by the constraints, which shows much, but not everything;
+///   not sqrt(a c) sqrt(b d). Where constraints hold, it takes r^T r = 1 for a rotation or a reflection, and any other constraint as an
+///   equation for a variable by whose powers nothing has to be divided, or, if a reaction holds it, for a velocity: not so q.w = 0 of
+///   a `state`. What that does not reach is expanded and divided by the constraints, which shows much, but not everything;
 /// - what is assumed is tested in some hundred states in 256 bits, far away, close to where functions change, with states and
 ///   parameters of both signs. If one refutes it, it does not compile. `INTEGRALS`, `EQUATIONS`, the documentation, the drift
 ///   table and the record of a run call it assumed.

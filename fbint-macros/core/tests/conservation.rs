@@ -527,7 +527,33 @@ fn veselova_is_proved() {
         "coordinates(g: [3]), velocities(w: [3]), kinematics(g = g.cross(&w)), define(k = i.component_mul(&w)),
         lagrangian = w.dot(&k) / 2, constraint(unit = g.norm_squared() - 1), velocity_constraint(still = g.dot(&w)),
         invariant(veselova = k.norm_squared() - k.dot(&g).powi(2))";
-    assert_eq!(grades(attribute, "struct S { i: Vector3<f64> }").last(), Some(&ON_CONSTRAINTS));
+    let turning = attribute
+        .replace("g: [3]", "r: [3, 3]")
+        .replace("g = g.cross(&w)", "r = r * hat(w)")
+        .replace("define(", "define(g = r.transpose() * vector![0, 0, 1], ")
+        .replace("unit = g.norm_squared() - 1", "rotation = r.transpose() * r - identity(3)");
+    for attribute in [attribute, &turning] {
+        assert_eq!(grades(attribute, "struct S { i: Vector3<f64> }").last(), Some(&ON_CONSTRAINTS));
+    }
+    let changed = turning.replace("- k.dot(&g).powi(2)", "- 2 * k.dot(&g).powi(2)");
+    assert!(prove(&changed, "struct S { i: Vector3<f64> }").1.is_err());
+}
+
+/// What holds for rotations and not for reflections is not proved: the constraints r^T r = 1 allow both.
+#[test]
+fn both_parts_of_the_orthonormal_matrices_count() {
+    let model = |rate: &str| {
+        let attribute = format!(
+            "state(r: [3, 3], w: [3], x), dynamics(r = r * hat(w), w = 0 * w, x = {rate}),
+            constraint(rotation = r.transpose() * r - identity(3)), invariant(keep = x)"
+        );
+        prove(&attribute, "struct S {}").1
+    };
+    let determinant = "r.column(0).dot(&r.column(1).cross(&r.column(2)))";
+    assert!(model(&format!("{determinant}.powi(2) - 1")).is_ok());
+    assert!(model(&format!("{determinant} - 1")).is_err());
+    assert!(model(&format!("{determinant} + 1")).is_err());
+    assert!(model("r.row(0).dot(&r.row(0)) - 1").is_ok());
 }
 
 /// Where sqrt(a) and sqrt(b) are defined, their product is sqrt(a b). Where sqrt(a b) and sqrt(a / b) are, both may be negative.

@@ -30,6 +30,7 @@ use super::field::primes;
 use super::linear_form::denominators;
 use super::point::{Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
+use super::rotation;
 use crate::expression::Expression;
 
 /// Points that an identity has to hold at.
@@ -58,6 +59,7 @@ pub(super) fn vanish_on(
     let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
     let mut zeros = 0;
+    let factor = if set.rotations.is_empty() { factor } else { factor.saturating_mul(rotation::DEGREE) };
     for (place, mut point) in points(&all, factor).enumerate() {
         let bound = point.satisfy(set);
         all.iter().for_each(|part| point.know_roots(part));
@@ -232,7 +234,7 @@ mod tests {
         let states = [Symbol(0), Symbol(1)];
         let vanishes = |expression: &Expression, constraint: &Expression| {
             let constraints = vec![Constraint { value: constraint, is_velocity: false, has_reaction: false }];
-            let set = Set { constraints, variables: states.to_vec(), velocities: Vec::new() };
+            let set = Set { constraints, variables: states.to_vec(), ..Set::default() };
             vanish_on(&[expression], &set, 64, |point| point.evaluate(expression))
         };
         assert!(vanishes(&ratio(square(x()) - square(z()) + square(y()), x() * y()), &circle));

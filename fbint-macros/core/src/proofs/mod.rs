@@ -17,6 +17,7 @@ mod rank;
 mod rates;
 mod regularity;
 mod ring;
+mod rotation;
 mod search;
 mod states;
 mod trials;

@@ -9,6 +9,7 @@ use num_traits::{Signed, ToPrimitive};
 use super::degree::{degree_in, leading};
 use super::field::{Field, Random};
 use super::ring::{Element, Ring};
+use super::rotation::Rotation;
 use crate::bounds::is_never_zero;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
@@ -17,6 +18,8 @@ use crate::expression::{Expression, Function, Symbol};
 #[derive(Default)]
 pub(super) struct Set<'a> {
     pub(super) constraints: Vec<Constraint<'a>>,
+    /// Matrices that further constraints keep orthonormal.
+    pub(super) rotations: Vec<Rotation>,
     /// What the constraints can be solved for.
     pub(super) variables: Vec<Symbol>,
     /// Those among them on which A does not depend.
@@ -95,7 +98,7 @@ impl Point {
         Self { ring, random: Random(seed), scale, symbols: HashMap::new(), functions: HashMap::new() }
     }
 
-    fn random(&mut self) -> Element {
+    pub(super) fn random(&mut self) -> Element {
         let Field(prime) = self.ring.field;
         self.ring.number(self.random.next() % prime)
     }
@@ -131,7 +134,10 @@ impl Point {
     /// set there are others in which that does not vanish, unless it vanishes wherever the other constraints hold, and then it has no
     /// inverse.
     pub(super) fn satisfy(&mut self, set: &Set<'_>) -> Option<()> {
-        let mut settled: Vec<Symbol> = Vec::new();
+        for rotation in &set.rotations {
+            rotation.bind(self)?;
+        }
+        let mut settled: Vec<Symbol> = set.rotations.iter().flat_map(Rotation::symbols).collect();
         for constraint in &set.constraints {
             let value = constraint.value;
             let is_variable = |symbol: &Symbol| {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::identities::vanish_on;
 use super::point::{Constraint, Point, Set};
 use super::ring::{Element, LARGEST_DIMENSION};
+use super::rotation::Rotation;
 use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
@@ -20,12 +21,22 @@ pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId)
 /// Whether dI.X is proved to vanish wherever all constraints hold and it is defined.
 pub(super) fn vanishes_on_constraints(derivation: &Derivation, integral: IntegralId) -> bool {
     let symbols = &derivation.symbols;
-    let set = Set {
-        constraints: Constraint::all(derivation),
+    let mut constraints = Constraint::all(derivation);
+    if constraints.is_empty() {
+        return false;
+    }
+    let rotations = Rotation::take(&mut constraints);
+    let mut set = Set {
+        constraints,
+        rotations,
         variables: symbols.states().collect(),
         velocities: symbols.with(|role| matches!(role, Role::Velocity | Role::Momentum { .. })),
     };
-    !set.constraints.is_empty() && vanishes(derivation, integral, &set)
+    // Each part of the set by itself.
+    (0..1 << set.rotations.len()).all(|part: u32| {
+        set.rotations.iter_mut().enumerate().for_each(|(index, rotation)| rotation.reflects = part >> index & 1 == 1);
+        vanishes(derivation, integral, &set)
+    })
 }
 
 fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> bool {

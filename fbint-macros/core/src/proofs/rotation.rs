@@ -1,0 +1,113 @@
+//! Rotation matrices among the variables: constraints r^T r = 1, which cannot be solved for one entry after the other.
+//!
+//! Their points are the rotations of all quaternions and, since r may reflect, these times -1. Quaternions are numbers without a
+//! relation, so that a random one gives a point in general position of each of the two parts.
+
+use super::identities::vanishes_identically;
+use super::point::{Constraint, Point};
+use crate::expression::{Expression, Symbol};
+
+/// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
+/// quadratic forms.
+pub(super) const DEGREE: u64 = 4;
+
+/// More matrices are not looked at: each doubles the number of parts of the set.
+const MOST: usize = 4;
+
+/// A matrix that constraints keep orthonormal.
+#[derive(Clone, Copy)]
+pub(super) struct Rotation {
+    /// Column by column, or row by row: the transpose of a rotation is another one.
+    entries: [[Symbol; 3]; 3],
+    /// Whether it reflects, too.
+    pub(super) reflects: bool,
+}
+
+impl Rotation {
+    /// The matrices that six of the constraints keep orthonormal; takes these constraints out of the list.
+    pub(super) fn take(constraints: &mut Vec<Constraint<'_>>) -> Vec<Self> {
+        let mut rotations = Vec::new();
+        while rotations.len() < MOST
+            && let Some((entries, members)) = find(constraints)
+        {
+            rotations.push(Self { entries, reflects: false });
+            let mut index = 0;
+            constraints.retain(|_| {
+                index += 1;
+                !members.contains(&(index - 1))
+            });
+        }
+        rotations
+    }
+
+    pub(super) fn symbols(&self) -> impl Iterator<Item = Symbol> + use<> {
+        self.entries.into_iter().flatten()
+    }
+
+    /// Binds the entries to those of a random rotation.
+    pub(super) fn bind(&self, point: &mut Point) -> Option<()> {
+        let quaternion = [0; 4].map(|_| point.random());
+        let product = |point: &Point, i: usize, j: usize| point.ring.multiply(&quaternion[i], &quaternion[j]);
+        let squares = [0, 1, 2, 3].map(|i| product(point, i, i));
+        let norm = squares.iter().skip(1).fold(squares[0].clone(), |sum, square| point.ring.add(&sum, square));
+        let mut scale = point.ring.inverse(&norm)?;
+        if self.reflects {
+            scale = point.ring.negative(&scale);
+        }
+        for (i, column) in self.entries.iter().enumerate() {
+            for (j, symbol) in column.iter().enumerate() {
+                let ring = &point.ring;
+                // |q|^2 r = (w^2 - |v|^2) 1 + 2 v v^T + 2 w hat(v)
+                let (v, u) = (i + 1, j + 1);
+                let twice = |element: &[u64]| ring.add(element, element);
+                let mut entry = twice(&product(point, v, u));
+                if i == j {
+                    let diagonal = ring.subtract(&twice(&squares[0]), &norm);
+                    entry = ring.add(&entry, &diagonal);
+                } else {
+                    let turn = twice(&product(point, 0, 6 - v - u));
+                    entry = if (j + 1) % 3 == i { ring.add(&entry, &turn) } else { ring.subtract(&entry, &turn) };
+                }
+                let entry = ring.multiply(&entry, &scale);
+                point.bind(*symbol, entry);
+            }
+        }
+        Some(())
+    }
+}
+
+/// Three vectors of symbols that constraints keep orthonormal, and the indices of these constraints.
+fn find(constraints: &[Constraint<'_>]) -> Option<([[Symbol; 3]; 3], [usize; 6])> {
+    let units: Vec<(usize, [Symbol; 3])> = (0..constraints.len())
+        .filter_map(|index| {
+            let symbols: Vec<Symbol> = constraints[index].value.symbols().into_iter().collect();
+            let vector: [Symbol; 3] = symbols.try_into().ok()?;
+            is_product(constraints[index].value, &vector, &vector, 1).then_some((index, vector))
+        })
+        .collect();
+    let orthogonal = |one: &[Symbol; 3], other: &[Symbol; 3]| {
+        constraints.iter().position(|constraint| is_product(constraint.value, one, other, 0))
+    };
+    for (place, (first, a)) in units.iter().enumerate() {
+        for (next, (second, b)) in units.iter().enumerate().skip(place + 1) {
+            let Some(ab) = orthogonal(a, b) else { continue };
+            for (third, c) in &units[next + 1..] {
+                if let (Some(ac), Some(bc)) = (orthogonal(a, c), orthogonal(b, c)) {
+                    return Some(([*a, *b, *c], [*first, *second, *third, ab, ac, bc]));
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Whether an expression is a . b - `constant`.
+fn is_product(value: &Expression, a: &[Symbol; 3], b: &[Symbol; 3], constant: i64) -> bool {
+    let symbols = value.symbols();
+    if a.iter().chain(b).any(|symbol| !symbols.contains(symbol)) || a != b && symbols.len() != 6 {
+        return false;
+    }
+    let product = |(a, b): (&Symbol, &Symbol)| Expression::from(*a) * Expression::from(*b);
+    let difference = Expression::sum(a.iter().zip(b).map(product)) - Expression::integer(constant) - value.clone();
+    vanishes_identically(&difference)
+}
