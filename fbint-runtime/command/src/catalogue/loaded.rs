@@ -517,6 +517,16 @@ mod tests {
     }
 
     #[test]
+    fn events_are_in_runs_by_geometric_integrators() -> Result<(), Error> {
+        let model = Loaded::<Ball>::default();
+        let start = AnyModel::start(&model)?;
+        let run = model.run_by(Scheme::StormerVerlet, &start, 1e-3, 0.8)?;
+        assert!((run.state[0] - height(0.8)).abs() < 1e-9, "{:?}", run.state);
+        assert_eq!(model.run_bare_by(Scheme::StormerVerlet, &start, 1e-3, 0.8)?, run.state);
+        Ok(())
+    }
+
+    #[test]
     fn runs_with_events_and_inputs_are_resumed() -> Result<(), Error> {
         fn check<S: Model>() -> Result<(), Error> {
             let model = Loaded::<S>::default();
