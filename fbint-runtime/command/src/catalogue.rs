@@ -1,5 +1,6 @@
 //! The models of a program by name, and one interface for all of them, whatever their dimensions.
 
+mod controller;
 mod loaded;
 mod model;
 
@@ -11,6 +12,7 @@ use fbint_runtime::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use self::controller::Controller;
 use self::loaded::Loaded;
 pub use self::model::{GeometricMethod, Model};
 use crate::animation::Drawing;
@@ -101,11 +103,11 @@ pub trait AnyModel {
         progress: &mut (dyn FnMut(f64) + Send),
         visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error>;
-    /// The declared outputs in a state.
+    /// The declared outputs in a state with its inputs.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
     /// What rounding of a state alone changes each integral by.
     fn roundings(&self, state: &[f64]) -> Vec<f64>;
-    /// The derived field in a state, without feedback.
+    /// The derived field in a state with its inputs, without feedback.
     fn rates(&self, state: &[f64]) -> Vec<f64>;
     /// What an animation draws of a state.
     fn drawing(&self, state: &[f64]) -> Drawing;
@@ -262,7 +264,7 @@ pub struct EnsembleRun {
 pub struct Statistics {
     /// The time.
     pub time: f64,
-    /// The number of members that have not failed.
+    /// The number of members that did not fail, and whose runs have not ended before.
     pub members: u64,
     /// Statistics of each entry of the state, then of F - F_target of each integral.
     pub quantities: Vec<Summary>,

@@ -66,7 +66,7 @@ pub use animation::Drawing;
 pub use arguments::Command;
 pub use bitmap::Painter;
 use catalogue::Entry;
-pub use catalogue::Model;
+pub use catalogue::{Controller, Model};
 pub use clap;
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -74,7 +74,7 @@ use complaint::complain;
 /// The attribute that declares a model: [`runtime::feedback_system`], which finds the runtime in this crate.
 pub use fbint_macros::feedback_system_of_command as feedback_system;
 pub use fbint_runtime as runtime;
-pub use fbint_runtime::{Error, nalgebra};
+pub use fbint_runtime::{Error, Event, nalgebra};
 
 /// The exit code for bad input of every kind, as is usual for a wrong command line.
 const BAD_INPUT: u8 = 2;

@@ -34,7 +34,7 @@ use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
 use crate::scalar::Scalar;
-use crate::simulation::{Audit, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
+use crate::simulation::{Audit, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
 use block::Course;
@@ -202,6 +202,45 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
     }
 }
 
+impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
+    /// Runs every member by `run`, which is given its index, its simulation and the settings: with events and inputs, which there are
+    /// no lanes for, or with gains. Members run one by one, in parallel. A member that a terminal event ends early takes part in the
+    /// statistics until then.
+    ///
+    /// ```
+    /// # use fbint_runtime::{Ensemble, Event, Method, Settings, feedback_system};
+    /// # /// A ball in free fall.
+    /// # #[feedback_system(coordinates(height), momenta(p), hamiltonian = p.powi(2) / 2 + 10 * height)]
+    /// # pub struct Ball;
+    /// let starts = [0.2, 0.8, 1.8].map(|height| BallState { height, p: 0.0 });
+    /// let settings = Settings::new(Method::Rk4 { h: 1e-3 }, 0.5);
+    /// let run = Ensemble::new(&Ball, starts).run_each(&settings, |_, simulation, settings| {
+    ///     let floor = Event::new("floor", |_, ball: &BallState| ball.height).falling().terminal();
+    ///     simulation.event(floor).run_with(settings)
+    /// })?;
+    /// let ends: Vec<f64> = run.ends().iter().flatten().map(|end| end.time).collect();
+    /// assert!((ends[0] - 0.2).abs() < 1e-12 && (ends[1] - 0.4).abs() < 1e-12 && ends[2] == 0.5);
+    /// assert_eq!(run.statistics().last().map(|end| end.members), Some(1));
+    /// # Ok::<(), fbint_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`run`](Self::run).
+    pub fn run_each(
+        self,
+        settings: &Settings,
+        run: impl Fn(usize, Simulation<'_, S>, &Settings) -> Result<Run<S>, Error> + Sync,
+    ) -> Result<EnsembleRun<S>, Error> {
+        let plan = self.plan(settings)?;
+        let track = |member: usize| {
+            let simulation = Simulation::new(self.members.system(member), self.members.starts[member])?;
+            Ok(run(member, simulation, &plan.settings)?.trajectory().to_vec())
+        };
+        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &|members, done| one_by_one(members, done, &track)))
+    }
+}
+
 impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// The same runs with the kind of gains taken out of the type of members that run alone: a program that offers many kinds of
     /// gains compiles the methods with error control once, not once for each. See [`Simulation::boxed`].
@@ -346,12 +385,7 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     }
 
     fn simulate_each(&self, plan: &Plan, members: &[usize], done: Done<'_>) -> Vec<Track<S>> {
-        let simulate = |&member: &usize| {
-            let track = self.simulate(plan, member);
-            done(1);
-            track
-        };
-        members.iter().map(simulate).collect()
+        one_by_one(members, done, &|member| self.simulate(plan, member))
     }
 
     /// Runs one member alone.
@@ -375,8 +409,10 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             let blocks = members.par_chunks(block_size).flat_map_iter(|block| tracks(block, &done));
             let tracks: Vec<_> = blocks.collect();
             // Every time by itself, every member in turn.
-            moments.par_iter_mut().enumerate().for_each(|(index, (state, change))| {
-                for sample in tracks.iter().filter_map(|track| track.as_ref().ok()?.get(index)) {
+            moments.par_iter_mut().zip(&plan.times).enumerate().for_each(|(index, ((state, change), &time))| {
+                let samples = tracks.iter().filter_map(|track| track.as_ref().ok()?.get(index));
+                // A run that an event ended has its last sample at another time.
+                for sample in samples.filter(|sample| sample.time == time) {
                     state.add(&sample.state);
                     change.add(&sample.change);
                 }
@@ -443,6 +479,20 @@ type Tracks<'a, S> = dyn Fn(&[usize], Done<'_>) -> Vec<Track<S>> + Sync + 'a;
 
 /// A function that is told how many members more are done.
 type Done<'a> = &'a dyn Fn(usize);
+
+/// The samples of members that run one by one.
+fn one_by_one<S: FeedbackSystem>(
+    members: &[usize],
+    done: Done<'_>,
+    track: &dyn Fn(usize) -> Track<S>,
+) -> Vec<Track<S>> {
+    let track = |&member: &usize| {
+        let track = track(member);
+        done(1);
+        track
+    };
+    members.iter().map(track).collect()
+}
 
 /// What holds for all members.
 struct Plan {

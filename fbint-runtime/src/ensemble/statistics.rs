@@ -11,7 +11,7 @@ use crate::system::{FeedbackSystem, Integrals, Vector};
 pub struct Statistics<S: FeedbackSystem> {
     /// The time.
     pub time: f64,
-    /// The number of members that did not fail, then or later.
+    /// The number of members that did not fail, then or later, and whose runs have not ended before.
     pub members: u64,
     /// Statistics of the state, flat.
     pub state: Summary<Vector<S>>,

@@ -1,11 +1,12 @@
 //! A system behind the interface of the catalogue.
 
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Field, Gains,
+    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains,
     LargestProjection, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet,
     Vector,
 };
 
+use super::controller::{AnySimulation, Controller, undriven};
 use super::{
     AnyModel, Crossing, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Quantity, Run, Sample, Statistics,
     Steps, Summary, Visit, Watch,
@@ -20,33 +21,33 @@ const MOST_IN_LANES: u32 = 1200;
 #[derive(Default)]
 pub(super) struct Loaded<S>(S);
 
-/// A simulation of the system `S` whose gains are known only at run time.
-type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
-
 impl<S: Model> Loaded<S> {
-    /// The simulation with these gains, called through a pointer once an evaluation: that costs a nanosecond or two and saves
-    /// compiling every method for every kind of gains.
+    /// The simulation with the events of the model.
+    fn eventful(&self, start: &[f64]) -> Result<Simulation<'_, S>, Error> {
+        Ok(with_events(Simulation::new(&self.0, vector::<Vector<S>>(start))?, &self.0))
+    }
+
+    /// The simulation with the events and inputs of the model, and these gains.
     fn simulation(&self, start: &[f64], feedback: &Feedback) -> Result<AnySimulation<'_, S>, Error> {
-        let simulation = Simulation::new(&self.0, vector::<Vector<S>>(start))?;
-        Ok(match feedback {
-            Feedback::None => simulation.boxed(),
-            Feedback::Uniform(k) => simulation.gains(uniform(*k)).boxed(),
-            Feedback::Diagonal(gains) => simulation.gains(Gains::diagonal(vector(gains))).boxed(),
-            Feedback::Relaxation(tau) => simulation.gains(Gains::relaxation(*tau)).boxed(),
-            Feedback::DiagonalScaled(rate) => simulation.gains(Gains::diagonal_scaled(*rate)).boxed(),
-            Feedback::BaeChang(h) => simulation.gains(Gains::bae_chang(*h)).boxed(),
-        })
+        Ok(driven(self.eventful(start)?, &self.0, feedback))
+    }
+
+    /// The system with the inputs that it has in a state.
+    fn prepared(&self, x: &Vector<S>) -> S::Prepared<f64> {
+        with_inputs(self.0.prepare(), self.0.input().as_ref(), x)
     }
 
     /// The end of a run where a quantity passes a number.
     fn event(&self, crossing: &Crossing) -> Event<'static, S::State> {
         let Crossing { name, quantity, is_below, number } = crossing.clone();
-        let system = self.0.prepare();
+        let (system, controller) = (self.0.prepare(), self.0.input());
         let event = Event::new(name, move |_, state: &S::State| {
             let state: Vector<S> = state.clone().into();
             let value = match quantity {
                 Quantity::Entry(index) => state.as_ref().get(index).copied(),
-                Quantity::Output(index) => system.outputs(&state).as_ref().get(index).copied(),
+                Quantity::Output(index) => {
+                    with_inputs(system, controller.as_ref(), &state).outputs(&state).as_ref().get(index).copied()
+                }
             };
             value.unwrap_or(f64::NAN) - number
         });
@@ -152,17 +153,19 @@ impl<S: Model> AnyModel for Loaded<S> {
 
     fn run_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Run, Error> {
         let method = self.geometric_by_name(scheme)?;
-        let simulation = Simulation::new(&self.0, vector::<Vector<S>>(start))?;
-        Ok(erased(&simulation.run_geometric(&*method, h, until)?))
+        Ok(erased(&self.eventful(start)?.run_geometric(&*method, h, until)?))
     }
 
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error> {
-        let simulation = Simulation::new(&self.0, vector::<Vector<S>>(start))?.record_every(steps.every).watched(watch);
+        let simulation = self.eventful(start)?.record_every(steps.every).watched(watch);
         let method: &dyn OneStep<Vector<S>> = steps;
         Ok(erased(&simulation.run_geometric(method, steps.h, steps.until)?))
     }
 
     fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error> {
+        if !self.0.events().is_empty() {
+            return self.run_by(scheme, start, h, until).map(|run| run.state);
+        }
         let method = self.geometric_by_name(scheme)?;
         let mut x = vector::<Vector<S>>(start);
         for _ in 0..(until / h).round() as u64 {
@@ -196,6 +199,14 @@ impl<S: Model> AnyModel for Loaded<S> {
             }),
             None => ensemble,
         };
+        if systems.iter().any(|system| system.input().is_some() || !system.events().is_empty()) {
+            let run = ensemble.run_each(&plan.settings, |member, simulation, settings| {
+                let (system, gain) = (&systems[member], members[member].gain.map(Feedback::Uniform));
+                let simulation = with_events(simulation, system);
+                driven(simulation, system, gain.as_ref().unwrap_or(&plan.feedback)).run_with(settings)
+            });
+            return run.map(|run| erased_ensemble(&run));
+        }
         let gains = |member: &Member| match (member.gain, &plan.feedback) {
             (Some(gain), _) => Some(uniform(gain)),
             (None, Feedback::Uniform(gain)) => Some(uniform(*gain)),
@@ -210,7 +221,8 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
-        self.0.prepare().outputs(&vector(state)).as_ref().to_vec()
+        let x = vector(state);
+        self.prepared(&x).outputs(&x).as_ref().to_vec()
     }
 
     fn roundings(&self, state: &[f64]) -> Vec<f64> {
@@ -223,7 +235,8 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn rates(&self, state: &[f64]) -> Vec<f64> {
-        self.0.prepare().vector_field(&vector(state)).as_ref().to_vec()
+        let x = vector(state);
+        self.prepared(&x).vector_field(&x).as_ref().to_vec()
     }
 
     fn drawing(&self, state: &[f64]) -> Drawing {
@@ -257,8 +270,30 @@ impl<V: Entries<f64>> OneStep<V> for Steps<'_> {
     }
 }
 
+/// The simulation with the events of its system.
+fn with_events<'a, S: Model>(simulation: Simulation<'a, S>, system: &'a S) -> Simulation<'a, S> {
+    system.events().into_iter().fold(simulation, Simulation::event)
+}
+
+/// The simulation with these gains and the inputs of its system.
+fn driven<'a, S: Model>(simulation: Simulation<'a, S>, system: &S, feedback: &Feedback) -> AnySimulation<'a, S> {
+    match system.input() {
+        Some(controller) => controller.simulation(simulation, feedback),
+        None => undriven(simulation, feedback),
+    }
+}
+
+/// The prepared system with the inputs that a controller, if there is one, gives in a state.
+fn with_inputs<S: FeedbackSystem>(
+    system: S::Prepared<f64>,
+    controller: Option<&Controller<S>>,
+    x: &Vector<S>,
+) -> S::Prepared<f64> {
+    controller.map_or(system, |controller| controller.prepared(system, x))
+}
+
 /// One gain for every integral, of the type of different ones: what is compiled for them serves both.
-fn uniform<S: FeedbackSystem>(k: f64) -> Gains<Diagonal<S>> {
+pub(super) fn uniform<S: FeedbackSystem>(k: f64) -> Gains<Diagonal<S>> {
     Gains::diagonal(Entries::from_fn(|_| k))
 }
 
@@ -295,15 +330,19 @@ where
     } else {
         ensemble.run_with(&plan.settings)?
     };
+    Ok(erased_ensemble(&run))
+}
+
+fn erased_ensemble<S: FeedbackSystem>(run: &fbint_runtime::EnsembleRun<S>) -> EnsembleRun {
     let statistics = |at: &fbint_runtime::Statistics<S>| Statistics {
         time: few_digits(at.time),
         members: at.members,
         quantities: summaries(&at.state).chain(summaries(&at.change)).collect(),
     };
-    Ok(EnsembleRun {
+    EnsembleRun {
         statistics: run.statistics().iter().map(statistics).collect(),
         ends: run.ends().iter().map(|end| end.as_ref().map(Sample::from).map_err(Error::clone)).collect(),
-    })
+    }
 }
 
 fn summaries<V: Entries<f64>>(of: &fbint_runtime::Summary<V>) -> impl Iterator<Item = Summary> + '_ {
@@ -327,11 +366,182 @@ fn few_digits(time: f64) -> f64 {
 }
 
 /// The vector with these entries; those that are missing are not numbers.
-fn vector<V: Entries<f64>>(entries: &[f64]) -> V {
+pub(super) fn vector<V: Entries<f64>>(entries: &[f64]) -> V {
     V::from_fn(|i| entries.get(i).copied().unwrap_or(f64::NAN))
 }
 
 fn flat<S: FeedbackSystem>(state: S::State) -> Vec<f64> {
     let state: Vector<S> = state.into();
     state.as_ref().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::{env, error, fs, process};
+
+    use clap::Parser;
+    use fbint_runtime::{Method, Settings};
+
+    use super::*;
+    use crate::{Arguments, feedback_system, models};
+
+    /// A ball that bounces.
+    #[feedback_system(
+        crate = fbint_runtime,
+        coordinates(height),
+        momenta(p),
+        hamiltonian = p.powi(2) / 2 + g * height,
+    )]
+    struct Ball {
+        g: f64,
+    }
+
+    impl Default for Ball {
+        fn default() -> Self {
+            Self { g: 10.0 }
+        }
+    }
+
+    impl Model for Ball {
+        fn start(&self) -> Result<BallState, Error> {
+            Ok(BallState { height: 0.2, p: 0.0 })
+        }
+
+        fn events(&self) -> Vec<Event<'_, BallState>> {
+            let floor = Event::new("floor", |_, ball: &BallState| ball.height).falling();
+            let over = Event::new("over", |time, _: &BallState| 0.3 * self.g - time).falling().terminal();
+            vec![floor.reset(|_, ball| BallState { p: -0.9 * ball.p, ..*ball }), over]
+        }
+    }
+
+    /// A pendulum whose motor takes it to a horizontal position.
+    #[feedback_system(
+        crate = fbint_runtime,
+        coordinates(angle),
+        momenta(p),
+        hamiltonian = p.powi(2) / 2 - g * angle.cos(),
+        input(torque),
+        force(p = torque),
+        output(effort = torque),
+    )]
+    struct Servo {
+        g: f64,
+    }
+
+    impl Default for Servo {
+        fn default() -> Self {
+            Self { g: 9.81 }
+        }
+    }
+
+    impl Model for Servo {
+        fn start(&self) -> Result<ServoState, Error> {
+            Ok(ServoState { angle: 0.0, p: 0.0, time: 0.0, work: 0.0 })
+        }
+
+        fn input(&self) -> Option<Controller<Self>> {
+            let g = self.g;
+            Some(Controller::new(move |_: f64, at: &ServoState| ServoInput {
+                torque: g * at.angle.sin() - 4.0 * (at.angle - 1.0) - 4.0 * at.p,
+            }))
+        }
+    }
+
+    /// The angle of the servo, whatever g is.
+    fn angle(t: f64) -> f64 {
+        1.0 - (1.0 + 2.0 * t) * (-2.0 * t).exp()
+    }
+
+    /// The height of the ball that keeps 0.9 of its momentum, in its second flight and in its third.
+    fn height(t: f64) -> f64 {
+        let (begun, speed) = if t < 0.56 { (0.2, 1.8) } else { (0.56, 1.62) };
+        let t = t - begun;
+        speed * t - 5.0 * t * t
+    }
+
+    /// The rows of a table that the command writes, without their header, in numbers.
+    fn table(command: &[&str], file: &str) -> Result<Vec<Vec<f64>>, Box<dyn error::Error>> {
+        let folder = env::temp_dir().join(format!("fbint-events-and-inputs-{}-{}", process::id(), command.join("-")));
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("table.csv");
+        let path = path.to_str().ok_or("a path in Unicode")?;
+        let line = [&["fbint"], command, &[file, path]].concat();
+        Arguments::try_parse_from(line)?.command.execute(&models![Ball, Servo])?;
+        let text = fs::read_to_string(path)?;
+        fs::remove_dir_all(&folder)?;
+        let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+        Ok(rows.map(|row| row.split(',').map(|cell| cell.parse().unwrap_or(f64::NAN)).collect()).collect())
+    }
+
+    #[test]
+    fn events_and_inputs_are_in_tables_of_runs() -> Result<(), Box<dyn error::Error>> {
+        let method = ["--method", "dop853", "--every", "0.1"];
+        let ball = table(&[&["run", "ball", "--until", "0.8"], &method[..]].concat(), "--out")?;
+        assert_eq!(ball.len(), 9);
+        for row in &ball[3..] {
+            assert!((row[1] - height(row[0])).abs() < 1e-9, "{row:?}");
+            assert!(row[3].abs() < 1e-12, "the target of the energy is that of the flight: {row:?}");
+        }
+        // An event of the model ends the run.
+        let ball = table(&[&["run", "ball", "--until", "3.7"], &method[..]].concat(), "--out")?;
+        assert!(ball.last().is_some_and(|end| (end[0] - 3.0).abs() < 1e-12), "{ball:?}");
+
+        let servo = table(&[&["run", "servo", "--until", "2"], &method[..]].concat(), "--out")?;
+        assert!(servo.len() == 21 && (servo[0].last(), servo[0][1]) == (Some(&4.0), 0.0), "{:?}", servo[0]);
+        for row in &servo {
+            assert!((row[1] - angle(row[0])).abs() < 1e-8, "{row:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn events_and_inputs_are_in_ensembles() -> Result<(), Box<dyn error::Error>> {
+        let vary = ["--members", "3", "--vary", "g=linspace:9,10", "--step", "1e-3"];
+        let ensemble = |model: &str, until: &str, rest: &[&str], file: &str| {
+            table(&[&["ensemble", model, "--until", until], &vary[..], rest].concat(), file)
+        };
+        // The last member is the ball of the run.
+        let ball = ensemble("ball", "0.8", &[], "--ends")?;
+        assert!(ball.len() == 3 && (ball[2][2] - height(0.8)).abs() < 1e-9, "{ball:?}");
+        // Members end after 2.7, 2.85 and 3.
+        let balls = ensemble("ball", "2.9", &[], "--out")?;
+        let members = |time: f64| balls.iter().find(|row| (row[0] - time).abs() < 1e-9).map(|row| row[1]);
+        assert_eq!([2.697, 2.726, 2.9].map(members), [Some(3.0), Some(2.0), Some(1.0)]);
+
+        for gains in ["none", "relaxation:0.1"] {
+            let servo = ensemble("servo", "2", &["--gains", gains], "--ends")?;
+            assert!(servo.len() == 3 && servo.iter().all(|row| (row[2] - angle(2.0)).abs() < 1e-9), "{servo:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn events_are_in_runs_by_geometric_integrators() -> Result<(), Error> {
+        let model = Loaded::<Ball>::default();
+        let start = AnyModel::start(&model)?;
+        let run = model.run_by(Scheme::StormerVerlet, &start, 1e-3, 0.8)?;
+        assert!((run.state[0] - height(0.8)).abs() < 1e-9, "{:?}", run.state);
+        assert_eq!(model.run_bare_by(Scheme::StormerVerlet, &start, 1e-3, 0.8)?, run.state);
+        Ok(())
+    }
+
+    #[test]
+    fn runs_with_events_and_inputs_are_resumed() -> Result<(), Error> {
+        fn check<S: Model>() -> Result<(), Error> {
+            let model = Loaded::<S>::default();
+            let start = AnyModel::start(&model)?;
+            let plan = Plan::new(Settings::new(Method::Rk4 { h: 1e-3 }, 0.8), Feedback::None);
+            let whole = model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?;
+            let mut snapshot = None;
+            let half = model.run(&start, &plan, None, &mut |moment| {
+                snapshot = Some(moment.snapshot());
+                if moment.time() < 0.4 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            })?;
+            let resumed = model.run(&start, &plan, snapshot, &mut |_| ControlFlow::Continue(()))?;
+            assert!(half.time < 0.8 && resumed.state == whole.state, "{:?} {:?}", resumed.state, whole.state);
+            Ok(())
+        }
+        check::<Ball>().and_then(|()| check::<Servo>())
+    }
 }

@@ -1,7 +1,8 @@
 //! What a model says to the command.
 
-use fbint_runtime::{Error, FeedbackSystem, OneStep, Vector};
+use fbint_runtime::{Error, Event, FeedbackSystem, OneStep, Vector};
 
+use super::Controller;
 use crate::animation::Drawing;
 use crate::scheme::Scheme;
 
@@ -77,6 +78,60 @@ pub trait Model: FeedbackSystem + Default + Sync {
     /// ```
     fn drawing(&self, state: &Self::State) -> Drawing {
         Drawing::of_coordinates::<Self>(state)
+    }
+
+    /// What gives the inputs of a driven system; by default nothing, and they are 0. Members of ensembles run one by one then.
+    ///
+    /// ```
+    /// # use fbint_command::{Controller, Error, Model, feedback_system};
+    /// # /// A mass on rails with a motor.
+    /// # #[feedback_system(
+    /// #     coordinates(x),
+    /// #     momenta(p),
+    /// #     hamiltonian = p.powi(2) / (2 * m),
+    /// #     input(thrust),
+    /// #     force(p = thrust),
+    /// # )]
+    /// # pub struct Trolley { pub m: f64 }
+    /// # impl Default for Trolley {
+    /// #     fn default() -> Self { Self { m: 2.0 } }
+    /// # }
+    /// impl Model for Trolley {
+    /// #   fn start(&self) -> Result<TrolleyState, Error> { Ok(TrolleyState { x: 1.0, p: 0.0, time: 0.0, work: 0.0 }) }
+    ///     // ..
+    ///     fn input(&self) -> Option<Controller<Self>> {
+    ///         let m = self.m;
+    ///         let controller = move |_: f64, state: &TrolleyState| TrolleyInput { thrust: -m * state.x - 2.0 * state.p };
+    ///         Some(Controller::new(controller))
+    ///     }
+    /// }
+    /// ```
+    fn input(&self) -> Option<Controller<Self>> {
+        None
+    }
+
+    /// The events of a run, as [`Simulation::event`](fbint_runtime::Simulation::event) takes them, such as impacts; by default none.
+    /// Members of ensembles run one by one then.
+    ///
+    /// ```
+    /// # use fbint_command::{Error, Event, Model, feedback_system};
+    /// # /// A ball in free fall.
+    /// # #[feedback_system(coordinates(height), momenta(p), hamiltonian = p.powi(2) / 2 + g * height)]
+    /// # pub struct Ball { pub g: f64 }
+    /// # impl Default for Ball {
+    /// #     fn default() -> Self { Self { g: 9.81 } }
+    /// # }
+    /// impl Model for Ball {
+    /// #   fn start(&self) -> Result<BallState, Error> { Ok(BallState { height: 1.0, p: 0.0 }) }
+    ///     // ..
+    ///     fn events(&self) -> Vec<Event<'_, BallState>> {
+    ///         let floor = Event::new("floor", |_, ball: &BallState| ball.height).falling();
+    ///         vec![floor.reset(|_, ball| BallState { p: -0.9 * ball.p, ..*ball })]
+    ///     }
+    /// }
+    /// ```
+    fn events(&self) -> Vec<Event<'_, Self::State>> {
+        Vec::new()
     }
 
     /// The name on the command line; by default the name of the type in lower case, `double-pendulum` or `chain-4`.

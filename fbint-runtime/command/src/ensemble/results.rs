@@ -243,6 +243,14 @@ pub(super) fn report(
         writeln!(out, "{name:width$}  {change:>12.2e}")?;
     }
     writeln!(out, "\nthe largest changes are over the {} times that were sampled", tally.statistics.len())?;
+    let ended = tally.members - tally.failed - tally.statistics.last().map_or(0, |at| at.members);
+    if ended > 0 {
+        let members = tally.members;
+        writeln!(
+            out,
+            "{ended} of {members} members were ended before by an event, and are in the statistics until then"
+        )?;
+    }
     if tally.failed > 0 {
         let (failed, members) = (tally.failed, tally.members);
         writeln!(out, "{failed} of {members} members failed and are left out of the statistics:")?;

@@ -1,0 +1,84 @@
+//! What gives a driven model its inputs, whatever they are called.
+
+use std::fmt;
+
+use fbint_runtime::{DrivenSystem, FeedbackSystem, Field, Gains, Signal, Simulation, StateRole, Vector};
+
+use super::Feedback;
+use super::loaded::{uniform, vector};
+
+/// A simulation of the system `S` whose gains are known only at run time.
+pub(super) type AnySimulation<'a, S> = Simulation<'a, S, Box<dyn Field<Vector = Vector<S>>>>;
+
+/// What gives a driven model its inputs: see [`Model::input`](super::Model::input).
+pub struct Controller<S: FeedbackSystem>(Box<dyn Drive<S>>);
+
+impl<S: DrivenSystem> Controller<S> {
+    /// The controller that gives these inputs: a function of the time and the state, which owns what it needs of the model, or a
+    /// [`Held`](fbint_runtime::Held) table, as [`Simulation::input`] takes them.
+    pub fn new(signal: impl Signal<S> + Clone + 'static) -> Self {
+        Self(Box::new(signal))
+    }
+}
+
+impl<S: FeedbackSystem> Controller<S> {
+    /// The simulation with these gains and the inputs.
+    pub(super) fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S> {
+        self.0.simulation(simulation, feedback)
+    }
+
+    /// The system with the inputs that it has in a state.
+    pub(super) fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64> {
+        self.0.prepared(system, x)
+    }
+}
+
+// By hand, because functions cannot be printed.
+impl<S: FeedbackSystem> fmt::Debug for Controller<S> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Controller").field("system", &S::NAME).finish_non_exhaustive()
+    }
+}
+
+/// A signal, without the type of the inputs, which a model that is not driven does not have.
+trait Drive<S: FeedbackSystem> {
+    fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S>;
+    fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64>;
+}
+
+/// The simulation with these gains and, if there is one, a signal. Gains are of different types, and so are their fields.
+macro_rules! boxed {
+    ($simulation:expr, $feedback:expr $(, $signal:expr)?) => {
+        match $feedback {
+            Feedback::None => $simulation$(.input($signal))?.boxed(),
+            Feedback::Uniform(k) => $simulation.gains(uniform(*k))$(.input($signal))?.boxed(),
+            Feedback::Diagonal(gains) => $simulation.gains(Gains::diagonal(vector(gains)))$(.input($signal))?.boxed(),
+            Feedback::Relaxation(tau) => $simulation.gains(Gains::relaxation(*tau))$(.input($signal))?.boxed(),
+            Feedback::DiagonalScaled(rate) => $simulation.gains(Gains::diagonal_scaled(*rate))$(.input($signal))?.boxed(),
+            Feedback::BaeChang(h) => $simulation.gains(Gains::bae_chang(*h))$(.input($signal))?.boxed(),
+        }
+    };
+}
+
+impl<S: DrivenSystem, I: Signal<S> + Clone + 'static> Drive<S> for I {
+    fn simulation<'a>(&self, simulation: Simulation<'a, S>, feedback: &Feedback) -> AnySimulation<'a, S> {
+        boxed!(simulation, feedback, self.clone())
+    }
+
+    fn prepared(&self, system: S::Prepared<f64>, x: &Vector<S>) -> S::Prepared<f64> {
+        let clock = S::STATE.iter().position(|entry| entry.role == StateRole::Time);
+        let time = clock.map_or(0.0, |index| x[index]);
+        // A table has to know the time before it is asked.
+        self.hold(time);
+        S::with_input(system, self.at(time, &S::State::from(*x)).into())
+    }
+}
+
+/// The simulation with these gains, without inputs, called through a pointer once an evaluation: that costs a nanosecond or two and
+/// saves compiling every method for every kind of gains.
+pub(super) fn undriven<'a, S: FeedbackSystem>(
+    simulation: Simulation<'a, S>,
+    feedback: &Feedback,
+) -> AnySimulation<'a, S> {
+    boxed!(simulation, feedback)
+}
