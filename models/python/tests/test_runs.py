@@ -89,6 +89,11 @@ def test_arrays_have_the_shapes_of_the_declaration():
     assert not numpy.allclose(run.r[-1], run.r[-1].T)
 
 
+def test_the_end_may_be_given_without_its_name():
+    pendulum = fbint_models.SphericalPendulum()
+    assert numpy.array_equal(pendulum.run(0.1).q, pendulum.run(until=0.1).q) and pendulum.run(0.1).t[-1] == 0.1
+
+
 def test_a_trajectory_is_a_mapping():
     run = fbint_models.SphericalPendulum().run(until=0.1)
     table = dict(run)
