@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyAttributeError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Samples of a run, from its start on: arrays of doubles by name.
+/// Samples of a run, from its start on: arrays of doubles by name, which are read-only.
 ///
 /// A scalar has the shape (samples,), a vector (samples, n) and a matrix (samples, rows, columns). trajectory['q'] and trajectory.q are
 /// the vector q, trajectory['q[0]'] is its first entry, trajectory['d(energy)'] the change of an integral. keys() lists the columns of
@@ -100,7 +100,10 @@ impl Trajectory {
         let samples = columns.first().map_or(0, |column| column.len());
         let values = (0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])).collect();
         let shape = [vec![samples], dimensions].concat();
-        let array = PyArray1::from_vec(py, values).reshape(shape)?.into_any();
+        // Every access shares it, and what it says of the run must stay so.
+        let entries = PyArray1::from_vec(py, values);
+        entries.try_readwrite()?.make_nonwriteable();
+        let array = entries.reshape(shape)?.into_any();
         made.set_item(name, &array)?;
         Ok(array)
     }

@@ -1,5 +1,6 @@
 """Runs are those of the command, bit by bit."""
 
+import gc
 import inspect
 import json
 import re
@@ -92,6 +93,21 @@ def test_arrays_have_the_shapes_of_the_declaration():
 def test_the_end_may_be_given_without_its_name():
     pendulum = fbint_models.SphericalPendulum()
     assert numpy.array_equal(pendulum.run(0.1).q, pendulum.run(until=0.1).q) and pendulum.run(0.1).t[-1] == 0.1
+
+
+def test_arrays_are_read_only_and_outlive_their_run():
+    run = fbint_models.SphericalPendulum().run(until=0.1)
+    arrays = {name: run[name] for name in ["q", *run.keys()]}
+    copies = {name: array.copy() for name, array in arrays.items()}
+    for array in arrays.values():
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+    del run
+    gc.collect()
+    assert all(numpy.array_equal(arrays[name], copies[name]) for name in arrays)
 
 
 def test_a_trajectory_is_a_mapping():
