@@ -7,7 +7,9 @@ from typing import Any, ClassVar, Literal, final
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Model", "Trajectory", "Run", "RunFailed", "stubs", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
+__all__ = ["Model", "Trajectory", "Run", "RunFailed", "stubs", "__version__", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
+
+__version__: str
 
 def stubs() -> str: ...
 
@@ -41,8 +43,8 @@ class Model:
     def __new__(cls, **parameters: ArrayLike) -> Model: ...
     def run(
         self,
-        *,
         until: float = 10.0,
+        *,
         method: Literal["euler", "midpoint", "heun", "rk4", "discrete-hamel", "dormand-prince", "dop853"] = "rk4",
         step: float | None = None,
         rtol: float | None = None,

@@ -11,22 +11,31 @@ use pyo3::types::{PyBool, PyDict, PyString};
 pub(crate) type Named = (String, f64);
 
 /// The entries that a dictionary sets, whose keys are entries, or the vectors and matrices that they make up. An unknown name is told
-/// as the `what` that it is not.
+/// as the `what` that it is not, and an entry may be set by one name alone.
 pub(crate) fn read(given: &Bound<'_, PyDict>, what: &str, known: &[&str]) -> PyResult<Vec<Named>> {
     let mut entries = Vec::new();
+    let mut names: Vec<Option<String>> = vec![None; known.len()];
     for (name, value) in given {
         let name = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?.to_string();
         let group = groups(known).into_iter().find(|group| group.base == name);
-        match group.map(|group| group.array()) {
+        let (positions, values) = match group.map(|group| group.array()) {
             Some(array) => {
                 let values = numbers(&name, &value, &array.dimensions)?;
-                entries.extend(array.positions.iter().map(|&position| known[position].to_owned()).zip(values));
+                (array.positions, values)
             }
             None => {
                 let index =
                     nearest::find(what, &name, known).map_err(|error| PyTypeError::new_err(error.to_string()))?;
-                entries.push((known[index].to_owned(), number(&name, &value)?));
+                (vec![index], vec![number(&name, &value)?])
             }
+        };
+        for (position, value) in positions.into_iter().zip(values) {
+            let entry = known[position];
+            if let Some(other) = names[position].replace(name.clone()) {
+                let message = format!("`{other}` and `{name}` both set the {what} `{entry}`: leave out one of them");
+                return Err(PyTypeError::new_err(message));
+            }
+            entries.push((entry.to_owned(), value));
         }
     }
     Ok(entries)

@@ -51,13 +51,13 @@ macro_rules! module {
         fn $name(
             module: &$crate::pyo3::Bound<'_, $crate::pyo3::types::PyModule>,
         ) -> $crate::pyo3::PyResult<()> {
-            $crate::fill(module, ::std::vec::Vec::from($models))
+            $crate::fill(module, ::std::env!("CARGO_PKG_VERSION"), ::std::vec::Vec::from($models))
         }
     };
 }
 
 /// What every module has besides its models.
-const COMMON_NAMES: [&str; 5] = ["Model", "Trajectory", "Run", "RunFailed", "stubs"];
+const COMMON_NAMES: [&str; 6] = ["Model", "Trajectory", "Run", "RunFailed", "stubs", "__version__"];
 
 /// What the module of this library has.
 struct Contents {
@@ -74,9 +74,9 @@ fn contents(py: Python<'_>) -> PyResult<&Contents> {
     CONTENTS.get(py).ok_or_else(|| PyImportError::new_err("the module was not imported"))
 }
 
-/// What [`module!`] calls.
+/// What [`module!`] calls, with the version of the package that it is in.
 #[doc(hidden)]
-pub fn fill(module: &Bound<'_, PyModule>, models: Vec<Entry>) -> PyResult<()> {
+pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> PyResult<()> {
     let py = module.py();
     check_names(&models)?;
     let name = importable(&module.name()?.to_string_lossy());
@@ -88,6 +88,7 @@ pub fn fill(module: &Bound<'_, PyModule>, models: Vec<Entry>) -> PyResult<()> {
         module.add(class.name()?, class)?;
     }
     module.add("RunFailed", &contents.run_failed)?;
+    module.add("__version__", version)?;
     for entry in &contents.models {
         module.add(entry.type_name, model::class(py, &name, entry)?)?;
     }

@@ -52,7 +52,7 @@ impl Model {
 
     /// Integrates the model from its start, or another, and returns the trajectory with the drift of every integral.
     ///
-    /// The keywords are the options of `fbint run`, with the same rules and defaults; `fbint run --help` has more about them.
+    /// The arguments are the options of `fbint run`, with the same rules and defaults; `fbint run --help` has more about them.
     ///
     /// until: the time at the end; a run starts at 0.
     /// method: the integrator; euler, midpoint, heun, rk4 and discrete-hamel take steps of one size, dormand-prince and dop853 choose
@@ -71,19 +71,24 @@ impl Model {
     /// What the command refuses is a ValueError, with the same words. A run that ends before its end raises RunFailed. Ctrl-C interrupts
     /// a run; other threads run meanwhile.
     #[pyo3(
-        signature = (**keywords),
-        text_signature = "($self, *, until=10.0, method='rk4', step=None, rtol=None, atol=None, every=None, project=False, \
+        signature = (until=None, **keywords),
+        text_signature = "($self, until=10.0, *, method='rk4', step=None, rtol=None, atol=None, every=None, project=False, \
             gains=None, start=None, guess=None, repair=False, until_event=None)"
     )]
-    fn run(&self, py: Python<'_>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<Run>> {
+    fn run(
+        &self,
+        py: Python<'_>,
+        until: Option<&Bound<'_, PyAny>>,
+        keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Py<Run>> {
         let model = loaded(py, &self.name)?;
         let state = model.state_names();
         let parameters = self.parameters.iter();
         let mut options: Vec<_> =
             parameters.map(|(name, value)| ("parameter", Some(format!("{name}={value:?}")))).collect();
-        if let Some(keywords) = keywords {
-            options.extend(keywords::options(keywords, &state)?);
-        }
+        let keywords = keywords.cloned().unwrap_or_else(|| PyDict::new(py));
+        keywords.set_item("until", until)?;
+        options.extend(keywords::options(&keywords, &state)?);
 
         let models = &contents(py)?.models;
         let mut signals = Signals { asked: Instant::now(), interruption: None };

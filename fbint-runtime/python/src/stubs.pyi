@@ -7,6 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = [{names}]
 
+__version__: str
+
 def stubs() -> str: ...
 
 class Trajectory:
@@ -39,8 +41,8 @@ class Model:
     def __new__(cls, **parameters: ArrayLike) -> Model: ...
     def run(
         self,
-        *,
         until: float = 10.0,
+        *,
         method: Literal[{methods}] = "rk4",
         step: float | None = None,
         rtol: float | None = None,

@@ -9,7 +9,10 @@ use pyo3::exceptions::{PyAttributeError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Samples of a run, from its start on: arrays of doubles by name.
+/// The columns of a trajectory, and the name, the dimensions and the columns of each array that they make up: what Python pickles.
+type Pickled<'py> = (Vec<(String, Bound<'py, PyArray1<f64>>)>, Vec<(String, Vec<usize>, Vec<usize>)>);
+
+/// Samples of a run, from its start on: arrays of doubles by name, which are read-only.
 ///
 /// A scalar has the shape (samples,), a vector (samples, n) and a matrix (samples, rows, columns). trajectory['q'] and trajectory.q are
 /// the vector q, trajectory['q[0]'] is its first entry, trajectory['d(energy)'] the change of an integral. keys() lists the columns of
@@ -63,6 +66,25 @@ impl Trajectory {
         let others = slf.py().get_type::<PyAny>().call_method1("__dir__", (slf,))?;
         others.call_method1("__add__", (slf.get().attributes(),))
     }
+
+    /// For pickle and copy.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>,))> {
+        Ok((slf.getattr("_unpickled")?, (slf.get().pickled(slf.py())?,)))
+    }
+
+    #[staticmethod]
+    #[pyo3(name = "_unpickled")]
+    fn unpickled(py: Python<'_>, pickled: Pickled<'_>) -> PyResult<Self> {
+        let (columns, arrays) = pickled;
+        let column = |(name, values): (String, Bound<'_, PyArray1<f64>>)| Ok(Column { name, values: values.to_vec()? });
+        let columns: PyResult<Vec<_>> = columns.into_iter().map(column).collect();
+        let arrays = arrays.into_iter();
+        Ok(Self {
+            columns: columns?,
+            arrays: arrays.map(|(name, dimensions, positions)| (name, Array { dimensions, positions })).collect(),
+            made: PyDict::new(py).unbind(),
+        })
+    }
 }
 
 impl Trajectory {
@@ -71,6 +93,13 @@ impl Trajectory {
         let arrays =
             [quantities_of_state(model), outputs(model)].iter().flat_map(|names| arrays(names, &columns)).collect();
         Self { arrays, columns, made: PyDict::new(py).unbind() }
+    }
+
+    fn pickled<'py>(&self, py: Python<'py>) -> PyResult<Pickled<'py>> {
+        let column = |column: &Column| Ok((column.name.clone(), self.array(py, &column.name)?.cast_into()?));
+        let columns: PyResult<Vec<_>> = self.columns.iter().map(column).collect();
+        let arrays = self.arrays.iter().cloned();
+        Ok((columns?, arrays.map(|(name, array)| (name, array.dimensions, array.positions)).collect()))
     }
 
     fn attributes(&self) -> Vec<&str> {
@@ -100,7 +129,10 @@ impl Trajectory {
         let samples = columns.first().map_or(0, |column| column.len());
         let values = (0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])).collect();
         let shape = [vec![samples], dimensions].concat();
-        let array = PyArray1::from_vec(py, values).reshape(shape)?.into_any();
+        // Every access shares it, and what it says of the run must stay so.
+        let entries = PyArray1::from_vec(py, values);
+        entries.try_readwrite()?.make_nonwriteable();
+        let array = entries.reshape(shape)?.into_any();
         made.set_item(name, &array)?;
         Ok(array)
     }
@@ -121,10 +153,13 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     nearest::find(what, name, known).map_or_else(|error| error.to_string(), |_| String::new())
 }
 
+/// What a run has besides its trajectory, in the order of its fields.
+type Record = (Vec<(String, f64)>, u64, u64, Option<String>, String);
+
 /// A run: its trajectory, and what happened to the integrals. print(run) shows what the command prints.
 #[pyclass(extends = Trajectory, frozen)]
 pub(crate) struct Run {
-    drift: Vec<(&'static str, f64)>,
+    drift: Vec<(String, f64)>,
     /// The number of steps.
     #[pyo3(get)]
     steps: u64,
@@ -157,13 +192,28 @@ impl Run {
         let title = slf.get().report.lines().next().unwrap_or_default();
         format!("<Run of {title}, {} samples>", samples.len())
     }
+
+    /// For pickle and copy.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, Record))> {
+        let Self { drift, steps, evaluations, ended_by, report } = slf.get();
+        let record = (drift.clone(), *steps, *evaluations, ended_by.clone(), report.clone());
+        Ok((slf.getattr("_unpickled")?, (slf.as_super().get().pickled(slf.py())?, record)))
+    }
+
+    #[staticmethod]
+    #[pyo3(name = "_unpickled")]
+    fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: Record) -> PyResult<Py<Self>> {
+        let (drift, steps, evaluations, ended_by, report) = record;
+        let run = Self { drift, steps, evaluations, ended_by, report };
+        Py::new(py, PyClassInitializer::from(Trajectory::unpickled(py, pickled)?).add_subclass(run))
+    }
 }
 
 impl Run {
     /// The run of a model with this outcome.
     pub(crate) fn new(py: Python<'_>, model: &dyn AnyModel, outcome: Outcome) -> PyClassInitializer<Self> {
         let Outcome { run, columns, report, .. } = outcome;
-        let drift = run.drift.iter().map(|integral| (integral.name, integral.max)).collect();
+        let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
         let run = Self { drift, steps: run.steps, evaluations: run.evaluations, ended_by: run.ended_by, report };
         PyClassInitializer::from(Trajectory::new(py, model, columns)).add_subclass(run)
     }

@@ -75,7 +75,8 @@ HUGE = 10 ** 400
 # What only Python can get wrong, the error, and what it says.
 MISTAKES = [
     (lambda: PENDULUM().run(rtoll=1e-9), TypeError, "unknown keyword `rtoll`, did you mean `rtol`? known: until, method,"),
-    (lambda: PENDULUM().run(100), TypeError, "positional"),
+    (lambda: PENDULUM().run(100, "rk4"), TypeError, "positional"),
+    (lambda: PENDULUM().run(1, until=2), TypeError, "multiple values for argument 'until'"),
     (lambda: PENDULUM(1.0), TypeError, "positional"),
     (lambda: PENDULUM(m="heavy"), TypeError, "`m` must be a number, not str"),
     (lambda: PENDULUM(m=None), TypeError, "`m` must be a number, not NoneType"),
@@ -101,6 +102,12 @@ MISTAKES = [
     (lambda: PENDULUM().run(start={"q": [0, 1, 1j]}), TypeError, "`q` must be an array of shape (3,): "),
     (lambda: PENDULUM().run(start={"q": "abc"}), TypeError, "`q` must be an array of shape (3,): "),
     (lambda: PENDULUM().run(start={"q": [HUGE, 0, 0]}), TypeError, "`q` must be an array of shape (3,): "),
+    (lambda: PENDULUM().run(start={"q": [0, 1, 0], "q[0]": 0}), TypeError,
+     "`q` and `q[0]` both set the entry of the state `q[0]`: leave out one of them"),
+    (lambda: PENDULUM().run(guess={"q[2]": 0, "q": [0, 1, 0]}), TypeError,
+     "`q[2]` and `q` both set the entry of the state `q[2]`: leave out one of them"),
+    (lambda: fbint_models.FreeRigidBody(inertia=[1, 2, 3], **{"inertia[1]": 2}), TypeError,
+     "`inertia` and `inertia[1]` both set the parameter `inertia[1]`: leave out one of them"),
     (lambda: PENDULUM().run(start={"q[0]": [1]}), TypeError, "`q[0]` must be a number, not list"),
     (lambda: fbint_models.FreeRigidBody().run(start={"r": numpy.eye(2)}), ValueError,
      "`r` must be an array of shape (3, 3), but has the shape (2, 2)"),

@@ -1,6 +1,7 @@
 """Models as objects: their help, their equations, copies, and the threads that run them."""
 
 import copy
+import importlib.metadata
 import inspect
 import os
 import pickle
@@ -40,6 +41,10 @@ def test_a_run_takes_the_options_of_the_command(command):
     assert {name: word.default for name, word in keywords.items() if word.default not in (None, False)} == {
         "until": float(defaults["until"]), "method": defaults["method"],
     }
+
+
+def test_the_module_has_the_version_of_its_package():
+    assert fbint_models.__version__ == importlib.metadata.version("fbint-models")
 
 
 def test_equations_are_those_of_the_command(command):

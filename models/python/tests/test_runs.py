@@ -1,7 +1,10 @@
 """Runs are those of the command, bit by bit."""
 
+import copy
+import gc
 import inspect
 import json
+import pickle
 import re
 
 import fbint_models
@@ -87,6 +90,46 @@ def test_arrays_have_the_shapes_of_the_declaration():
     # Rotations, in which rows and columns differ.
     assert numpy.allclose(numpy.einsum("sij,skj->sik", run.r, run.r), numpy.eye(3), atol=1e-12)
     assert not numpy.allclose(run.r[-1], run.r[-1].T)
+
+
+def test_the_end_may_be_given_without_its_name():
+    pendulum = fbint_models.SphericalPendulum()
+    assert numpy.array_equal(pendulum.run(0.1).q, pendulum.run(until=0.1).q) and pendulum.run(0.1).t[-1] == 0.1
+
+
+def test_arrays_are_read_only_and_outlive_their_run():
+    run = fbint_models.SphericalPendulum().run(until=0.1)
+    arrays = {name: run[name] for name in ["q", *run.keys()]}
+    copies = {name: array.copy() for name, array in arrays.items()}
+    for array in arrays.values():
+        assert not array.flags.writeable
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 5
+        with pytest.raises(ValueError, match="WRITEABLE"):
+            array.flags.writeable = True
+    del run
+    gc.collect()
+    assert all(numpy.array_equal(arrays[name], copies[name]) for name in arrays)
+
+
+def test_runs_can_be_pickled_and_copied():
+    for run in (fbint_models.FreeRigidBody().run(0.1), fbint_models.PlanarPendulum().run(until_event="q[0] < 0")):
+        for same in (pickle.loads(pickle.dumps(run)), copy.copy(run), copy.deepcopy(run)):
+            assert type(same) is type(run) and same.keys() == run.keys() and dir(same) == dir(run)
+            for name in {*run.keys(), "q" if "q" in run else "r"}:
+                assert numpy.array_equal(bits(same[name]), bits(run[name])) and not same[name].flags.writeable, name
+            for fact in ["drift", "steps", "evaluations", "ended_by"]:
+                assert getattr(same, fact) == getattr(run, fact), fact
+            assert (str(same), repr(same)) == (str(run), repr(run))
+
+
+def test_a_run_that_fails_can_be_pickled():
+    """As it comes from a process of a pool."""
+    with pytest.raises(fbint_models.RunFailed) as failure:
+        fbint_models.SphericalPendulum().run(method="euler", step=1, gains="none", until=100)
+    same = pickle.loads(pickle.dumps(failure.value))
+    assert str(same) == str(failure.value)
+    assert numpy.array_equal(bits(same.trajectory.q), bits(failure.value.trajectory.q))
 
 
 def test_a_trajectory_is_a_mapping():
