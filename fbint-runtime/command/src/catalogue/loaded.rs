@@ -381,7 +381,7 @@ mod tests {
     use std::{env, error, fs, process};
 
     use clap::Parser;
-    use fbint_runtime::{Method, Settings};
+    use fbint_runtime::{Held, Method, Settings};
 
     use super::*;
     use crate::{Arguments, feedback_system, models};
@@ -491,6 +491,35 @@ mod tests {
         assert!(servo.len() == 21 && (servo[0].last(), servo[0][1]) == (Some(&4.0), 0.0), "{:?}", servo[0]);
         for row in &servo {
             assert!((row[1] - angle(row[0])).abs() < 1e-8, "{row:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn outputs_have_the_inputs_of_a_table() -> Result<(), Error> {
+        let rows = [(0.0, 1.0), (0.5, -1.0)].map(|(time, torque)| (time, ServoInput { torque }));
+        let controller = Controller::<Servo>::new(Held::new(rows, 1.0)?);
+        for (time, torque) in [(0.6, -1.0), (0.4, 1.0), (0.5, -1.0)] {
+            let x = ServoState { angle: 0.0, p: 0.0, time, work: 0.0 }.into();
+            let system = with_inputs(Servo::default().prepare(), Some(&controller), &x);
+            assert_eq!(system.outputs(&x), [torque]);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn models_with_events_and_inputs_are_drawn() -> Result<(), Box<dyn error::Error>> {
+        for model in ["ball", "servo"] {
+            for (option, file, end) in [("--plot", "run.svg", "</svg>"), ("--animate", "run.html", "</html>")] {
+                let folder = env::temp_dir().join(format!("fbint-drawn-{}-{model}", process::id()));
+                fs::create_dir_all(&folder)?;
+                let path = folder.join(file);
+                let path = path.to_str().ok_or("a path in Unicode")?;
+                let line = ["fbint", "run", model, "--until", "0.8", "--method", "dop853", option, path];
+                Arguments::try_parse_from(line)?.command.execute(&models![Ball, Servo])?;
+                assert!(fs::read_to_string(path)?.trim_end().ends_with(end), "{path}");
+                fs::remove_dir_all(&folder)?;
+            }
         }
         Ok(())
     }
