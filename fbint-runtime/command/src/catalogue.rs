@@ -103,6 +103,8 @@ pub trait AnyModel {
         progress: &mut (dyn FnMut(f64) + Send),
         visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error>;
+    /// The integrals in a state.
+    fn integrals(&self, state: &[f64]) -> Vec<f64>;
     /// The declared outputs in a state with its inputs.
     fn outputs(&self, state: &[f64]) -> Vec<f64>;
     /// What rounding of a state alone changes each integral by.

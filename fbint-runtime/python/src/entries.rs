@@ -2,7 +2,7 @@
 
 use fbint_command::names::{Group, groups};
 use fbint_command::nearest;
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArrayDyn};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
@@ -59,22 +59,61 @@ fn array<'py>(py: Python<'py>, group: &Group<'_>, all: &[f64]) -> PyResult<Bound
     }
 }
 
+/// The place of each entry among all names, as the arrays that they make up have them one after the other, each row by row.
+pub(crate) fn places(names: &[&str]) -> Vec<usize> {
+    groups(names).iter().flat_map(|group| group.array().positions).collect()
+}
+
+/// The `length` numbers that `function` makes of a state, or of each of many, whose entries are in the order of these places.
+pub(crate) fn of_states<'py>(
+    x: &Bound<'py, PyAny>,
+    places: &[usize],
+    length: usize,
+    function: impl Fn(&[f64]) -> Vec<f64>,
+) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+    let n = places.len();
+    let fits = |shape: &[usize]| matches!(shape, [entries] | [_, entries] if *entries == n);
+    let states = shaped("x", x, &format!("({n},) or (k, {n})"), fits)?;
+    let states = states.as_array();
+    let mut state = vec![0.0; n];
+    let mut values = Vec::new();
+    for row in states.rows() {
+        places.iter().zip(row).for_each(|(&place, &value)| state[place] = value);
+        values.extend(function(&state));
+    }
+    let shape = match *states.shape() {
+        [many, _] => vec![many, length],
+        _ => vec![length],
+    };
+    PyArray1::from_vec(x.py(), values).reshape(shape)
+}
+
 /// The numbers of an array of this shape, row by row.
 fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Vec<f64>> {
     if shape.is_empty() {
         return Ok(vec![number(name, value)?]);
     }
-    let wanted = format!("an array of shape {}", tuple(shape));
+    let array = shaped(name, value, &tuple(shape), |given| given == shape)?;
+    Ok(array.as_array().iter().copied().collect())
+}
+
+/// An array of numbers whose shape fits.
+fn shaped<'py>(
+    name: &str,
+    value: &Bound<'py, PyAny>,
+    shape: &str,
+    fits: impl Fn(&[usize]) -> bool,
+) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+    let wanted = format!("an array of shape {shape}");
     let array = array_of_numbers(value).map_err(|error| match error.is_instance_of::<PyException>(value.py()) {
         true => PyTypeError::new_err(format!("`{name}` must be {wanted}: {}", error.value(value.py()))),
         false => error,
     })?;
-    let array = array.as_array();
-    if array.shape() != shape {
+    if !fits(array.shape()) {
         let message = format!("`{name}` must be {wanted}, but has the shape {}", tuple(array.shape()));
         return Err(PyValueError::new_err(message));
     }
-    Ok(array.iter().copied().collect())
+    Ok(array)
 }
 
 /// What Python takes for a number, but for a bool.

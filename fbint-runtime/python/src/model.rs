@@ -9,6 +9,7 @@ use fbint_command::catalogue::{AnyModel, Entry, load};
 use fbint_command::names::{groups, shapes};
 use fbint_command::request::{Outcome, Refusal, Request};
 use fbint_command::typography::MAX_LATEX;
+use numpy::PyArrayDyn;
 use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -113,6 +114,33 @@ impl Model {
         let model = self.model(py)?;
         let start = model.start().map_err(|error| PyValueError::new_err(error.to_string()))?;
         entries::written(py, &model.state_names(), &start)
+    }
+
+    /// The derived field without feedback: the rate of each entry of a state.
+    ///
+    /// x: a state of shape (n,), or many of shape (k, n). A state has the values of start() one after the other, each matrix row by
+    ///     row, as in
+    ///     numpy.hstack([numpy.ravel(value) for value in model.start().values()]).
+    ///
+    /// The rates have the shape of x and the same order.
+    fn field<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let model = self.model(py)?;
+        let places = entries::places(&model.state_names());
+        entries::of_states(x, &places, places.len(), |state| {
+            let rates = model.rates(state);
+            places.iter().map(|&place| rates[place]).collect()
+        })
+    }
+
+    /// The values of the integrals.
+    ///
+    /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
+    ///
+    /// The values have the shape (m,) or (k, m), in the order of a run's drift.
+    fn integrals<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let model = self.model(py)?;
+        let places = entries::places(&model.state_names());
+        entries::of_states(x, &places, model.integral_names().len(), |state| model.integrals(state))
     }
 
     /// The parameters by name: a dictionary of numbers and arrays.

@@ -132,6 +132,24 @@ def test_a_run_that_fails_can_be_pickled():
     assert numpy.array_equal(bits(same.trajectory.q), bits(failure.value.trajectory.q))
 
 
+def test_the_field_and_the_integrals_are_functions_of_arrays():
+    body = fbint_models.FreeRigidBody(inertia=[1, 2, 4])
+    run = body.run(1.0, every=0.25)
+    states = numpy.hstack([run[name].reshape(5, -1) for name in body.start()])
+    rates = body.field(states)
+    assert rates.shape == (5, 12) and numpy.array_equal(rates[3], body.field(states[3]))
+    for r, omega, rate in zip(run.r, run.omega, rates):
+        hat = numpy.cross(numpy.eye(3), omega)
+        assert numpy.allclose(rate[:9].reshape(3, 3), r @ hat, rtol=0, atol=1e-12)
+        assert numpy.allclose(body.inertia * rate[9:], numpy.cross(body.inertia * omega, omega), rtol=0, atol=1e-12)
+    values = body.integrals(states)
+    assert values.shape == (5, len(run.drift)) and numpy.array_equal(values[3], body.integrals(states[3]))
+    energy = list(run.drift).index("energy")
+    assert numpy.allclose(values[:, energy], run.omega**2 @ body.inertia / 2, rtol=1e-12)
+    assert numpy.array_equal(values[:, energy] - values[0, energy], run["d(energy)"])
+    assert (body.field(states[:0]).shape, body.integrals(states[:0]).shape) == ((0, 12), (0, len(run.drift)))
+
+
 def test_a_trajectory_is_a_mapping():
     run = fbint_models.SphericalPendulum().run(until=0.1)
     table = dict(run)

@@ -129,16 +129,14 @@ impl<S: Model> AnyModel for Loaded<S> {
     }
 
     fn samples(&self, trajectory: &[(f64, Vec<f64>)]) -> Vec<Sample> {
-        let system = self.0.prepare();
-        let integrals = |state: &[f64]| system.integrals(&vector(state)).as_ref().to_vec();
-        let at_start = trajectory.first().map_or(Vec::new(), |(_, start)| integrals(start));
+        let at_start = trajectory.first().map_or(Vec::new(), |(_, start)| self.integrals(start));
         let targets = S::INTEGRALS.iter().zip(at_start);
         let targets: Vec<f64> =
             targets.map(|(integral, value)| if integral.kind.is_constraint() { 0.0 } else { value }).collect();
         let sample = |(time, state): &(f64, Vec<f64>)| Sample {
             time: *time,
             state: state.clone(),
-            change: integrals(state).iter().zip(&targets).map(|(value, target)| value - target).collect(),
+            change: self.integrals(state).iter().zip(&targets).map(|(value, target)| value - target).collect(),
         };
         trajectory.iter().map(sample).collect()
     }
@@ -218,6 +216,10 @@ impl<S: Model> AnyModel for Loaded<S> {
             (Feedback::Relaxation(tau), _) => finish_ensemble(ensemble.gains(Gains::relaxation(*tau)), plan),
             _ => finish_ensemble(ensemble.without_feedback(), plan),
         }
+    }
+
+    fn integrals(&self, state: &[f64]) -> Vec<f64> {
+        self.0.prepare().integrals(&vector(state)).as_ref().to_vec()
     }
 
     fn outputs(&self, state: &[f64]) -> Vec<f64> {
