@@ -378,8 +378,8 @@ impl<S: FeedbackSystem> Projector<S> {
     }
 
     /// Where a step ends about whose projection there is a doubt: projected, if that is usual after all, or in proportion to what the
-    /// step errs by if forces switch within it; else
-    /// projected onto all but the integrals that have jumped, if that is; else on the constraint set.
+    /// step errs by if forces switch within it; else projected onto all but the integrals that have jumped, if that is in proportion;
+    /// else on the constraint set.
     ///
     /// Everything is passed by value. If a function that is not inlined had the address of the projector or of the state, both would
     /// be stored and loaded again in every step, even where there is no doubt.
