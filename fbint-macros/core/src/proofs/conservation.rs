@@ -13,15 +13,13 @@
 //! What algebra does not prove does not compile, unless the declaration assumes it. In both cases states are searched for that refute
 //! it.
 
-use std::collections::BTreeMap;
-
 use super::identities::vanishes_identically;
 use super::rates::{vanishes_everywhere, vanishes_on_constraints};
 use super::search::{Found, Search};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
 use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId};
-use crate::expression::{Expression, Symbol};
+use crate::expression::Expression;
 use crate::table::Table;
 
 /// States in which what is said to hold everywhere is tested.
@@ -59,26 +57,18 @@ fn grade(derivation: &Derivation, integral: IntegralId) -> Option<Conservation> 
     if vanishes_on_constraints(derivation, integral) {
         return Some(Conservation::OnConstraints(Evidence::Algebra));
     }
-    is_energy(derivation, integral).then_some(
-        match derivation.integrals.conserved_by_construction(derivation.integrals.energy()?)? {
-            Conservation::Everywhere(_) => Conservation::Everywhere(Evidence::Algebra),
-            _ => Conservation::OnConstraints(Evidence::Algebra),
-        },
-    )
+    // The constraint set, on which the energy of a rolling body is conserved, may have no points modulo primes.
+    let energy = derivation.integrals.energy().filter(|energy| differ_by_constant(derivation, integral, *energy))?;
+    derivation.integrals.conserved_by_construction(energy).map(|grade| match grade {
+        Conservation::Everywhere(_) => Conservation::Everywhere(Evidence::Algebra),
+        _ => Conservation::OnConstraints(Evidence::Algebra),
+    })
 }
 
-/// Whether an integral is the energy but for a constant. The constraint set, on which the energy of a rolling body is conserved, may
-/// have no points modulo primes.
-fn is_energy(derivation: &Derivation, integral: IntegralId) -> bool {
-    let gradient = |id: IntegralId| derivation.integrals[id].gradient.iter().map(|(symbol, slope)| (*symbol, slope));
-    let mut differences: BTreeMap<Symbol, Expression> = BTreeMap::new();
-    let Some(energy) = derivation.integrals.energy() else { return false };
-    differences.extend(gradient(energy).map(|(symbol, slope)| (symbol, slope.clone())));
-    for (symbol, slope) in gradient(integral) {
-        let of_energy = differences.remove(&symbol).unwrap_or_else(Expression::zero);
-        differences.insert(symbol, of_energy - slope.clone());
-    }
-    differences.values().all(vanishes_identically)
+/// Whether two integrals have the same gradient in every state.
+fn differ_by_constant(derivation: &Derivation, one: IntegralId, other: IntegralId) -> bool {
+    let slope = |of: IntegralId, symbol| derivation.entry(of, symbol).cloned().unwrap_or_else(Expression::zero);
+    derivation.symbols.states().all(|symbol| vanishes_identically(&(slope(one, symbol) - slope(other, symbol))))
 }
 
 /// An integral that the form of the system is said to keep, and that the field changes in some state: a fault of the compiler.
@@ -166,6 +156,7 @@ pub fn prove(
 mod tests {
     use super::*;
     use crate::derivation::{Field, Integral, Kind, KineticEnergy, Role, Structure, SymbolInfo};
+    use crate::expression::Symbol;
 
     /// An oscillator whose second rate has this factor, and its energy.
     fn oscillator(factor: i64) -> Derivation {

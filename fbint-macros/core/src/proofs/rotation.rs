@@ -31,11 +31,8 @@ impl Rotation {
             && let Some((entries, members)) = find(constraints)
         {
             rotations.push(Self { entries, reflects: false });
-            let mut index = 0;
-            constraints.retain(|_| {
-                index += 1;
-                !members.contains(&(index - 1))
-            });
+            let mut indices = 0..;
+            constraints.retain(|_| indices.next().is_none_or(|index| !members.contains(&index)));
         }
         rotations
     }
