@@ -30,6 +30,8 @@ pub(super) struct Ldl {
     order: Vec<usize>,
     /// Strictly lower triangle, in the order of elimination.
     lower: Matrix,
+    /// L D below the diagonal blocks: what couples a row to a block when the block is eliminated.
+    couplings: Matrix,
     /// The inverses of the blocks of D with their first rows.
     inverse_blocks: Vec<(usize, InverseBlock)>,
 }
@@ -47,7 +49,7 @@ impl Ldl {
     pub(super) fn factor(builder: &mut Builder, a: &Matrix, pivots: Pivots) -> Self {
         let order = minimum_degree_order(a);
         let k = order.len();
-        let mut lower: Matrix = vec![vec![None; k]; k];
+        let (mut lower, mut couplings): (Matrix, Matrix) = (vec![vec![None; k]; k], vec![vec![None; k]; k]);
         let mut inverse_blocks = Vec::new();
         let mut work: Matrix = order.iter().map(|&i| order.iter().map(|&j| a[i][j]).collect()).collect();
         // How many divisions, one after the other, come before that of each row.
@@ -63,8 +65,8 @@ impl Ldl {
             }
             let block = InverseBlock::of(builder, &work, j, size);
             for i in j + size..k {
-                let row: Vec<_> = work[i][j..j + size].to_vec();
-                lower[i][j..j + size].copy_from_slice(&block.multiply(builder, &row));
+                couplings[i][j..j + size].copy_from_slice(&work[i][j..j + size]);
+                lower[i][j..j + size].copy_from_slice(&block.multiply(builder, &couplings[i][j..j + size]));
             }
             for i in j + size..k {
                 for l in j + size..=i {
@@ -81,7 +83,7 @@ impl Ldl {
             inverse_blocks.push((j, block));
             j += size;
         }
-        Self { order, lower, inverse_blocks }
+        Self { order, lower, couplings, inverse_blocks }
     }
 
     /// The solution of A x = b.
@@ -97,10 +99,9 @@ impl Ldl {
     pub(super) fn solve_ahead(&self, builder: &mut Builder, b: &[Option<Value>]) -> Solution {
         let Some(((first, block), leading)) = self.inverse_blocks.split_last() else { return Solution::default() };
         let mut known: Vec<Option<Value>> = self.order.iter().map(|&i| b[i]).collect();
-        self.substitute_forwards(builder, &mut known);
+        self.eliminate(builder, leading, &mut known);
         let numerators = block.times_adjugate(builder, &known[*first..]);
         known.truncate(*first);
-        divide(builder, leading, &mut known);
         self.substitute_backwards(builder, &mut known);
         let mut waiting = vec![None; *first];
         for (lower, &numerator) in self.lower[*first..].iter().zip(&numerators) {
@@ -133,6 +134,22 @@ impl Ldl {
                     x[i] = Some(subtract(builder, x[i], update));
                 }
             }
+        }
+    }
+
+    /// Divides the rows of these blocks by D, and subtracts what they say from the rows below. Nothing but one product and one difference
+    /// in a row below waits for the division.
+    fn eliminate(&self, builder: &mut Builder, blocks: &[(usize, InverseBlock)], x: &mut [Option<Value>]) {
+        for (first, block) in blocks {
+            let rows = *first..*first + block.size();
+            let numerators = block.times_adjugate(builder, &x[rows.clone()]);
+            for i in rows.end..x.len() {
+                if let Some(numerator) = dot(builder, &self.couplings[i][rows.clone()], &numerators) {
+                    let update = builder.mul(numerator, block.inverse);
+                    x[i] = Some(subtract(builder, x[i], update));
+                }
+            }
+            x[rows].copy_from_slice(&block.divide(builder, &numerators));
         }
     }
 
@@ -186,8 +203,13 @@ impl InverseBlock {
 
     /// The inverse times v.
     fn multiply(&self, builder: &mut Builder, v: &[Option<Value>]) -> Vec<Option<Value>> {
-        let product = self.times_adjugate(builder, v);
-        product.into_iter().map(|entry| entry.map(|entry| builder.mul(entry, self.inverse))).collect()
+        let numerators = self.times_adjugate(builder, v);
+        self.divide(builder, &numerators)
+    }
+
+    /// What was multiplied by the adjugate, divided by the determinant.
+    fn divide(&self, builder: &mut Builder, numerators: &[Option<Value>]) -> Vec<Option<Value>> {
+        numerators.iter().map(|entry| entry.map(|entry| builder.mul(entry, self.inverse))).collect()
     }
 
     /// v^T times the inverse times w.
