@@ -153,6 +153,10 @@ pub enum Error {
         /// Why not, and what would do instead.
         reason: &'static str,
     },
+    /// The watch of an ensemble ended it before this member was done.
+    #[cfg(feature = "ensemble")]
+    #[error("the ensemble was interrupted before this member was done: run it again")]
+    Interrupted,
     /// An ensemble has more or fewer of something than it has starts.
     #[cfg(feature = "ensemble")]
     #[error("there are {given} {what} for {starts} starts: give one for each start, or one for all")]

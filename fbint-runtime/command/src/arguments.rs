@@ -219,11 +219,13 @@ Files:
   varied, and no member that failed. --of chooses the panels of --plot: 'NAME' draws a histogram of a column of --ends over the
   members, 'NAME,NAME' the second column against the first, a dot for each member or for each of 4000.
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
-  ends.csv, or MODEL.ensemble.json in the current folder. Ctrl-C ends it with exit code 130 and a record without statistics.
+  ends.csv, or MODEL.ensemble.json in the current folder.
 
 Interruption:
+  Ctrl-C ends an ensemble between two steps with exit code 130. Its files have the members that came to their end or failed until then,
+  in their order, the statistics are of these, and the record says how many they are. A second Ctrl-C ends it at once.
   With --checkpoint, members are put on disk in blocks of 2048, each whole or not at all, until the files are written; then the
-  folder is removed. Whatever ends the ensemble before, `{program} resume FOLDER` integrates the blocks that are not done, and its files
+  folder is removed. Whatever ends the ensemble before leaves no other files than its record, and `{program} resume FOLDER` integrates the blocks that are not done, and its files
   have the bytes of an ensemble that was not interrupted.
 
 Many machines:

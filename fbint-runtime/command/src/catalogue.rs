@@ -94,13 +94,13 @@ pub trait AnyModel {
     fn run_steps(&self, start: &[f64], steps: &Steps<'_>, watch: &mut Watch<'_>) -> Result<Run, Error>;
     /// The state at the end of [`run_by`](Self::run_by), computed without samples and drift.
     fn run_bare_by(&self, scheme: Scheme, start: &[f64], h: f64, until: f64) -> Result<Vec<f64>, Error>;
-    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done, and
-    /// `visit` with each member that does not fail.
+    /// Integrates many members at once, with gains that are numbers or relax; `progress` is called with the fraction done and may
+    /// interrupt them, and `visit` with each member that does not fail.
     fn run_ensemble(
         &self,
         members: &[Member],
         plan: &Plan,
-        progress: &mut (dyn FnMut(f64) + Send),
+        progress: &mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
         visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error>;
     /// The integrals in a state.

@@ -1,7 +1,8 @@
 //! `ensemble`: many members of one model, whose parameters, starts or gains vary.
 //!
-//! Members are integrated block by block. Without a checkpoint each block goes into the results at once. With one, blocks are put on
-//! disk first, by one process or by many, and into the results in their order, so that no byte depends on who integrated what.
+//! Members are integrated block by block. Without a checkpoint each block goes into the results at once, and a signal ends the
+//! integration: the files have the members that are done. With one, blocks are put on disk first, by one process or by many, and into
+//! the results in their order, so that no byte depends on who integrated what; a signal ends the process.
 
 mod blocks;
 mod results;
@@ -12,6 +13,7 @@ use std::error::Error;
 use std::io::stdout;
 use std::mem::forget;
 use std::path::{Path, PathBuf, absolute};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use fbint_runtime::Projection;
@@ -20,11 +22,11 @@ use rayon::ThreadPoolBuilder;
 use self::blocks::{Blocks, Head};
 use self::results::{Outputs, Results};
 use crate::arguments::{self, Assignment};
-use crate::catalogue::{Entry, Feedback, Plan};
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan};
 use crate::checkpoint;
 use crate::complaint::complain;
 use crate::help::program;
-use crate::interruption::{LastAct, end_undisturbed};
+use crate::interruption::{self, LastAct, end_undisturbed};
 use crate::job::{Job, code_sha256, method_name};
 use crate::members::{Members, Watch};
 use crate::output::{Output, WholeDraft, publish};
@@ -35,14 +37,14 @@ use crate::record::{self, EnsembleEnding, EnsembleJob};
 use crate::run::job;
 
 /// Integrates an ensemble, by itself or together with the other processes that the launcher has begun.
-pub(crate) fn ensemble(models: &[Entry], arguments: &arguments::Ensemble) -> Result<(), Box<dyn Error>> {
+pub(crate) fn ensemble(models: &[Entry], arguments: &arguments::Ensemble) -> Result<ExitCode, Box<dyn Error>> {
     let ranks = Ranks::join()?;
     let outcome = begin(models, arguments, &ranks);
     part(ranks, outcome)
 }
 
 /// Integrates the blocks of an ensemble that are not done.
-pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<(), Box<dyn Error>> {
+pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<ExitCode, Box<dyn Error>> {
     let message = format!("interrupted; {}", advice(&arguments.checkpoint));
     let _interruption = LastAct::prepare(|| message);
     let ranks = Ranks::join()?;
@@ -51,7 +53,7 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
 }
 
 /// Parts from the other processes. When the leader fails, which says why, the launcher ends them all.
-fn part(ranks: Ranks, outcome: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+fn part(ranks: Ranks, outcome: Result<ExitCode, Box<dyn Error>>) -> Result<ExitCode, Box<dyn Error>> {
     let is_leader = ranks.is_leader();
     let outcome = ranks.part(outcome);
     if !is_leader {
@@ -60,7 +62,7 @@ fn part(ranks: Ranks, outcome: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn
     outcome
 }
 
-fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
+fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
     let study = Study::new(models, arguments.clone(), Some(Instant::now()))?;
     let checkpoint = arguments.checkpoint.clone().or_else(|| (ranks.count() > 1).then(|| study.checkpoint()));
     match checkpoint {
@@ -68,13 +70,13 @@ fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Re
         Some(folder) => {
             let outputs = Outputs::open(arguments, Some(&folder))?;
             let head = Head::new(&study.description.code_sha256, of_any_folder(arguments)?);
-            study.execute(models, ranks, outputs, || Blocks::create(&folder, &head).map(Some))
+            study.execute_on_disk(models, ranks, outputs, || Blocks::create(&folder, &head))
         }
-        None => study.execute(models, ranks, Outputs::open(arguments, None)?, || Ok(None)),
+        None => study.execute(models, &Outputs::open(arguments, None)?),
     }
 }
 
-fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Result<(), Box<dyn Error>> {
+fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
     let folder = &arguments.checkpoint;
     let head = Head::read(folder)?;
     let arguments = arguments::Ensemble { threads: arguments.threads, ..head.arguments };
@@ -85,7 +87,7 @@ fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Resu
         return study.assist(models, ranks, folder);
     }
     let blocks = Blocks::open(folder)?;
-    study.execute(models, ranks, Outputs::open(study.arguments(), None)?, || Ok(Some(blocks)))
+    study.execute_on_disk(models, ranks, Outputs::open(study.arguments(), None)?, || Ok(blocks))
 }
 
 /// The same arguments, with paths that do not depend on the current folder.
@@ -140,51 +142,105 @@ impl Study {
         record::beside(&self.description.job.model, self.arguments().files().into_iter().flatten(), "checkpoint")
     }
 
-    fn title(&self) -> String {
+    /// What it is, with the number of members that are done.
+    fn title(&self, done: u64) -> String {
         let Description { job, arguments, .. } = &self.description;
         let (method, until) = (method_name(job.settings.method), job.settings.until);
-        format!("{}: {} members, {method}, t = 0 .. {until}, seed {}", job.model, arguments.members, arguments.seed)
+        let part = if self.is_whole(done) { String::new() } else { format!("{done} of ") };
+        format!(
+            "{}: {part}{} members, {method}, t = 0 .. {until}, seed {}",
+            job.model, arguments.members, arguments.seed
+        )
+    }
+
+    /// Whether so many members are all of them.
+    fn is_whole(&self, members: u64) -> bool {
+        members == u64::from(self.arguments().members)
     }
 
     /// Integrates what the leader says.
-    fn assist(&self, models: &[Entry], ranks: &Ranks, folder: &Path) -> Result<(), Box<dyn Error>> {
+    fn assist(&self, models: &[Entry], ranks: &Ranks, folder: &Path) -> Result<ExitCode, Box<dyn Error>> {
         let message = format!("rank {} was interrupted; {}", ranks.number(), advice(folder));
         // Also while it waits for the others to part from it.
         forget(LastAct::prepare(|| message));
-        share::assist(self, models, ranks, &Blocks::of_leader(folder))
+        share::assist(self, models, ranks, &Blocks::of_leader(folder)).map(|()| ExitCode::SUCCESS)
     }
 
-    /// Integrates all members, writes what came out, and reports it. `begin` makes the place of the blocks, if they are to be on disk.
-    fn execute(
+    /// Integrates all members, writes what came out, and reports it. After a signal it writes what is known by then.
+    fn execute(&self, models: &[Entry], outputs: &Outputs) -> Result<ExitCode, Box<dyn Error>> {
+        let mut members = self.members(models)?;
+        // Before the first file is begun, so that a signal leaves a record whenever it comes.
+        let interruption = interruption::Watch::begin();
+        let mut results = Results::begin(self, outputs, &members)?;
+        let integrated = self.integrate(&mut members, &mut results, &interruption);
+        self.conclude(integrated, results, members.model(), outputs, &interruption, None)
+    }
+
+    /// Integrates the blocks that are not on disk, writes what came out, and reports it. `begin` makes the place of the blocks.
+    fn execute_on_disk(
         &self,
         models: &[Entry],
         ranks: &Ranks,
         outputs: Outputs,
-        begin: impl FnOnce() -> Result<Option<Blocks>, Box<dyn Error>>,
-    ) -> Result<(), Box<dyn Error>> {
-        let mut members = self.members(models)?;
-        let begin = || match begin()? {
-            None => Ok((None, outputs)),
-            Some(blocks) => {
-                let outputs = outputs.drafted_in(blocks.folder());
-                Ok((Some(blocks), outputs))
-            }
+        begin: impl FnOnce() -> Result<Blocks, Box<dyn Error>>,
+    ) -> Result<ExitCode, Box<dyn Error>> {
+        let members = self.members(models)?;
+        let begin = || {
+            let blocks = begin()?;
+            let outputs = outputs.drafted_in(blocks.folder());
+            Ok((blocks, outputs))
         };
         // Before the first file is begun, so that a signal leaves a record whenever it comes.
         let ((blocks, outputs), interruption) =
-            LastAct::prepare_with(begin, |(blocks, outputs)| self.on_interruption(&outputs.record, blocks.as_ref()))?;
+            LastAct::prepare_with(begin, |(blocks, outputs)| self.on_interruption(&outputs.record, blocks))?;
         let mut results = Results::begin(self, &outputs, &members)?;
-        let integrated = match &blocks {
-            None => self.integrate(&mut members, &mut results),
-            Some(blocks) => share::lead(self, models, ranks, blocks, &mut results),
-        };
+        let integrated = share::lead(self, models, ranks, &blocks, &mut results);
         // What is integrated is written in good order.
-        let _undisturbed = interruption.into_watch();
-        let is_begun = !results.are_empty();
+        let interruption = interruption.into_watch();
+        self.conclude(integrated, results, members.model(), &outputs, &interruption, Some(blocks))
+    }
+
+    /// Integrates all members, block by block, and adds each block to the results, until a signal comes.
+    fn integrate(
+        &self,
+        members: &mut Members<'_>,
+        results: &mut Results<'_>,
+        interruption: &interruption::Watch,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut progress = Progress::new(&self.description.job.model);
+        for number in 0..self.blocks {
+            let mut report = |fraction| {
+                progress.report((f64::from(number) + fraction) / f64::from(self.blocks));
+                interruption.answer()
+            };
+            let mut samples = results.samples();
+            let watch = Watch { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
+            let block = members.integrate(number, &self.plan, watch)?;
+            drop(samples);
+            results.add(&block)?;
+            if interruption.answer().is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what came out of the members that are integrated, and reports it.
+    fn conclude(
+        &self,
+        integrated: Result<(), Box<dyn Error>>,
+        results: Results<'_>,
+        model: &dyn AnyModel,
+        outputs: &Outputs,
+        interruption: &interruption::Watch,
+        blocks: Option<Blocks>,
+    ) -> Result<ExitCode, Box<dyn Error>> {
+        let done = results.members();
         let is_hopeless = integrated.is_ok() && results.check().is_err();
-        let model = members.model();
+        // A signal that came after the last member changes nothing.
+        let code = interruption.exit_code().filter(|_| !self.is_whole(done));
         let written = integrated.and_then(|()| {
-            let (tally, files) = results.finish(self, model, &outputs)?;
+            let (tally, files) = results.finish(self, model, outputs, code.is_some())?;
             publish(files)?;
             Ok(tally)
         });
@@ -192,48 +248,37 @@ impl Study {
             Ok(tally) => tally,
             Err(error) => {
                 // A job that was refused before the first step leaves no record.
-                if is_begun {
+                if done > 0 {
                     self.description.write(&EnsembleEnding::Failed(&error.to_string()), &outputs.record)?;
                 }
                 return Err(left_behind(error, blocks, is_hopeless));
             }
         };
+        if let Some(code) = code {
+            let all = self.arguments().members;
+            let kept = if tally.has_ends() { ", which the files have" } else { "" };
+            complain(&format!(
+                "interrupted with {done} of {all} members done{kept}; with --checkpoint FOLDER such an ensemble can be resumed"
+            ));
+            return Ok(ExitCode::from(code));
+        }
         if let Some(blocks) = blocks {
             blocks.remove()?;
         }
-        results::report(&self.title(), model, &tally, &outputs, &mut stdout().lock())?;
-        Ok(())
+        results::report(&self.title(done), model, &tally, outputs, &mut stdout().lock())?;
+        Ok(ExitCode::SUCCESS)
     }
 
-    /// Integrates all members, block by block, and adds each block to the results.
-    fn integrate(&self, members: &mut Members<'_>, results: &mut Results<'_>) -> Result<(), Box<dyn Error>> {
-        let mut progress = Progress::new(&self.description.job.model);
-        for number in 0..self.blocks {
-            let mut report = |fraction| progress.report((f64::from(number) + fraction) / f64::from(self.blocks));
-            let mut samples = results.samples();
-            let watch = Watch { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
-            let block = members.integrate(number, &self.plan, watch)?;
-            drop(samples);
-            results.add(&block)?;
-        }
-        Ok(())
-    }
-
-    /// Leaves a record of an ensemble that a signal ends.
-    fn on_interruption(&self, output: &Output, blocks: Option<&Blocks>) -> impl FnOnce() -> String + Send + use<> {
+    /// Leaves a record of an ensemble that a signal ends, whose blocks are on disk.
+    fn on_interruption(&self, output: &Output, blocks: &Blocks) -> impl FnOnce() -> String + Send + use<> {
         let (description, output, all) = (self.description.clone(), output.clone(), self.blocks);
-        let folder = blocks.map(|blocks| blocks.folder().to_owned());
+        let folder = blocks.folder().to_owned();
         move || {
-            if let Err(error) = description.write(&EnsembleEnding::Interrupted, &output) {
+            if let Err(error) = description.write(&EnsembleEnding::Interrupted(None), &output) {
                 complain(&format!("error: {error}"));
             }
-            match folder {
-                None => "interrupted; with --checkpoint FOLDER such an ensemble can be resumed".to_owned(),
-                Some(folder) => {
-                    let done = Blocks::of_leader(&folder).done().map_or(0, |done| done.len());
-                    format!("interrupted with {done} of {all} blocks done; {}", advice(&folder))
-                }
-            }
+            let done = Blocks::of_leader(&folder).done().map_or(0, |done| done.len());
+            format!("interrupted with {done} of {all} blocks done; {}", advice(&folder))
         }
     }
 }

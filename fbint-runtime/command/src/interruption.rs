@@ -1,13 +1,15 @@
 //! Ctrl-C and SIGTERM: files stay whole, nothing temporary stays behind, and a run that is watched ends in good order.
 //!
-//! A thread of its own waits for signals. While a run is watched, the first signal is only noted, and the run asks for it
-//! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. An ensemble leaves
-//! its record then. The exit code is 128 plus the number of the signal, as for a process that the signal killed: 130 for Ctrl-C.
+//! A thread of its own waits for signals. While a run or an ensemble is watched, the first signal is only noted, and it is asked for
+//! between steps; otherwise, and at the second one, the process removes the files that are not whole yet and exits. An ensemble whose
+//! blocks are on disk leaves its record then. The exit code is 128 plus the number of the signal, as for a process that the signal
+//! killed: 130 for Ctrl-C.
 
 use std::error::Error;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::mem::{forget, replace};
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,6 +49,11 @@ impl Watch {
             0 => None,
             signal => Some(exit_code(signal)),
         }
+    }
+
+    /// Whether to go on.
+    pub(crate) fn answer(&self) -> ControlFlow<()> {
+        if self.exit_code().is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -165,8 +165,8 @@ impl Command {
         match self {
             Self::List => list::list(models)?,
             Self::Run(run) => return run::run(models, run),
-            Self::Ensemble(arguments) => ensemble::ensemble(models, arguments)?,
-            Self::Resume(resume) if resume.checkpoint.is_dir() => ensemble::resume(models, resume)?,
+            Self::Ensemble(arguments) => return ensemble::ensemble(models, arguments),
+            Self::Resume(resume) if resume.checkpoint.is_dir() => return ensemble::resume(models, resume),
             Self::Resume(resume) => return run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,

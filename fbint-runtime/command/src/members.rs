@@ -3,21 +3,24 @@
 //! What becomes of a block depends on nothing but the command line and the members that are in it: a block can be integrated by
 //! itself, in any order, by any process. The rows of blocks in their order are the rows of the ensemble.
 
-use std::error::Error;
-use std::ops::Range;
+use std::error;
+use std::ops::ControlFlow;
 
+use fbint_runtime::Error;
+use fbint_runtime::Error::Interrupted;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution as _, StandardNormal, StandardUniform};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::{self, Distribution, Variation};
-use crate::catalogue::{AnyModel, Entry, Member, Plan, Sample, Statistics};
+use crate::catalogue::{AnyModel, Entry, Member, Plan, Sample};
 use crate::job::Job;
 use crate::names::{ERROR, MEMBER};
 use crate::nearest;
 use crate::start::Given;
 use crate::table::{Cell, Column};
+use crate::tally::Tally;
 use crate::trajectory::{motion, names_of_motion, state_and_changes};
 
 /// The name under which the common gain of all integrals varies.
@@ -44,22 +47,29 @@ pub(crate) struct Members<'a> {
     varied: Vec<Varied>,
 }
 
-/// What became of some members, and what varied over them.
+/// What became of some members.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Block {
-    members: Range<u32>,
-    /// The numbers drawn for each member, in the order of `--vary`.
-    drawn: Vec<Vec<f64>>,
-    /// Each member at the end, or why it did not get there.
-    pub(crate) ends: Vec<Result<Sample, String>>,
-    /// Statistics over these members at each time that was sampled.
-    pub(crate) statistics: Vec<Statistics>,
+    /// What is known of them together.
+    pub(crate) tally: Tally,
+    /// Each of them.
+    ends: Vec<End>,
+}
+
+/// What became of a member.
+#[derive(Debug, Serialize, Deserialize)]
+struct End {
+    member: u32,
+    /// The numbers that were drawn for it, in the order of `--vary`.
+    drawn: Vec<f64>,
+    /// The member at the end, or why it did not get there.
+    end: Result<Sample, String>,
 }
 
 /// Who sees a block while it is integrated.
 pub(crate) struct Watch<'a> {
-    /// Called with the fraction of the block that is done.
-    pub(crate) progress: &'a mut (dyn FnMut(f64) + Send),
+    /// Called with the fraction of the block that is done; says whether to go on.
+    pub(crate) progress: &'a mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
     /// Called with every member that does not fail, in their order, and its samples.
     pub(crate) samples: Option<&'a mut SeeSamples<'a>>,
 }
@@ -73,7 +83,11 @@ impl<'a> Members<'a> {
     /// # Errors
     ///
     /// If something varies that the model does not have, that varies twice, or that is given.
-    pub(crate) fn new(models: &[Entry], arguments: &'a arguments::Ensemble, job: &Job) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn new(
+        models: &[Entry],
+        arguments: &'a arguments::Ensemble,
+        job: &Job,
+    ) -> Result<Self, Box<dyn error::Error>> {
         let (common, own) = (job.model(models)?, job.model(models)?);
         let given = Given::of(&*common, &arguments.integration)?;
         let varied = varied(&*common, &given, &arguments.vary)?;
@@ -96,17 +110,26 @@ impl<'a> Members<'a> {
     }
 
     /// Integrates the members of the block with this number, which is less than [`blocks`](Self::blocks). A member without a start has
-    /// its error in its place among the ends.
+    /// its error in its place among the ends. Members that are not done when the watch breaks are left out.
     ///
     /// # Errors
     ///
     /// If the plan is refused.
-    pub(crate) fn integrate(&mut self, block: u32, plan: &Plan, watch: Watch<'_>) -> Result<Block, Box<dyn Error>> {
+    pub(crate) fn integrate(
+        &mut self,
+        block: u32,
+        plan: &Plan,
+        watch: Watch<'_>,
+    ) -> Result<Block, Box<dyn error::Error>> {
         let members = block * SIZE..self.arguments.members.min((block + 1) * SIZE);
         let drawn: Vec<Vec<f64>> = members.clone().map(|member| draw(self.arguments, member)).collect();
         let (mut startable, mut numbers, mut failures) = (Vec::new(), Vec::new(), Vec::new());
         for (number, drawn) in members.clone().zip(&drawn) {
-            match self.member(drawn) {
+            let member = match (watch.progress)(0.0) {
+                ControlFlow::Continue(()) => self.member(drawn),
+                ControlFlow::Break(()) => Err(Interrupted),
+            };
+            match member {
                 Ok(member) => {
                     startable.push(member);
                     numbers.push(number);
@@ -121,12 +144,19 @@ impl<'a> Members<'a> {
         let mut ends = run.ends.into_iter();
         let ends =
             failures.into_iter().filter_map(|failure| failure.map_or_else(|| ends.next(), |error| Some(Err(error))));
-        let ends = ends.map(|end| end.map_err(|error| error.to_string())).collect();
-        Ok(Block { members, drawn, ends, statistics: run.statistics })
+        let done = members.zip(drawn).zip(ends).filter(|(_, end)| !matches!(end, Err(Interrupted)));
+        let end = |((member, drawn), end): (_, Result<Sample, Error>)| End {
+            member,
+            drawn,
+            end: end.map_err(|error| error.to_string()),
+        };
+        let ends: Vec<End> = done.map(end).collect();
+        let failures = ends.iter().filter_map(|end| Some((end.member, end.end.as_ref().err()?)));
+        Ok(Block { tally: Tally::of(run.statistics, ends.len(), failures), ends })
     }
 
     /// The member for which these numbers were drawn; an error if it has no start.
-    fn member(&mut self, drawn: &[f64]) -> Result<Member, fbint_runtime::Error> {
+    fn member(&mut self, drawn: &[f64]) -> Result<Member, Error> {
         let (mut gain, mut entries) = (None, Vec::new());
         for (varied, &number) in self.varied.iter().zip(drawn) {
             match varied {
@@ -155,16 +185,12 @@ impl<'a> Members<'a> {
 }
 
 impl Block {
-    pub(crate) fn members(&self) -> Range<u32> {
-        self.members.clone()
-    }
-
     /// Calls `push` with a row for each member: its number, what varied, state and changes at the end, or the error of a member that
     /// failed.
     pub(crate) fn ends<E>(&self, mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>) -> Result<(), E> {
-        let quantities = self.statistics.first().map_or(0, |at| at.quantities.len());
-        for ((member, drawn), end) in self.members().zip(&self.drawn).zip(&self.ends) {
-            let mut row = vec![Cell::Count(member.into())];
+        let quantities = self.tally.statistics.first().map_or(0, |at| at.quantities.len());
+        for End { member, drawn, end } in &self.ends {
+            let mut row = vec![Cell::Count((*member).into())];
             row.extend(drawn.iter().map(|&number| Cell::Number(number)));
             match end {
                 Ok(end) => row.extend(end.state.iter().chain(&end.change).map(|&number| Cell::Number(number))),
@@ -182,7 +208,7 @@ pub(crate) fn row_of_sample(member: u32, sample: &Sample, clock: Option<usize>) 
     [Cell::Count(member.into())].into_iter().chain(motion(sample, clock).map(Cell::Number)).collect()
 }
 
-fn varied(model: &dyn AnyModel, given: &Given, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn Error>> {
+fn varied(model: &dyn AnyModel, given: &Given, variations: &[Variation]) -> Result<Vec<Varied>, Box<dyn error::Error>> {
     let parameters: Vec<&str> = model.parameters().iter().map(|parameter| parameter.0).collect();
     let (p, n) = (parameters.len(), model.state_names().len());
     let names: Vec<&str> = parameters.iter().copied().chain(model.state_names()).chain([GAINS]).collect();

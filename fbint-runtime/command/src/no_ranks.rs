@@ -54,7 +54,7 @@ impl Ranks {
         Order::End
     }
 
-    pub(crate) fn part(self, outcome: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn part<T>(self, outcome: Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
         outcome
     }
 }

@@ -78,10 +78,10 @@ impl Ranks {
 
     /// Parts from the others in good order, whatever became of the ensemble in this process. The leader sends the others home; another
     /// rank says why it goes before the end.
-    pub(crate) fn part(self, outcome: Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn part<T>(self, outcome: Result<T, Box<dyn Error>>) -> Result<T, Box<dyn Error>> {
         while self.in_touch.get() > 0 {
             if !self.is_leader() {
-                let message = outcome.as_ref().map_or_else(ToString::to_string, |()| String::new());
+                let message = outcome.as_ref().map_or_else(ToString::to_string, |_| String::new());
                 self.ask(&Report::Failed(message));
             } else if let Some((rank, _)) = self.next_report() {
                 self.answer(rank, &Order::End);

@@ -127,6 +127,9 @@ pub(crate) struct EnsembleJob<'a> {
 /// The result of an ensemble.
 #[derive(Serialize)]
 struct EnsembleOutcome {
+    /// The number of members that were done when the ensemble was interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    done: Option<u64>,
     failed: u64,
     /// Statistics of every quantity at the end, over the members that did not fail.
     end: BTreeMap<String, Statistics>,
@@ -165,7 +168,8 @@ pub(crate) fn of_run(
 /// The end of an ensemble.
 pub(crate) enum EnsembleEnding<'a> {
     Complete(&'a dyn AnyModel, &'a Tally),
-    Interrupted,
+    /// With what is known of the members that were done, unless they are in blocks on disk.
+    Interrupted(Option<(&'a dyn AnyModel, &'a Tally)>),
     /// No member got to the end, or rows could not be written.
     Failed(&'a str),
 }
@@ -178,8 +182,14 @@ pub(crate) fn of_ensemble(
     ending: &EnsembleEnding<'_>,
 ) -> Result<String, Box<dyn Error>> {
     let (status, message, result) = match ending {
-        EnsembleEnding::Complete(model, run) => ("complete", None, Some(EnsembleOutcome::of(*model, run))),
-        EnsembleEnding::Interrupted => ("interrupted", None, None),
+        EnsembleEnding::Complete(model, tally) => ("complete", None, Some(EnsembleOutcome::of(*model, tally))),
+        EnsembleEnding::Interrupted(known) => {
+            let outcome = |(model, tally): &(_, &Tally)| EnsembleOutcome {
+                done: Some(tally.members),
+                ..EnsembleOutcome::of(*model, tally)
+            };
+            ("interrupted", None, known.as_ref().map(outcome))
+        }
         EnsembleEnding::Failed(message) => ("failed", Some((*message).to_owned()), None),
     };
     let versions = Versions::of_this_program();
@@ -208,6 +218,7 @@ impl EnsembleOutcome {
             (name, Statistics { mean, variance, min, max })
         });
         Self {
+            done: None,
             failed: tally.failed,
             end: end.collect(),
             largest_changes: named(&model.integral_names(), &tally.largest_changes(model)),

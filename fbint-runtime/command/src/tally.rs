@@ -4,14 +4,15 @@
 
 use std::error::Error;
 
+use serde::{Deserialize, Serialize};
+
 use crate::catalogue::{AnyModel, Statistics, Summary};
-use crate::members::Block;
 
 /// Maximum number of failed members that are named.
 const NAMED: usize = 5;
 
 /// The statistics of the members so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Statistics at each time that was sampled.
     pub(crate) statistics: Vec<Statistics>,
@@ -22,17 +23,27 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds the block that comes next.
-    pub(crate) fn add(&mut self, block: &Block) {
-        self.members += block.ends.len() as u64;
-        for (member, end) in block.members().zip(&block.ends) {
-            if let Err(error) = end {
-                self.failed += 1;
-                if self.failures.len() < NAMED {
-                    self.failures.push((member, error.clone()));
-                }
+    /// What is known of so many members, from their statistics and from those that failed.
+    pub(crate) fn of<'a>(
+        statistics: Vec<Statistics>,
+        members: usize,
+        failures: impl Iterator<Item = (u32, &'a String)>,
+    ) -> Self {
+        let mut tally = Self { statistics, members: members as u64, ..Self::default() };
+        for (member, error) in failures {
+            tally.failed += 1;
+            if tally.failures.len() < NAMED {
+                tally.failures.push((member, error.clone()));
             }
         }
+        tally
+    }
+
+    /// Adds the members of the block that comes next.
+    pub(crate) fn add(&mut self, block: &Self) {
+        self.members += block.members;
+        self.failed += block.failed;
+        self.failures.extend(block.failures.iter().take(NAMED - self.failures.len()).cloned());
         if self.statistics.is_empty() {
             self.statistics.clone_from(&block.statistics);
             return;
@@ -42,10 +53,15 @@ impl Tally {
         }
     }
 
+    /// Whether a member came to its end.
+    pub(crate) fn has_ends(&self) -> bool {
+        self.failed < self.members
+    }
+
     /// Refuses an ensemble of which nothing is known, because no member came to its end.
     pub(crate) fn check(&self) -> Result<(), Box<dyn Error>> {
         match self.failures.first() {
-            Some((_, first)) if self.failed == self.members => {
+            Some((_, first)) if !self.has_ends() => {
                 Err(format!("all {} members failed; the first: {first}", self.members).into())
             }
             _ => Ok(()),

@@ -6,6 +6,7 @@
 use std::hint::black_box;
 use std::vec::Vec;
 
+use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane};
 use crate::field::Field;
@@ -96,11 +97,27 @@ pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
     /// The samples of the first lanes.
     tracks: &'a mut [Vec<Sample<S>>],
     watch: Watch<'a, S, V>,
+    goes_on: &'a dyn Fn() -> bool,
+    /// The number of steps since it was asked.
+    unwatched: u64,
+    is_interrupted: bool,
 }
 
 impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
-    pub(super) fn new(numbers: &'a Numbers<S, V>, schedule: &'a Schedule, tracks: &'a mut [Vec<Sample<S>>]) -> Self {
-        Self { schedule, tracks, watch: Watch { numbers, lost: Mask::none() } }
+    pub(super) fn new(
+        numbers: &'a Numbers<S, V>,
+        schedule: &'a Schedule,
+        tracks: &'a mut [Vec<Sample<S>>],
+        goes_on: &'a dyn Fn() -> bool,
+    ) -> Self {
+        Self {
+            schedule,
+            tracks,
+            watch: Watch { numbers, lost: Mask::none() },
+            goes_on,
+            unwatched: 0,
+            is_interrupted: false,
+        }
     }
 
     /// The lanes in which a simulation would have looked more closely, or stopped.
@@ -108,16 +125,21 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
         self.watch.lost
     }
 
+    /// Whether the runs were over before their end.
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.is_interrupted
+    }
+
     /// Advances by many steps at once where nothing comes between them. This is one function for all methods, so that the
     /// generated code in it is compiled but once.
     fn follow(&mut self, mut x: Vector<S, Lanes<V>>, advance: Advance<'_, S, V>) {
         self.sample(0, &x);
         let mut number = 0;
-        while number < self.schedule.steps {
-            let steps = if clock::<S>().is_some() { 1 } else { self.schedule.alike_from(number) };
+        while number < self.schedule.steps && !self.is_interrupted {
+            let steps = if clock::<S>().is_some() { 1 } else { self.schedule.alike_from(number).min(UNWATCHED) };
             number += steps;
             advance(&mut self.watch, &mut x, Scalar::from_f64(self.schedule.step_size(number)), steps);
-            self.finish_step(number, &mut x);
+            self.finish_steps(number, steps, &mut x);
         }
     }
 
@@ -126,19 +148,27 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
         let mut projector = self.watch.numbers.projector(projection);
         self.sample(0, &x);
         for number in 1..=self.schedule.steps {
+            if self.is_interrupted {
+                return;
+            }
             let h = Scalar::from_f64(self.schedule.step_size(number));
             let landing = step(&mut projector, &mut x, h, self.schedule.time(number));
             self.watch.look_at_projection(&landing);
-            self.finish_step(number, &mut x);
+            self.finish_steps(number, 1, &mut x);
         }
     }
 
-    /// What comes after the step of that number.
-    fn finish_step(&mut self, number: u64, x: &mut Vector<S, Lanes<V>>) {
+    /// What comes after so many steps, of which the last one has that number.
+    fn finish_steps(&mut self, number: u64, steps: u64, x: &mut Vector<S, Lanes<V>>) {
         set_clock::<S, _>(x, self.schedule.time(number));
         self.watch.look(x);
         if self.schedule.is_sampled(number) || number == self.schedule.steps {
             self.sample(number, x);
+        }
+        self.unwatched += steps;
+        if self.unwatched >= UNWATCHED && number < self.schedule.steps {
+            self.unwatched = 0;
+            self.is_interrupted = !(self.goes_on)();
         }
     }
 

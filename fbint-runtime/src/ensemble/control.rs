@@ -5,6 +5,7 @@
 //! its lane. No lane waits for another, so that each takes the very steps of its simulation. A member for which a simulation would
 //! stop, or would have to look more closely, loses its lane: it runs alone.
 
+use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
 use super::seat::{Numbers, in_lane, is_finite};
 use crate::dense_output::Polynomial;
@@ -30,8 +31,20 @@ pub(super) trait Crew<S: FeedbackSystem, const V: usize> {
     fn gather(&mut self) -> Numbers<S, V>;
     /// Adds a sample of the member in a lane; returns how many it has.
     fn sample(&mut self, lane: usize, sample: Sample<S>) -> usize;
-    /// The member in a lane has ended there, or has to run alone.
-    fn leave(&mut self, lane: usize, has_ended: bool);
+    /// The member in a lane leaves it.
+    fn leave(&mut self, lane: usize, why: Leave);
+    /// Whether the runs go on.
+    fn goes_on(&self) -> bool;
+}
+
+/// Why a member leaves its lane.
+pub(super) enum Leave {
+    /// It has ended.
+    Ended,
+    /// It has to run alone.
+    Lost,
+    /// The runs are over.
+    Interrupted,
 }
 
 /// How a member begins.
@@ -74,6 +87,7 @@ pub(super) fn integrate<S: FeedbackSystem, C: Crew<S, V> + ?Sized, const V: usiz
         is_shrinking: Mask::none(),
         mean: filled(Scalar::from_f64(0.0)),
         next_sample: Scalar::from_f64(f64::INFINITY),
+        unwatched: 0,
     };
     let mut vacant = Mask::all();
     loop {
@@ -114,6 +128,8 @@ struct Course<'a, S: FeedbackSystem, const V: usize, const STAGES: usize> {
     mean: Vector<S, Lanes<V>>,
     /// When the next sample is taken, between the start and the end.
     next_sample: Lanes<V>,
+    /// The number of rounds since it was asked whether the runs go on.
+    unwatched: u64,
 }
 
 impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, STAGES> {
@@ -142,10 +158,19 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         if number + 1 < self.route.times.len() { self.route.times[number] } else { f64::INFINITY }
     }
 
-    /// Makes rounds until lanes are vacant, which are returned.
+    /// Makes rounds until lanes are vacant, which are returned. When the runs are over there are none, and nobody is under way.
     fn until_someone_leaves<C: Crew<S, V> + ?Sized>(&mut self, crew: &mut C, numbers: &Numbers<S, V>) -> Mask<V> {
         let projector = self.route.projection.map(|projection| numbers.projector(projection));
         loop {
+            self.unwatched += 1;
+            if self.unwatched >= UNWATCHED {
+                self.unwatched = 0;
+                if !crew.goes_on() {
+                    self.is_under_way.lanes().for_each(|lane| crew.leave(lane, Leave::Interrupted));
+                    self.is_under_way = Mask::none();
+                    return Mask::none();
+                }
+            }
             let leaving = self.round(crew, numbers, projector.as_ref());
             if leaving.any() {
                 return leaving;
@@ -187,9 +212,9 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         for lane in ended.lanes() {
             let (state, change) = (in_lane(&self.end, lane), in_lane(&change, lane));
             crew.sample(lane, Sample { time: end_time.lane(lane), state, change });
-            crew.leave(lane, true);
+            crew.leave(lane, Leave::Ended);
         }
-        lost.lanes().for_each(|lane| crew.leave(lane, false));
+        lost.lanes().for_each(|lane| crew.leave(lane, Leave::Lost));
         self.advance(accepted, end_time);
         ended.or(lost)
     }

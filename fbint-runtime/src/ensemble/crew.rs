@@ -2,10 +2,11 @@
 
 use std::vec::Vec;
 
-use super::control::{self, Beginning, Crew, Route};
+use super::control::{self, Beginning, Crew, Leave, Route};
 use super::gains::EnsembleGains;
 use super::seat::{Numbers, Seat};
-use super::{Done, Ensemble, Plan, Track};
+use super::{Ensemble, Plan, Track};
+use crate::error::Error;
 use crate::field::Field;
 use crate::integrator::Integrator;
 use crate::lanes::Lanes;
@@ -22,7 +23,6 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
         method: ErrorControl,
         tolerance: Tolerance,
         members: &[usize],
-        done: Done<'_>,
     ) -> Vec<Track<S>> {
         let mut crew = BlockCrew::<S, G, V> {
             ensemble: self,
@@ -30,7 +30,6 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
             method,
             tolerance,
             members,
-            done,
             tracks: Vec::with_capacity(members.len()),
             seats: Vec::with_capacity(Lanes::<V>::COUNT),
             field: None,
@@ -42,6 +41,8 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
             ErrorControl::DormandPrince => control::integrate::<S, _, V, 7>(members, &route),
             ErrorControl::Dop853 => control::integrate::<S, _, V, 16>(members, &route),
         }
+        // Those that have had no lane when the runs were over.
+        crew.tracks.resize_with(crew.members.len(), || Err(Error::Interrupted));
         crew.tracks
     }
 }
@@ -53,7 +54,6 @@ struct BlockCrew<'a, 'e, S: FeedbackSystem, G: EnsembleGains<S>, const V: usize>
     method: ErrorControl,
     tolerance: Tolerance,
     members: &'a [usize],
-    done: Done<'a>,
     /// What became of those that have or had a lane, or could not start, in the order of the members.
     tracks: Vec<Track<S>>,
     /// Who has each lane, or had it last, and the place of its track.
@@ -100,7 +100,7 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> f
                 }
                 Err(error) => {
                     self.tracks.push(Err(error));
-                    (self.done)(1);
+                    self.ensemble.members.progress.advance(1);
                 }
             }
         }
@@ -125,12 +125,18 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> f
         }
     }
 
-    fn leave(&mut self, lane: usize, has_ended: bool) {
+    fn leave(&mut self, lane: usize, why: Leave) {
         let (place, seat) = &self.seats[lane];
-        if !has_ended {
+        match why {
+            Leave::Ended => {}
             // The run of this member alone knows when and why.
-            self.tracks[*place] = self.ensemble.simulate(self.plan, seat.member);
+            Leave::Lost => self.tracks[*place] = self.ensemble.simulate(self.plan, seat.member),
+            Leave::Interrupted => self.tracks[*place] = Err(Error::Interrupted),
         }
-        (self.done)(1);
+        self.ensemble.members.progress.advance(1);
+    }
+
+    fn goes_on(&self) -> bool {
+        self.ensemble.members.progress.goes_on()
     }
 }

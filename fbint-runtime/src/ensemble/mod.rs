@@ -14,6 +14,7 @@ mod block;
 mod control;
 mod crew;
 mod gains;
+mod progress;
 mod proportion;
 mod run;
 mod seat;
@@ -21,6 +22,8 @@ mod statistics;
 
 use core::fmt;
 use core::mem::size_of;
+use core::ops::ControlFlow;
+use std::cell::Cell;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
@@ -40,6 +43,7 @@ use crate::tolerance::Tolerance;
 use block::Course;
 use gains::Boxed;
 pub use gains::EnsembleGains;
+use progress::Progress;
 pub use run::EnsembleRun;
 use seat::{Numbers, Seat};
 use statistics::Moments;
@@ -65,8 +69,8 @@ const BLOCKS_PER_THREAD: usize = 4;
 const DEFAULT_INTERVALS: f64 = 100.0;
 /// How much of the samples is held until it is summed up, in bytes.
 const MEMORY: usize = 1 << 26;
-/// How many times progress is reported.
-const PROGRESS_REPORTS: usize = 200;
+/// How many looks of a member that runs alone come before one at whether the runs go on: there may be one after every step.
+const LOOKS: u32 = 16;
 
 /// Builder for many runs of a system `S`: with one set of parameters, or with as many as there are starts.
 ///
@@ -106,14 +110,11 @@ struct Members<'a, S: FeedbackSystem> {
     hold: Hold,
     keeps_trajectories: bool,
     visit: Option<Mutex<Visit<'a, S>>>,
-    watch: Mutex<Watch<'a>>,
+    progress: Progress<'a>,
 }
 
 /// A function that is shown a member's index and samples.
 type Visit<'a, S> = Box<dyn FnMut(usize, &[Sample<S>]) + Send + 'a>;
-
-/// A function that is told the fraction that is done.
-type Watch<'a> = Box<dyn FnMut(f64) + Send + 'a>;
 
 enum Systems<'a, S> {
     One(&'a S),
@@ -134,14 +135,15 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
     }
 
     fn with_systems<X: Into<Vector<S>>>(systems: Systems<'a, S>, starts: impl IntoIterator<Item = X>) -> Self {
+        let starts: Vec<_> = starts.into_iter().map(Into::into).collect();
         let members = Members {
+            progress: Progress::new(starts.len(), |_| ControlFlow::Continue(())),
             systems,
-            starts: starts.into_iter().map(Into::into).collect(),
+            starts,
             interval: None,
             hold: Hold::ByDefault,
             keeps_trajectories: false,
             visit: None,
-            watch: Mutex::new(Box::new(|_| ())),
         };
         Self { members, gains: () }
     }
@@ -189,10 +191,11 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
         self
     }
 
-    /// Tells `watch` the fraction that is done from time to time, at most some 200 times in all, from the threads that make the
-    /// runs.
-    pub fn watched(mut self, watch: impl FnMut(f64) + Send + 'a) -> Self {
-        self.members.watch = Mutex::new(Box::new(watch));
+    /// Tells `watch` the fraction of the members that are done, from the threads that make the runs: whenever a member or a block
+    /// of them is done, and at least every few thousand steps. If it breaks, the members that are not done end there, with
+    /// [`Error::Interrupted`], and what is known of the others is returned.
+    pub fn watched(mut self, watch: impl FnMut(f64) -> ControlFlow<()> + Send + 'a) -> Self {
+        self.members.progress = Progress::new(self.members.starts.len(), watch);
         self
     }
 
@@ -233,11 +236,11 @@ impl<S: FeedbackSystem + Sync> Ensemble<'_, S> {
         run: impl Fn(usize, Simulation<'_, S>, &Settings) -> Result<Run<S>, Error> + Sync,
     ) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
-        let track = |member: usize| {
-            let simulation = Simulation::new(self.members.system(member), self.members.starts[member])?;
-            Ok(run(member, simulation, &plan.settings)?.trajectory().to_vec())
+        let tracks = |members: &[usize]| {
+            let run = |member: usize, simulation: Simulation<'_, S>| run(member, simulation, &plan.settings);
+            self.members.one_by_one(members, &run)
         };
-        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &|members, done| one_by_one(members, done, &track)))
+        Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
     }
 }
 
@@ -285,21 +288,21 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     /// Those of [`run`](Self::run).
     pub fn run_one_by_one(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
-        let tracks = |members: &[usize], done: Done<'_>| self.simulate_each(&plan, members, done);
+        let tracks = |members: &[usize]| self.simulate_each(&plan, members);
         Ok(self.members.sum_up(&plan, Lanes::<NARROW>::COUNT, &tracks))
     }
 
     fn run_in_lanes<const V: usize>(self, settings: &Settings) -> Result<EnsembleRun<S>, Error> {
         let plan = self.plan(settings)?;
         let lanes = Lanes::<V>::COUNT;
-        let tracks = |members: &[usize], done: Done<'_>| match &plan.stepping {
+        let tracks = |members: &[usize]| match &plan.stepping {
             Stepping::Fixed { method, schedule } => {
                 let tracks = self.integrate::<V>(&plan, *method, schedule, members);
-                done(members.len());
+                self.members.progress.advance(members.len());
                 tracks
             }
-            Stepping::Controlled { method, tolerance } => self.control::<V>(&plan, *method, *tolerance, members, done),
-            Stepping::Hamel => self.simulate_each(&plan, members, done),
+            Stepping::Controlled { method, tolerance } => self.control::<V>(&plan, *method, *tolerance, members),
+            Stepping::Hamel => self.simulate_each(&plan, members),
         };
         let block_size = match plan.stepping {
             // Enough for lanes to be taken again and again, and few enough for all threads.
@@ -351,19 +354,19 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         let track = |seat: Result<Seat<S, G>, Error>| {
             let member = seat?.member;
             // The run of a member that is lost knows when and why.
-            tracks.next().flatten().map_or_else(|| self.simulate(plan, member), Ok)
+            tracks.next().flatten().unwrap_or_else(|| self.simulate(plan, member))
         };
         seats.into_iter().map(track).collect()
     }
 
-    /// The samples of each member, unless it is lost on the way.
+    /// What becomes of each member, unless it is lost on the way.
     fn integrate_lanes<const V: usize>(
         &self,
         plan: &Plan,
         method: FixedStep,
         schedule: &Schedule,
         seats: &[&Seat<S, G>],
-    ) -> Vec<Option<Vec<Sample<S>>>> {
+    ) -> Vec<Option<Track<S>>> {
         let Some(&last) = seats.last() else { return Vec::new() };
         // Lanes that are left over repeat the last member.
         let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
@@ -371,7 +374,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         let field = G::block::<V>(|lane| &seat(lane).field);
         let numbers = Numbers::gather(seat);
         let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
-        let mut course = Course::new(&numbers, schedule, &mut tracks);
+        let goes_on = || self.members.progress.goes_on();
+        let mut course = Course::new(&numbers, schedule, &mut tracks, &goes_on);
         let projection = plan.settings.projection;
         // What is not called is not even made: all gains that follow from the state share one compilation of the methods.
         if const { G::IS_CONSTANT } {
@@ -380,19 +384,25 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
             let field: &dyn Field<Lanes<V>, Vector = Vector<S, Lanes<V>>> = &field;
             block::integrate(&mut course, field, start, method, projection);
         }
-        let lost = course.lost();
-        tracks.into_iter().enumerate().map(|(lane, track)| (!lost.has(lane)).then_some(track)).collect()
+        let (lost, is_interrupted) = (course.lost(), course.is_interrupted());
+        let track = |(lane, track)| match is_interrupted {
+            true => Some(Err(Error::Interrupted)),
+            false => (!lost.has(lane)).then_some(Ok(track)),
+        };
+        tracks.into_iter().enumerate().map(track).collect()
     }
 
-    fn simulate_each(&self, plan: &Plan, members: &[usize], done: Done<'_>) -> Vec<Track<S>> {
-        one_by_one(members, done, &|member| self.simulate(plan, member))
+    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<S>> {
+        self.members.one_by_one(members, &|member, simulation| self.run_alone(plan, member, simulation))
     }
 
     /// Runs one member alone.
     fn simulate(&self, plan: &Plan, member: usize) -> Track<S> {
-        let simulation = Simulation::new(self.members.system(member), self.members.starts[member])?;
-        let run = self.gains.simulation(simulation, member).run_with(&plan.settings)?;
-        Ok(run.trajectory().to_vec())
+        self.members.track(member, &|member, simulation| self.run_alone(plan, member, simulation))
+    }
+
+    fn run_alone(&self, plan: &Plan, member: usize, simulation: Simulation<'_, S>) -> Result<Run<S>, Error> {
+        self.gains.simulation(simulation, member).run_with(&plan.settings)
     }
 }
 
@@ -401,12 +411,13 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
     /// that this is compiled once for all kinds of gains.
     fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_, S>) -> EnsembleRun<S> {
         let members: Vec<usize> = (0..self.starts.len()).collect();
-        let progress = Mutex::new(Progress { done: 0, reports: 0, members: members.len() });
         let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
         let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
         for members in members.chunks(plan.members_at_once::<S>(block_size)) {
-            let done = |members: usize| self.advance(&progress, members);
-            let blocks = members.par_chunks(block_size).flat_map_iter(|block| tracks(block, &done));
+            let blocks = members.par_chunks(block_size).flat_map_iter(|block| match self.progress.goes_on() {
+                true => tracks(block),
+                false => vec![Err(Error::Interrupted); block.len()],
+            });
             let tracks: Vec<_> = blocks.collect();
             // Every time by itself, every member in turn.
             moments.par_iter_mut().zip(&plan.times).enumerate().for_each(|(index, ((state, change), &time))| {
@@ -446,19 +457,26 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
         }
     }
 
-    /// Adds to the members that are done, and tells the watch.
-    fn advance(&self, progress: &Mutex<Progress>, members: usize) {
-        // Only a watch that panicked poisons a lock, and then the run ends anyway.
-        let Ok(mut progress) = progress.lock() else { return };
-        progress.done += members;
-        let reports = progress.done * PROGRESS_REPORTS / progress.members;
-        if reports > progress.reports {
-            progress.reports = reports;
-            let fraction = progress.done as f64 / progress.members as f64;
-            if let Ok(mut watch) = self.watch.lock() {
-                watch(fraction);
-            }
-        }
+    /// The samples of members that run one by one.
+    fn one_by_one(&self, members: &[usize], run: &RunAlone<'_, S>) -> Vec<Track<S>> {
+        let track = |&member: &usize| {
+            let track = self.track(member, run);
+            self.progress.advance(1);
+            track
+        };
+        members.iter().map(track).collect()
+    }
+
+    /// The samples of a member that `run` runs, unless it is interrupted.
+    fn track(&self, member: usize, run: &RunAlone<'_, S>) -> Track<S> {
+        let (mut looks, is_interrupted) = (0_u32, Cell::new(false));
+        let simulation = Simulation::new(self.system(member), self.starts[member])?.watched(|_| {
+            is_interrupted.set(looks.is_multiple_of(LOOKS) && !self.progress.goes_on());
+            looks = looks.wrapping_add(1);
+            if is_interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let run = run(member, simulation)?;
+        if is_interrupted.get() { Err(Error::Interrupted) } else { Ok(run.trajectory().to_vec()) }
     }
 }
 
@@ -475,24 +493,10 @@ impl<S: FeedbackSystem> Members<'_, S> {
 type Track<S> = Result<Vec<Sample<S>>, Error>;
 
 /// A function that makes the runs of the members of a block.
-type Tracks<'a, S> = dyn Fn(&[usize], Done<'_>) -> Vec<Track<S>> + Sync + 'a;
+type Tracks<'a, S> = dyn Fn(&[usize]) -> Vec<Track<S>> + Sync + 'a;
 
-/// A function that is told how many members more are done.
-type Done<'a> = &'a dyn Fn(usize);
-
-/// The samples of members that run one by one.
-fn one_by_one<S: FeedbackSystem>(
-    members: &[usize],
-    done: Done<'_>,
-    track: &dyn Fn(usize) -> Track<S>,
-) -> Vec<Track<S>> {
-    let track = |&member: &usize| {
-        let track = track(member);
-        done(1);
-        track
-    };
-    members.iter().map(track).collect()
-}
+/// A function that runs a member by its simulation.
+type RunAlone<'a, S> = dyn Fn(usize, Simulation<'_, S>) -> Result<Run<S>, Error> + 'a;
 
 /// What holds for all members.
 struct Plan {
@@ -537,12 +541,6 @@ impl Plan {
         let blocks = (fitting / block_size).max(4 * rayon::current_num_threads());
         blocks * block_size
     }
-}
-
-struct Progress {
-    done: usize,
-    reports: usize,
-    members: usize,
 }
 
 // By hand, because the watch cannot be printed.

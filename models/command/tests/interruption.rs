@@ -80,12 +80,65 @@ fn ctrl_c_leaves_a_record_of_an_ensemble() -> Outcome {
         send(signal, &child)?;
         let output = child.wait_with_output()?;
         assert_eq!(output.status.code(), Some(code));
-        let complaint = "interrupted; with --checkpoint FOLDER such an ensemble can be resumed\n";
+        let complaint =
+            "interrupted with 0 of 1000 members done; with --checkpoint FOLDER such an ensemble can be resumed\n";
         assert_eq!(String::from_utf8_lossy(&output.stderr), complaint);
         assert_eq!(names_in(&folder)?, ["a.ensemble.json"]);
         let record = json_in(&folder, "a.ensemble.json")?;
-        assert_eq!((&record["status"], &record["members"]), (&json!("interrupted"), &json!(1000)));
+        let of_record = [&record["status"], &record["members"], &record["done"]];
+        assert_eq!(of_record, [&json!("interrupted"), &json!(1000), &json!(0)]);
     }
+    Ok(())
+}
+
+/// Rows of a CSV file, each as one text, after the header.
+fn rows(folder: &TempDir, name: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    Ok(fs::read_to_string(folder.path().join(name))?.lines().skip(1).map(str::to_owned).collect())
+}
+
+/// Tables, statistics and figure are of the members that were done, whose rows are those of an ensemble that was not interrupted.
+#[test]
+fn ctrl_c_keeps_the_members_that_are_done() -> Outcome {
+    let folder = tempdir()?;
+    let kepler =
+        "ensemble kepler --vary mu=normal:1,0.01 --until 0.1 --step 0.01 --every 0.05 --ends e.csv --samples s.csv";
+    let kepler: Vec<&str> = kepler.split_whitespace().collect();
+    let endless = ["--members", "10000000", "--out", "a.csv", "--plot", "a.svg"];
+    let mut child = begin(&folder, &[&kepler[..], &endless].concat())?;
+    // A draft with rows is one of members that are done.
+    let is_begun = |name: &String| {
+        name.starts_with('.') && fs::metadata(folder.path().join(name)).is_ok_and(|file| file.len() > 0)
+    };
+    wait_until(&mut child, || names_in(&folder).is_ok_and(|names| names.iter().any(is_begun)))?;
+    send("INT", &child)?;
+    let output = child.wait_with_output()?;
+    let record = json_in(&folder, "a.ensemble.json")?;
+    let done = record["done"].as_u64().ok_or("no number")?;
+    let line = format!(
+        "interrupted with {done} of 10000000 members done, which the files have; with --checkpoint FOLDER such an ensemble can be \
+         resumed\n"
+    );
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(130), line.into()));
+    assert_eq!(names_in(&folder)?, ["a.csv", "a.ensemble.json", "a.svg", "e.csv", "s.csv"]);
+    assert_eq!((&record["status"], &record["failed"]), (&json!("interrupted"), &json!(0)));
+    assert!(fs::read_to_string(folder.path().join("a.svg"))?.contains(&format!("{done} of 10000000 members")));
+
+    let (ends, samples, statistics) = (rows(&folder, "e.csv")?, rows(&folder, "s.csv")?, rows(&folder, "a.csv")?);
+    let member =
+        |row: &String| row.split(',').next().and_then(|number| number.parse::<usize>().ok()).ok_or("no number");
+    let members: Vec<usize> = ends.iter().map(member).collect::<Result<_, _>>()?;
+    assert!(members.len() as u64 == done && members.is_sorted());
+    assert!(statistics.len() == 3 && statistics.iter().all(|row| row.split(',').nth(1) == Some(&done.to_string())));
+    let whole = tempdir()?;
+    let count = (members[members.len() - 1] + 1).to_string();
+    assert!(fbint(&whole, &[&kepler[..], &["--members", &count]].concat())?.status.success());
+    let (all_ends, all_samples) = (rows(&whole, "e.csv")?, rows(&whole, "s.csv")?);
+    assert!(members.iter().map(|&member| &all_ends[member]).eq(&ends));
+    assert!(members.iter().flat_map(|&member| &all_samples[3 * member..3 * member + 3]).eq(&samples));
+    let numbers = ends.iter().map(|row| row.split(',').nth(2).map_or(Ok(f64::NAN), str::parse));
+    let mean = numbers.sum::<Result<f64, _>>()? / done as f64;
+    let end = record["end"].as_object().ok_or("no statistics")?.values();
+    assert!(end.into_iter().any(|of| of["mean"].as_f64().is_some_and(|of| (of - mean).abs() < 1e-9)), "{mean}");
     Ok(())
 }
 
@@ -140,8 +193,15 @@ fn rows_are_never_without_their_record() -> Outcome {
             let is_complete = output.status.success() || files.iter().any(|name| has(name));
             assert!(!is_complete || (files.iter().all(|name| has(name)) && has(record)), "{told}");
             if has(record) {
-                let status = if is_complete { "complete" } else { "interrupted" };
-                assert_eq!(json_in(&folder, record)?["status"], json!(status), "{told}");
+                let record = json_in(&folder, record)?;
+                let done = record["done"].as_u64().filter(|&done| done > 0);
+                let status = if is_complete && done.is_none() { "complete" } else { "interrupted" };
+                assert_eq!(record["status"], json!(status), "{told}");
+                // An ensemble that was interrupted has the members that were done.
+                assert!(done.is_none() || complaint.contains("members done, which the files have"), "{told}");
+                for (name, count) in done.iter().flat_map(|&done| [("a.csv", done), ("s.csv", 3 * done)]) {
+                    assert_eq!(rows(&folder, name)?.len() as u64, count, "{told}");
+                }
             }
             if !came {
                 break;

@@ -1,5 +1,7 @@
 //! A system behind the interface of the catalogue.
 
+use std::ops::ControlFlow;
+
 use fbint_runtime::{
     ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains,
     LargestProjection, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet,
@@ -176,7 +178,7 @@ impl<S: Model> AnyModel for Loaded<S> {
         &self,
         members: &[Member],
         plan: &Plan,
-        progress: &mut (dyn FnMut(f64) + Send),
+        progress: &mut (dyn FnMut(f64) -> ControlFlow<()> + Send),
         visit: Option<&mut Visit<'_>>,
     ) -> Result<EnsembleRun, Error> {
         let system = |member: &Member| {

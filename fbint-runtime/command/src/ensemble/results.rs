@@ -114,8 +114,9 @@ impl<'a> Results<'a> {
         })
     }
 
-    pub(super) fn are_empty(&self) -> bool {
-        self.tally.members == 0
+    /// The number of members that are done.
+    pub(super) fn members(&self) -> u64 {
+        self.tally.members
     }
 
     /// Refuses results without a member that came to its end.
@@ -143,7 +144,7 @@ impl<'a> Results<'a> {
         if let Some(table) = &mut self.ends {
             block.ends(|row| table.push(row))?;
         }
-        self.tally.add(block);
+        self.tally.add(&block.tally);
         self.spread.add(block);
         Ok(())
     }
@@ -161,18 +162,27 @@ impl<'a> Results<'a> {
         block.map_or(Ok(false), |block| self.add(&block).map(|()| true))
     }
 
-    /// Writes all files, of which the record is the first, and does not publish them yet.
+    /// Writes all files, of which the record is the first, and does not publish them yet. An ensemble that was interrupted before a
+    /// member came to its end has the record alone.
     pub(super) fn finish(
         self,
         study: &Study,
         model: &dyn AnyModel,
         outputs: &Outputs,
+        is_interrupted: bool,
     ) -> Result<(Tally, Vec<WholeDraft>), Box<dyn Error>> {
-        self.check()?;
         let Self { ends, samples, tally, spread, names, .. } = self;
-        let ending = EnsembleEnding::Complete(model, &tally);
+        let ending = if is_interrupted {
+            EnsembleEnding::Interrupted(Some((model, &tally)))
+        } else {
+            tally.check()?;
+            EnsembleEnding::Complete(model, &tally)
+        };
         let record = study.description.record(&ending)?;
         let mut files = vec![study.description.draft(&ending, &outputs.record)?];
+        if !tally.has_ends() {
+            return Ok((tally, files));
+        }
         if let Some(out) = &outputs.out {
             files.push(statistics(model, &tally, &record, out)?);
         }
@@ -180,7 +190,11 @@ impl<'a> Results<'a> {
             files.push(table.finish(&record)?);
         }
         if let Some(plot) = &outputs.plot {
-            files.push(figure::draft(&spread.draw(&study.title(), &names), outputs.painter.as_ref(), plot)?);
+            files.push(figure::draft(
+                &spread.draw(&study.title(tally.members), &names),
+                outputs.painter.as_ref(),
+                plot,
+            )?);
         }
         Ok((tally, files))
     }

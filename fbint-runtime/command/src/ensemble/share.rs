@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::{self, sleep};
 use std::time::Duration;
@@ -58,7 +59,7 @@ pub(super) fn assist(study: &Study, models: &[Entry], ranks: &Ranks, blocks: &Bl
 fn integrate(study: &Study, members: &mut Members<'_>, blocks: &Blocks, block: u32) -> Result<(), Box<dyn Error>> {
     blocks.write(block, |see| {
         let samples = if study.has_samples() { Some(see as _) } else { None };
-        members.integrate(block, &study.plan, Watch { progress: &mut |_| (), samples })
+        members.integrate(block, &study.plan, Watch { progress: &mut |_| ControlFlow::Continue(()), samples })
     })
 }
 

@@ -1,0 +1,51 @@
+//! How far an ensemble is, and whether it goes on.
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// How many steps are made between two looks at whether the runs go on, at most.
+pub(super) const UNWATCHED: u64 = 256;
+
+/// A function that is told the fraction that is done, and says whether to go on.
+type Watch<'a> = Box<dyn FnMut(f64) -> ControlFlow<()> + Send + 'a>;
+
+/// The members that are done, and who watches.
+pub(super) struct Progress<'a> {
+    watch: Mutex<Watch<'a>>,
+    members: usize,
+    done: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl<'a> Progress<'a> {
+    /// Nothing is done yet of so many members.
+    pub(super) fn new(members: usize, watch: impl FnMut(f64) -> ControlFlow<()> + Send + 'a) -> Self {
+        let watch = Mutex::new(Box::new(watch) as Watch<'a>);
+        Self { watch, members, done: AtomicUsize::new(0), is_over: AtomicBool::new(false) }
+    }
+
+    /// Adds to the members that are done, and tells the watch.
+    pub(super) fn advance(&self, members: usize) {
+        // Only a watch that panicked poisons its lock, and then the run ends anyway.
+        let Ok(mut watch) = self.watch.lock() else { return };
+        self.done.fetch_add(members, Ordering::Relaxed);
+        self.ask(&mut watch);
+    }
+
+    /// Whether the runs go on. No thread waits for another one that asks just now.
+    pub(super) fn goes_on(&self) -> bool {
+        if let Ok(mut watch) = self.watch.try_lock() {
+            self.ask(&mut watch);
+        }
+        !self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Asks the watch, until it has said that the runs are over.
+    fn ask(&self, watch: &mut Watch<'_>) {
+        let fraction = self.done.load(Ordering::Relaxed) as f64 / self.members as f64;
+        if !self.is_over.load(Ordering::Relaxed) && watch(fraction).is_break() {
+            self.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+}
