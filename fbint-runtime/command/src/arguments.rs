@@ -204,6 +204,7 @@ Examples:
   {program} ensemble {model} --members 50 --vary gains=linspace:0.1,5 --method euler --ends ends.csv
   {program} ensemble {model} --members 100000 --vary {parameter}=normal:1,0.01 --ends ends.csv --checkpoint ends.checkpoint
   mpirun -n 4 {program} ensemble {model} --members 100000 --vary {parameter}=normal:1,0.01 --ends ends.csv
+  {program} ensemble {model} --members 100000 --vary {parameter}=normal:1,0.01 --ends ends.parquet/  (with the feature `parquet`)
 
 Variation:
   --vary NAME=DISTRIBUTION draws a number for each member; NAME is a parameter, an entry of the start, or `gains` for one
@@ -218,6 +219,9 @@ Files:
   for what varied, the entries of the state, d(NAME) for the change of each integral, and error; --samples has t instead of what
   varied, and no member that failed. --of chooses the panels of --plot: 'NAME' draws a histogram of a column of --ends over the
   members, 'NAME,NAME' the second column against the first, a dot for each member or for each of 4000.
+  A path that ends in a slash, as in --ends ends/ or --samples samples/, is a folder of Parquet files, part-00000.parquet and so on, one
+  for each 2048 members, which pyarrow, polars, Dask and Spark read as one table. It must be new or empty. A part is there as soon as
+  its members are done, so that no process has to write the rows of all of them; the record tells when the folder is complete.
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
   ends.csv, or MODEL.ensemble.json in the current folder.
 
@@ -263,10 +267,10 @@ pub struct Ensemble {
     #[arg(long, value_name = "FILE.csv|FILE.parquet")]
     pub(crate) out: Option<PathBuf>,
     /// Write what varied, the state at the end and the change of every integral, a row for each member.
-    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    #[arg(long, value_name = "FILE.csv|FILE.parquet|FOLDER/")]
     pub(crate) ends: Option<PathBuf>,
     /// Write the state and the change of every integral, a row for each sample of each member that does not fail.
-    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    #[arg(long, value_name = "FILE.csv|FILE.parquet|FOLDER/")]
     pub(crate) samples: Option<PathBuf>,
     /// Draw how entries of the state are spread over the members at the end, as SVG or PNG.
     #[arg(long, value_name = "FILE.svg|FILE.png")]

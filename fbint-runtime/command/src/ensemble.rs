@@ -5,7 +5,9 @@
 //! the results in their order, so that no byte depends on who integrated what; a signal ends the process.
 
 mod blocks;
+mod datasets;
 mod results;
+mod samples;
 pub(crate) mod share;
 
 use std::collections::BTreeMap;
@@ -20,15 +22,16 @@ use fbint_runtime::Projection;
 use rayon::ThreadPoolBuilder;
 
 use self::blocks::{Blocks, Head};
+use self::datasets::Datasets;
 use self::results::{Outputs, Results};
 use crate::arguments::{self, Assignment};
-use crate::catalogue::{AnyModel, Entry, Feedback, Plan};
+use crate::catalogue::{AnyModel, Entry, Feedback, Plan, Sample};
 use crate::checkpoint;
 use crate::complaint::complain;
 use crate::help::program;
 use crate::interruption::{self, LastAct, end_undisturbed};
 use crate::job::{Job, code_sha256, method_name};
-use crate::members::{Members, Watch};
+use crate::members::{Block, Members, Watch};
 use crate::output::{Output, WholeDraft, publish};
 use crate::panels::Panel;
 use crate::progress::Progress;
@@ -64,15 +67,18 @@ fn part(ranks: Ranks, outcome: Result<ExitCode, Box<dyn Error>>) -> Result<ExitC
 
 fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
     let study = Study::new(models, arguments.clone(), Some(Instant::now()))?;
+    if ranks.is_leader() {
+        study.datasets.check_empty()?;
+    }
     let checkpoint = arguments.checkpoint.clone().or_else(|| (ranks.count() > 1).then(|| study.checkpoint()));
     match checkpoint {
         Some(folder) if !ranks.is_leader() => study.assist(models, ranks, &folder),
         Some(folder) => {
-            let outputs = Outputs::open(arguments, Some(&folder))?;
+            let outputs = Outputs::open(&study, Some(&folder))?;
             let head = Head::new(&study.description.code_sha256, of_any_folder(arguments)?);
             study.execute_on_disk(models, ranks, outputs, || Blocks::create(&folder, &head))
         }
-        None => study.execute(models, &Outputs::open(arguments, None)?),
+        None => study.execute(models, &Outputs::open(&study, None)?),
     }
 }
 
@@ -87,7 +93,7 @@ fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Resu
         return study.assist(models, ranks, folder);
     }
     let blocks = Blocks::open(folder)?;
-    study.execute_on_disk(models, ranks, Outputs::open(study.arguments(), None)?, || Ok(blocks))
+    study.execute_on_disk(models, ranks, Outputs::open(&study, None)?, || Ok(blocks))
 }
 
 /// The same arguments, with paths that do not depend on the current folder.
@@ -104,6 +110,8 @@ fn of_any_folder(arguments: &arguments::Ensemble) -> Result<arguments::Ensemble,
 struct Study {
     description: Description,
     plan: Plan,
+    /// The tables of members that are folders.
+    datasets: Datasets,
     /// The panels of the figure.
     panels: Vec<Panel>,
     /// The number of blocks.
@@ -121,8 +129,9 @@ impl Study {
         }
         let (plan, code_sha256) = (job.plan(members.model())?, code_sha256(members.model()));
         let panels = results::panels_of(&arguments, &members)?;
+        let datasets = Datasets::of(&arguments)?;
         let blocks = members.blocks();
-        Ok(Self { description: Description { arguments, job, code_sha256, begun }, plan, panels, blocks })
+        Ok(Self { description: Description { arguments, job, code_sha256, begun }, plan, datasets, panels, blocks })
     }
 
     fn arguments(&self) -> &arguments::Ensemble {
@@ -135,6 +144,17 @@ impl Study {
 
     fn has_samples(&self) -> bool {
         self.arguments().samples.is_some()
+    }
+
+    /// Whether it takes the ends of a block to add it to the results.
+    fn needs_ends(&self) -> bool {
+        let arguments = self.arguments();
+        arguments.plot.is_some() || arguments.ends.is_some() && self.datasets.ends.is_none()
+    }
+
+    /// The record of a block in its parts.
+    fn record_of_part(&self, model: &dyn AnyModel, block: &Block) -> Result<String, Box<dyn Error>> {
+        self.description.record(&EnsembleEnding::Part(model, &block.tally))
     }
 
     /// The folder of the blocks if several processes share an ensemble for which no other folder is given.
@@ -204,7 +224,7 @@ impl Study {
     fn integrate(
         &self,
         members: &mut Members<'_>,
-        results: &mut Results<'_>,
+        results: &mut Results,
         interruption: &interruption::Watch,
     ) -> Result<(), Box<dyn Error>> {
         let mut progress = Progress::new(&self.description.job.model);
@@ -213,10 +233,12 @@ impl Study {
                 progress.report((f64::from(number) + fraction) / f64::from(self.blocks));
                 interruption.answer()
             };
-            let mut samples = results.samples();
+            let mut parts = self.datasets.begin(number, members, None)?;
+            let table = parts.samples().or(results.samples());
+            let mut samples = table.map(|table| |member, samples: &[Sample]| table.see(member, samples));
             let watch = Watch { progress: &mut report, samples: samples.as_mut().map(|samples| samples as _) };
             let block = members.integrate(number, &self.plan, watch)?;
-            drop(samples);
+            publish(parts.finish(&block, || self.record_of_part(members.model(), &block))?)?;
             results.add(&block)?;
             if interruption.answer().is_break() {
                 break;
@@ -229,13 +251,15 @@ impl Study {
     fn conclude(
         &self,
         integrated: Result<(), Box<dyn Error>>,
-        results: Results<'_>,
+        results: Results,
         model: &dyn AnyModel,
         outputs: &Outputs,
         interruption: &interruption::Watch,
         blocks: Option<Blocks>,
     ) -> Result<ExitCode, Box<dyn Error>> {
         let done = results.members();
+        // Those of an ensemble of which no member is done.
+        self.datasets.remove_empty();
         let is_hopeless = integrated.is_ok() && results.check().is_err();
         // A signal that came after the last member changes nothing.
         let code = interruption.exit_code().filter(|_| !self.is_whole(done));

@@ -185,6 +185,11 @@ impl<'a> Members<'a> {
 }
 
 impl Block {
+    /// The same block without what is known of each of its members.
+    pub(crate) fn summary(self) -> Self {
+        Self { ends: Vec::new(), ..self }
+    }
+
     /// Calls `push` with a row for each member: its number, what varied, state and changes at the end, or the error of a member that
     /// failed.
     pub(crate) fn ends<E>(&self, mut push: impl FnMut(&[Cell<'_>]) -> Result<(), E>) -> Result<(), E> {

@@ -28,9 +28,19 @@ impl Output {
     ///
     /// If it cannot: one line that names the path and the reason.
     pub fn at(path: &Path) -> Result<Self, Box<dyn Error>> {
+        Self::of(path, Path::is_file, "not a regular file")
+    }
+
+    /// The place of a folder, which may exist.
+    pub(crate) fn of_folder(path: &Path) -> Result<Self, Box<dyn Error>> {
+        Self::of(path, Path::is_dir, "not a folder")
+    }
+
+    /// The place of what is, if it exists, of the right kind.
+    fn of(path: &Path, is_right: fn(&Path) -> bool, wrong: &str) -> Result<Self, Box<dyn Error>> {
         let target = resolve(path).map_err(|error| refusal(path, &error))?;
-        if target.exists() && !target.is_file() {
-            return Err(format!("cannot write {}: not a regular file", path.display()).into());
+        if target.exists() && !is_right(&target) {
+            return Err(format!("cannot write {}: {wrong}", path.display()).into());
         }
         let _undisturbed = drafts();
         let drafts = folder(&target).to_owned();
@@ -90,6 +100,11 @@ impl Output {
         self.target.exists()
     }
 
+    /// The path that the file has when it is whole.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
     /// The path as it was given.
     pub fn path(&self) -> &Path {
         &self.given
@@ -136,6 +151,13 @@ pub(crate) fn publish(files: impl IntoIterator<Item = WholeDraft>) -> Result<(),
     files
         .iter_mut()
         .try_for_each(|WholeDraft(draft)| draft.rename(&mut drafts).map_err(|error| draft.place.refusal(&error)))
+}
+
+impl WholeDraft {
+    /// The length of the file in bytes.
+    pub(crate) fn length(&self) -> io::Result<u64> {
+        self.0.file.as_ref().map_or(Ok(0), |file| Ok(file.get_ref().as_file().metadata()?.len()))
+    }
 }
 
 impl Drop for Draft {

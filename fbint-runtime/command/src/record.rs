@@ -2,7 +2,8 @@
 //!
 //! A record lies next to the files of its run and is named after the first of them: the record of `four-bar.csv` is
 //! `four-bar.run.json`, so that runs with files of their own keep their records. A run without files has `MODEL.run.json` in the
-//! current folder. Records of ensembles end in `.ensemble.json`. A Parquet file holds the record in its metadata as well.
+//! current folder. Records of ensembles end in `.ensemble.json`. A Parquet file holds the record in its metadata as well; a part of a
+//! dataset, that of its own members.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -170,6 +171,8 @@ pub(crate) enum EnsembleEnding<'a> {
     Complete(&'a dyn AnyModel, &'a Tally),
     /// With what is known of the members that were done, unless they are in blocks on disk.
     Interrupted(Option<(&'a dyn AnyModel, &'a Tally)>),
+    /// Of a block, in its part of a dataset.
+    Part(&'a dyn AnyModel, &'a Tally),
     /// No member got to the end, or rows could not be written.
     Failed(&'a str),
 }
@@ -190,6 +193,7 @@ pub(crate) fn of_ensemble(
             };
             ("interrupted", None, known.as_ref().map(outcome))
         }
+        EnsembleEnding::Part(model, tally) => ("part", None, Some(EnsembleOutcome::of(*model, tally))),
         EnsembleEnding::Failed(message) => ("failed", Some((*message).to_owned()), None),
     };
     let versions = Versions::of_this_program();

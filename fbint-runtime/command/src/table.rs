@@ -87,19 +87,19 @@ impl TableFile {
     }
 
     /// Begins to write a table with these columns.
-    pub(crate) fn begin(&self, columns: &[Column]) -> Result<TableDraft<'_>, Box<dyn Error>> {
+    pub(crate) fn begin(&self, columns: &[Column]) -> Result<TableDraft, Box<dyn Error>> {
         let begin = || Table::new(self.format, columns, self.output.begin()?);
-        Ok(TableDraft { table: begin().map_err(|error| self.output.refusal(&error))?, output: &self.output })
+        Ok(TableDraft { table: begin().map_err(|error| self.output.refusal(&error))?, output: self.output.clone() })
     }
 }
 
 /// A table that is not whole yet, and vanishes unless it is published.
-pub(crate) struct TableDraft<'a> {
+pub(crate) struct TableDraft {
     table: Table<Draft>,
-    output: &'a Output,
+    output: Output,
 }
 
-impl TableDraft<'_> {
+impl TableDraft {
     /// Adds a row.
     pub(crate) fn push(&mut self, row: &[Cell<'_>]) -> Result<(), Box<dyn Error>> {
         self.table.push(row).map_err(|error| self.output.refusal(&error))

@@ -13,6 +13,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use tempfile::{TempDir, tempdir};
 
+#[cfg(feature = "parquet")]
+use super::common::files_in;
 use super::common::{blocks_in, fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -100,6 +102,10 @@ fn tables_as_parquet_are_the_same() -> Outcome {
     succeeded(&ranks(&folder, 3, &run("together.parquet")).output()?);
     let read = |name| fs::read(folder.path().join(name));
     assert!(read("alone.parquet")? == read("together.parquet")?);
+    succeeded(&fbint(&folder, &run("alone/"))?);
+    succeeded(&ranks(&folder, 3, &run("together/")).output()?);
+    let parts = |name| files_in(folder.path().join(name));
+    assert!(parts("alone")? == parts("together")? && parts("alone")?.len() == 11);
     Ok(())
 }
 

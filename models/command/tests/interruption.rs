@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tempfile::{TempDir, tempdir};
 
+#[cfg(feature = "parquet")]
+use super::common::files_in;
 use super::common::{blocks_in, fbint, json_in, names_in, refused};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -456,6 +458,92 @@ fn an_interrupted_ensemble_resumes_to_the_same_bytes() -> Outcome {
             assert!(files(&folder)? == expected && names_in(&elsewhere)?.is_empty());
         }
     }
+    Ok(())
+}
+
+/// Parts that are whole are not integrated again, and those that are gone or damaged are.
+#[cfg(feature = "parquet")]
+#[test]
+fn an_interrupted_folder_of_parts_resumes_to_the_same_bytes() -> Outcome {
+    let parts = |folder: &TempDir| -> Result<_, Box<dyn Error>> {
+        assert_eq!(names_in(folder)?, ["a.svg", "e", "e.ensemble.json", "s"]);
+        assert_eq!(json_in(folder, "e.ensemble.json")?["status"], json!("complete"));
+        let [ends, samples] = ["e", "s"].map(|name| files_in(folder.path().join(name)));
+        Ok((ends?, samples?, fs::read(folder.path().join("a.svg"))?))
+    };
+    for figure in [&["--plot", "a.svg"][..], &[]] {
+        let ensemble: Vec<&str> = BLOCKS[..BLOCKS.len() - 1]
+            .iter()
+            .map(|argument| match *argument {
+                "e.csv" => "e/",
+                "s.csv" => "s/",
+                other => other,
+            })
+            .collect();
+        let whole = tempdir()?;
+        assert!(fbint(&whole, &[&ensemble[..], figure].concat())?.status.success());
+        if figure.is_empty() {
+            fs::write(whole.path().join("a.svg"), "")?;
+        }
+        let expected = parts(&whole)?;
+        let kept = [&ensemble[..], figure, &["--checkpoint", "c", "--threads", "1"]].concat();
+        for (count, signal) in [(1, "KILL"), (2, "INT"), (3, "KILL")] {
+            let folder = tempdir()?;
+            let mut child = begin(&folder, &kept)?;
+            wait_until(&mut child, || blocks(&folder) >= count)?;
+            send(signal, &child)?;
+            child.wait_with_output()?;
+            let part = |name: &str| folder.path().join(name).join("part-00000.parquet");
+            let before = [fs::metadata(part("e"))?.modified()?, fs::metadata(part("s"))?.modified()?];
+            // Block 0 stays as it is, block 1 is integrated again if it was done.
+            if count == 2 {
+                fs::remove_file(folder.path().join("e/part-00001.parquet"))?;
+            } else if count == 3 {
+                fs::write(folder.path().join("s/part-00001.parquet"), "damaged")?;
+            }
+            let output = fbint(&folder, &["resume", "c", "--threads", "2"])?;
+            let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{complaint}");
+            assert_eq!(
+                complaint.contains("block 1 is damaged on disk, and integrated again"),
+                count > 1,
+                "{complaint}"
+            );
+            assert_eq!([fs::metadata(part("e"))?.modified()?, fs::metadata(part("s"))?.modified()?], before);
+            if figure.is_empty() {
+                fs::write(folder.path().join("a.svg"), "")?;
+            }
+            assert!(parts(&folder)? == expected, "{count} {signal}");
+        }
+    }
+    Ok(())
+}
+
+/// Whatever is under way, a folder has parts with members that are done, or is not there.
+#[cfg(feature = "parquet")]
+#[test]
+fn ctrl_c_leaves_whole_parts() -> Outcome {
+    let kepler = "ensemble kepler --vary mu=normal:1,0.01 --until 0.1 --step 0.01 --ends e/ --members";
+    let kepler: Vec<&str> = kepler.split_whitespace().collect();
+    let folder = tempdir()?;
+    let mut child = begin(&folder, &[&kepler[..], &["10000000"]].concat())?;
+    wait_until(&mut child, || folder.path().join("e/part-00002.parquet").exists())?;
+    send("INT", &child)?;
+    let output = child.wait_with_output()?;
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(names_in(&folder)?, ["e", "e.ensemble.json"]);
+    let record = json_in(&folder, "e.ensemble.json")?;
+    let (done, parts) = (record["done"].as_u64().ok_or("no number")?, files_in(folder.path().join("e"))?);
+    assert_eq!((&record["status"], parts.len() as u64), (&json!("interrupted"), done.div_ceil(2048)));
+    assert!(parts.keys().enumerate().all(|(block, name)| *name == format!("part-{block:05}.parquet")));
+
+    let endless = ["ensemble", "four-bar", "--until", "1e5", "--ends", "e/"];
+    let folder = tempdir()?;
+    let mut child = begin(&folder, &endless)?;
+    wait_until(&mut child, || folder.path().join("e").exists())?;
+    send("INT", &child)?;
+    assert_eq!(child.wait_with_output()?.status.code(), Some(130));
+    assert_eq!(names_in(&folder)?, ["e.ensemble.json"]);
     Ok(())
 }
 

@@ -1,8 +1,9 @@
 """Compares tables that are Parquet with the same tables as CSV: names of columns, and every value bit by bit, by two readers; and
-the record in the metadata with the record beside the files."""
+the record in the metadata with the record beside the files. And folders of parts with single files of the same rows."""
 
 import csv
 import json
+import os
 import struct
 import sys
 
@@ -27,6 +28,10 @@ def same(a, b):
     return bits(a) == bits(b) if isinstance(a, float) and isinstance(b, float) else a == b and type(a) is type(b)
 
 
+def record_in(file):
+    return json.loads(pyarrow.parquet.read_metadata(file).metadata[KEY])
+
+
 def compare(stem, record):
     with open(stem + ".csv", newline="") as file:
         header, *rows = list(csv.reader(file))
@@ -41,7 +46,7 @@ def compare(stem, record):
         for row, cells in enumerate(zip(by_pyarrow, by_polars)):
             expected = value(rows[row][column], example)
             assert all(same(cell, expected) for cell in cells), f"{stem}, {name}, row {row}: {cells}, not {expected!r}"
-    within = json.loads(pyarrow.parquet.read_metadata(stem + ".parquet").metadata[KEY])
+    within = record_in(stem + ".parquet")
     with open(record) as file:
         beside = json.load(file)
     # A file does not say how long it took, so that equal runs have equal files.
@@ -54,5 +59,21 @@ def compare(stem, record):
     print(f"{stem}: {len(rows)} rows of {len(header)} columns")
 
 
+def compare_parts(folder, file):
+    table, frame = pyarrow.parquet.read_table(file), polars.read_parquet(file)
+    assert table.num_rows > 0 and pyarrow.parquet.read_table(folder).equals(table), f"{folder}: pyarrow has other rows"
+    assert polars.read_parquet(folder).equals(frame), f"{folder}: polars has other rows"
+    whole, failed = record_in(file), 0
+    for part in sorted(os.listdir(folder)):
+        record = record_in(folder + part)
+        assert record["status"] == "part", f"{part}: {record['status']}"
+        failed += record["failed"]
+        for key in ["model", "members", "seed", "vary", "method", "versions", "code_sha256"]:
+            assert record[key] == whole[key], f"{part}: the records differ in {key}"
+    assert failed == whole["failed"] > 0, f"{folder}: {failed} members failed, and not {whole['failed']}"
+    print(f"{folder}: {table.num_rows} rows of {table.num_columns} columns")
+
+
 for pair in sys.argv[1:]:
-    compare(*pair.split(":"))
+    one, other = pair.split(":")
+    compare_parts(one, other) if one.endswith("/") else compare(one, other)

@@ -21,8 +21,11 @@ fn parquet_is_refused_with_what_to_do() -> Outcome {
     let words = ["cannot write Parquet", "feature `parquet`", "--features fbint-command/parquet", ".csv"];
     refused(&fbint(&folder, &["run", "kepler", "--until", "0.1", "--out", "a.parquet"])?, &words);
     for option in ["--out", "--ends", "--samples"] {
-        let run = ["ensemble", "kepler", "--members", "2", "--until", "0.1", option, "a.Parquet"];
-        refused(&fbint(&folder, &run)?, &words);
+        let files = if option == "--out" { &["a.Parquet"][..] } else { &["a.Parquet", "a/"] };
+        for file in files {
+            let run = ["ensemble", "kepler", "--members", "2", "--until", "0.1", option, file];
+            refused(&fbint(&folder, &run)?, &words);
+        }
     }
     assert!(names_in(&folder)?.is_empty());
     Ok(())
@@ -54,7 +57,18 @@ fn pyarrow_and_polars_read_what_csv_has() -> Outcome {
     write(folder.path(), &ensemble, &[("--out", "statistics"), ("--ends", "ends"), ("--samples", "samples")], 0)?;
     let fails = ["run", "kepler", "--method", "dop853", "--gains", "none", "--start", "v[1]=0", "--until", "5"];
     write(folder.path(), &fails, &[("--out", "failed")], 2)?;
+    // Several blocks, each a part.
+    let many = ["ensemble", "spherical-pendulum", "--members", "5000", "--until", "0.02", "--step", "0.01"];
+    let many = [&many[..], &["--vary", "q[0]=linspace:0,1.1", "--every", "0.01"]].concat();
+    for files in
+        [["--ends", "one.parquet", "--samples", "one-s.parquet"], ["--ends", "parts/", "--samples", "parts-s/"]]
+    {
+        let output = fbint(&folder, &[&many[..], &files].concat())?;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
     let pairs = [
+        "parts/:one.parquet",
+        "parts-s/:one-s.parquet",
         "run:run.run.json",
         "statistics:statistics.ensemble.json",
         "ends:statistics.ensemble.json",
@@ -81,6 +95,53 @@ fn write(folder: &std::path::Path, command: &[&str], tables: &Tables<'_>, code: 
             assert!(std::fs::metadata(folder.join(&name))?.len() > 0, "{name}");
         }
     }
+    Ok(())
+}
+
+/// A part for each block, with the same bytes for any number of threads, and whether blocks are put on disk or not.
+#[cfg(feature = "parquet")]
+#[test]
+fn a_folder_has_a_part_for_each_block() -> Outcome {
+    use super::common::{files_in, json_in, refused};
+
+    let folder = tempdir()?;
+    let run = ["ensemble", "kepler", "--members", "5000", "--until", "0.02", "--step", "0.01", "--every", "0.01"];
+    let run = [&run[..], &["--vary", "mu=normal:1,0.01"]].concat();
+    let write = |options: &[&str]| -> Result<_, Box<dyn Error>> {
+        let files = ["--ends", "ends/", "--samples", "samples/", "--out", "statistics.csv"];
+        let output = fbint(&folder, &[&run[..], &files, options].concat())?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(text.contains("ends: ends/\nsamples: samples/\n"), "{text}");
+        assert_eq!(names_in(&folder)?, ["ends", "samples", "statistics.csv", "statistics.ensemble.json"]);
+        assert_eq!(json_in(&folder, "statistics.ensemble.json")?["status"], "complete");
+        let [ends, samples] = ["ends", "samples"].map(|name| folder.path().join(name));
+        let parts = [files_in(&ends)?, files_in(&samples)?];
+        for parts in &parts {
+            assert!(parts.keys().eq(["part-00000.parquet", "part-00001.parquet", "part-00002.parquet"]));
+        }
+        std::fs::remove_dir_all(ends)?;
+        std::fs::remove_dir_all(samples)?;
+        Ok((parts, std::fs::read(folder.path().join("statistics.csv"))?))
+    };
+    let expected = write(&["--threads", "1"])?;
+    assert!(write(&["--threads", "3"])? == expected);
+    assert!(write(&["--threads", "1", "--checkpoint", "c"])? == expected);
+
+    std::fs::create_dir(folder.path().join("full"))?;
+    std::fs::write(folder.path().join("full/precious"), "")?;
+    let cases: [(&[&str], &str); 6] = [
+        (&["--ends", "full/"], "full/ is not empty: give another folder"),
+        (&["--ends", "statistics.csv/"], "cannot write statistics.csv/: not a folder"),
+        (&["--ends", "nowhere/ends/"], "cannot write nowhere/ends/: no such folder"),
+        (&["--ends", "ends/", "--samples", "ends/"], "--ends and --samples both name ends/"),
+        (&["--ends", "ends/", "--checkpoint", "ends"], "--ends and --checkpoint both name ends"),
+        (&["--out", "statistics/"], "must be .csv or .parquet"),
+    ];
+    for (files, words) in cases {
+        refused(&fbint(&folder, &[&run[..], files].concat())?, &[words]);
+    }
+    assert_eq!(names_in(&folder)?, ["full", "statistics.csv", "statistics.ensemble.json"]);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::catalogue::Sample;
 use crate::checkpoint::{self, VERSION};
 use crate::help::program;
 use crate::members::{Block, SeeSamples};
-use crate::output::{Output, PREFIX, publish, reason};
+use crate::output::{Output, PREFIX, WholeDraft, publish, reason};
 
 /// The file that says which ensemble it is.
 const HEAD: &str = "ensemble";
@@ -66,8 +66,8 @@ pub(super) struct Blocks {
 enum Part {
     /// A member and its samples.
     Samples(u32, Vec<Sample>),
-    /// Everything else, at the end.
-    Rest(Block),
+    /// Everything else, at the end, with the lengths of the parts of the block in datasets.
+    Rest(Block, Vec<u64>),
 }
 
 impl Blocks {
@@ -142,17 +142,18 @@ impl Blocks {
         names.map_err(|error| self.unreadable(&error))
     }
 
-    /// Writes the file of a block, which `integrate` integrates, with the samples that it shows.
+    /// Writes the file of a block, which `integrate` integrates, with the samples that it shows. The parts of the block in datasets,
+    /// which it returns, get their names before.
     pub(super) fn write(
         &self,
         block: u32,
-        integrate: impl FnOnce(&mut SeeSamples<'_>) -> Result<Block, Box<dyn Error>>,
+        integrate: impl FnOnce(&mut SeeSamples<'_>) -> Result<(Block, Vec<WholeDraft>), Box<dyn Error>>,
     ) -> Result<(), Box<dyn Error>> {
         let output = Output::at(&self.file(block))?;
         let refusal = |error: io::Error| output.refusal(&error);
         let mut file = Signed { file: output.begin().map_err(refusal)?, digest: Sha256::new() };
         let mut failure = None;
-        let integrated = integrate(&mut |member, samples| {
+        let (integrated, parts) = integrate(&mut |member, samples| {
             if failure.is_none() {
                 failure = file.push(&Part::Samples(member, samples.to_vec())).err();
             }
@@ -161,16 +162,24 @@ impl Blocks {
             return Err(refusal(failure));
         }
         let finish = || {
-            file.push(&Part::Rest(integrated))?;
+            let lengths = parts.iter().map(WholeDraft::length).collect::<Result<_, _>>()?;
+            file.push(&Part::Rest(integrated, lengths))?;
             let digest = file.digest.finalize();
             file.file.write_all(&digest)?;
             file.file.finish()
         };
-        publish([finish().map_err(refusal)?])
+        let whole = finish().map_err(refusal)?;
+        publish(parts.into_iter().chain([whole]))
     }
 
-    /// Reads the file of a block, and shows the samples of its members in their order; `None` if the file is damaged.
-    pub(super) fn read(&self, block: u32, see: &mut SeeSamples<'_>) -> Result<Option<Block>, Box<dyn Error>> {
+    /// Reads the file of a block with these parts, and shows the samples of its members in their order; `None` if a file is damaged.
+    pub(super) fn read(
+        &self,
+        block: u32,
+        parts: &[PathBuf],
+        see: &mut SeeSamples<'_>,
+    ) -> Result<Option<Block>, Box<dyn Error>> {
+        let length = |part: &PathBuf| fs::metadata(part).map_or(0, |file| file.len());
         let mut read = || {
             let mut file = BufReader::new(File::open(self.file(block))?);
             if !is_whole(&mut file)? {
@@ -180,7 +189,9 @@ impl Blocks {
             loop {
                 match pull(&mut file)? {
                     Part::Samples(member, samples) => see(member, &samples),
-                    Part::Rest(block) => return Ok(Some(block)),
+                    Part::Rest(block, lengths) => {
+                        return Ok(parts.iter().map(length).eq(lengths).then_some(block));
+                    }
                 }
             }
         };

@@ -2,16 +2,18 @@
 
 use std::error::Error;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Study;
 use super::blocks::Blocks;
+use super::datasets::{Dataset, Datasets, is_folder};
+use super::samples::SampleTable;
 use crate::arguments;
 use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Sample, Summary};
 use crate::figure;
-use crate::members::{Block, Members, row_of_sample};
-use crate::names::{TIME, clock};
+use crate::members::{Block, Members};
+use crate::names::TIME;
 use crate::output::{Output, WholeDraft, distinct, with_ending};
 use crate::panels::{Panel, panels};
 use crate::record::{self, EnsembleEnding};
@@ -25,6 +27,7 @@ pub(super) struct Outputs {
     out: Option<TableFile>,
     ends: Option<TableFile>,
     samples: Option<TableFile>,
+    datasets: Datasets,
     plot: Option<Output>,
     /// The renderer of the figure if it is a PNG.
     painter: Option<Painter>,
@@ -34,7 +37,8 @@ pub(super) struct Outputs {
 impl Outputs {
     /// Checks before the run starts that all files can be written, that their endings are known, that no two are one, and that nothing is
     /// where a new folder for the blocks is wanted.
-    pub(super) fn open(arguments: &arguments::Ensemble, blocks: Option<&Path>) -> Result<Self, Box<dyn Error>> {
+    pub(super) fn open(study: &Study, blocks: Option<&Path>) -> Result<Self, Box<dyn Error>> {
+        let arguments = study.arguments();
         let table = |option: &str, path: Option<&Path>| path.map(|path| TableFile::at(option, path)).transpose();
         let [out, ends, samples, plot] = arguments.files();
         let record =
@@ -42,8 +46,9 @@ impl Outputs {
         let plot = plot.map(|path| with_ending("--plot", path, &["svg", "png"])).transpose()?;
         let outputs = Self {
             out: table("--out", out)?,
-            ends: table("--ends", ends)?,
-            samples: table("--samples", samples)?,
+            ends: table("--ends", ends.filter(|path| !is_folder(path)))?,
+            samples: table("--samples", samples.filter(|path| !is_folder(path)))?,
+            datasets: study.datasets.clone(),
             plot: plot.map(Output::at).transpose()?,
             painter: plot.map_or(Ok(None), Painter::of)?,
             record: Output::at(&record)?,
@@ -65,6 +70,7 @@ impl Outputs {
             out: table(self.out),
             ends: table(self.ends),
             samples: table(self.samples),
+            datasets: self.datasets,
             plot: self.plot.map(|file| file.drafted_in(folder)),
             painter: self.painter,
             record: self.record.drafted_in(folder),
@@ -73,10 +79,13 @@ impl Outputs {
 
     /// The files but for the record, each with its option and with what is in it.
     fn named(&self) -> Vec<(&'static str, &'static str, &Output)> {
+        let Datasets { ends, samples } = &self.datasets;
+        let file = TableFile::output;
+        let (ends, samples) = (ends.as_ref().map(Dataset::output), samples.as_ref().map(Dataset::output));
         let files = [
-            ("--out", "statistics", self.out.as_ref().map(TableFile::output)),
-            ("--ends", "ends", self.ends.as_ref().map(TableFile::output)),
-            ("--samples", "samples", self.samples.as_ref().map(TableFile::output)),
+            ("--out", "statistics", self.out.as_ref().map(file)),
+            ("--ends", "ends", self.ends.as_ref().map(file).or(ends)),
+            ("--samples", "samples", self.samples.as_ref().map(file).or(samples)),
             ("--plot", "figure", self.plot.as_ref()),
         ];
         files.into_iter().filter_map(|(option, what, file)| Some((option, what, file?))).collect()
@@ -84,30 +93,22 @@ impl Outputs {
 }
 
 /// The results of the blocks so far.
-pub(super) struct Results<'a> {
-    ends: Option<TableDraft<'a>>,
-    samples: Option<TableDraft<'a>>,
-    /// The entry of the state that is the time.
-    clock: Option<usize>,
-    /// Why the samples of a member could not be written.
-    failure: Option<String>,
+pub(super) struct Results {
+    ends: Option<TableDraft>,
+    samples: Option<SampleTable>,
     tally: Tally,
     spread: Spread,
     /// The names of the numbers in the rows of ends, of which the figure may show any.
     names: Vec<String>,
 }
 
-impl<'a> Results<'a> {
+impl Results {
     /// Nothing yet.
-    pub(super) fn begin(study: &Study, outputs: &'a Outputs, members: &Members<'_>) -> Result<Self, Box<dyn Error>> {
-        let begin = |file: &'a Option<TableFile>, columns: Vec<Column>| {
-            file.as_ref().map(|file| file.begin(&columns)).transpose()
-        };
+    pub(super) fn begin(study: &Study, outputs: &Outputs, members: &Members<'_>) -> Result<Self, Box<dyn Error>> {
+        let Outputs { ends, samples, .. } = outputs;
         Ok(Self {
-            ends: begin(&outputs.ends, members.columns_of_ends())?,
-            samples: begin(&outputs.samples, members.columns_of_samples())?,
-            clock: clock(members.model()),
-            failure: None,
+            ends: ends.as_ref().map(|file| file.begin(&members.columns_of_ends())).transpose()?,
+            samples: samples.as_ref().map(|file| SampleTable::begin(file, members)).transpose()?,
             tally: Tally::default(),
             spread: Spread::new(&study.panels, study.arguments().members),
             names: numbers_of_ends(members),
@@ -124,22 +125,15 @@ impl<'a> Results<'a> {
         self.tally.check()
     }
 
-    /// A function that writes the samples of a member, if they are wanted. After a failure it writes nothing.
-    pub(super) fn samples(&mut self) -> Option<impl FnMut(u32, &[Sample]) + Send + use<'_, 'a>> {
-        let Self { samples, clock, failure, .. } = self;
-        let table = samples.as_mut()?;
-        Some(|member, samples: &[Sample]| {
-            if failure.is_none() {
-                let mut rows = samples.iter().map(|sample| row_of_sample(member, sample, *clock));
-                *failure = rows.find_map(|row| table.push(&row).err()).map(|error| error.to_string());
-            }
-        })
+    /// The table of samples, if they go into a file.
+    pub(super) fn samples(&mut self) -> Option<&mut SampleTable> {
+        self.samples.as_mut()
     }
 
     /// Adds the block that comes next, whose samples were written.
     pub(super) fn add(&mut self, block: &Block) -> Result<(), Box<dyn Error>> {
-        if let Some(failure) = self.failure.take() {
-            return Err(failure.into());
+        if let Some(table) = &mut self.samples {
+            table.check()?;
         }
         if let Some(table) = &mut self.ends {
             block.ends(|row| table.push(row))?;
@@ -149,16 +143,14 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    /// Adds the block that comes next from the disk; whether its file is whole.
-    pub(super) fn read(&mut self, blocks: &Blocks, number: u32) -> Result<bool, Box<dyn Error>> {
-        let mut samples = self.samples();
-        let mut see = |member, of_member: &[Sample]| {
-            if let Some(samples) = &mut samples {
-                samples(member, of_member);
+    /// Adds the block that comes next from the disk, with its parts; whether its files are whole.
+    pub(super) fn read(&mut self, blocks: &Blocks, number: u32, parts: &[PathBuf]) -> Result<bool, Box<dyn Error>> {
+        let mut see = |member, samples: &[Sample]| {
+            if let Some(table) = &mut self.samples {
+                table.see(member, samples);
             }
         };
-        let block = blocks.read(number, &mut see)?;
-        drop(samples);
+        let block = blocks.read(number, parts, &mut see)?;
         block.map_or(Ok(false), |block| self.add(&block).map(|()| true))
     }
 
@@ -186,7 +178,10 @@ impl<'a> Results<'a> {
         if let Some(out) = &outputs.out {
             files.push(statistics(model, &tally, &record, out)?);
         }
-        for table in [ends, samples].into_iter().flatten() {
+        if let Some(table) = ends {
+            files.push(table.finish(&record)?);
+        }
+        if let Some(table) = samples {
             files.push(table.finish(&record)?);
         }
         if let Some(plot) = &outputs.plot {

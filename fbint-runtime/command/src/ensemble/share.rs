@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use super::blocks::Blocks;
 use super::{Results, Study};
-use crate::catalogue::Entry;
+use crate::catalogue::{Entry, Sample};
 use crate::complaint::complain;
-use crate::members::{Members, Watch};
+use crate::members::{Members, SeeSamples, Watch};
 use crate::progress::Progress;
 use crate::ranks::Ranks;
 
@@ -57,9 +57,18 @@ pub(super) fn assist(study: &Study, models: &[Entry], ranks: &Ranks, blocks: &Bl
 
 /// Integrates a block and puts it on disk.
 fn integrate(study: &Study, members: &mut Members<'_>, blocks: &Blocks, block: u32) -> Result<(), Box<dyn Error>> {
+    let mut parts = study.datasets.begin(block, members, Some(blocks.folder()))?;
     blocks.write(block, |see| {
-        let samples = if study.has_samples() { Some(see as _) } else { None };
-        members.integrate(block, &study.plan, Watch { progress: &mut |_| ControlFlow::Continue(()), samples })
+        let mut part = parts.samples().map(|table| |member, samples: &[Sample]| table.see(member, samples));
+        let samples: Option<&mut SeeSamples<'_>> = match &mut part {
+            Some(part) => Some(part),
+            None if study.has_samples() => Some(see),
+            None => None,
+        };
+        let watch = Watch { progress: &mut |_| ControlFlow::Continue(()), samples };
+        let integrated = members.integrate(block, &study.plan, watch)?;
+        let files = parts.finish(&integrated, || study.record_of_part(members.model(), &integrated))?;
+        Ok((if study.needs_ends() { integrated } else { integrated.summary() }, files))
     })
 }
 
@@ -70,7 +79,7 @@ pub(super) fn lead(
     models: &[Entry],
     ranks: &Ranks,
     blocks: &Blocks,
-    results: &mut Results<'_>,
+    results: &mut Results,
 ) -> Result<(), Box<dyn Error>> {
     thread::scope(|scope| {
         let (orders, hear_orders) = channel();
@@ -108,13 +117,12 @@ struct Own {
 
 /// The state of the work.
 struct Leader<'a> {
+    study: &'a Study,
     ranks: &'a Ranks,
     blocks: &'a Blocks,
     own: Own,
     /// Whether the own thread has reported and has nothing to do.
     is_own_idle: bool,
-    /// The number of all blocks.
-    count: u32,
     /// Blocks that nobody integrates yet, in their order.
     left: VecDeque<u32>,
     /// The block of each rank that integrates one.
@@ -126,19 +134,19 @@ struct Leader<'a> {
 }
 
 impl<'a> Leader<'a> {
-    fn new(study: &Study, ranks: &'a Ranks, blocks: &'a Blocks, own: Own) -> Result<Self, Box<dyn Error>> {
-        let (count, done) = (study.blocks, blocks.done()?);
-        let left = (0..count).filter(|block| !done.contains(block)).collect();
-        Ok(Self { ranks, blocks, own, is_own_idle: false, count, left, at_work: BTreeMap::new(), done, added: 0 })
+    fn new(study: &'a Study, ranks: &'a Ranks, blocks: &'a Blocks, own: Own) -> Result<Self, Box<dyn Error>> {
+        let done = blocks.done()?;
+        let left = (0..study.blocks).filter(|block| !done.contains(block)).collect();
+        Ok(Self { study, ranks, blocks, own, is_own_idle: false, left, at_work: BTreeMap::new(), done, added: 0 })
     }
 
-    fn lead(mut self, results: &mut Results<'_>, mut progress: Progress) -> Result<(), Box<dyn Error>> {
-        while self.added < self.count {
+    fn lead(mut self, results: &mut Results, mut progress: Progress) -> Result<(), Box<dyn Error>> {
+        while self.added < self.study.blocks {
             let has_heard = self.hear()?;
             if !self.add_next(results)? && !has_heard {
                 wait_a_little();
             }
-            progress.report(f64::from(self.added) / f64::from(self.count));
+            progress.report(f64::from(self.added) / f64::from(self.study.blocks));
         }
         Ok(())
     }
@@ -183,12 +191,12 @@ impl<'a> Leader<'a> {
     }
 
     /// Adds the next block to the results if it is on disk; whether it was.
-    fn add_next(&mut self, results: &mut Results<'_>) -> Result<bool, Box<dyn Error>> {
+    fn add_next(&mut self, results: &mut Results) -> Result<bool, Box<dyn Error>> {
         let block = self.added;
         if !self.done.remove(&block) {
             return Ok(false);
         }
-        match results.read(self.blocks, block)? {
+        match results.read(self.blocks, block, &self.study.datasets.paths(block))? {
             true => self.added += 1,
             false => {
                 complain(&format!("block {block} is damaged on disk, and integrated again"));

@@ -37,6 +37,13 @@ pub(crate) fn names_in(folder: impl AsRef<Path>) -> std::io::Result<Vec<String>>
     Ok(names)
 }
 
+/// The files in a folder, by their names.
+#[cfg(feature = "parquet")]
+pub(crate) fn files_in(folder: impl AsRef<Path>) -> std::io::Result<std::collections::BTreeMap<String, Vec<u8>>> {
+    let read = |name: String| fs::read(folder.as_ref().join(&name)).map(|bytes| (name, bytes));
+    names_in(&folder)?.into_iter().map(read).collect()
+}
+
 /// The number of blocks of members that are on disk, in the checkpoint of an ensemble.
 pub(crate) fn blocks_in(checkpoint: impl AsRef<Path>) -> usize {
     let names = names_in(checkpoint).unwrap_or_default();
