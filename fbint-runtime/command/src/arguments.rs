@@ -219,18 +219,19 @@ Files:
   for what varied, the entries of the state, d(NAME) for the change of each integral, and error; --samples has t instead of what
   varied, and no member that failed. --of chooses the panels of --plot: 'NAME' draws a histogram of a column of --ends over the
   members, 'NAME,NAME' the second column against the first, a dot for each member or for each of 4000.
-  A path that ends in a slash, as in --ends ends/ or --samples samples/, is a folder of Parquet files, part-00000.parquet and so on, one
-  for each 2048 members, which pyarrow, polars, Dask and Spark read as one table. It must be new or empty. A part is there as soon as
-  its members are done, so that no process has to write the rows of all of them; the record tells when the folder is complete.
+  A path that ends in a slash, as in --ends ends/ or --samples samples/, is a folder of Parquet files, part-00000.parquet and so on,
+  one for each 2048 members, which pyarrow, polars, Dask and Spark read as one table. It must be new or empty. A part is there as
+  soon as its members are done, so that no process has to write the rows of all of them; the record tells when all parts are there.
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
   ends.csv, or MODEL.ensemble.json in the current folder.
 
 Interruption:
-  Ctrl-C ends an ensemble between two steps with exit code 130. Its files have the members that came to their end or failed until then,
-  in their order, the statistics are of these, and the record says how many they are. A second Ctrl-C ends it at once.
+  Ctrl-C ends an ensemble between two steps with exit code 130. Its files have the members that came to their end or failed until
+  then, in their order, the statistics are of these, and the record says how many they are. If none came to its end, there is the
+  record alone. A second Ctrl-C ends it at once.
   With --checkpoint, members are put on disk in blocks of 2048, each whole or not at all, until the files are written; then the
-  folder is removed. Whatever ends the ensemble before leaves no other files than its record, and `{program} resume FOLDER` integrates the blocks that are not done, and its files
-  have the bytes of an ensemble that was not interrupted.
+  folder is removed. Whatever ends the ensemble before, Ctrl-C as well, `{program} resume FOLDER` integrates the blocks that are not
+  done, and its files have the bytes of an ensemble that was not interrupted. Until then there are none but the record and parts.
 
 Many machines:
   A build with the feature `mpi` shares an ensemble among the processes that `mpirun` or `srun` begins, on one file system. Each takes

@@ -69,7 +69,7 @@ const BLOCKS_PER_THREAD: usize = 4;
 const DEFAULT_INTERVALS: f64 = 100.0;
 /// How much of the samples is held until it is summed up, in bytes.
 const MEMORY: usize = 1 << 26;
-/// How many looks of a member that runs alone come before one at whether the runs go on: there may be one after every step.
+/// At every so many looks of a member that runs alone it is asked whether the runs go on: with error control it looks after every step.
 const LOOKS: u32 = 16;
 
 /// Builder for many runs of a system `S`: with one set of parameters, or with as many as there are starts.

@@ -98,7 +98,7 @@ impl Dataset {
     }
 
     fn path(&self, block: u32) -> PathBuf {
-        self.0.target().join(format!("part-{block:05}.parquet"))
+        self.0.path().join(format!("part-{block:05}.parquet"))
     }
 
     /// The place of the part of a block.
