@@ -294,9 +294,10 @@ impl Ensemble {
 const RESUME_EXAMPLES: &str = "\
 Examples:
   {program} resume run.checkpoint
+  {program} resume run.checkpoint --until 200  (a run that goes on beyond its end)
   mpirun {program} resume ends.checkpoint  (an ensemble; a build with the feature `mpi`)
 
-Model, parameters, method and files are taken from what was interrupted. Only the program that wrote a checkpoint can resume it:
+Model, parameters, method and files are taken from what was interrupted. With another --until the files have all of the longer run. Only the program that wrote a checkpoint can resume it:
 results of another version, or of another derivation of the model, could differ in their last bits.";
 
 #[derive(Args, Debug)]
@@ -304,6 +305,9 @@ results of another version, or of another derivation of the model, could differ 
 pub struct Resume {
     /// The checkpoint, as `run --checkpoint` or `ensemble --checkpoint` has written it.
     pub(crate) checkpoint: PathBuf,
+    /// Another time at the end of a run than the one that it began with.
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) until: Option<f64>,
     /// The number of threads of an ensemble; default: the number of cores.
     #[arg(long, value_name = "COUNT", allow_hyphen_values = true, value_parser = threads)]
     pub(crate) threads: Option<u16>,

@@ -84,6 +84,9 @@ fn begin(models: &[Entry], arguments: &arguments::Ensemble, ranks: &Ranks) -> Re
 
 fn go_on(models: &[Entry], arguments: &arguments::Resume, ranks: &Ranks) -> Result<ExitCode, Box<dyn Error>> {
     let folder = &arguments.checkpoint;
+    if arguments.until.is_some() {
+        return Err(format!("--until is for runs, and {} is an ensemble's: leave it out", folder.display()).into());
+    }
     let head = Head::read(folder)?;
     let arguments = arguments::Ensemble { threads: arguments.threads, ..head.arguments };
     let study = Study::new(models, arguments, None)?;

@@ -1,6 +1,7 @@
 //! `run`: one model by one method; and `resume`, which resumes such a run.
 
 use std::error::Error;
+use std::mem::replace;
 use std::process::ExitCode;
 
 use fbint_runtime::{Method, Projection, Settings, StateRole};
@@ -78,8 +79,17 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
         )
         .into());
     }
-    let Checkpoint { job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
+    let Checkpoint { mut job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
         Checkpoint::read(models, path)?;
+    if let Some(until) = arguments.until {
+        let (reached, before) = (snapshot.time(), replace(&mut job.settings.until, until));
+        if until <= reached {
+            return Err(
+                format!("--until {until:?} is not after t = {reached:?}, which the run has reached: give a later time").into()
+            );
+        }
+        println!("resumed at t = {reached:?}, until t = {until:?} instead of {before:?}\n");
+    }
     let outputs = Outputs::open(&job, &files, Some(path))?;
     Task::new(models, job, files, every, wall_before)?.execute(&outputs, Some(snapshot))
 }

@@ -299,6 +299,28 @@ fn a_checkpoint_of_a_complete_run_writes_its_files_again() -> Outcome {
     Ok(())
 }
 
+/// In steps of a fixed size, one of which ends where the shorter run did, the longer run makes the same steps as without an end between.
+#[test]
+fn a_run_resumes_beyond_its_end() -> Outcome {
+    let (folder, whole) = (tempdir()?, tempdir()?);
+    let run = |until| ["run", "four-bar", "--step", "0.0078125", "--until", until, "--out", "a.csv", "--checkpoint", "c"];
+    assert!(fbint(&folder, &run("1"))?.status.success());
+    let words = ["--until 1.0 is not after t = 1.0, which the run has reached: give a later time"];
+    refused(&fbint(&folder, &["resume", "c", "--until", "1"])?, &words);
+    let output = fbint(&folder, &["resume", "c", "--until", "2.5"])?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.starts_with("resumed at t = 1.0, until t = 2.5 instead of 1.0\n"), "{said}");
+    assert!(fbint(&whole, &run("2.5"))?.status.success());
+    let [longer, whole] = [&folder, &whole].map(|folder| json_in(folder, "a.run.json"));
+    let (longer, whole) = (longer?, whole?);
+    for key in ["status", "time", "until", "state", "steps", "evaluations", "drift"] {
+        assert_eq!(longer[key], whole[key], "{key}");
+    }
+    // A checkpoint of what is resumed knows the end that it was given.
+    assert_eq!(body(&folder, "c")?["job"]["until"], json!(2.5));
+    Ok(())
+}
+
 #[test]
 fn a_file_that_is_not_a_checkpoint_of_this_program_is_refused_in_one_line() -> Outcome {
     let folder = tempdir()?;
