@@ -160,7 +160,9 @@ pub use projection::{LeftOutReason, Omission, Projected, Projection, Projector};
 pub use scalar::Scalar;
 pub use sensitivity::{Sensitivity, TangentRun};
 #[cfg(feature = "std")]
-pub use simulation::{LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot};
+pub use simulation::{
+    IntegralJump, LargestProjection, Moment, Occurrence, Replaceable, Run, Sample, Simulation, Snapshot,
+};
 pub use system::{
     Conservation, DrivenSystem, Evidence, FeedbackLaw, FeedbackSystem, Integral, IntegralKind, Integrals,
     KineticEnergy, Operations, PreparedSystem, StateEntry, StateRole, Vector,

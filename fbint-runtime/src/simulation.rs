@@ -23,7 +23,7 @@ pub(crate) use self::course::Audit;
 use self::course::{Course, Leg, Plan, Steps, Watch};
 #[cfg(feature = "ensemble")]
 pub(crate) use self::record::bounds;
-pub use self::run::{LargestProjection, Occurrence, Run, Sample};
+pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
 pub(crate) use self::sampling::Sampling;

@@ -8,7 +8,8 @@ use std::error;
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    Dependence, Error, IntegralDrift, LargestProjection, Moment, Projection, Settings, Snapshot, StartMove, StateRole,
+    Dependence, Error, IntegralDrift, IntegralJump, LargestProjection, Moment, Projection, Settings, Snapshot,
+    StartMove, StateRole,
 };
 use serde::{Deserialize, Serialize};
 
@@ -222,6 +223,8 @@ pub struct Run {
     pub start_move: Option<StartMove>,
     /// The place where constraints were nearly dependent, if there was one.
     pub dependence: Option<Dependence>,
+    /// The largest change of an integral in one step, if it is out of the ordinary.
+    pub integral_jump: Option<IntegralJump>,
     /// The projection that was largest in units of the error of its step, if states were projected.
     pub largest_projection: Option<LargestProjection>,
     /// The number of steps.

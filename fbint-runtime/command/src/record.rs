@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use fbint_runtime::{Dependence, LargestProjection, LeftOut, StartMove};
+use fbint_runtime::{Dependence, IntegralJump, LargestProjection, LeftOut, StartMove};
 use serde::Serialize;
 
 use crate::arguments::Distribution;
@@ -85,6 +85,9 @@ struct Outcome {
     start_move: Option<StartMove>,
     drift: BTreeMap<&'static str, Drift>,
     nearly_dependent: Option<NearlyDependent>,
+    /// The largest change of an integral in one step, if it is out of the ordinary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    integral_jump: Option<IntegralJump>,
     largest_projection: Option<LargestProjection>,
 }
 
@@ -245,6 +248,7 @@ impl Outcome {
             start_move: run.start_move,
             drift: drift.collect(),
             nearly_dependent: run.dependence.as_ref().map(NearlyDependent::from),
+            integral_jump: run.integral_jump,
             largest_projection: run.largest_projection,
         }
     }

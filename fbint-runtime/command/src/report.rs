@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use fbint_runtime::{Dependence, LargestProjection, Method};
+use fbint_runtime::{Dependence, IntegralJump, LargestProjection, Method};
 
 use crate::catalogue::{AnyModel, Feedback, Run};
 use crate::job::{Job, method_name};
@@ -26,8 +26,8 @@ pub(crate) fn report(job: &Job, model: &dyn AnyModel, run: &Run) -> String {
     if let Some(projection) = &run.largest_projection {
         text += &largest_projection(projection);
     }
-    if let Some(dependence) = &run.dependence {
-        let _ = writeln!(text, "doubtful: {}", doubt(dependence));
+    if let Some(doubt) = doubt(run) {
+        let _ = writeln!(text, "doubtful: {doubt}");
     }
     text
 }
@@ -49,13 +49,22 @@ pub(crate) fn manner(job: &Job) -> String {
     format!("{}, {accuracy}, t = 0 .. {}", method_label(job), job.settings.until)
 }
 
-/// Why a run is not to be trusted where constraints are nearly dependent.
-pub(crate) fn doubt(dependence: &Dependence) -> String {
-    format!(
-        "at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be trusted; compare \
-         with a run with a smaller --step or --rtol",
-        dependence.time,
-    )
+/// Why a run is not to be trusted: constraints are nearly dependent somewhere, or an integral has jumped.
+pub(crate) fn doubt(run: &Run) -> Option<String> {
+    let dependent = |dependence: &Dependence| {
+        format!(
+            "at t = {:?} {dependence}: the field is singular where they are, and steps across such a point are not to be trusted",
+            dependence.time,
+        )
+    };
+    let jumped = |IntegralJump { time, integral, change }: &IntegralJump| {
+        format!(
+            "`{integral}` changed by {change:.1e} in the step to t = {time:?}: it jumps there, or the step passes a singularity of the \
+             field that it does not resolve, such as a collision"
+        )
+    };
+    let doubt = run.dependence.as_ref().map(dependent).or(run.integral_jump.as_ref().map(jumped))?;
+    Some(format!("{doubt}; compare with a run with a smaller --step or --rtol"))
 }
 
 fn largest_projection(

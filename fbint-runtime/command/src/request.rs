@@ -101,7 +101,7 @@ impl Request {
             Ok(run) => Ok(Outcome {
                 columns: columns(&*model, &run.trajectory),
                 report: report(&self.job, &*model, &run),
-                doubt: run.dependence.as_ref().map(|dependence| told(&doubt(dependence))),
+                doubt: doubt(&run).map(|doubt| told(&doubt)),
                 run,
             }),
             Err(Failed(failure)) => {

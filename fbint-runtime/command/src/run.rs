@@ -84,9 +84,10 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
     if let Some(until) = arguments.until {
         let (reached, before) = (snapshot.time(), replace(&mut job.settings.until, until));
         if until <= reached {
-            return Err(
-                format!("--until {until:?} is not after t = {reached:?}, which the run has reached: give a later time").into()
-            );
+            return Err(format!(
+                "--until {until:?} is not after t = {reached:?}, which the run has reached: give a later time"
+            )
+            .into());
         }
         println!("resumed at t = {reached:?}, until t = {until:?} instead of {before:?}\n");
     }

@@ -1,9 +1,9 @@
 //! What a run records after each step, and what becomes of it at the end.
 
-use super::run::{LargestProjection, Occurrence, Run, Sample};
+use super::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
 use super::sampling::Agenda;
 use super::schedule::DEFAULT_INTERVALS;
-use super::snapshot::{Largest, Origin, Snapshot};
+use super::snapshot::{Jump, Largest, Origin, Snapshot};
 use crate::consistent_start::{StartMove, scales, targets};
 use crate::dependence::Dependence;
 use crate::drift::Drift;
@@ -28,6 +28,8 @@ const NOTICEABLE: f64 = 0.1;
 /// Constraints whose pivot ratio is below this where a run fails, or where integrals jump, are mentioned as a likely cause: a
 /// step of a fixed size does not resolve what happens there.
 const SUSPICIOUS: f64 = 1e-4;
+/// A change of an integral in one step by more than this many times its size at the start is out of the ordinary.
+const SUDDEN: f64 = 0.1;
 
 /// What a run has seen so far.
 pub(super) struct Record<S: FeedbackSystem> {
@@ -42,8 +44,8 @@ pub(super) struct Record<S: FeedbackSystem> {
     pub(super) trajectory: Vec<Sample<S>>,
     /// The last good state.
     pub(super) last: Sample<S>,
-    /// The largest change of an integral in one step so far, in units of the sizes at the start.
-    jump: f64,
+    /// The largest change of an integral in one step so far.
+    jump: Jump,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
     dependence: Option<(Vector<S>, Dependence)>,
     pub(super) largest_projection: Option<Largest>,
@@ -90,7 +92,7 @@ impl<S: FeedbackSystem> Record<S> {
             drift,
             trajectory: vec![last],
             last,
-            jump: 0.0,
+            jump: Jump::default(),
             dependence: None,
             largest_projection: None,
             level: filled(0.0),
@@ -220,10 +222,12 @@ impl<S: FeedbackSystem> Record<S> {
     /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
     /// which happens a few dozen times in a run, however long.
     fn look_where_integrals_jump(&mut self, next: &Sample<S>, change: &Integrals<S>) {
-        let jump = |i: usize| ((change[i] - self.last.change[i]) * self.inverse_sizes[i]).abs();
-        let jump = (0..S::INTEGRALS.len()).map(jump).fold(0.0, f64::max);
-        if jump > 2.0 * self.jump {
-            self.jump = jump;
+        let per_size = |i: usize| ((change[i] - self.last.change[i]) * self.inverse_sizes[i]).abs();
+        let largest = (0..S::INTEGRALS.len()).map(per_size).fold(0.0, f64::max);
+        if largest > 2.0 * self.jump.per_size {
+            let integral = (0..S::INTEGRALS.len()).find(|&i| per_size(i) == largest).unwrap_or_default();
+            let change = change[integral] - self.last.change[integral];
+            self.jump = Jump { time: next.time, integral, change, per_size: largest };
             self.look_for_dependence(self.last.time, &self.last.state.clone());
             self.look_for_dependence(next.time, &next.state);
         }
@@ -341,14 +345,17 @@ impl<S: FeedbackSystem> Record<S> {
             self.sample();
         }
         let dependence = self.dependence.map(|(_, dependence)| dependence);
-        let Self { last, drift, trajectory, largest_projection, .. } = self;
+        let Self { last, drift, trajectory, jump, largest_projection, .. } = self;
         let largest_projection =
             largest_projection.map(|Largest { time, entry, distance, per_error, per_tolerance }| {
                 let entry = name(S::STATE, entry);
                 LargestProjection { time, entry, distance, per_error, per_tolerance }
             });
         let (time, state) = (last.time, last.state);
-        Run { time, state, drift, trajectory, steps, evaluations, dependence, largest_projection, events, end }
+        let jump = Some(jump).filter(|jump| jump.per_size > SUDDEN).map(|Jump { time, integral, change, .. }| {
+            IntegralJump { time, integral: S::INTEGRALS[integral].name, change }
+        });
+        Run { time, state, drift, trajectory, steps, evaluations, dependence, jump, largest_projection, events, end }
     }
 
     pub(super) fn halted(&mut self, error: StepError<Vector<S>>) -> Error {

@@ -17,6 +17,7 @@ pub struct Run<S: FeedbackSystem> {
     pub(super) steps: u64,
     pub(super) evaluations: u64,
     pub(super) dependence: Option<Dependence>,
+    pub(super) jump: Option<IntegralJump>,
     pub(super) largest_projection: Option<LargestProjection>,
     pub(super) events: Vec<Occurrence<S>>,
     /// The occurrence that ended the run.
@@ -57,6 +58,21 @@ pub struct LargestProjection {
     pub per_tolerance: Option<f64>,
 }
 
+/// A change of an integral in one step by more than a tenth of its size at the start.
+///
+/// The integral jumps there, as an angle does by 2 pi, or the step passes a singularity of the field, such as a collision, that it does
+/// not resolve. Steps of a fixed size end somewhere beyond, and error control stops before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct IntegralJump {
+    /// The time after the step.
+    pub time: f64,
+    /// The name of the integral.
+    pub integral: &'static str,
+    /// By how much it changed, before any projection.
+    pub change: f64,
+}
+
 /// A state of the system `S` at one time of a run.
 #[derive_where(Clone, Copy, Debug, PartialEq)]
 pub struct Sample<S: FeedbackSystem> {
@@ -93,6 +109,11 @@ impl<S: FeedbackSystem> Run<S> {
     /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
     pub fn dependence(&self) -> Option<&Dependence> {
         self.dependence.as_ref()
+    }
+
+    /// The largest change of an integral in one step, if it is out of the ordinary: what follows is not to be trusted.
+    pub fn integral_jump(&self) -> Option<&IntegralJump> {
+        self.jump.as_ref()
     }
 
     /// The projection that was largest in units of the error of its step, if states were projected.

@@ -59,8 +59,8 @@ pub struct Snapshot {
     pub(crate) drift: DriftRecord,
     /// Time and state of every sample.
     pub(crate) trajectory: Vec<Vec<f64>>,
-    /// The largest change of an integral in one step, in units of its bound.
-    pub(crate) jump: f64,
+    /// The largest change of an integral in one step.
+    pub(crate) jump: Jump,
     /// The largest projection in units of the error of its step.
     pub(crate) largest_projection: Option<Largest>,
     /// Time and state where constraints were nearest to dependence.
@@ -148,6 +148,18 @@ pub(crate) struct Largest {
     pub(crate) distance: f64,
     pub(crate) per_error: f64,
     pub(crate) per_tolerance: Option<f64>,
+}
+
+/// The largest change of an integral in one step of a run so far; see [`IntegralJump`](crate::IntegralJump).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Jump {
+    pub(crate) time: f64,
+    /// The index of the integral.
+    pub(crate) integral: usize,
+    pub(crate) change: f64,
+    /// The change in units of the size of the integral at the start.
+    pub(crate) per_size: f64,
 }
 
 /// Where the control of the step size stands.

@@ -285,6 +285,28 @@ fn a_run_past_a_singular_point_is_called_doubtful() -> Outcome {
     Ok(())
 }
 
+/// Bodies that fall onto one another: error control stops before they meet, and steps of a fixed size end beyond, which is said.
+#[test]
+fn a_collision_that_steps_pass_is_doubtful() -> Outcome {
+    let folder = tempdir()?;
+    let fall = ["run", "kepler", "--start", "v[0]=0", "--start", "v[1]=0", "--start", "v[2]=0", "--until"];
+    let cases: [(&[&str], bool); 3] = [(&["1"], true), (&["1", "--gains", "none"], true), (&["0.25"], false)];
+    for (options, is_doubtful) in cases {
+        let text = succeeded(&fbint(&folder, &[&fall, options].concat())?);
+        let doubt = "doubtful: `laplace_runge_lenz[0]` changed by 2.0e0 in the step to t = 0.28";
+        assert_eq!(text.contains(doubt), is_doubtful, "{text}");
+        let record = json_in(&folder, "kepler.run.json")?;
+        assert_eq!(record["integral_jump"]["integral"] == json!("laplace_runge_lenz[0]"), is_doubtful);
+    }
+    for method in ["dop853", "dormand-prince"] {
+        refused(
+            &fbint(&folder, &[&fall[..], &["1", "--method", method]].concat())?,
+            &["the field may be singular here"],
+        );
+    }
+    Ok(())
+}
+
 #[test]
 fn a_reproduction_writes_its_files_and_compares_with_what_is_known() -> Outcome {
     let folder = tempdir()?;

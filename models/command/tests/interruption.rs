@@ -303,7 +303,8 @@ fn a_checkpoint_of_a_complete_run_writes_its_files_again() -> Outcome {
 #[test]
 fn a_run_resumes_beyond_its_end() -> Outcome {
     let (folder, whole) = (tempdir()?, tempdir()?);
-    let run = |until| ["run", "four-bar", "--step", "0.0078125", "--until", until, "--out", "a.csv", "--checkpoint", "c"];
+    let run =
+        |until| ["run", "four-bar", "--step", "0.0078125", "--until", until, "--out", "a.csv", "--checkpoint", "c"];
     assert!(fbint(&folder, &run("1"))?.status.success());
     let words = ["--until 1.0 is not after t = 1.0, which the run has reached: give a later time"];
     refused(&fbint(&folder, &["resume", "c", "--until", "1"])?, &words);

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains,
+    ConsistentStart, Diagonal, Ensemble, EnsembleGains, Entries, Error, Event, FeedbackSystem, Gains, IntegralJump,
     LargestProjection, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet,
     Vector,
 };
@@ -314,6 +314,7 @@ fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
             found.time = few_digits(found.time);
             found
         }),
+        integral_jump: run.integral_jump().map(|jump| IntegralJump { time: few_digits(jump.time), ..*jump }),
         largest_projection: run
             .largest_projection()
             .map(|largest| LargestProjection { time: few_digits(largest.time), ..*largest }),
