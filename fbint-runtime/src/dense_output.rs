@@ -7,6 +7,7 @@ use crate::tableau::{Pair, advanced};
 
 /// A step as a polynomial in time, of states of the type `V`.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DenseOutput<V> {
     time: f64,
     h: f64,
@@ -15,6 +16,7 @@ pub struct DenseOutput<V> {
 
 /// A polynomial in the fraction s of a step: start + s (c_0 + (1 - s) (c_1 + s (c_2 + (1 - s) (c_3 + ..)))).
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Polynomial<V> {
     start: V,
     coefficients: [V; 7],
@@ -37,6 +39,29 @@ impl<V: Entries<f64>> DenseOutput<V> {
         Self { time, h, polynomial: Polynomial::new(pair, h, start, end, stages) }
     }
 
+    /// The cubic polynomial with these states and rates at both ends of a step.
+    #[cfg(feature = "std")]
+    pub(crate) fn cubic(time: f64, h: f64, [start, end]: [V; 2], rates: &[V; 2]) -> Self {
+        Self { time, h, polynomial: Polynomial::cubic(h, start, &end, rates) }
+    }
+
+    /// The time at the beginning of the step.
+    pub fn time(&self) -> f64 {
+        self.time
+    }
+
+    /// One entry of the states.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such entry.
+    pub fn entry(&self, index: usize) -> DenseOutput<[f64; 1]> {
+        let Polynomial { start, coefficients } = &self.polynomial;
+        let polynomial =
+            Polynomial { start: [start[index]], coefficients: coefficients.map(|coefficient| [coefficient[index]]) };
+        DenseOutput { time: self.time, h: self.h, polynomial }
+    }
+
     /// The state at a time in the step; beyond its ends the polynomial soon leaves the solution.
     pub fn at(&self, time: f64) -> V {
         self.polynomial.at(if self.h == 0.0 { 0.0 } else { (time - self.time) / self.h })
@@ -55,12 +80,23 @@ impl<V> Polynomial<V> {
     where
         V: Entries<T>,
     {
-        let rise = difference(end, &start);
-        let bend = V::from_fn(|i| stages[0][i] * h - rise[i]);
-        let last = V::from_fn(|i| rise[i] - stages[pair.last()][i] * h - bend[i]);
+        let cubic = Self::cubic(h, start, end, &[stages[0], stages[pair.last()]]);
+        let [rise, bend, last, ..] = cubic.coefficients;
         let zero = filled(T::from_f64(0.0));
         let [c3, c4, c5, c6] = pair.dense.map(|weights| advanced(&zero, h, stages, &weights));
         Self { start, coefficients: [rise, bend, last, c3, c4, c5, c6] }
+    }
+
+    /// The cubic polynomial with these states and rates at both ends of a step of size `h` (Hermite).
+    fn cubic<T: Scalar>(h: T, start: V, end: &V, rates: &[V; 2]) -> Self
+    where
+        V: Entries<T>,
+    {
+        let rise = difference(end, &start);
+        let bend = V::from_fn(|i| rates[0][i] * h - rise[i]);
+        let last = V::from_fn(|i| rise[i] - rates[1][i] * h - bend[i]);
+        let zero = filled(T::from_f64(0.0));
+        Self { start, coefficients: [rise, bend, last, zero, zero, zero, zero] }
     }
 
     /// The state after the fraction `s` of the step.

@@ -1,7 +1,7 @@
-//! Samples at a list of times, and the times that cannot be sampled.
+//! Samples at a list of times, the times that cannot be sampled, and runs that have a state at every time.
 
-use super::models::{SPHERICAL_PENDULUM, SphericalPendulum};
-use fbint_runtime::{Method, Rattle, Run, Simulation};
+use super::models::{SPHERICAL_PENDULUM, SphericalPendulum, SphericalPendulumState};
+use fbint_runtime::{Event, Method, Rattle, Run, Simulation};
 
 const UNTIL: f64 = 2.0;
 /// Ends of steps of 0.01, times between them, two in one step, and one that a rounding separates from the end of a step.
@@ -104,5 +104,61 @@ fn a_time_that_cannot_be_sampled_is_named() {
             let message = simulation().record_at(list).run(method, UNTIL).unwrap_err().to_string();
             assert_eq!(message, format!("the list of times to sample has {expected}"), "{method:?}");
         }
+    }
+}
+
+#[test]
+fn a_dense_run_has_a_state_at_every_time() {
+    for (method, bound) in METHODS.into_iter().zip([3e-2, 2e-4, 2e-4, 1e-8, 1e-8, 1e-8]) {
+        let listed = simulation().record_at(TIMES).run(method, UNTIL).unwrap();
+        let dense = simulation().dense().run(method, UNTIL).unwrap();
+        let plain = simulation().run(method, UNTIL).unwrap();
+        assert_eq!((dense.state(), dense.steps(), dense.drift()), (plain.state(), plain.steps(), plain.drift()));
+        assert_eq!(dense.dense_output().len() as u64, dense.steps());
+        for sample in listed.trajectory() {
+            let state: [f64; 6] = dense.at(sample.time).unwrap().into();
+            let error = state.into_iter().zip(sample.state).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(error < bound, "{method:?}: {error:e} at t = {}", sample.time);
+        }
+        assert!([-0.1, 2.1, f64::NAN].iter().all(|time| dense.at(*time).is_none()), "{method:?}");
+        assert!(plain.at(1.0).is_none() && plain.dense_output().is_empty());
+    }
+}
+
+#[test]
+fn polynomials_of_steps_are_counted_as_evaluations() {
+    for (method, more) in [(Method::Rk4 { h: 0.01 }, 2), (Method::Dop853 { rtol: 1e-6, atol: 1e-6 }, 3)] {
+        let (dense, plain) = (simulation().dense().run(method, UNTIL), simulation().run(method, UNTIL));
+        let (dense, plain) = (dense.unwrap(), plain.unwrap());
+        // The evaluation at its end is the first of the next step, but for the last one.
+        let last = dense.evaluations() - plain.evaluations() - more * plain.steps();
+        assert!(last <= 1, "{method:?}: {last}");
+    }
+}
+
+#[test]
+fn a_dense_run_goes_on_after_a_reset_and_ends_where_it_is_ended() {
+    let falling = || Event::new("falling", |_, state: &SphericalPendulumState| state.p[2]).falling();
+    for method in [METHODS[3], METHODS[5]] {
+        let turned = falling().reset(|_, state| SphericalPendulumState { q: state.q, p: -state.p });
+        let run = simulation().dense().event(turned).run(method, UNTIL).unwrap();
+        let (time, before) = (run.events()[0].time, run.events()[0].state);
+        let near = |time: f64, state: &SphericalPendulumState| (run.at(time).unwrap().p - state.p).norm() < 1e-6;
+        assert!(near(time - 1e-9, &before), "{method:?}");
+        assert!(near(time, run.events()[0].reset.as_ref().unwrap()), "{method:?}");
+
+        let ended = simulation().dense().event(falling().terminal()).run(method, UNTIL).unwrap();
+        assert!(ended.time() < UNTIL && ended.at(ended.time() + 1e-6).is_none(), "{method:?}");
+        assert!((ended.at(ended.time()).unwrap().p - ended.state().p).norm() < 1e-9, "{method:?}");
+    }
+}
+
+#[test]
+fn geometric_methods_have_dense_runs_too() {
+    let rattle = Rattle::new(&SPHERICAL_PENDULUM).unwrap();
+    let run = simulation().dense().record_at(TIMES).run_geometric(&rattle, 0.01, UNTIL).unwrap();
+    for sample in run.trajectory() {
+        let state: [f64; 6] = run.at(sample.time).unwrap().into();
+        assert!(state.into_iter().zip(sample.state).all(|(a, b)| (a - b).abs() < 1e-5));
     }
 }

@@ -8,8 +8,8 @@ use std::error;
 use std::ops::ControlFlow;
 
 use fbint_runtime::{
-    Dependence, Error, IntegralDrift, IntegralJump, LargestProjection, Moment, Projection, Settings, Snapshot,
-    StartMove, StateRole,
+    DenseOutput, Dependence, Error, IntegralDrift, IntegralJump, LargestProjection, Moment, Projection, Settings,
+    Snapshot, StartMove, StateRole,
 };
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +141,10 @@ pub struct Plan {
     pub is_audited: bool,
     /// Where the run ends before its end.
     pub until_event: Option<Crossing>,
+    /// The times of the samples, besides the start and the end, if the settings have no interval.
+    pub times: Option<Vec<f64>>,
+    /// Whether the steps are kept as polynomials in time.
+    pub is_dense: bool,
 }
 
 /// Where a quantity passes a number.
@@ -168,7 +172,7 @@ pub enum Quantity {
 impl Plan {
     /// A run with these settings and gains, which are refused if they are too large for the step.
     pub const fn new(settings: Settings, feedback: Feedback) -> Self {
-        Self { settings, feedback, is_audited: true, until_event: None }
+        Self { settings, feedback, is_audited: true, until_event: None, times: None, is_dense: false }
     }
 }
 
@@ -213,6 +217,8 @@ pub struct Run {
     pub report: String,
     /// Samples of the trajectory, including start and end.
     pub trajectory: Vec<Sample>,
+    /// The steps as polynomials in time, one for each entry of the state, if they were kept.
+    pub dense_output: Vec<Vec<DenseOutput<[f64; 1]>>>,
     /// The time at the end, earlier than planned if the run was ended by its watch or by an event.
     pub time: f64,
     /// The name of the event that ended the run, if one did.

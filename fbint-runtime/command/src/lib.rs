@@ -23,6 +23,7 @@ pub mod catalogue;
 mod checkpoint;
 mod complaint;
 mod condition;
+pub mod dense;
 mod ensemble;
 pub mod figure;
 mod help;

@@ -4,20 +4,26 @@
 //! come through unchanged, because the shortest text that reads back as a number is what is parsed.
 
 use std::error::Error;
+use std::mem::take;
 
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
-use fbint_runtime::Error::Failed;
+use fbint_runtime::Error::{Failed, SampleTime};
+use serde::{Deserialize, Serialize};
 
 use crate::arguments::{MethodName, RunOptions};
-use crate::catalogue::{AnyModel, Entry, Run, Sample, Watch};
+use crate::catalogue::{AnyModel, Entry, Plan, Run, Sample, Watch};
+use crate::dense::Dense;
 use crate::job::{Job, in_terms_of_options};
 use crate::report::{doubt, report};
 use crate::{complaint, one_line, run, trajectory};
 
 /// A run with everything resolved: equal requests give bit-identical results.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
     job: Job,
+    /// The times of the samples, if they are given.
+    times: Option<Vec<f64>>,
+    is_dense: bool,
 }
 
 /// A run that came to its end.
@@ -27,6 +33,8 @@ pub struct Outcome {
     pub run: Run,
     /// Its samples.
     pub columns: Vec<Column>,
+    /// Its state at every time, if that was asked for.
+    pub dense: Option<Dense>,
     /// What the command prints of it, but for its files.
     pub report: String,
     /// Why it is not to be trusted, if constraints were nearly dependent.
@@ -85,7 +93,26 @@ impl Request {
         let line = matches.and_then(|matches| Line::from_arg_matches(&matches));
         let Line { options } = line.map_err(|error| told(&complaint(&error)))?;
         let job = run::resolved(models, &options).map_err(|error| told(&error.to_string()))?;
-        Ok(Self { job })
+        Ok(Self { job, times: None, is_dense: false })
+    }
+
+    /// The run with samples at these times alone, which increase and lie in the run.
+    ///
+    /// # Errors
+    ///
+    /// If there are none, or an interval between samples was given. Times that are not in the run are refused when it
+    /// [runs](Self::run).
+    pub fn sampled_at(self, times: Vec<f64>) -> Result<Self, String> {
+        match self.job.settings.every {
+            Some(_) => Err("`t_eval` and `every` exclude one another: give one of them".to_owned()),
+            None if times.is_empty() => Err("`t_eval` has no times: give some, or leave it out".to_owned()),
+            None => Ok(Self { times: Some(times), ..self }),
+        }
+    }
+
+    /// The run with its state at every time.
+    pub fn dense(self) -> Self {
+        Self { is_dense: true, ..self }
     }
 
     /// Integrates; `watch` sees the run from time to time and may interrupt it.
@@ -97,19 +124,59 @@ impl Request {
         let refused = |error: Box<dyn Error>| Refusal::Refused(told(&error.to_string()));
         let model = self.job.model(models).map_err(refused)?;
         let (start, plan) = (self.job.start(&*model).map_err(refused)?, self.job.plan(&*model).map_err(refused)?);
+        let plan = Plan { times: self.times.clone(), is_dense: self.is_dense, ..plan };
         match model.run(&start, &plan, None, watch) {
-            Ok(run) => Ok(Outcome {
-                columns: columns(&*model, &run.trajectory),
-                report: report(&self.job, &*model, &run),
-                doubt: doubt(&run).map(|doubt| told(&doubt)),
-                run,
-            }),
+            Ok(mut run) => {
+                self.keep_asked_for(&mut run);
+                Ok(Outcome {
+                    columns: columns(&*model, &run.trajectory),
+                    dense: Dense::take(&mut run),
+                    report: report(&self.job, &*model, &run),
+                    doubt: doubt(&run).map(|doubt| told(&doubt)),
+                    run,
+                })
+            }
             Err(Failed(failure)) => {
                 let columns = columns(&*model, &model.samples(&failure.trajectory));
                 Err(Refusal::Failed { message: told(&Failed(failure).to_string()), columns })
             }
+            Err(SampleTime { index, time, reason }) => {
+                Err(Refusal::Refused(format!("`t_eval` has {time:?} at index {index}: {reason}")))
+            }
             Err(error) => Err(refused(in_terms_of_options(error))),
         }
+    }
+
+    /// The model that runs.
+    pub fn model(&self) -> &str {
+        &self.job.model
+    }
+
+    /// The request as a text, from which [`read`](Self::read) makes it again.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn written(&self) -> Result<String, String> {
+        serde_json::to_string(self).map_err(|error| error.to_string())
+    }
+
+    /// The request of which this is the text.
+    ///
+    /// # Errors
+    ///
+    /// If it is not that of a request.
+    pub fn read(text: &str) -> Result<Self, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    /// Leaves the start and the end of a run out of its samples, unless they are among the times that are given.
+    fn keep_asked_for(&self, run: &mut Run) {
+        let Some(times) = &self.times else { return };
+        let has_start = times.first().is_some_and(|time| *time <= self.job.settings.from);
+        let reached = times.iter().filter(|time| **time <= run.time);
+        let samples = take(&mut run.trajectory).into_iter().skip(usize::from(!has_start));
+        run.trajectory = samples.zip(reached).map(|(sample, &time)| Sample { time, ..sample }).collect();
     }
 }
 

@@ -98,7 +98,7 @@ fn numbers(name: &str, value: &Bound<'_, PyAny>, shape: &[usize]) -> PyResult<Ve
 }
 
 /// An array of numbers whose shape fits.
-fn shaped<'py>(
+pub(crate) fn shaped<'py>(
     name: &str,
     value: &Bound<'py, PyAny>,
     shape: &str,

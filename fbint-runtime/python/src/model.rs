@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::entries;
+use crate::keywords::Options;
 use crate::trajectory::{Run, Trajectory};
 use crate::{contents, keywords};
 
@@ -53,7 +54,8 @@ impl Model {
 
     /// Integrates the model from its start, or another, and returns the trajectory with the drift of every integral.
     ///
-    /// The arguments are the options of `fbint run`, with the same rules and defaults; `fbint run --help` has more about them.
+    /// The arguments are the options of `fbint run`, with the same rules and defaults; `fbint run --help` has more about them. Only
+    /// t_eval and dense_output are not among them.
     ///
     /// until: the time at the end; a run starts at 0.
     /// method: the integrator; euler, midpoint, heun, rk4 and discrete-hamel take steps of one size, dormand-prince and dop853 choose
@@ -61,6 +63,9 @@ impl Model {
     /// step: the size of a step, 1e-3 by default.
     /// rtol, atol: the tolerances of a method that chooses its steps; 1e-9, and the same as rtol.
     /// every: the time between two samples; by default about 1000 samples, or every step of a method that chooses its steps.
+    /// t_eval: the times of the samples, which increase, instead of an interval; between the ends of steps a sample is the end of a
+    ///     shorter step, or dense output of a method that chooses its steps.
+    /// dense_output: whether every step is kept as a polynomial in time, so that the run can be called with any time of it.
     /// project: whether the state is projected onto all integrals after each step, also with gains. Without gains it is by default.
     /// gains: the gains of the feedback, instead of a projection: a number, or one for each integral; 'none', 'relaxation:TAU',
     ///     'scaled:RATE' or 'bae-chang'.
@@ -73,8 +78,8 @@ impl Model {
     /// a run; other threads run meanwhile.
     #[pyo3(
         signature = (until=None, **keywords),
-        text_signature = "($self, until=10.0, *, method='rk4', step=None, rtol=None, atol=None, every=None, project=False, \
-            gains=None, start=None, guess=None, repair=False, until_event=None)"
+        text_signature = "($self, until=10.0, *, method='rk4', step=None, rtol=None, atol=None, every=None, t_eval=None, \
+            dense_output=False, project=False, gains=None, start=None, guess=None, repair=False, until_event=None)"
     )]
     fn run(
         &self,
@@ -89,17 +94,23 @@ impl Model {
             parameters.map(|(name, value)| ("parameter", Some(format!("{name}={value:?}")))).collect();
         let keywords = keywords.cloned().unwrap_or_else(|| PyDict::new(py));
         keywords.set_item("until", until)?;
-        options.extend(keywords::options(&keywords, &state)?);
+        let Options { of_command, t_eval, dense_output } = keywords::options(&keywords, &state)?;
+        options.extend(of_command);
 
         let models = &contents(py)?.models;
         let mut signals = Signals { asked: Instant::now(), interruption: None };
         let outcome = py.detach(|| {
             let request = Request::new(models, &self.name, options).map_err(Refusal::Refused)?;
-            request.run(models, &mut |_| signals.look())
+            let request = if dense_output { request.dense() } else { request };
+            let request = match t_eval {
+                Some(times) => request.sampled_at(times).map_err(Refusal::Refused)?,
+                None => request,
+            };
+            request.run(models, &mut |_| signals.look()).map(|outcome| (request, outcome))
         });
         match (signals.interruption, outcome) {
             (Some(interruption), _) => Err(interruption),
-            (None, Ok(outcome)) => finished(py, &*model, outcome),
+            (None, Ok((request, outcome))) => finished(py, &*model, request, outcome),
             (None, Err(Refusal::Refused(message))) => Err(PyValueError::new_err(message)),
             (None, Err(Refusal::Failed { message, columns })) => {
                 let error = contents(py)?.run_failed.bind(py).call1((message,))?;
@@ -302,16 +313,16 @@ fn signature<'py>(defaults: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> 
     inspect.call_method1("Signature", (parameters,))
 }
 
-fn loaded(py: Python<'_>, name: &str) -> PyResult<Box<dyn AnyModel>> {
+pub(crate) fn loaded(py: Python<'_>, name: &str) -> PyResult<Box<dyn AnyModel>> {
     load(&contents(py)?.models, name).map_err(|error| PyTypeError::new_err(error.to_string()))
 }
 
-fn finished(py: Python<'_>, model: &dyn AnyModel, outcome: Outcome) -> PyResult<Py<Run>> {
+fn finished(py: Python<'_>, model: &dyn AnyModel, request: Request, outcome: Outcome) -> PyResult<Py<Run>> {
     if let Some(doubt) = &outcome.doubt {
         let message = CString::new(doubt.as_str())?;
         PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &message, 1)?;
     }
-    Py::new(py, Run::new(py, model, outcome))
+    Py::new(py, Run::new(py, model, request, outcome))
 }
 
 /// LaTeX in which MathJax understands the headings, too.

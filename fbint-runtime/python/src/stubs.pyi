@@ -32,6 +32,8 @@ class Run(Trajectory):
     def evaluations(self) -> int: ...
     @property
     def ended_by(self) -> str | None: ...
+    # The state at a time, of shape (n,), or at k times, (k, n), of a run with dense_output=True.
+    def __call__(self, /, t: ArrayLike) -> NDArray[numpy.float64]: ...
 
 class RunFailed(RuntimeError):
     trajectory: Trajectory
@@ -48,6 +50,8 @@ class Model:
         rtol: float | None = None,
         atol: float | None = None,
         every: float | None = None,
+        t_eval: ArrayLike | None = None,
+        dense_output: bool = False,
         project: bool = False,
         gains: str | float | Sequence[float] | NDArray[numpy.float64] | None = None,
         start: dict[str, Any] | None = None,

@@ -1,13 +1,17 @@
 //! Samples as arrays.
 
 use fbint_command::catalogue::AnyModel;
+use fbint_command::dense::Dense;
 use fbint_command::names::{Array, Group, groups, outputs, quantities_of_state};
 use fbint_command::nearest;
-use fbint_command::request::{Column, Outcome};
-use numpy::{PyArray1, PyArrayMethods};
-use pyo3::exceptions::{PyAttributeError, PyKeyError};
+use fbint_command::request::{Column, Outcome, Request};
+use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
+use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use crate::entries;
+use crate::model::loaded;
 
 /// The columns of a trajectory, and the name, the dimensions and the columns of each array that they make up: what Python pickles.
 type Pickled<'py> = (Vec<(String, Bound<'py, PyArray1<f64>>)>, Vec<(String, Vec<usize>, Vec<usize>)>);
@@ -154,9 +158,12 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 }
 
 /// What a run has besides its trajectory, in the order of its fields.
-type Record = (Vec<(String, f64)>, u64, u64, Option<String>, String);
+type Record<'py> = (Vec<(String, f64)>, u64, u64, Option<String>, String, String, Option<Bound<'py, PyBytes>>);
 
 /// A run: its trajectory, and what happened to the integrals. print(run) shows what the command prints.
+///
+/// A run with dense_output=True is a function of time: run(t) has the shape (n,) for one time and (k, n) for k times, each state in the
+/// order in which Model.field takes it. Times need not increase, but lie in the run.
 #[pyclass(extends = Trajectory, frozen)]
 pub(crate) struct Run {
     drift: Vec<(String, f64)>,
@@ -170,6 +177,8 @@ pub(crate) struct Run {
     #[pyo3(get)]
     ended_by: Option<String>,
     report: String,
+    request: Request,
+    dense: Option<Dense>,
 }
 
 #[pymethods]
@@ -180,6 +189,23 @@ impl Run {
         let drift = PyDict::new(py);
         self.drift.iter().try_for_each(|(name, largest)| drift.set_item(name, largest))?;
         Ok(drift)
+    }
+
+    /// The states at times, in the order in which Model.field takes them.
+    fn __call__<'py>(&self, py: Python<'py>, t: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let Some(dense) = &self.dense else {
+            let message = "the run has its samples alone: give run(dense_output=True) to evaluate it at other times";
+            return Err(PyValueError::new_err(message));
+        };
+        let places = entries::places(&loaded(py, self.request.model())?.state_names());
+        let times = entries::shaped("t", t, "() or (k,)", |shape| shape.len() < 2)?;
+        let times = times.as_array();
+        let mut values = Vec::with_capacity(times.len() * places.len());
+        for (index, &time) in times.iter().enumerate() {
+            let state = dense.at(time).ok_or_else(|| not_in(dense, time, (times.ndim() > 0).then_some(index)))?;
+            values.extend(places.iter().map(|&place| state[place]));
+        }
+        PyArray1::from_vec(py, values).reshape([times.shape(), &[places.len()]].concat())
     }
 
     fn __str__(&self) -> &str {
@@ -194,27 +220,51 @@ impl Run {
     }
 
     /// For pickle and copy.
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, Record))> {
-        let Self { drift, steps, evaluations, ended_by, report } = slf.get();
-        let record = (drift.clone(), *steps, *evaluations, ended_by.clone(), report.clone());
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, Record<'py>))> {
+        let Self { drift, steps, evaluations, ended_by, report, request, dense } = slf.get();
+        let request = request.written().map_err(PyValueError::new_err)?;
+        let dense = dense.as_ref().map(Dense::to_bytes).transpose().map_err(PyValueError::new_err)?;
+        let dense = dense.map(|bytes| PyBytes::new(slf.py(), &bytes));
+        let record = (drift.clone(), *steps, *evaluations, ended_by.clone(), report.clone(), request, dense);
         Ok((slf.getattr("_unpickled")?, (slf.as_super().get().pickled(slf.py())?, record)))
     }
 
     #[staticmethod]
     #[pyo3(name = "_unpickled")]
-    fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: Record) -> PyResult<Py<Self>> {
-        let (drift, steps, evaluations, ended_by, report) = record;
-        let run = Self { drift, steps, evaluations, ended_by, report };
+    fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: Record<'_>) -> PyResult<Py<Self>> {
+        let (drift, steps, evaluations, ended_by, report, request, dense) = record;
+        let request = Request::read(&request).map_err(PyValueError::new_err)?;
+        let dense =
+            dense.map(|bytes| Dense::from_bytes(bytes.as_bytes())).transpose().map_err(PyValueError::new_err)?;
+        let run = Self { drift, steps, evaluations, ended_by, report, request, dense };
         Py::new(py, PyClassInitializer::from(Trajectory::unpickled(py, pickled)?).add_subclass(run))
     }
 }
 
 impl Run {
     /// The run of a model with this outcome.
-    pub(crate) fn new(py: Python<'_>, model: &dyn AnyModel, outcome: Outcome) -> PyClassInitializer<Self> {
-        let Outcome { run, columns, report, .. } = outcome;
+    pub(crate) fn new(
+        py: Python<'_>,
+        model: &dyn AnyModel,
+        request: Request,
+        outcome: Outcome,
+    ) -> PyClassInitializer<Self> {
+        let Outcome { run, columns, dense, report, .. } = outcome;
         let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
-        let run = Self { drift, steps: run.steps, evaluations: run.evaluations, ended_by: run.ended_by, report };
+        let (steps, evaluations, ended_by) = (run.steps, run.evaluations, run.ended_by);
+        let run = Self { drift, steps, evaluations, ended_by, report, request, dense };
         PyClassInitializer::from(Trajectory::new(py, model, columns)).add_subclass(run)
     }
+}
+
+/// The error for a time that is not in a run, with its index among others.
+fn not_in(dense: &Dense, time: f64, index: Option<usize>) -> PyErr {
+    let [from, until] = dense.range();
+    let place = index.map_or(String::new(), |index| format!(" at index {index}"));
+    let reason = if time.is_finite() {
+        format!("the run goes from {from:?} to {until:?}")
+    } else {
+        "it must be finite".to_owned()
+    };
+    PyValueError::new_err(format!("`t` is {time:?}{place}: {reason}"))
 }

@@ -10,6 +10,7 @@ use super::sampling::{Agenda, SampleTimes, Sampling};
 use super::schedule::{Schedule, Span};
 use super::snapshot::{Control, Moment, Origin, Past, Snapshot};
 use crate::consistent_start::projected_start;
+use crate::dense_output::DenseOutput;
 use crate::driver::Driver;
 use crate::error::Error;
 use crate::event::Event;
@@ -82,6 +83,8 @@ pub(super) struct Plan<'a, S: FeedbackSystem> {
     pub(super) targets: Integrals<S>,
     pub(super) projection: Option<Projection>,
     pub(super) watch: Watch<'a>,
+    /// Whether every step is kept as a polynomial.
+    pub(super) is_dense: bool,
     pub(super) events: Vec<Event<'a, S::State>>,
     pub(super) from: Option<Snapshot>,
     pub(super) origin: Origin,
@@ -101,6 +104,8 @@ pub(super) struct Steps<'f, S: FeedbackSystem> {
     pub(super) projected: ProjectedStep<'f, S>,
     /// A step that no other follows, to a time between the ends of steps.
     pub(super) between: Step<'f, S>,
+    /// The field in a state.
+    pub(super) rates: &'f dyn Fn(&Vector<S>) -> Vector<S>,
     /// The number of evaluations of the field in a step.
     pub(super) evaluations: u64,
     /// What the discrete Hamel integrator carries from step to step.
@@ -121,13 +126,16 @@ fn jumps_within(driver: &dyn Driver, from: f64, until: f64) -> u64 {
 
 impl<'a, S: FeedbackSystem> Course<'a, S> {
     pub(super) fn new(plan: Plan<'a, S>) -> Result<Self, Error> {
-        let Plan { system, time, start, targets, projection, watch, events, from, origin } = plan;
+        let Plan { system, time, start, targets, projection, watch, is_dense, events, from, origin } = plan;
         let given = start;
         let (start, targets) = if projection.is_some() { projected_start(system, &given)? } else { (given, targets) };
         let mut record = Record::new(system, time, start, targets);
         if projection.is_some() {
             record.moved_from(&given);
             record.name_singular_gradients();
+        }
+        if is_dense {
+            record.keep_steps();
         }
         let projector = projection.map(|projection| Projector::new(system, &start, targets, projection));
         let lookout = Lookout::new(system, events);
@@ -233,6 +241,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 Some(agenda) => self.states_due(agenda, schedule, schedule.reach(number), &x, steps)?,
                 None => Vec::new(),
             };
+            self.keep_cubic(schedule.time(number), x, steps);
             self.record.add(schedule.time(number), x, change)?;
             due.into_iter().for_each(|(time, state)| self.record.sample_at(time, state));
             if schedule.is_sampled(number) {
@@ -242,6 +251,14 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 audit.check(schedule, self.record.last.time, &x)?;
             }
         }
+    }
+
+    /// Keeps a step of a fixed size to a state as a polynomial, if steps are kept.
+    fn keep_cubic(&mut self, time: f64, end: Vector<S>, steps: &Steps<'_, S>) {
+        self.record.keep(|begin| {
+            let ends = [begin.state, end];
+            DenseOutput::cubic(begin.time, time - begin.time, ends, &ends.each_ref().map(steps.rates))
+        });
     }
 
     /// Ends or resets a run within a step of a fixed size. Apart from the steps, which it would slow down.
@@ -259,6 +276,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
             Some(agenda) => self.states_due(agenda, schedule, stop.time, &stop.state, steps)?,
             None => Vec::new(),
         };
+        self.keep_cubic(stop.time, stop.state, steps);
         self.record.add(stop.time, stop.state, None)?;
         due.into_iter().for_each(|(time, state)| self.record.sample_at(time, state));
         let is_whole = stop.time == schedule.time(number);
@@ -283,7 +301,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         // And so does the first one after a jump of the inputs.
         let jumps = steps.driver.filter(|_| self.projector.is_some());
         let jumps = jumps.map_or(0, |driver| jumps_within(driver, schedule.span.from, schedule.time(number)));
-        let evaluations = (number + between as u64) * steps.evaluations + first + jumps;
+        let evaluations = (number + between as u64) * steps.evaluations + first + jumps + 2 * self.record.kept();
         Leg::Ended { steps: number + self.lookout.steps, evaluations: evaluations + self.lookout.evaluations }
     }
 
@@ -403,6 +421,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 change = Some(self.record.landed(integrator.time(), &landing, projector.onto()[0], tolerance)?);
             }
             let stop = if self.lookout.is_needed() { self.look_densely(&mut integrator)? } else { None };
+            self.record.keep(|_| integrator.dense_output());
             match &stop {
                 Some(Stop { time, state, .. }) => {
                     self.record.largest_projection = largest;

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::failure::StepFailure;
 use crate::hamel::{Advanced, Carried, HamelSteps};
 use crate::linear::{filled, from_slice};
-use crate::system::{FeedbackSystem, Vector};
+use crate::system::{FeedbackSystem, PreparedSystem, Vector};
 
 impl<S: FeedbackSystem> Course<'_, S> {
     /// A run by steps of one size of the discrete Hamel integrator.
@@ -52,6 +52,7 @@ impl<S: FeedbackSystem> Course<'_, S> {
                     *x = advance(&system, x, &begin(&system, x), h)?.state;
                     Ok(())
                 },
+                rates: &|x| system.vector_field(x),
                 evaluations: 1,
                 carried: Some(&carried),
                 driver: None,

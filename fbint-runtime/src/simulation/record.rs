@@ -5,6 +5,7 @@ use super::sampling::Agenda;
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Jump, Largest, Origin, Snapshot};
 use crate::consistent_start::{StartMove, scales, targets};
+use crate::dense_output::DenseOutput;
 use crate::dependence::Dependence;
 use crate::drift::Drift;
 use crate::entries::Entries;
@@ -42,6 +43,8 @@ pub(super) struct Record<S: FeedbackSystem> {
     inverse_sizes: Integrals<S>,
     drift: Drift<S>,
     pub(super) trajectory: Vec<Sample<S>>,
+    /// The steps as polynomials, if they are kept.
+    dense_output: Option<Vec<DenseOutput<Vector<S>>>>,
     /// The last good state.
     pub(super) last: Sample<S>,
     /// The largest change of an integral in one step so far.
@@ -91,6 +94,7 @@ impl<S: FeedbackSystem> Record<S> {
             inverse_sizes,
             drift,
             trajectory: vec![last],
+            dense_output: None,
             last,
             jump: Jump::default(),
             dependence: None,
@@ -98,6 +102,23 @@ impl<S: FeedbackSystem> Record<S> {
             level: filled(0.0),
             has_new_targets: false,
         }
+    }
+
+    /// Keeps every step from now on as a polynomial.
+    pub(super) fn keep_steps(&mut self) {
+        self.dense_output = Some(Vec::new());
+    }
+
+    /// Keeps the step that comes next, if steps are kept.
+    pub(super) fn keep(&mut self, step: impl FnOnce(&Sample<S>) -> DenseOutput<Vector<S>>) {
+        if let Some(steps) = &mut self.dense_output {
+            steps.push(step(&self.last));
+        }
+    }
+
+    /// The number of steps that were kept.
+    pub(super) fn kept(&self) -> u64 {
+        self.dense_output.as_ref().map_or(0, Vec::len) as u64
     }
 
     /// Begins anew at a state, which sets targets and bounds; returns the targets.
@@ -346,6 +367,7 @@ impl<S: FeedbackSystem> Record<S> {
         }
         let dependence = self.dependence.map(|(_, dependence)| dependence);
         let Self { last, drift, trajectory, jump, largest_projection, .. } = self;
+        let dense_output = self.dense_output.unwrap_or_default();
         let largest_projection =
             largest_projection.map(|Largest { time, entry, distance, per_error, per_tolerance }| {
                 let entry = name(S::STATE, entry);
@@ -355,7 +377,20 @@ impl<S: FeedbackSystem> Record<S> {
         let jump = Some(jump).filter(|jump| jump.per_size > SUDDEN).map(|Jump { time, integral, change, .. }| {
             IntegralJump { time, integral: S::INTEGRALS[integral].name, change }
         });
-        Run { time, state, drift, trajectory, steps, evaluations, dependence, jump, largest_projection, events, end }
+        Run {
+            time,
+            state,
+            drift,
+            trajectory,
+            steps,
+            evaluations,
+            dependence,
+            jump,
+            largest_projection,
+            events,
+            dense_output,
+            end,
+        }
     }
 
     pub(super) fn halted(&mut self, error: StepError<Vector<S>>) -> Error {

@@ -3,6 +3,7 @@
 use derive_where::derive_where;
 
 use crate::consistent_start::StartMove;
+use crate::dense_output::DenseOutput;
 use crate::dependence::Dependence;
 use crate::drift::{Drift, LeftOut};
 use crate::system::{FeedbackSystem, Integrals, Vector};
@@ -20,6 +21,8 @@ pub struct Run<S: FeedbackSystem> {
     pub(super) jump: Option<IntegralJump>,
     pub(super) largest_projection: Option<LargestProjection>,
     pub(super) events: Vec<Occurrence<S>>,
+    /// The steps of a dense run.
+    pub(super) dense_output: Vec<DenseOutput<Vector<S>>>,
     /// The occurrence that ended the run.
     pub(super) end: Option<usize>,
 }
@@ -103,6 +106,19 @@ impl<S: FeedbackSystem> Run<S> {
     /// The samples, from the start to the end.
     pub fn trajectory(&self) -> &[Sample<S>] {
         &self.trajectory
+    }
+
+    /// The state at a time of a [dense](crate::Simulation::dense) run, at a reset the one after it. `None` at a time that is not in the
+    /// run, and at every time of a run that is not dense.
+    pub fn at(&self, time: f64) -> Option<S::State> {
+        let number = self.dense_output.partition_point(|step| step.time() <= time).checked_sub(1)?;
+        (time <= self.time).then(|| self.dense_output[number].at(time).into())
+    }
+
+    /// The steps of a [dense](crate::Simulation::dense) run as polynomials in time; none of any other. Each begins where the one before it
+    /// ends, also where a reset or an end cuts that short.
+    pub fn dense_output(&self) -> &[DenseOutput<Vector<S>>] {
+        &self.dense_output
     }
 
     /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such

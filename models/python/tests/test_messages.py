@@ -115,6 +115,20 @@ MISTAKES = [
     (lambda: PENDULUM().integrals(1), ValueError, "`x` must be an array of shape (6,) or (k, 6), but has the shape ()"),
     (lambda: PENDULUM().field(numpy.zeros((2, 2, 6))), ValueError, "(6,) or (k, 6), but has the shape (2, 2, 6)"),
     (lambda: PENDULUM().integrals("here"), TypeError, "`x` must be an array of shape (6,) or (k, 6): "),
+    (lambda: PENDULUM().run(2, t_eval=[1, 0.5]), ValueError, "`t_eval` has 0.5 at index 1: it must be later than the one before it"),
+    (lambda: PENDULUM().run(2, t_eval=[1, 3]), ValueError, "`t_eval` has 3.0 at index 1: it must not be after the end of the run"),
+    (lambda: PENDULUM().run(2, t_eval=[-1]), ValueError, "`t_eval` has -1.0 at index 0: it must not be before the start of the run"),
+    (lambda: PENDULUM().run(2, t_eval=[0.5, NAN]), ValueError, "`t_eval` has NaN at index 1: it must be finite"),
+    (lambda: PENDULUM().run(2, t_eval=[]), ValueError, "`t_eval` has no times: give some, or leave it out"),
+    (lambda: PENDULUM().run(2, t_eval=1), ValueError, "`t_eval` must be an array of shape (k,), but has the shape ()"),
+    (lambda: PENDULUM().run(2, t_eval="12"), TypeError, "`t_eval` must be an array of shape (k,): "),
+    (lambda: PENDULUM().run(2, t_eval=[1], every=0.1), ValueError, "`t_eval` and `every` exclude one another: give one of them"),
+    (lambda: PENDULUM().run(2, dense_output=1), TypeError, "`dense_output` must be a bool, not int"),
+    (lambda: PENDULUM().run(0.1)(0.05), ValueError, "give run(dense_output=True) to evaluate it at other times"),
+    (lambda: PENDULUM().run(0.1, dense_output=True)([0, 0.2]), ValueError, "`t` is 0.2 at index 1: the run goes from 0.0 to 0.1"),
+    (lambda: PENDULUM().run(0.1, dense_output=True)(-1), ValueError, "`t` is -1.0: the run goes from 0.0 to 0.1"),
+    (lambda: PENDULUM().run(0.1, dense_output=True)(NAN), ValueError, "`t` is NaN: it must be finite"),
+    (lambda: PENDULUM().run(0.1, dense_output=True)([[0]]), ValueError, "`t` must be an array of shape () or (k,), but has the shape (1, 1)"),
     (lambda: fbint_models.Model(), TypeError, "make one of its subclasses"),
     (lambda: PENDULUM().run(until=0.1)["Q"], KeyError, "unknown column `Q`, did you mean `q`? known: q, p, tension, t"),
     (lambda: PENDULUM().run(until=0.1).Q, AttributeError, "unknown attribute `Q`, did you mean `q`? known: q, p, tension"),
@@ -135,7 +149,8 @@ def test_any_combination_of_odd_values_is_a_run_or_an_error():
     odd = [None, True, -1, 0, 1, HUGE, -HUGE, NAN, float("inf"), 5e-324, "", "--", "=", "q", "none", "\0", "\ud800", b"x", [],
            [1], [NAN], {}, {"q": []}, {"q[0]": NAN}, {"q": [0, 0, 0]}, {"q[0]=1": 1}, {"--help": 1}, object(),
            numpy.array(1.0), numpy.array([], dtype=object), numpy.datetime64("2020"), fractions.Fraction(1, 3)]
-    keywords = ["until", "method", "step", "rtol", "every", "project", "gains", "start", "guess", "repair", "until_event"]
+    keywords = ["until", "method", "step", "rtol", "every", "project", "gains", "start", "guess", "repair", "until_event", "t_eval",
+                "dense_output"]
     runs = 0
     for keyword, value in itertools.product(keywords, odd):
         # Steps that are large enough to come to an end.

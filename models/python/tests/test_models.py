@@ -28,14 +28,14 @@ def test_help_says_what_a_model_is_and_takes(command):
 
 
 def test_a_run_takes_the_options_of_the_command(command):
-    """All that do not name files, with the same defaults; parameters are those of the model."""
+    """All that do not name files, with the same defaults; parameters are those of the model. Two keywords are of Python alone."""
     page = command.succeeds("run", "--help").split("Examples:")[0]
     options = dict(re.findall(r"^ +(?:-\w, )?--([a-z-]+)(.*(?:\n(?! +(?:-\w, )?--).*)*)", page, re.MULTILINE))
     for file in ["out", "plot", "of", "animate", "checkpoint", "checkpoint-every", "parameter", "help"]:
         del options[file]
     keywords = dict(inspect.signature(fbint_models.Model.run).parameters)
     del keywords["self"]
-    assert set(keywords) == {option.replace("-", "_") for option in options}
+    assert set(keywords) == {option.replace("-", "_") for option in options} | {"t_eval", "dense_output"}
     defaults = {option: found[1] for option, text in options.items() if (found := re.search(r"\[default: (.*)\]", text))}
     assert defaults == {"until": "10", "method": "rk4"}
     assert {name: word.default for name, word in keywords.items() if word.default not in (None, False)} == {

@@ -113,7 +113,9 @@ def test_arrays_are_read_only_and_outlive_their_run():
 
 
 def test_runs_can_be_pickled_and_copied():
-    for run in (fbint_models.FreeRigidBody().run(0.1), fbint_models.PlanarPendulum().run(until_event="q[0] < 0")):
+    dense = fbint_models.SphericalPendulum().run(0.1, method="dop853", dense_output=True)
+    assert numpy.array_equal(pickle.loads(pickle.dumps(dense))([0.01, 0.07]), dense([0.01, 0.07]))
+    for run in (fbint_models.FreeRigidBody().run(0.1), fbint_models.PlanarPendulum().run(until_event="q[0] < 0"), dense):
         for same in (pickle.loads(pickle.dumps(run)), copy.copy(run), copy.deepcopy(run)):
             assert type(same) is type(run) and same.keys() == run.keys() and dir(same) == dir(run)
             for name in {*run.keys(), "q" if "q" in run else "r"}:
@@ -148,6 +150,53 @@ def test_the_field_and_the_integrals_are_functions_of_arrays():
     assert numpy.allclose(values[:, energy], run.omega**2 @ body.inertia / 2, rtol=1e-12)
     assert numpy.array_equal(values[:, energy] - values[0, energy], run["d(energy)"])
     assert (body.field(states[:0]).shape, body.integrals(states[:0]).shape) == ((0, 12), (0, len(run.drift)))
+
+
+# The method and its options; how far its dense output is from the samples between its steps, and how many steps it takes.
+DENSE = [
+    ({"method": "dop853", "rtol": 1e-10}, 1e-12),
+    ({"method": "dormand-prince", "rtol": 1e-10}, 1e-12),
+    ({"method": "rk4", "step": 1e-2}, 1e-8),
+    ({"method": "midpoint", "step": 1e-3, "gains": 5}, 1e-7),
+]
+
+
+@pytest.mark.parametrize("keywords, bound", DENSE, ids=lambda case: str(case))
+def test_samples_are_at_the_times_that_are_given(keywords, bound):
+    pendulum = fbint_models.SphericalPendulum()
+    times = numpy.array([0.1 + 0.2, 0.5001, 1.2345678])
+    run, plain = (pendulum.run(2, **keywords, **more) for more in ({"t_eval": times, "dense_output": True}, {}))
+    assert run.t.tolist() == times.tolist() and run.q.shape == (3, 3) and run.tension.shape == (3,)
+    assert (run.drift, run.steps) == (plain.drift, plain.steps)
+    # With the start and the end, if they are among the times.
+    ends = pendulum.run(2, t_eval=[0, 2], **keywords)
+    assert ends.t.tolist() == [0, 2] and numpy.array_equal(ends.q, plain.q[[0, -1]])
+    # The run as a function of time, which is that of the samples.
+    states = numpy.hstack([run.q, run.p])
+    assert run(times).shape == (3, 6) and run(times[1]).shape == (6,) and run([]).shape == (0, 6)
+    assert numpy.array_equal(run(times)[1], run(times[1]))
+    assert numpy.allclose(run(times), states, rtol=0, atol=bound)
+    assert numpy.allclose(run([2, 0]), numpy.hstack([ends.q, ends.p])[::-1], rtol=0, atol=1e-15)
+
+
+def test_a_function_of_time_solves_the_equations():
+    """Its derivative is the field, also for a matrix, whose entries have the order of arrays."""
+    body = fbint_models.FreeRigidBody(inertia=[1, 2, 4])
+    run = body.run(3, method="dop853", rtol=1e-11, dense_output=True)
+    times, h = numpy.linspace(0.1, 2.9, 40), 1e-4
+    slopes = (run(times + h) - run(times - h)) / (2 * h)
+    assert numpy.allclose(slopes, body.field(run(times)), rtol=0, atol=1e-7)
+    assert numpy.allclose(run(times)[:, :9].reshape(-1, 3, 3), body.run(3, method="dop853", rtol=1e-11, t_eval=times).r, atol=1e-12)
+
+
+def test_a_run_that_is_ended_by_an_event_is_sampled_and_evaluated_until_then():
+    keywords = {"until_event": "q[0] < 0", "method": "dop853", "t_eval": [0.1, 0.2, 9.5], "dense_output": True}
+    pendulum = fbint_models.PlanarPendulum()
+    run, whole = pendulum.run(**keywords), pendulum.run(until_event="q[0] < 0", method="dop853")
+    end = whole.t[-1]
+    assert run.ended_by and run.t.tolist() == [0.1, 0.2] and numpy.allclose(run(end)[:2], whole.q[-1], rtol=0, atol=1e-9)
+    with pytest.raises(ValueError, match=rf"`t` is 9.5: the run goes from 0.0 to {end}"):
+        run(9.5)
 
 
 def test_a_trajectory_is_a_mapping():

@@ -123,6 +123,11 @@ impl<S: Model> AnyModel for Loaded<S> {
             None => simulation,
         };
         let simulation = if plan.is_audited { simulation } else { simulation.unaudited() };
+        let simulation = match &plan.times {
+            Some(times) => simulation.record_at(times.as_slice()),
+            None => simulation,
+        };
+        let simulation = if plan.is_dense { simulation.dense() } else { simulation };
         let simulation = match &plan.until_event {
             Some(crossing) => simulation.event(self.event(crossing)),
             None => simulation,
@@ -306,6 +311,11 @@ fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
         drift: run.drift().integrals().collect(),
         report: run.drift().to_string(),
         trajectory: run.trajectory().iter().map(Sample::from).collect(),
+        dense_output: run
+            .dense_output()
+            .iter()
+            .map(|step| (0..S::STATE.len()).map(|entry| step.entry(entry)).collect())
+            .collect(),
         time: run.time(),
         ended_by: run.ended_by().map(|end| end.name.clone()),
         state: flat::<S>(run.state()),
