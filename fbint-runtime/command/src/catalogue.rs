@@ -112,6 +112,10 @@ pub trait AnyModel {
     fn roundings(&self, state: &[f64]) -> Vec<f64>;
     /// The derived field in a state with its inputs, without feedback.
     fn rates(&self, state: &[f64]) -> Vec<f64>;
+    /// The rows of the Jacobian of the integrals in a state.
+    fn integrals_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
+    /// The rows of the Jacobian of the derived field in a state, without feedback, with the inputs of that state held.
+    fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>>;
     /// What an animation draws of a state.
     fn drawing(&self, state: &[f64]) -> Drawing;
     /// What the model is: the first paragraph of its documentation.

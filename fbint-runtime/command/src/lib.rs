@@ -24,6 +24,7 @@ mod checkpoint;
 mod complaint;
 mod condition;
 pub mod dense;
+mod dual;
 mod ensemble;
 pub mod figure;
 mod help;

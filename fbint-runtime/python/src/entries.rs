@@ -64,11 +64,11 @@ pub(crate) fn places(names: &[&str]) -> Vec<usize> {
     groups(names).iter().flat_map(|group| group.array().positions).collect()
 }
 
-/// The `length` numbers that `function` makes of a state, or of each of many, whose entries are in the order of these places.
+/// The array of this shape that `function` makes of a state, or of each of many, whose entries are in the order of these places.
 pub(crate) fn of_states<'py>(
     x: &Bound<'py, PyAny>,
     places: &[usize],
-    length: usize,
+    shape: &[usize],
     function: impl Fn(&[f64]) -> Vec<f64>,
 ) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
     let n = places.len();
@@ -81,11 +81,13 @@ pub(crate) fn of_states<'py>(
         places.iter().zip(row).for_each(|(&place, &value)| state[place] = value);
         values.extend(function(&state));
     }
-    let shape = match *states.shape() {
-        [many, _] => vec![many, length],
-        _ => vec![length],
-    };
-    PyArray1::from_vec(x.py(), values).reshape(shape)
+    let many = &states.shape()[..states.ndim() - 1];
+    PyArray1::from_vec(x.py(), values).reshape([many, shape].concat())
+}
+
+/// The entries of a matrix, row by row, whose columns are in the order of these places.
+pub(crate) fn with_columns(rows: &[Vec<f64>], places: &[usize]) -> Vec<f64> {
+    rows.iter().flat_map(|row| places.iter().map(|&place| row[place])).collect()
 }
 
 /// The numbers of an array of this shape, row by row.

@@ -2,6 +2,7 @@
 
 use std::ffi::CString;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::take;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -137,7 +138,7 @@ impl Model {
     fn field<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let model = self.model(py)?;
         let places = entries::places(&model.state_names());
-        entries::of_states(x, &places, places.len(), |state| {
+        entries::of_states(x, &places, &[places.len()], |state| {
             let rates = model.rates(state);
             places.iter().map(|&place| rates[place]).collect()
         })
@@ -151,7 +152,35 @@ impl Model {
     fn integrals<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
         let model = self.model(py)?;
         let places = entries::places(&model.state_names());
-        entries::of_states(x, &places, model.integral_names().len(), |state| model.integrals(state))
+        entries::of_states(x, &places, &[model.integral_names().len()], |state| model.integrals(state))
+    }
+
+    /// The Jacobian of the field, the derivatives of field by the state, to rounding: J[i, j] is that of rate i by entry j.
+    ///
+    /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
+    ///
+    /// The Jacobian has the shape (n, n) or (k, n, n). Inputs that a model gives itself are held at their values in the state.
+    fn field_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let model = self.model(py)?;
+        let places = entries::places(&model.state_names());
+        entries::of_states(x, &places, &[places.len(); 2], |state| {
+            let mut rows = model.rates_jacobian(state);
+            let rows: Vec<Vec<f64>> = places.iter().map(|&place| take(&mut rows[place])).collect();
+            entries::with_columns(&rows, &places)
+        })
+    }
+
+    /// The Jacobian of the integrals: J[i, j] is the derivative of integral i by entry j of the state.
+    ///
+    /// x: a state of shape (n,), or many of shape (k, n), as field takes them.
+    ///
+    /// The Jacobian has the shape (m, n) or (k, m, n), with the integrals in the order of a run's drift.
+    fn integrals_jacobian<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArrayDyn<f64>>> {
+        let model = self.model(py)?;
+        let places = entries::places(&model.state_names());
+        entries::of_states(x, &places, &[model.integral_names().len(), places.len()], |state| {
+            entries::with_columns(&model.integrals_jacobian(state), &places)
+        })
     }
 
     /// The parameters by name: a dictionary of numbers and arrays.

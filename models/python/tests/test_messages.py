@@ -113,6 +113,8 @@ MISTAKES = [
      "`r` must be an array of shape (3, 3), but has the shape (2, 2)"),
     (lambda: PENDULUM().field([0, 1, 0]), ValueError, "`x` must be an array of shape (6,) or (k, 6), but has the shape (3,)"),
     (lambda: PENDULUM().integrals(1), ValueError, "`x` must be an array of shape (6,) or (k, 6), but has the shape ()"),
+    (lambda: PENDULUM().field_jacobian([0, 1, 0]), ValueError, "`x` must be an array of shape (6,) or (k, 6), but has the shape (3,)"),
+    (lambda: PENDULUM().integrals_jacobian("here"), TypeError, "`x` must be an array of shape (6,) or (k, 6): "),
     (lambda: PENDULUM().field(numpy.zeros((2, 2, 6))), ValueError, "(6,) or (k, 6), but has the shape (2, 2, 6)"),
     (lambda: PENDULUM().integrals("here"), TypeError, "`x` must be an array of shape (6,) or (k, 6): "),
     (lambda: PENDULUM().run(2, t_eval=[1, 0.5]), ValueError, "`t_eval` has 0.5 at index 1: it must be later than the one before it"),

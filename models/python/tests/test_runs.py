@@ -152,6 +152,61 @@ def test_the_field_and_the_integrals_are_functions_of_arrays():
     assert (body.field(states[:0]).shape, body.integrals(states[:0]).shape) == ((0, 12), (0, len(run.drift)))
 
 
+def states(model, run):
+    """The samples of a run in the order in which the field takes them."""
+    return numpy.hstack([run[name].reshape(run.t.size, -1) for name in model.start()])
+
+
+def slopes(function, x):
+    """Derivatives by the state from differences of fourth order, the last index that of the entry."""
+    columns = []
+    for entry, value in enumerate(x):
+        step = numpy.zeros(x.size)
+        step[entry] = 1e-4 * max(abs(value), 1)
+        near, far = (function(x + n * step) - function(x - n * step) for n in (1, 2))
+        columns.append((8 * near - far) / (12 * step[entry]))
+    return numpy.stack(columns, axis=-1)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_jacobians_are_the_derivatives_of_fields_and_integrals(model):
+    model = model()
+    x = states(model, model.run(0.3, t_eval=[0.1, 0.3]))
+    for function, jacobian in [(model.field, model.field_jacobian(x)), (model.integrals, model.integrals_jacobian(x))]:
+        assert jacobian.shape == (2, function(x).shape[1], x.shape[1])
+        expected = slopes(function, x[1])
+        assert numpy.allclose(jacobian[1], expected, rtol=0, atol=1e-7 * max(1, abs(expected).max()))
+    for jacobian in (model.field_jacobian, model.integrals_jacobian):
+        assert numpy.array_equal(jacobian(x)[0], jacobian(x[0])) and jacobian(x[:0]).shape == (0, *jacobian(x[0]).shape)
+
+
+# Canonical systems, of which only the first has no constraints.
+@pytest.mark.parametrize("model", ["PerturbedKepler", "SphericalPendulum", "PlanarPendulum", "FourBar", "Chain4"])
+def test_the_jacobian_of_a_canonical_field_is_hamiltonian_along_the_constraints(model):
+    """omega(J u, v) + omega(u, J v) = 0 for all u and v that the constraints allow."""
+    model = getattr(fbint_models, model)()
+    run = model.run(0.7)
+    x = states(model, run)[-1]
+    omega = numpy.kron([[0, 1], [-1, 0]], numpy.eye(x.size // 2))
+    invariants = ("energy", "angular_momentum", "vertical_momentum")
+    rows = model.integrals_jacobian(x)[[not name.startswith(invariants) for name in run.drift]]
+    allowed = numpy.linalg.svd(rows)[2][len(rows):].T
+    assert allowed.shape == (x.size, x.size - len(rows)) and (len(rows) == 0) == (type(model).__name__ == "PerturbedKepler")
+    jacobian = model.field_jacobian(x)
+    change = jacobian.T @ omega + omega @ jacobian
+    assert numpy.allclose(allowed.T @ change @ allowed, 0, rtol=0, atol=1e-10)
+    # Elsewhere it need not be, and is not where there are constraints.
+    assert (abs(change).max() > 0.1) == (len(rows) > 0)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_integrals_do_not_change_along_the_field(model):
+    model = model()
+    x = states(model, model.run(0.2))[-1]
+    rates = model.field(x)
+    assert abs(model.integrals_jacobian(x) @ rates).max(initial=0) < 1e-8 * max(1, abs(rates).max())
+
+
 # The method and its options; how far its dense output is from the samples between its steps, and how many steps it takes.
 DENSE = [
     ({"method": "dop853", "rtol": 1e-10}, 1e-12),

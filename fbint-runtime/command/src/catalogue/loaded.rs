@@ -14,6 +14,7 @@ use super::{
     Steps, Summary, Visit, Watch,
 };
 use crate::animation::Drawing;
+use crate::dual::Dual;
 use crate::scheme::Scheme;
 
 /// The most operations of a feedback field whose ensembles run in lanes: beyond, compiling them takes minutes.
@@ -246,6 +247,24 @@ impl<S: Model> AnyModel for Loaded<S> {
     fn rates(&self, state: &[f64]) -> Vec<f64> {
         let x = vector(state);
         self.prepared(&x).vector_field(&x).as_ref().to_vec()
+    }
+
+    fn integrals_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
+        let jacobian = self.0.prepare().integrals_jacobian(&vector(state));
+        jacobian.as_ref().iter().map(|row| row.as_ref().to_vec()).collect()
+    }
+
+    fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
+        let x = vector::<Vector<S>>(state);
+        let system = self.prepared(&x);
+        let system = S::gather::<Dual>(|_| &system);
+        let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
+        for column in 0..state.len() {
+            let x = Entries::from_fn(|entry| Dual::new(x[entry], if entry == column { 1.0 } else { 0.0 }));
+            let rates = system.vector_field(&x);
+            jacobian.iter_mut().zip(rates).for_each(|(row, rate)| row[column] = rate.slope);
+        }
+        jacobian
     }
 
     fn drawing(&self, state: &[f64]) -> Drawing {
