@@ -79,6 +79,8 @@ const LEGEND_LINE: f64 = 16.0;
 const LEGEND_SIZE: u32 = 12;
 /// The size of the smallest letters.
 const LEAST_SIZE: u32 = 8;
+/// How the names of clips begin.
+const CLIP: &str = "kuva-clip-";
 /// The length of the stroke in a legend.
 const SWATCH: f64 = 14.0;
 /// About what the ticks and the label of a vertical axis take.
@@ -168,7 +170,7 @@ pub fn draw(title: &str, columns: usize, charts: &[Chart]) -> String {
     if charts.iter().any(Chart::needs_legend) {
         figure = figure.with_shared_legend_right_top();
     }
-    SvgBackend::new().render_scene(&figure.render())
+    document(&figure.render())
 }
 
 /// Draws panels of one size on a page, each with a legend below its title if it has more than one named line, and `caption` in one line
@@ -218,7 +220,23 @@ pub(crate) fn draw_page(title: &str, charts: &[Chart], caption: &str) -> String 
         };
         scene.add(text(&caption, (PADDING, y), fitting(&caption, width, LEGEND_SIZE)));
     }
-    SvgBackend::new().render_scene(&scene)
+    document(&scene)
+}
+
+/// The document. Kuva numbers the clips of all figures of a process; here they are those of one, so that equal figures have equal bytes.
+fn document(scene: &Scene) -> String {
+    let svg = SvgBackend::new().render_scene(scene);
+    let mut parts = svg.split(CLIP);
+    let (mut document, mut numbers) = (parts.next().unwrap_or_default().to_owned(), Vec::new());
+    for part in parts {
+        let (number, rest) = part.split_at(part.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(part.len()));
+        let index = numbers.iter().position(|known| *known == number).unwrap_or(numbers.len());
+        if index == numbers.len() {
+            numbers.push(number);
+        }
+        document += &format!("{CLIP}{index}{rest}");
+    }
+    document
 }
 
 /// The size of letters, at most `size`, at which a line of this width is not cut off.

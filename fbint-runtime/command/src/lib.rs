@@ -41,6 +41,7 @@ pub mod output;
 mod panels;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
+mod pictures;
 pub mod progress;
 #[cfg_attr(not(feature = "mpi"), path = "no_ranks.rs")]
 mod ranks;

@@ -5,17 +5,23 @@
 
 use std::error::Error;
 use std::mem::take;
+use std::path::Path;
 
-use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use fbint_runtime::Error::{Failed, SampleTime};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::{MethodName, RunOptions};
+use crate::arguments::{self, MethodName, RunOptions};
+use crate::bitmap::Painter;
 use crate::catalogue::{AnyModel, Entry, Plan, Run, Sample, Watch};
 use crate::dense::Dense;
 use crate::job::{Job, in_terms_of_options};
+use crate::names::TIME;
+use crate::output::{Output, publish, with_ending};
+use crate::panels::panels;
+use crate::pictures::Pictures;
 use crate::report::{doubt, report};
-use crate::{complaint, one_line, run, trajectory};
+use crate::{complaint, figure, one_line, run, trajectory};
 
 /// A run with everything resolved: equal requests give bit-identical results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,6 +68,17 @@ pub enum Refusal {
         /// The samples until then.
         columns: Vec<Column>,
     },
+}
+
+/// A run that came to its end, as what is drawn of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished<'a> {
+    /// Its samples.
+    pub columns: &'a [Column],
+    /// The time at the end.
+    pub time: f64,
+    /// The number of steps.
+    pub steps: u64,
 }
 
 /// The command line of a run.
@@ -147,6 +164,68 @@ impl Request {
         }
     }
 
+    /// Writes the figure of the run with the panels that are asked for, as `--plot` and `--of` do. `watch` sees what is integrated for
+    /// smooth curves.
+    ///
+    /// # Errors
+    ///
+    /// If the command would refuse them, in the command's words.
+    pub fn plot(
+        &self,
+        models: &[Entry],
+        finished: Finished<'_>,
+        (path, of): (&Path, &[String]),
+        watch: &mut Watch<'_>,
+    ) -> Result<(), String> {
+        let mut write = || {
+            let path = with_ending("--plot", path, &["svg", "png"])?;
+            let (output, painter) = (Output::at(path)?, Painter::of(path)?);
+            let svg = self.draw(models, finished, |pictures| {
+                let panels = panels(of, &trajectory::names(pictures.model), true)?;
+                pictures.figure(&panels, watch)
+            })?;
+            publish([figure::draft(&svg, painter.as_ref(), &output)?])
+        };
+        write().map_err(|error| told(&error.to_string()))
+    }
+
+    /// The figure of all of the run, as SVG.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be integrated for smooth curves, because `watch` interrupts that.
+    pub fn figure(&self, models: &[Entry], finished: Finished<'_>, watch: &mut Watch<'_>) -> Result<String, String> {
+        let figure = self.draw(models, finished, |pictures| pictures.figure(&[], watch));
+        figure.map_err(|error| told(&error.to_string()))
+    }
+
+    /// Writes the animation of the run, as `--animate` does.
+    ///
+    /// # Errors
+    ///
+    /// If the command would refuse it, in the command's words.
+    pub fn animate(&self, models: &[Entry], finished: Finished<'_>, path: &Path) -> Result<(), String> {
+        let write = || {
+            let output = Output::at(with_ending("--animate", path, &["html"])?)?;
+            let page = self.draw(models, finished, |pictures| pictures.animation())?;
+            output.write(|file| file.write_all(page.as_bytes()))
+        };
+        write().map_err(|error: Box<dyn Error>| told(&error.to_string()))
+    }
+
+    fn draw(
+        &self,
+        models: &[Entry],
+        finished: Finished<'_>,
+        draw: impl FnOnce(&Pictures<'_>) -> Result<String, Box<dyn Error>>,
+    ) -> Result<String, Box<dyn Error>> {
+        let model = self.job.model(models)?;
+        let Finished { columns, time, steps } = finished;
+        let are_chosen = self.times.is_some() || self.job.settings.every.is_some();
+        let samples = samples(&*model, columns);
+        draw(&Pictures { job: &self.job, model: &*model, samples: &samples, are_chosen, time, steps })
+    }
+
     /// The model that runs.
     pub fn model(&self) -> &str {
         &self.job.model
@@ -197,9 +276,23 @@ fn columns(model: &dyn AnyModel, trajectory: &[Sample]) -> Vec<Column> {
     columns
 }
 
+/// The samples that have these columns.
+fn samples(model: &dyn AnyModel, columns: &[Column]) -> Vec<Sample> {
+    let column =
+        |name: &str| columns.iter().find(|column| column.name == name).map_or(&[][..], |column| &column.values);
+    let quantities: Vec<&[f64]> = trajectory::state_and_changes(model).iter().map(|name| column(name)).collect();
+    let entries = model.state_names().len();
+    let sample = |(index, &time): (usize, &f64)| {
+        let mut state: Vec<f64> = quantities.iter().filter_map(|values| values.get(index).copied()).collect();
+        let change = state.split_off(entries.min(state.len()));
+        Sample { time, state, change }
+    };
+    column(TIME).iter().enumerate().map(sample).collect()
+}
+
 /// A message in one line, in which options are called by their names: `rtol` and not --rtol.
 fn told(message: &str) -> String {
-    let mut command = Line::command();
+    let mut command = arguments::Run::augment_args(clap::Command::new("run"));
     command.build();
     let mut options: Vec<_> = command.get_arguments().filter_map(|option| Some((option.get_long()?, option))).collect();
     // `--until-event` before `--until`.

@@ -8,29 +8,24 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use fbint_runtime::Error::Failed;
-use fbint_runtime::{Moment, Settings, Snapshot};
+use fbint_runtime::{Moment, Snapshot};
 
-use crate::animation::Animation;
 use crate::bitmap::Painter;
-use crate::catalogue::{self, AnyModel, Entry, Plan, Sample};
+use crate::catalogue::{self, AnyModel, Entry, Sample};
 use crate::checkpoint::{self, Checkpoint, Files};
 use crate::complaint::complain;
 use crate::figure;
 use crate::help::program;
 use crate::interruption::Watch;
 use crate::job::{Job, code_sha256, in_terms_of_options};
-use crate::motion::Motion;
 use crate::output::{Output, WholeDraft, distinct, publish, with_ending};
 use crate::panels::{Panel, panels};
+use crate::pictures::Pictures;
 use crate::progress::Progress;
 use crate::record::{self, Ending};
-use crate::report::{manner, report, title};
-use crate::scheme::Scheme;
+use crate::report::report;
 use crate::table::TableFile;
 use crate::trajectory;
-
-/// The number of samples through which curves are smooth.
-const SMOOTH: u64 = 2000;
 
 /// A run to begin or to resume.
 pub(crate) struct Task {
@@ -124,32 +119,23 @@ impl Task {
             let record = self.record(&Ending::Complete(run), None)?;
             files.push(trajectory::draft(model, &run.trajectory, &record, out)?);
         }
+        let pictures = Pictures {
+            job: &self.job,
+            model,
+            samples: &run.trajectory,
+            are_chosen: self.job.settings.every.is_some(),
+            time: run.time,
+            steps: run.steps,
+        };
         if let Some(plot) = &outputs.plot {
-            let smooth = self.smooth(run)?;
-            let motion =
-                Motion { model, samples: &run.trajectory, smooth: smooth.as_deref().unwrap_or(&run.trajectory) };
-            let svg = motion.draw(&title(&self.job), &self.panels);
+            let svg = pictures.figure(&self.panels, &mut |_| ControlFlow::Continue(()))?;
             files.push(figure::draft(&svg, outputs.painter.as_ref(), plot)?);
         }
         if let Some(animate) = &outputs.animate {
-            let (name, method) = (&*self.job.model, &*manner(&self.job));
-            let page = Animation { name, method, model, samples: &run.trajectory }.page()?;
+            let page = pictures.animation()?;
             files.push(animate.draft(|file| file.write_all(page.as_bytes()))?);
         }
         Ok(files)
-    }
-
-    /// Samples of the dense output of a run of few steps, at whose ends curves would have corners.
-    fn smooth(&self, run: &catalogue::Run) -> Result<Option<Vec<Sample>>, Box<dyn Error>> {
-        let settings = self.job.settings;
-        let chooses_steps = Scheme::from(settings.method).chooses_steps();
-        if !chooses_steps || settings.every.is_some() || run.steps > SMOOTH {
-            return Ok(None);
-        }
-        let every = Some((run.time - settings.from) / SMOOTH as f64);
-        let plan = Plan { settings: Settings { every, ..settings }, ..self.job.plan(&*self.model)? };
-        let start = self.job.start(&*self.model)?;
-        Ok(Some(self.model.run(&start, &plan, None, &mut |_| ControlFlow::Continue(()))?.trajectory))
     }
 
     /// Writes the trajectory until a failure, and does not publish it yet.

@@ -99,7 +99,7 @@ impl Model {
         options.extend(of_command);
 
         let models = &contents(py)?.models;
-        let mut signals = Signals { asked: Instant::now(), interruption: None };
+        let mut signals = Signals::new();
         let outcome = py.detach(|| {
             let request = Request::new(models, &self.name, options).map_err(Refusal::Refused)?;
             let request = if dense_output { request.dense() } else { request };
@@ -109,11 +109,11 @@ impl Model {
             };
             request.run(models, &mut |_| signals.look()).map(|outcome| (request, outcome))
         });
-        match (signals.interruption, outcome) {
-            (Some(interruption), _) => Err(interruption),
-            (None, Ok((request, outcome))) => finished(py, &*model, request, outcome),
-            (None, Err(Refusal::Refused(message))) => Err(PyValueError::new_err(message)),
-            (None, Err(Refusal::Failed { message, columns })) => {
+        signals.raise()?;
+        match outcome {
+            Ok((request, outcome)) => finished(py, &*model, request, outcome),
+            Err(Refusal::Refused(message)) => Err(PyValueError::new_err(message)),
+            Err(Refusal::Failed { message, columns }) => {
                 let error = contents(py)?.run_failed.bind(py).call1((message,))?;
                 error.setattr("trajectory", Py::new(py, Trajectory::new(py, &*model, columns))?)?;
                 Err(PyErr::from_value(error))
@@ -255,13 +255,22 @@ impl Model {
 }
 
 /// Asks from time to time whether Ctrl-C was pressed.
-struct Signals {
+pub(crate) struct Signals {
     asked: Instant,
     interruption: Option<PyErr>,
 }
 
 impl Signals {
-    fn look(&mut self) -> ControlFlow<()> {
+    pub(crate) fn new() -> Self {
+        Self { asked: Instant::now(), interruption: None }
+    }
+
+    /// Raises what Ctrl-C has raised.
+    pub(crate) fn raise(self) -> PyResult<()> {
+        self.interruption.map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn look(&mut self) -> ControlFlow<()> {
         if self.asked.elapsed() < PATIENCE {
             return ControlFlow::Continue(());
         }

@@ -1,5 +1,6 @@
 from collections.abc import Iterator, Sequence
 from inspect import Signature
+from os import PathLike
 from typing import Any, ClassVar, Literal, final
 
 import numpy
@@ -34,6 +35,9 @@ class Run(Trajectory):
     def ended_by(self) -> str | None: ...
     # The state at a time, of shape (n,), or at k times, (k, n), of a run with dense_output=True.
     def __call__(self, /, t: ArrayLike) -> NDArray[numpy.float64]: ...
+    def plot(self, path: str | PathLike[str], of: str | Sequence[str] | None = None) -> None: ...
+    def animate(self, path: str | PathLike[str]) -> None: ...
+    def _repr_svg_(self) -> str: ...
 
 class RunFailed(RuntimeError):
     trajectory: Trajectory

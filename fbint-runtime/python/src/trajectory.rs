@@ -1,17 +1,19 @@
 //! Samples as arrays.
 
-use fbint_command::catalogue::AnyModel;
+use std::path::PathBuf;
+
+use fbint_command::catalogue::{AnyModel, Entry, Watch};
 use fbint_command::dense::Dense;
 use fbint_command::names::{Array, Group, groups, outputs, quantities_of_state};
 use fbint_command::nearest;
-use fbint_command::request::{Column, Outcome, Request};
+use fbint_command::request::{Column, Finished, Outcome, Request};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::entries;
-use crate::model::loaded;
+use crate::model::{Signals, loaded};
+use crate::{contents, entries};
 
 /// The columns of a trajectory, and the name, the dimensions and the columns of each array that they make up: what Python pickles.
 type Pickled<'py> = (Vec<(String, Bound<'py, PyArray1<f64>>)>, Vec<(String, Vec<usize>, Vec<usize>)>);
@@ -158,7 +160,7 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 }
 
 /// What a run has besides its trajectory, in the order of its fields.
-type Record<'py> = (Vec<(String, f64)>, u64, u64, Option<String>, String, String, Option<Bound<'py, PyBytes>>);
+type Record<'py> = (Vec<(String, f64)>, f64, u64, u64, Option<String>, String, String, Option<Bound<'py, PyBytes>>);
 
 /// A run: its trajectory, and what happened to the integrals. print(run) shows what the command prints.
 ///
@@ -167,6 +169,8 @@ type Record<'py> = (Vec<(String, f64)>, u64, u64, Option<String>, String, String
 #[pyclass(extends = Trajectory, frozen)]
 pub(crate) struct Run {
     drift: Vec<(String, f64)>,
+    /// The time at the end, of which the samples need have nothing.
+    time: f64,
     /// The number of steps.
     #[pyo3(get)]
     steps: u64,
@@ -208,6 +212,29 @@ impl Run {
         PyArray1::from_vec(py, values).reshape([times.shape(), &[places.len()]].concat())
     }
 
+    /// Writes the figure that `fbint run --plot` writes.
+    ///
+    /// path: a file that ends in .svg, or in .png if this module was built with the feature `png` of fbint-command.
+    /// of: what the panels show instead of everything, a text or several: 'NAME' for a column over time, 'NAME,NAME' for the second one
+    ///     against the first, or 'drift' for the change of every integral.
+    #[pyo3(signature = (path, of=None))]
+    fn plot(slf: &Bound<'_, Self>, path: PathBuf, of: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let of = of.map_or(Ok(Vec::new()), panels)?;
+        Self::draw(slf, |request, models, finished, watch| request.plot(models, finished, (&path, &of), watch))
+    }
+
+    /// Writes the page that `fbint run --animate` writes, on which the mechanism moves.
+    ///
+    /// path: a file that ends in .html.
+    fn animate(slf: &Bound<'_, Self>, path: PathBuf) -> PyResult<()> {
+        Self::draw(slf, |request, models, finished, _| request.animate(models, finished, &path))
+    }
+
+    /// The figure of all of the run for a notebook.
+    fn _repr_svg_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        Self::draw(slf, Request::figure)
+    }
+
     fn __str__(&self) -> &str {
         self.report.trim_end()
     }
@@ -221,27 +248,40 @@ impl Run {
 
     /// For pickle and copy.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, Record<'py>))> {
-        let Self { drift, steps, evaluations, ended_by, report, request, dense } = slf.get();
+        let Self { drift, time, steps, evaluations, ended_by, report, request, dense } = slf.get();
         let request = request.written().map_err(PyValueError::new_err)?;
         let dense = dense.as_ref().map(Dense::to_bytes).transpose().map_err(PyValueError::new_err)?;
         let dense = dense.map(|bytes| PyBytes::new(slf.py(), &bytes));
-        let record = (drift.clone(), *steps, *evaluations, ended_by.clone(), report.clone(), request, dense);
+        let record = (drift.clone(), *time, *steps, *evaluations, ended_by.clone(), report.clone(), request, dense);
         Ok((slf.getattr("_unpickled")?, (slf.as_super().get().pickled(slf.py())?, record)))
     }
 
     #[staticmethod]
     #[pyo3(name = "_unpickled")]
     fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: Record<'_>) -> PyResult<Py<Self>> {
-        let (drift, steps, evaluations, ended_by, report, request, dense) = record;
+        let (drift, time, steps, evaluations, ended_by, report, request, dense) = record;
         let request = Request::read(&request).map_err(PyValueError::new_err)?;
         let dense =
             dense.map(|bytes| Dense::from_bytes(bytes.as_bytes())).transpose().map_err(PyValueError::new_err)?;
-        let run = Self { drift, steps, evaluations, ended_by, report, request, dense };
+        let run = Self { drift, time, steps, evaluations, ended_by, report, request, dense };
         Py::new(py, PyClassInitializer::from(Trajectory::unpickled(py, pickled)?).add_subclass(run))
     }
 }
 
 impl Run {
+    /// What `draw` draws of the run, while other threads run.
+    fn draw<T: Send>(
+        slf: &Bound<'_, Self>,
+        draw: impl FnOnce(&Request, &[Entry], Finished<'_>, &mut Watch<'_>) -> Result<T, String> + Send,
+    ) -> PyResult<T> {
+        let (py, run) = (slf.py(), slf.get());
+        let finished = Finished { columns: &slf.as_super().get().columns, time: run.time, steps: run.steps };
+        let (models, mut signals) = (&contents(py)?.models, Signals::new());
+        let drawn = py.detach(|| draw(&run.request, models, finished, &mut |_| signals.look()));
+        signals.raise()?;
+        drawn.map_err(PyValueError::new_err)
+    }
+
     /// The run of a model with this outcome.
     pub(crate) fn new(
         py: Python<'_>,
@@ -251,10 +291,16 @@ impl Run {
     ) -> PyClassInitializer<Self> {
         let Outcome { run, columns, dense, report, .. } = outcome;
         let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
-        let (steps, evaluations, ended_by) = (run.steps, run.evaluations, run.ended_by);
-        let run = Self { drift, steps, evaluations, ended_by, report, request, dense };
+        let (time, steps, evaluations, ended_by) = (run.time, run.steps, run.evaluations, run.ended_by);
+        let run = Self { drift, time, steps, evaluations, ended_by, report, request, dense };
         PyClassInitializer::from(Trajectory::new(py, model, columns)).add_subclass(run)
     }
+}
+
+/// The panels of a figure: one text, or several.
+fn panels(of: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    let one = of.extract().map(|panel| vec![panel]);
+    one.or_else(|_: PyErr| of.extract()).map_err(|_| entries::refused("of", of, "a str or several"))
 }
 
 /// The error for a time that is not in a run, with its index among others.

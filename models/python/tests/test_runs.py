@@ -254,6 +254,58 @@ def test_a_run_that_is_ended_by_an_event_is_sampled_and_evaluated_until_then():
         run(9.5)
 
 
+# A model and the keywords of a run, the arguments of the command that say the same, and panels.
+DRAWN = [
+    ("SphericalPendulum", {"method": "dop853"}, ["--method", "dop853"], "q[0],q[1]"),
+    ("FreeRigidBody", {"until": 1}, ["--until", "1"], ["t,r[(0, 1)]", "drift"]),
+    ("PlanarPendulum", {"until_event": "q[0] < 0", "method": "dormand-prince"},
+     ["--until-event", "q[0] < 0", "--method", "dormand-prince"], ["d(energy)"]),
+    # Whose state has the time.
+    ("DrivenPendulum", {"until": 5, "method": "dop853", "every": 0.25}, ["--until", "5", "--method", "dop853", "--every", "0.25"],
+     "angle,p"),
+]
+
+
+@pytest.mark.parametrize("model, keywords, arguments, panels", DRAWN)
+def test_figures_and_animations_are_those_of_the_command(command, model, keywords, arguments, panels):
+    model = getattr(fbint_models, model)
+    run, folder = model().run(**keywords), command.folder
+    of = [f"--of={panel}" for panel in ([panels] if isinstance(panels, str) else panels)]
+    command.succeeds("run", model.name, *arguments, "--plot", "all.svg", "--animate", "film.html")
+    command.succeeds("run", model.name, *arguments, "--plot", "some.svg", *of)
+    for drawn in (run, pickle.loads(pickle.dumps(run))):
+        drawn.plot(folder / "all-here.svg")
+        drawn.plot(str(folder / "some-here.svg"), of=panels)
+        drawn.animate(folder / "film-here.html")
+        assert run._repr_svg_() == (folder / "all.svg").read_text(encoding="utf-8")
+        for name in ["all.svg", "some.svg", "film.html"]:
+            here = name.replace(".", "-here.")
+            assert (folder / here).read_bytes() == (folder / name).read_bytes(), name
+
+
+def test_a_figure_of_times_of_ones_own_has_no_others(command):
+    run = fbint_models.SphericalPendulum().run(2, method="dop853", t_eval=numpy.linspace(0, 2, 9))
+    run.plot(command.folder / "few.svg", of="q[0]")
+    path = max(re.findall(r'<path[^>]* d="([^"]*)"', (command.folder / "few.svg").read_text(encoding="utf-8")), key=len)
+    assert len(re.findall("[ML]", path)) == 9
+
+
+@pytest.mark.parametrize("name, arguments, draw", [
+    ("all.pdf", ["--plot", "all.pdf"], lambda run, path: run.plot(path)),
+    ("no/all.svg", ["--plot", "no/all.svg"], lambda run, path: run.plot(path)),
+    ("all.svg", ["--plot", "all.svg", "--of", "Q"], lambda run, path: run.plot(path, of="Q")),
+    ("all.svg", ["--plot", "all.svg", "--of", "q[0],drift"], lambda run, path: run.plot(path, of=["q[0],drift"])),
+    ("film.svg", ["--animate", "film.svg"], lambda run, path: run.animate(path)),
+])
+def test_what_the_command_does_not_draw_is_refused_in_its_words(command, monkeypatch, name, arguments, draw):
+    run = fbint_models.SphericalPendulum().run(0.1)
+    monkeypatch.chdir(command.folder)
+    with pytest.raises(ValueError) as refusal:
+        draw(run, name)
+    assert str(refusal.value) == command.refuses("run", "spherical-pendulum", "--until", "0.1", *arguments)
+    assert not (command.folder / name).exists()
+
+
 def test_a_trajectory_is_a_mapping():
     run = fbint_models.SphericalPendulum().run(until=0.1)
     table = dict(run)

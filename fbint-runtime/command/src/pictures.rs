@@ -1,0 +1,63 @@
+//! The figure and the animation of a run that came to its end.
+
+use std::error::Error;
+
+use fbint_runtime::Settings;
+
+use crate::animation::Animation;
+use crate::catalogue::{AnyModel, Plan, Sample, Watch};
+use crate::job::Job;
+use crate::motion::Motion;
+use crate::panels::Panel;
+use crate::report::{manner, title};
+use crate::scheme::Scheme;
+
+/// The number of samples through which curves are smooth.
+const SMOOTH: u64 = 2000;
+
+/// A run to be drawn.
+pub(crate) struct Pictures<'a> {
+    pub(crate) job: &'a Job,
+    pub(crate) model: &'a dyn AnyModel,
+    pub(crate) samples: &'a [Sample],
+    /// Whether the times of the samples were chosen, so that nothing else is drawn.
+    pub(crate) are_chosen: bool,
+    /// The time at the end.
+    pub(crate) time: f64,
+    /// The number of steps.
+    pub(crate) steps: u64,
+}
+
+impl Pictures<'_> {
+    /// The figure with these panels, or all of the run if there are none. What is integrated for smooth curves is shown to `watch`.
+    pub(crate) fn figure(&self, panels: &[Panel], watch: &mut Watch<'_>) -> Result<String, Box<dyn Error>> {
+        let smooth = self.smooth(watch)?;
+        let motion =
+            Motion { model: self.model, samples: self.samples, smooth: smooth.as_deref().unwrap_or(self.samples) };
+        Ok(motion.draw(&title(self.job), panels))
+    }
+
+    /// The page of the animation.
+    pub(crate) fn animation(&self) -> Result<String, Box<dyn Error>> {
+        let (name, method) = (&*self.job.model, &*manner(self.job));
+        Ok(Animation { name, method, model: self.model, samples: self.samples }.page()?)
+    }
+
+    /// Samples of the dense output of a run of few steps, at whose ends curves would have corners.
+    fn smooth(&self, watch: &mut Watch<'_>) -> Result<Option<Vec<Sample>>, Box<dyn Error>> {
+        let settings = self.job.settings;
+        if !Scheme::from(settings.method).chooses_steps() || self.are_chosen || self.steps > SMOOTH {
+            return Ok(None);
+        }
+        let every = Some((self.time - settings.from) / SMOOTH as f64);
+        let plan = Plan { settings: Settings { every, ..settings }, ..self.job.plan(self.model)? };
+        let start = self.job.start(self.model)?;
+        let mut is_interrupted = false;
+        let run = self.model.run(&start, &plan, None, &mut |moment| {
+            let flow = watch(moment);
+            is_interrupted |= flow.is_break();
+            flow
+        })?;
+        if is_interrupted { Err("interrupted".into()) } else { Ok(Some(run.trajectory)) }
+    }
+}
