@@ -227,6 +227,8 @@ pub struct Run {
     pub time: f64,
     /// The name of the event that ended the run, if one did.
     pub ended_by: Option<String>,
+    /// Every occurrence of every event, in the order of time.
+    pub events: Vec<Occurrence>,
     /// The state at the end.
     pub state: Vec<f64>,
     /// By how much the start was moved onto the constraints, if it was.
@@ -241,6 +243,19 @@ pub struct Run {
     pub steps: u64,
     /// The number of evaluations of the field.
     pub evaluations: u64,
+}
+
+/// An occurrence of an event.
+#[derive(Clone, Debug)]
+pub struct Occurrence {
+    /// The name of the event.
+    pub name: String,
+    /// The time.
+    pub time: f64,
+    /// The state, before any reset.
+    pub state: Vec<f64>,
+    /// The state after the reset, if the event has one.
+    pub reset: Option<Vec<f64>>,
 }
 
 /// A state at one time.

@@ -57,7 +57,7 @@ macro_rules! module {
 }
 
 /// What every module has besides its models.
-const COMMON_NAMES: [&str; 6] = ["Model", "Trajectory", "Run", "RunFailed", "stubs", "__version__"];
+const COMMON_NAMES: [&str; 7] = ["Model", "Trajectory", "Run", "Event", "RunFailed", "stubs", "__version__"];
 
 /// What the module of this library has.
 struct Contents {
@@ -65,6 +65,7 @@ struct Contents {
     name: String,
     models: Vec<Entry>,
     run_failed: Py<PyType>,
+    event: Py<PyAny>,
 }
 
 /// A library has one module.
@@ -81,13 +82,15 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     check_names(&models)?;
     let name = importable(&module.name()?.to_string_lossy());
     let run_failed = run_failed(py, &name)?;
-    let contents = CONTENTS.get_or_init(py, || Contents { name: name.clone(), models, run_failed });
+    let event = event(py, &name)?;
+    let contents = CONTENTS.get_or_init(py, || Contents { name: name.clone(), models, run_failed, event });
 
     for class in [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>()] {
         class.setattr("__module__", &name)?;
         module.add(class.name()?, class)?;
     }
     module.add("RunFailed", &contents.run_failed)?;
+    module.add("Event", &contents.event)?;
     module.add("__version__", version)?;
     for entry in &contents.models {
         module.add(entry.type_name, model::class(py, &name, entry)?)?;
@@ -116,6 +119,20 @@ fn check_names(models: &[Entry]) -> PyResult<()> {
         taken.push(type_name);
     }
     Ok(())
+}
+
+/// The class of an occurrence of an event, a named tuple.
+fn event(py: Python<'_>, module: &str) -> PyResult<Py<PyAny>> {
+    let settings = PyDict::new(py);
+    settings.set_item("module", module)?;
+    let fields = ["name", "t", "state", "reset"];
+    let class = py.import("collections")?.call_method("namedtuple", ("Event", fields), Some(&settings))?;
+    class.setattr(
+        "__doc__",
+        "An occurrence of an event in a run: its name, the time t, the state, and the state after it if the event resets it, else None.\n\n\
+         A state has the shape (n,) and the order in which Model.field takes it.",
+    )?;
+    Ok(class.unbind())
 }
 
 /// The class of the error of a run that fails.

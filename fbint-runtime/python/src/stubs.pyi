@@ -1,7 +1,7 @@
 from collections.abc import Iterator, Sequence
 from inspect import Signature
 from os import PathLike
-from typing import Any, ClassVar, Literal, final
+from typing import Any, ClassVar, Literal, NamedTuple, final
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -33,11 +33,19 @@ class Run(Trajectory):
     def evaluations(self) -> int: ...
     @property
     def ended_by(self) -> str | None: ...
+    @property
+    def events(self) -> tuple[Event, ...]: ...
     # The state at a time, of shape (n,), or at k times, (k, n), of a run with dense_output=True.
     def __call__(self, /, t: ArrayLike) -> NDArray[numpy.float64]: ...
     def plot(self, path: str | PathLike[str], of: str | Sequence[str] | None = None) -> None: ...
     def animate(self, path: str | PathLike[str]) -> None: ...
     def _repr_svg_(self) -> str: ...
+
+class Event(NamedTuple):
+    name: str
+    t: float
+    state: NDArray[numpy.float64]
+    reset: NDArray[numpy.float64] | None
 
 class RunFailed(RuntimeError):
     trajectory: Trajectory

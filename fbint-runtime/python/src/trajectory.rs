@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use fbint_command::catalogue::{AnyModel, Entry, Watch};
+use fbint_command::catalogue::{AnyModel, Entry, Occurrence, Watch};
 use fbint_command::dense::Dense;
 use fbint_command::names::{Array, Group, groups, outputs, quantities_of_state};
 use fbint_command::nearest;
@@ -10,7 +10,7 @@ use fbint_command::request::{Column, Finished, Outcome, Request};
 use numpy::{PyArray1, PyArrayDyn, PyArrayMethods};
 use pyo3::exceptions::{PyAttributeError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::model::{Signals, loaded};
 use crate::{contents, entries};
@@ -160,7 +160,11 @@ fn unknown(what: &str, name: &str, known: &[&str]) -> String {
 }
 
 /// What a run has besides its trajectory, in the order of its fields.
-type Record<'py> = (Vec<(String, f64)>, f64, u64, u64, Option<String>, String, String, Option<Bound<'py, PyBytes>>);
+type Record<'py> =
+    (Vec<(String, f64)>, f64, u64, u64, Option<String>, Vec<Occurred>, String, String, Option<Bound<'py, PyBytes>>);
+
+/// The name of an event, the time, the state, and the state after a reset, in the order in which Python has states.
+type Occurred = (String, f64, Vec<f64>, Option<Vec<f64>>);
 
 /// A run: its trajectory, and what happened to the integrals. print(run) shows what the command prints.
 ///
@@ -180,6 +184,7 @@ pub(crate) struct Run {
     /// The condition that ended the run before its end, if one did.
     #[pyo3(get)]
     ended_by: Option<String>,
+    events: Vec<Occurred>,
     report: String,
     request: Request,
     dense: Option<Dense>,
@@ -193,6 +198,21 @@ impl Run {
         let drift = PyDict::new(py);
         self.drift.iter().try_for_each(|(name, largest)| drift.set_item(name, largest))?;
         Ok(drift)
+    }
+
+    /// Every occurrence of every event of the model, and of until_event, in the order of time.
+    #[getter]
+    fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let state = |entries: &Vec<f64>| {
+            let entries = PyArray1::from_slice(py, entries);
+            entries.try_readwrite()?.make_nonwriteable();
+            PyResult::Ok(entries)
+        };
+        let event = |(name, time, before, after): &Occurred| {
+            let after = after.as_ref().map(state).transpose()?;
+            contents(py)?.event.bind(py).call1((name, time, state(before)?, after))
+        };
+        PyTuple::new(py, self.events.iter().map(event).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The states at times, in the order in which Model.field takes them.
@@ -248,22 +268,23 @@ impl Run {
 
     /// For pickle and copy.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Pickled<'py>, Record<'py>))> {
-        let Self { drift, time, steps, evaluations, ended_by, report, request, dense } = slf.get();
+        let Self { drift, time, steps, evaluations, ended_by, events, report, request, dense } = slf.get();
         let request = request.written().map_err(PyValueError::new_err)?;
         let dense = dense.as_ref().map(Dense::to_bytes).transpose().map_err(PyValueError::new_err)?;
         let dense = dense.map(|bytes| PyBytes::new(slf.py(), &bytes));
-        let record = (drift.clone(), *time, *steps, *evaluations, ended_by.clone(), report.clone(), request, dense);
+        let (drift, ended_by, events, report) = (drift.clone(), ended_by.clone(), events.clone(), report.clone());
+        let record = (drift, *time, *steps, *evaluations, ended_by, events, report, request, dense);
         Ok((slf.getattr("_unpickled")?, (slf.as_super().get().pickled(slf.py())?, record)))
     }
 
     #[staticmethod]
     #[pyo3(name = "_unpickled")]
     fn unpickled(py: Python<'_>, pickled: Pickled<'_>, record: Record<'_>) -> PyResult<Py<Self>> {
-        let (drift, time, steps, evaluations, ended_by, report, request, dense) = record;
+        let (drift, time, steps, evaluations, ended_by, events, report, request, dense) = record;
         let request = Request::read(&request).map_err(PyValueError::new_err)?;
         let dense =
             dense.map(|bytes| Dense::from_bytes(bytes.as_bytes())).transpose().map_err(PyValueError::new_err)?;
-        let run = Self { drift, time, steps, evaluations, ended_by, report, request, dense };
+        let run = Self { drift, time, steps, evaluations, ended_by, events, report, request, dense };
         Py::new(py, PyClassInitializer::from(Trajectory::unpickled(py, pickled)?).add_subclass(run))
     }
 }
@@ -292,7 +313,11 @@ impl Run {
         let Outcome { run, columns, dense, report, .. } = outcome;
         let drift = run.drift.iter().map(|integral| (integral.name.to_owned(), integral.max)).collect();
         let (time, steps, evaluations, ended_by) = (run.time, run.steps, run.evaluations, run.ended_by);
-        let run = Self { drift, time, steps, evaluations, ended_by, report, request, dense };
+        let places = entries::places(&model.state_names());
+        let state = |state: &Vec<f64>| places.iter().map(|&place| state[place]).collect();
+        let event = |of: &Occurrence| (of.name.clone(), of.time, state(&of.state), of.reset.as_ref().map(state));
+        let events = run.events.iter().map(event).collect();
+        let run = Self { drift, time, steps, evaluations, ended_by, events, report, request, dense };
         PyClassInitializer::from(Trajectory::new(py, model, columns)).add_subclass(run)
     }
 }

@@ -122,6 +122,7 @@ def test_runs_can_be_pickled_and_copied():
                 assert numpy.array_equal(bits(same[name]), bits(run[name])) and not same[name].flags.writeable, name
             for fact in ["drift", "steps", "evaluations", "ended_by"]:
                 assert getattr(same, fact) == getattr(run, fact), fact
+            assert repr(same.events) == repr(run.events) and all(not event.state.flags.writeable for event in same.events)
             assert (str(same), repr(same)) == (str(run), repr(run))
 
 
@@ -304,6 +305,19 @@ def test_what_the_command_does_not_draw_is_refused_in_its_words(command, monkeyp
         draw(run, name)
     assert str(refusal.value) == command.refuses("run", "spherical-pendulum", "--until", "0.1", *arguments)
     assert not (command.folder / name).exists()
+
+
+def test_what_occurs_is_among_the_events_of_a_run():
+    pendulum = fbint_models.PlanarPendulum()
+    run = pendulum.run(until_event="q[0] < 0", method="dop853", rtol=1e-12)
+    ((name, t, state, reset),) = run.events
+    assert name == run.ended_by == "q[0] < 0.0" and reset is None
+    assert t == run.t[-1] and numpy.array_equal(state, states(pendulum, run)[-1]) and abs(state[0]) < 1e-12
+    assert not state.flags.writeable and pendulum.run(0.1).events == ()
+    # A matrix has the order of arrays here, too.
+    body = fbint_models.FreeRigidBody()
+    run = body.run(until_event="r[(0, 1)] > 0.1")
+    assert numpy.array_equal(run.events[0].state, states(body, run)[-1])
 
 
 def test_a_trajectory_is_a_mapping():

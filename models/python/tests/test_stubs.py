@@ -15,6 +15,7 @@ from fbint_models import FreeRigidBody, SphericalPendulum
 pendulum = SphericalPendulum(m=1, l=2.0)
 run = pendulum.run(until=1, method="dop853", rtol=1e-9, start={"q": [0, 2, 0]}, gains=[1, 2, 3, 4])
 largest: float = max(run.drift.values())
+times: list[float] = [event.t for event in run.events if event.reset is None]
 run.plot("all.svg", of=["q[0],q[1]", "drift"])
 numpy.linalg.eigvals(pendulum.field_jacobian([0, 0, -2, 0, 0, 0])) @ pendulum.integrals_jacobian(run(0.5)).T
 pendulum.run(t_eval=numpy.linspace(0, 10, 5), dense_output=True)(1.5)[0].item()

@@ -10,8 +10,8 @@ use fbint_runtime::{
 
 use super::controller::{AnySimulation, Controller, undriven};
 use super::{
-    AnyModel, Crossing, EnsembleRun, Feedback, GeometricMethod, Member, Model, Plan, Quantity, Run, Sample, Statistics,
-    Steps, Summary, Visit, Watch,
+    AnyModel, Crossing, EnsembleRun, Feedback, GeometricMethod, Member, Model, Occurrence, Plan, Quantity, Run, Sample,
+    Statistics, Steps, Summary, Visit, Watch,
 };
 use crate::animation::Drawing;
 use crate::dual::Dual;
@@ -337,6 +337,7 @@ fn erased<S: FeedbackSystem>(run: &fbint_runtime::Run<S>) -> Run {
             .collect(),
         time: run.time(),
         ended_by: run.ended_by().map(|end| end.name.clone()),
+        events: run.events().iter().map(Occurrence::from).collect(),
         state: flat::<S>(run.state()),
         start_move: run.start_move().copied(),
         dependence: run.dependence().copied().map(|mut found| {
@@ -390,6 +391,13 @@ impl<S: FeedbackSystem> From<&fbint_runtime::Sample<S>> for Sample {
             state: sample.state.as_ref().to_vec(),
             change: sample.change.as_ref().to_vec(),
         }
+    }
+}
+
+impl<S: FeedbackSystem> From<&fbint_runtime::Occurrence<S>> for Occurrence {
+    fn from(of: &fbint_runtime::Occurrence<S>) -> Self {
+        let reset = of.reset.clone().map(flat::<S>);
+        Self { name: of.name.clone(), time: of.time, state: flat::<S>(of.state.clone()), reset }
     }
 }
 
