@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, final
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Model", "Trajectory", "Run", "Event", "RunFailed", "stubs", "__version__", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
+__all__ = ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "stubs", "__version__", "SphericalPendulum", "SphericalPendulumCpv22", "PlanarPendulum", "FourBar", "Chain4", "Chain8", "Chain16", "Chain32", "FreeRigidBody", "EulerTop", "Kepler", "PerturbedKepler", "CartPendulum", "HamelPendulum", "DegeneratePendulum", "ChaplyginSleigh", "BalancedSleigh", "HeldSleigh", "KnifeEdge", "RollingDisk", "RollerRacer", "SuslovProblem", "HeisenbergSystem", "NonholonomicOscillator", "DrivenPendulum", "CartPole", "DrivenFourBar", "KapitzaPendulum", "RotatingHoop"]
 
 __version__: str
 
@@ -52,6 +52,21 @@ class Event(NamedTuple):
 class RunFailed(RuntimeError):
     trajectory: Trajectory
 
+class Ensemble(NamedTuple):
+    names: list[str]
+    ends: NDArray[numpy.float64]
+    drawn: dict[str, NDArray[numpy.float64]]
+    errors: dict[int, str]
+    statistics: Statistics
+
+class Statistics(NamedTuple):
+    t: NDArray[numpy.float64]
+    members: NDArray[numpy.int64]
+    mean: NDArray[numpy.float64]
+    variance: NDArray[numpy.float64]
+    min: NDArray[numpy.float64]
+    max: NDArray[numpy.float64]
+
 class Model:
     name: ClassVar[str]
     def __new__(cls, **parameters: ArrayLike) -> Model: ...
@@ -73,6 +88,25 @@ class Model:
         repair: bool = False,
         until_event: str | None = None,
     ) -> Run: ...
+    def ensemble(
+        self,
+        until: float = 10.0,
+        *,
+        members: int = 1000,
+        vary: dict[str, tuple[Literal["normal", "uniform", "linspace"], float, float]] | None = None,
+        seed: int = 1,
+        threads: int | None = None,
+        method: Literal["euler", "midpoint", "heun", "rk4", "discrete-hamel", "dormand-prince", "dop853"] = "rk4",
+        step: float | None = None,
+        rtol: float | None = None,
+        atol: float | None = None,
+        every: float | None = None,
+        project: bool = False,
+        gains: str | float | Sequence[float] | NDArray[numpy.float64] | None = None,
+        start: dict[str, Any] | None = None,
+        guess: dict[str, Any] | None = None,
+        repair: bool = False,
+    ) -> Ensemble: ...
     def start(self) -> dict[str, Any]: ...
     # A state of shape (n,), or many of shape (k, n), to rates of the same shape, and to integrals of shape (m,) or (k, m).
     def field(self, x: ArrayLike) -> NDArray[numpy.float64]: ...

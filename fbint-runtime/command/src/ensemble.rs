@@ -371,7 +371,11 @@ fn by_name(assignments: &[Assignment]) -> BTreeMap<&str, f64> {
 }
 
 /// Gains that vary replace common gains, and the projection unless `--project` is given.
-fn settle_gains(arguments: &arguments::Ensemble, job: &mut Job, members: &Members<'_>) -> Result<(), Box<dyn Error>> {
+pub(crate) fn settle_gains(
+    arguments: &arguments::Ensemble,
+    job: &mut Job,
+    members: &Members<'_>,
+) -> Result<(), Box<dyn Error>> {
     let given = arguments.integration.gains.is_some();
     match job.gains {
         Feedback::DiagonalScaled(_) | Feedback::BaeChang(_) => {

@@ -3,11 +3,13 @@
 //! Options are read by the parser of the command line, which is the one place that knows their ranges, defaults and messages. Numbers
 //! come through unchanged, because the shortest text that reads back as a number is what is parsed.
 
+pub mod ensemble;
+
 use std::error::Error;
 use std::mem::take;
 use std::path::Path;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 use fbint_runtime::Error::{Failed, SampleTime};
 use serde::{Deserialize, Serialize};
 
@@ -101,14 +103,7 @@ impl Request {
         model: &str,
         options: impl IntoIterator<Item = (&'a str, Option<String>)>,
     ) -> Result<Self, String> {
-        let option = |(name, text): (&str, Option<String>)| match text {
-            Some(text) => format!("--{}={text}", hyphenated(name)),
-            None => format!("--{}", hyphenated(name)),
-        };
-        let line = options.into_iter().map(option).chain(["--".to_owned(), model.to_owned()]);
-        let matches = Line::command().try_get_matches_from(line);
-        let line = matches.and_then(|matches| Line::from_arg_matches(&matches));
-        let Line { options } = line.map_err(|error| told(&complaint(&error)))?;
+        let Line { options } = parsed(model, options)?;
         let job = run::resolved(models, &options).map_err(|error| told(&error.to_string()))?;
         Ok(Self { job, times: None, is_dense: false })
     }
@@ -259,6 +254,19 @@ impl Request {
     }
 }
 
+/// The command line with these options of a model.
+fn parsed<'a, L: Parser>(
+    model: &str,
+    options: impl IntoIterator<Item = (&'a str, Option<String>)>,
+) -> Result<L, String> {
+    let option = |(name, text): (&str, Option<String>)| match text {
+        Some(text) => format!("--{}={text}", hyphenated(name)),
+        None => format!("--{}", hyphenated(name)),
+    };
+    let line = options.into_iter().map(option).chain(["--".to_owned(), model.to_owned()]);
+    L::try_parse_from(line).map_err(|error| told(&complaint(&error)))
+}
+
 /// The names of the methods.
 pub fn method_names() -> Vec<String> {
     let values = MethodName::value_variants().iter().filter_map(ValueEnum::to_possible_value);
@@ -292,9 +300,14 @@ fn samples(model: &dyn AnyModel, columns: &[Column]) -> Vec<Sample> {
 
 /// A message in one line, in which options are called by their names: `rtol` and not --rtol.
 fn told(message: &str) -> String {
-    let mut command = arguments::Run::augment_args(clap::Command::new("run"));
-    command.build();
-    let mut options: Vec<_> = command.get_arguments().filter_map(|option| Some((option.get_long()?, option))).collect();
+    let commands = [arguments::Run::augment_args, arguments::Ensemble::augment_args];
+    let commands = commands.map(|arguments| {
+        let mut command = arguments(clap::Command::new("fbint"));
+        command.build();
+        command
+    });
+    let arguments = commands.iter().flat_map(clap::Command::get_arguments);
+    let mut options: Vec<_> = arguments.filter_map(|option| Some((option.get_long()?, option))).collect();
     // `--until-event` before `--until`.
     options.sort_by_key(|(long, _)| std::cmp::Reverse(long.len()));
     options.iter().fold(one_line(message), |text, (long, option)| {

@@ -59,6 +59,14 @@ fn array<'py>(py: Python<'py>, group: &Group<'_>, all: &[f64]) -> PyResult<Bound
     }
 }
 
+/// An array of rows of this shape that cannot be written to.
+pub(crate) fn frozen<'py>(py: Python<'py>, values: Vec<f64>, row: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+    let rows = values.len() / row.iter().product::<usize>().max(1);
+    let entries = PyArray1::from_vec(py, values);
+    entries.try_readwrite()?.make_nonwriteable();
+    Ok(entries.reshape([&[rows], row].concat())?.into_any())
+}
+
 /// The place of each entry among all names, as the arrays that they make up have them one after the other, each row by row.
 pub(crate) fn places(names: &[&str]) -> Vec<usize> {
     groups(names).iter().flat_map(|group| group.array().positions).collect()

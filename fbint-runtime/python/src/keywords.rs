@@ -1,14 +1,14 @@
-//! The keywords of a run, which are the options of the command `run` by their names.
+//! The keywords of a run or an ensemble, which are the options of the command by their names.
 
 use fbint_command::nearest;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict, PyString};
 
 use crate::entries::{self, array_of_numbers, number, refused, shaped};
 
 /// A keyword.
-struct Keyword {
+pub(crate) struct Keyword {
     name: &'static str,
     kind: Kind,
 }
@@ -27,23 +27,38 @@ enum Kind {
     Times,
     /// Whether the run is a function of time, which the command does not take.
     Dense,
+    /// A whole number.
+    Count,
+    /// Distributions by the names of what varies.
+    Variations,
 }
 
-const KEYWORDS: [Keyword; 14] = [
+/// The keywords of both.
+const KEYWORDS: [Keyword; 11] = [
     Keyword { name: "until", kind: Kind::Number },
     Keyword { name: "method", kind: Kind::Text },
     Keyword { name: "step", kind: Kind::Number },
     Keyword { name: "rtol", kind: Kind::Number },
     Keyword { name: "atol", kind: Kind::Number },
     Keyword { name: "every", kind: Kind::Number },
-    Keyword { name: "t_eval", kind: Kind::Times },
-    Keyword { name: "dense_output", kind: Kind::Dense },
     Keyword { name: "project", kind: Kind::Switch },
     Keyword { name: "gains", kind: Kind::Gains },
     Keyword { name: "start", kind: Kind::Entries },
     Keyword { name: "guess", kind: Kind::Entries },
     Keyword { name: "repair", kind: Kind::Switch },
+];
+
+pub(crate) const OF_RUNS: [Keyword; 3] = [
     Keyword { name: "until_event", kind: Kind::Text },
+    Keyword { name: "t_eval", kind: Kind::Times },
+    Keyword { name: "dense_output", kind: Kind::Dense },
+];
+
+pub(crate) const OF_ENSEMBLES: [Keyword; 4] = [
+    Keyword { name: "members", kind: Kind::Count },
+    Keyword { name: "vary", kind: Kind::Variations },
+    Keyword { name: "seed", kind: Kind::Count },
+    Keyword { name: "threads", kind: Kind::Count },
 ];
 
 /// An option of the command, with its text unless it is a switch.
@@ -57,13 +72,14 @@ pub(crate) struct Options {
     pub(crate) dense_output: bool,
 }
 
-/// What these keywords say.
-pub(crate) fn options(keywords: &Bound<'_, PyDict>, state: &[&str]) -> PyResult<Options> {
-    let known: Vec<&str> = KEYWORDS.iter().map(|keyword| keyword.name).collect();
+/// What these keywords say, which are those of runs and ensembles, or among `more`.
+pub(crate) fn options(keywords: &Bound<'_, PyDict>, more: &[Keyword], state: &[&str]) -> PyResult<Options> {
+    let all: Vec<&Keyword> = KEYWORDS.iter().chain(more).collect();
+    let known: Vec<&str> = all.iter().map(|keyword| keyword.name).collect();
     let mut options = Options::default();
     for (name, value) in keywords {
         let index = nearest::find("keyword", &name.str()?.to_string_lossy(), &known);
-        let keyword = &KEYWORDS[index.map_err(|error| PyTypeError::new_err(error.to_string()))?];
+        let keyword = all[index.map_err(|error| PyTypeError::new_err(error.to_string()))?];
         if !value.is_none() {
             keyword.add(&value, state, &mut options)?;
         }
@@ -91,6 +107,13 @@ impl Keyword {
                 options.t_eval = Some(times.as_array().iter().copied().collect());
             }
             Kind::Dense => options.dense_output = switch(name, value)?,
+            Kind::Count => of_command.push((name, Some(count(name, value)?))),
+            Kind::Variations => {
+                let given = value.cast::<PyDict>().map_err(|_| refused(name, value, "a dict"))?;
+                for (varied, distribution) in given {
+                    of_command.push((name, Some(variation(&varied, &distribution)?)));
+                }
+            }
         }
         Ok(())
     }
@@ -98,6 +121,25 @@ impl Keyword {
 
 fn switch(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.extract().map_err(|_| refused(name, value, "a bool"))
+}
+
+/// A whole number, of which the command knows the range.
+fn count(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let whole = value.py().import("operator")?.call_method1("index", (value,));
+    match whole {
+        Ok(whole) if !value.is_instance_of::<PyBool>() => Ok(whole.str()?.to_string()),
+        _ => Err(refused(name, value, "an int")),
+    }
+}
+
+/// What varies, with its distribution: such as ('uniform', 9, 10).
+fn variation(name: &Bound<'_, PyAny>, distribution: &Bound<'_, PyAny>) -> PyResult<String> {
+    let name = name.cast::<PyString>().map_err(|_| PyTypeError::new_err("names must be str"))?;
+    let (kind, first, second) = distribution.extract::<(String, f64, f64)>().map_err(|_| {
+        let expected = "a distribution with two numbers, such as ('uniform', 9, 10)";
+        refused(&name.to_string_lossy(), distribution, expected)
+    })?;
+    Ok(format!("{name}={kind}:{first:?},{second:?}"))
 }
 
 fn gains(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {

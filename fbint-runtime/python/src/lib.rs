@@ -6,6 +6,7 @@
 //! Python's values into its texts, and its columns into arrays. Models are classes that are made when the module is imported, from the
 //! same [`Entry`] as those of the command. All code that is unsafe is PyO3's.
 
+mod ensemble;
 mod entries;
 mod keywords;
 mod model;
@@ -57,7 +58,8 @@ macro_rules! module {
 }
 
 /// What every module has besides its models.
-const COMMON_NAMES: [&str; 7] = ["Model", "Trajectory", "Run", "Event", "RunFailed", "stubs", "__version__"];
+const COMMON_NAMES: [&str; 9] =
+    ["Model", "Trajectory", "Run", "Event", "RunFailed", "Ensemble", "Statistics", "stubs", "__version__"];
 
 /// What the module of this library has.
 struct Contents {
@@ -66,6 +68,8 @@ struct Contents {
     models: Vec<Entry>,
     run_failed: Py<PyType>,
     event: Py<PyAny>,
+    ensemble: Py<PyAny>,
+    statistics: Py<PyAny>,
 }
 
 /// A library has one module.
@@ -82,15 +86,19 @@ pub fn fill(module: &Bound<'_, PyModule>, version: &str, models: Vec<Entry>) -> 
     check_names(&models)?;
     let name = importable(&module.name()?.to_string_lossy());
     let run_failed = run_failed(py, &name)?;
-    let event = event(py, &name)?;
-    let contents = CONTENTS.get_or_init(py, || Contents { name: name.clone(), models, run_failed, event });
+    let [event, ensemble, statistics] = [&EVENT, &ENSEMBLE, &STATISTICS].map(|class| class.made(py, &name));
+    let (event, ensemble, statistics) = (event?, ensemble?, statistics?);
+    let contents =
+        CONTENTS.get_or_init(py, || Contents { name: name.clone(), models, run_failed, event, ensemble, statistics });
 
     for class in [py.get_type::<Model>(), py.get_type::<Trajectory>(), py.get_type::<Run>()] {
         class.setattr("__module__", &name)?;
         module.add(class.name()?, class)?;
     }
     module.add("RunFailed", &contents.run_failed)?;
-    module.add("Event", &contents.event)?;
+    module.add(EVENT.name, &contents.event)?;
+    module.add(ENSEMBLE.name, &contents.ensemble)?;
+    module.add(STATISTICS.name, &contents.statistics)?;
     module.add("__version__", version)?;
     for entry in &contents.models {
         module.add(entry.type_name, model::class(py, &name, entry)?)?;
@@ -121,18 +129,49 @@ fn check_names(models: &[Entry]) -> PyResult<()> {
     Ok(())
 }
 
-/// The class of an occurrence of an event, a named tuple.
-fn event(py: Python<'_>, module: &str) -> PyResult<Py<PyAny>> {
-    let settings = PyDict::new(py);
-    settings.set_item("module", module)?;
-    let fields = ["name", "t", "state", "reset"];
-    let class = py.import("collections")?.call_method("namedtuple", ("Event", fields), Some(&settings))?;
-    class.setattr(
-        "__doc__",
-        "An occurrence of an event in a run: its name, the time t, the state, and the state after it if the event resets it, else None.\n\n\
-         A state has the shape (n,) and the order in which Model.field takes it.",
-    )?;
-    Ok(class.unbind())
+/// A class of named tuples.
+struct NamedTuple {
+    name: &'static str,
+    fields: &'static [&'static str],
+    documentation: &'static str,
+}
+
+const EVENT: NamedTuple = NamedTuple {
+    name: "Event",
+    fields: &["name", "t", "state", "reset"],
+    documentation: "An occurrence of an event in a run: its name, the time t, the state, and the state after it if the event resets it, \
+                    else None.\n\nA state has the shape (n,) and the order in which Model.field takes it.",
+};
+
+const ENSEMBLE: NamedTuple = NamedTuple {
+    name: "Ensemble",
+    fields: &["names", "ends", "drawn", "errors", "statistics"],
+    documentation: "What became of the members of an ensemble.\n\n\
+                    names: a name for each entry of the state, then d(NAME) for the change of each integral.\n\
+                    ends: the members at the end, of shape (members, names); NaN for a member that failed.\n\
+                    drawn: what varied, by name, each of shape (members,).\n\
+                    errors: why members failed, by their index.\n\
+                    statistics: Statistics over the members that did not fail.",
+};
+
+const STATISTICS: NamedTuple = NamedTuple {
+    name: "Statistics",
+    fields: &["t", "members", "mean", "variance", "min", "max"],
+    documentation: "Statistics over the members of an ensemble at each time.\n\n\
+                    t: the times, of shape (times,).\n\
+                    members: the number of members at each time: those that did not fail and that no event has ended before.\n\
+                    mean, variance, min, max: of each quantity of Ensemble.names, of shape (times, names); a variance has n - 1 in \
+                    its denominator.",
+};
+
+impl NamedTuple {
+    fn made(&self, py: Python<'_>, module: &str) -> PyResult<Py<PyAny>> {
+        let settings = PyDict::new(py);
+        settings.set_item("module", module)?;
+        let class = py.import("collections")?.call_method("namedtuple", (self.name, self.fields), Some(&settings))?;
+        class.setattr("__doc__", self.documentation)?;
+        Ok(class.unbind())
+    }
 }
 
 /// The class of the error of a run that fails.

@@ -16,12 +16,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::entries;
-use crate::keywords::Options;
+use crate::keywords::{Keyword, Options};
 use crate::trajectory::{Run, Trajectory};
-use crate::{contents, keywords};
+use crate::{contents, ensemble, keywords};
 
 /// The time between two questions whether Ctrl-C was pressed. To ask takes the interpreter, which other threads may hold for a while.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A model with its parameters, which does not change.
 ///
@@ -89,14 +89,8 @@ impl Model {
         keywords: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<Run>> {
         let model = loaded(py, &self.name)?;
-        let state = model.state_names();
-        let parameters = self.parameters.iter();
-        let mut options: Vec<_> =
-            parameters.map(|(name, value)| ("parameter", Some(format!("{name}={value:?}")))).collect();
-        let keywords = keywords.cloned().unwrap_or_else(|| PyDict::new(py));
-        keywords.set_item("until", until)?;
-        let Options { of_command, t_eval, dense_output } = keywords::options(&keywords, &state)?;
-        options.extend(of_command);
+        let Options { of_command: options, t_eval, dense_output } =
+            self.options(&*model, until, keywords, &keywords::OF_RUNS)?;
 
         let models = &contents(py)?.models;
         let mut signals = Signals::new();
@@ -119,6 +113,36 @@ impl Model {
                 Err(PyErr::from_value(error))
             }
         }
+    }
+
+    /// Integrates many members of the model, whose parameters, starts or gains vary.
+    ///
+    /// The arguments are the options of `fbint ensemble`, with the same rules and defaults; `fbint ensemble --help` has more about them.
+    ///
+    /// until, method, step, rtol, atol, project, gains, start, guess, repair: those of run, for all members.
+    /// members: the number of members.
+    /// vary: distributions by the names of parameters, entries of the start, or 'gains': ('normal', mean, deviation) and
+    ///     ('uniform', from, to) are random, ('linspace', from, to) goes evenly from the first member to the last.
+    /// seed: the seed of the random numbers. What a member draws does not depend on the number of members.
+    /// threads: the number of threads; by default, the number of cores. No number depends on it.
+    /// every: the time between two samples for statistics; a hundredth of the run by default.
+    ///
+    /// Members that fail are in the errors of the Ensemble that is returned; if all do, or the command refuses something else, it is a
+    /// ValueError, with the same words. Ctrl-C interrupts an ensemble; other threads run meanwhile.
+    #[pyo3(
+        signature = (until=None, **keywords),
+        text_signature = "($self, until=10.0, *, members=1000, vary=None, seed=1, threads=None, method='rk4', step=None, rtol=None, \
+            atol=None, every=None, project=False, gains=None, start=None, guess=None, repair=False)"
+    )]
+    fn ensemble<'py>(
+        &self,
+        py: Python<'py>,
+        until: Option<&Bound<'_, PyAny>>,
+        keywords: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let model = loaded(py, &self.name)?;
+        let options = self.options(&*model, until, keywords, &keywords::OF_ENSEMBLES)?;
+        ensemble::integrated(py, &self.name, options.of_command)
     }
 
     /// The start of a run with these parameters: a dictionary of arrays, which the keyword start takes.
@@ -251,6 +275,26 @@ impl Model {
             model.set_parameter(index, *value);
         }
         Ok(model)
+    }
+
+    /// The options of the command that these parameters, the end and the keywords are, of which `more` are its own.
+    fn options(
+        &self,
+        model: &dyn AnyModel,
+        until: Option<&Bound<'_, PyAny>>,
+        keywords: Option<&Bound<'_, PyDict>>,
+        more: &[Keyword],
+    ) -> PyResult<Options> {
+        let mut given = match keywords {
+            Some(keywords) => keywords::options(keywords, more, &model.state_names())?,
+            None => Options::default(),
+        };
+        let parameters = self.parameters.iter();
+        let parameters = parameters.map(|(name, value)| ("parameter", Some(format!("{name}={value:?}"))));
+        let until = until.map(|until| entries::number("until", until)).transpose()?;
+        let until = until.map(|until| ("until", Some(format!("{until:?}"))));
+        given.of_command = parameters.chain(until).chain(given.of_command).collect();
+        Ok(given)
     }
 }
 

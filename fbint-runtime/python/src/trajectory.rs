@@ -134,11 +134,8 @@ impl Trajectory {
         let columns: Vec<&[f64]> = positions.iter().map(|&position| &*self.columns[position].values).collect();
         let samples = columns.first().map_or(0, |column| column.len());
         let values = (0..samples).flat_map(|sample| columns.iter().map(move |column| column[sample])).collect();
-        let shape = [vec![samples], dimensions].concat();
         // Every access shares it, and what it says of the run must stay so.
-        let entries = PyArray1::from_vec(py, values);
-        entries.try_readwrite()?.make_nonwriteable();
-        let array = entries.reshape(shape)?.into_any();
+        let array = entries::frozen(py, values, &dimensions)?;
         made.set_item(name, &array)?;
         Ok(array)
     }
@@ -203,11 +200,7 @@ impl Run {
     /// Every occurrence of every event of the model, and of until_event, in the order of time.
     #[getter]
     fn events<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let state = |entries: &Vec<f64>| {
-            let entries = PyArray1::from_slice(py, entries);
-            entries.try_readwrite()?.make_nonwriteable();
-            PyResult::Ok(entries)
-        };
+        let state = |entries: &Vec<f64>| entries::frozen(py, entries.clone(), &[]);
         let event = |(name, time, before, after): &Occurred| {
             let after = after.as_ref().map(state).transpose()?;
             contents(py)?.event.bind(py).call1((name, time, state(before)?, after))

@@ -91,6 +91,10 @@ assert numpy.allclose(tops[:, 0], 0.2 * 0.81 ** numpy.arange(1, len(tops) + 1), 
 assert ended.name == "p < -1.5" and abs(ended.t - 0.15) < 1e-12 and ended.reset is None
 assert repr(pickle.loads(pickle.dumps(run)).events) == repr(run.events)
 
+# Each ends after its own time.
+ends = ball.ensemble(0.8, members=3, vary={"g": ("linspace", 9, 10)}).ends
+assert numpy.isclose(ends[2, 0], ball.run(0.8).height[-1], rtol=0, atol=1e-12) and ends.shape == (3, 3)
+
 servo = Servo()
 run = servo.run(2, method="dop853", rtol=1e-11, every=0.1)
 assert numpy.allclose(run.angle, 1 - (1 + 2 * run.t) * numpy.exp(-2 * run.t), rtol=0, atol=1e-9)
@@ -146,7 +150,9 @@ def test_from_cargo_new_to_a_module_of_ones_own(tmp_path):
     install()
     site = {**os.environ, "PYTHONPATH": str(user / "site")}
     (example,) = blocks(README, "python")
-    check = "assert run.q.shape == (run.t.size, 2) and table['t'] is run.t and run.drift['energy'] < 1e-12"
+    check = "assert run.q.shape == (run.t.size, 2) and table['t'] is run.t and run.drift['energy'] < 1e-12\n"
+    check += "assert (ensemble.ends.shape, ensemble.statistics.mean.shape, ensemble.errors) == ((100, 7), (101, 7), {})\n"
+    check += "assert len(ensemble.names) == 7 and run(numpy.linspace(0, 20, 50)).shape == (50, 4)"
     assert python("-c", example + check, cwd=tmp_path, env=site).startswith("pendulum: DOP853, projected after each step")
     python("-c", EVENTS_AND_INPUTS, cwd=tmp_path, env=site)
 

@@ -16,6 +16,8 @@ pendulum = SphericalPendulum(m=1, l=2.0)
 run = pendulum.run(until=1, method="dop853", rtol=1e-9, start={"q": [0, 2, 0]}, gains=[1, 2, 3, 4])
 largest: float = max(run.drift.values())
 times: list[float] = [event.t for event in run.events if event.reset is None]
+ensemble = pendulum.ensemble(members=3, vary={"g": ("uniform", 9, 10)})
+(ensemble.ends - ensemble.statistics.mean[-1]) @ ensemble.statistics.max[0], ensemble.drawn["g"].sum(), ensemble.errors[0].upper()
 run.plot("all.svg", of=["q[0],q[1]", "drift"])
 numpy.linalg.eigvals(pendulum.field_jacobian([0, 0, -2, 0, 0, 0])) @ pendulum.integrals_jacobian(run(0.5)).T
 pendulum.run(t_eval=numpy.linspace(0, 10, 5), dense_output=True)(1.5)[0].item()
@@ -25,6 +27,7 @@ reveal_type(FreeRigidBody(inertia=[1, 2, 3]).inertia)
 SphericalPendulum(mass=1)
 pendulum.run(method="rk5")
 pendulum.run(rtoll=1)
+pendulum.ensemble(vary={"g": ("uni", 9, 10)})
 """
 
 
@@ -56,4 +59,4 @@ def test_types_are_known_and_mistakes_are_found(tmp_path):
     revealed = [line for line in lines if "Revealed" in line]
     assert [word in line for word, line in zip(["float", "ndarray", "ndarray"], revealed)] == [True] * 3, done.stdout
     errors = [line for line in lines if line.startswith("error")]
-    assert len(errors) == 3 and all(word in "".join(errors) for word in ["mass", "rk5", "rtoll"]), errors
+    assert len(errors) == 4 and all(word in "".join(errors) for word in ["mass", "rk5", "rtoll", "uni"]), errors

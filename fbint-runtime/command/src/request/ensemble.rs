@@ -1,0 +1,109 @@
+//! Ensembles for other languages: the options of the command `ensemble` by name, and what became of the members as numbers.
+
+use std::error::Error;
+use std::ops::ControlFlow;
+
+use clap::Parser;
+use rayon::ThreadPoolBuilder;
+
+use super::{Column, parsed, told};
+use crate::arguments;
+use crate::catalogue::{Entry, Statistics};
+use crate::ensemble::settle_gains;
+use crate::members::{Members, Watch};
+use crate::run::job;
+use crate::table::Cell;
+use crate::tally::Tally;
+use crate::trajectory::state_and_changes;
+
+/// What became of the members of an ensemble.
+#[derive(Clone, Debug, Default)]
+pub struct Ensemble {
+    /// A name for each entry of the state, then for the change of each integral.
+    pub names: Vec<String>,
+    /// What varied, with a number for each member.
+    pub drawn: Vec<Column>,
+    /// The members at the end, one after the other: a number for each of the names, NaN for a member that failed.
+    pub ends: Vec<f64>,
+    /// The members that failed, and why.
+    pub errors: Vec<(u64, String)>,
+    /// Statistics over the members that did not fail, at each time that was sampled.
+    pub statistics: Vec<Statistics>,
+}
+
+/// A function that is told the fraction that is done, and says whether to go on.
+pub type Progress<'a> = dyn FnMut(f64) -> ControlFlow<()> + Send + 'a;
+
+/// The command line of an ensemble.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Line {
+    #[command(flatten)]
+    arguments: arguments::Ensemble,
+}
+
+/// Integrates an ensemble of a model, whose options are as those of [`Request::new`](super::Request::new); `vary` may be repeated, with
+/// texts such as `m=uniform:1,2`. Options that name files are not for it.
+///
+/// # Errors
+///
+/// If the command would refuse it, if no member comes to its end, or if `progress` interrupts it.
+pub fn ensemble<'a>(
+    models: &[Entry],
+    model: &str,
+    options: impl IntoIterator<Item = (&'a str, Option<String>)>,
+    progress: &mut Progress<'_>,
+) -> Result<Ensemble, String> {
+    let Line { arguments } = parsed(model, options)?;
+    // Threads of its own, because an ensemble that is integrated at the same time may keep others busy. 0 is the number of cores.
+    let pool = ThreadPoolBuilder::new().num_threads(arguments.threads.map_or(0, usize::from)).build();
+    pool.map_err(|error| error.to_string())?
+        .install(|| integrated(models, &arguments, progress).map_err(|error| told(&error.to_string())))
+}
+
+fn integrated(
+    models: &[Entry],
+    arguments: &arguments::Ensemble,
+    progress: &mut Progress<'_>,
+) -> Result<Ensemble, Box<dyn Error>> {
+    let mut job = job(models, &arguments.integration, arguments.every)?;
+    let mut members = Members::new(models, arguments, &job)?;
+    settle_gains(arguments, &mut job, &members)?;
+    let (plan, blocks) = (job.plan(members.model())?, members.blocks());
+    let drawn = arguments.vary.iter().map(|of| Column { name: of.name.clone(), values: Vec::new() });
+    let mut ensemble =
+        Ensemble { names: state_and_changes(members.model()), drawn: drawn.collect(), ..Ensemble::default() };
+    let (mut tally, mut is_interrupted) = (Tally::default(), false);
+    for number in 0..blocks {
+        let mut report = |fraction| {
+            let flow = progress((f64::from(number) + fraction) / f64::from(blocks));
+            is_interrupted |= flow.is_break();
+            flow
+        };
+        let block = members.integrate(number, &plan, Watch { progress: &mut report, samples: None })?;
+        if is_interrupted {
+            return Err("interrupted".into());
+        }
+        block.ends(|row| {
+            ensemble.add(row);
+            Ok::<(), Box<dyn Error>>(())
+        })?;
+        tally.add(&block.tally);
+    }
+    tally.check()?;
+    Ok(Ensemble { statistics: tally.statistics, ..ensemble })
+}
+
+impl Ensemble {
+    /// Adds a member by its row in the command's table of ends.
+    fn add(&mut self, row: &[Cell<'_>]) {
+        let [Cell::Count(member), numbers @ .., error] = row else { return };
+        let (drawn, end) = numbers.split_at(self.drawn.len());
+        let number = |cell: &Cell<'_>| if let Cell::Number(number) = cell { *number } else { f64::NAN };
+        self.drawn.iter_mut().zip(drawn).for_each(|(column, cell)| column.values.push(number(cell)));
+        self.ends.extend(end.iter().map(number));
+        if let Cell::Text(error) = error {
+            self.errors.push((*member, (*error).to_owned()));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Ensembles as arrays.
+
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+
+use fbint_command::catalogue::{Entry, Statistics, Summary};
+use fbint_command::request::Column;
+use fbint_command::request::ensemble::{Ensemble, ensemble};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::contents;
+use crate::entries::frozen;
+use crate::keywords::CommandOption;
+use crate::model::{PATIENCE, Signals};
+
+/// Integrates an ensemble of a model while other threads run, and until Ctrl-C.
+///
+/// Its members are integrated by other threads than this one, which asks Python for signals: no other thread is told of them.
+pub(crate) fn integrated<'py>(
+    py: Python<'py>,
+    model: &str,
+    options: Vec<CommandOption>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (models, mut signals) = (&contents(py)?.models, Signals::new());
+    let outcome = py.detach(|| in_another_thread(models, model, options, &mut signals));
+    signals.raise()?;
+    made(py, outcome.map_err(PyValueError::new_err)?)
+}
+
+fn in_another_thread(
+    models: &[Entry],
+    model: &str,
+    options: Vec<CommandOption>,
+    signals: &mut Signals,
+) -> Result<Ensemble, String> {
+    let (is_over, (working, done)) = (&AtomicBool::new(false), channel::<()>());
+    let mut goes_on =
+        |_| if is_over.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let _working = working;
+            ensemble(models, model, options, &mut goes_on)
+        });
+        while done.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if signals.look().is_break() {
+                is_over.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
+        worker.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+/// The ensemble as Python has it.
+fn made(py: Python<'_>, ensemble: Ensemble) -> PyResult<Bound<'_, PyAny>> {
+    let Ensemble { names, drawn, ends, errors, statistics } = ensemble;
+    let ends = frozen(py, ends, &[names.len()])?;
+    let columns = PyDict::new(py);
+    for Column { name, values } in drawn {
+        columns.set_item(name, frozen(py, values, &[])?)?;
+    }
+    let errors_of_members = PyDict::new(py);
+    errors.into_iter().try_for_each(|(member, error)| errors_of_members.set_item(member, error))?;
+    let statistics = summed_up(py, &statistics, names.len())?;
+    contents(py)?.ensemble.bind(py).call1((names, ends, columns, errors_of_members, statistics))
+}
+
+/// Statistics over the members, each a row for each time and a column for each of so many quantities.
+fn summed_up<'py>(py: Python<'py>, statistics: &[Statistics], quantities: usize) -> PyResult<Bound<'py, PyAny>> {
+    let times = frozen(py, statistics.iter().map(|at| at.time).collect(), &[])?;
+    let members: Vec<i64> = statistics.iter().map(|at| at.members.cast_signed()).collect();
+    let members = PyArray1::from_vec(py, members);
+    members.try_readwrite()?.make_nonwriteable();
+    let of = |number: fn(&Summary) -> f64| {
+        let numbers = statistics.iter().flat_map(|at| at.quantities.iter().map(number)).collect();
+        frozen(py, numbers, &[quantities])
+    };
+    let summaries = (of(|of| of.mean)?, of(|of| of.variance)?, of(|of| of.min)?, of(|of| of.max)?);
+    let (mean, variance, min, max) = summaries;
+    contents(py)?.statistics.bind(py).call1((times, members, mean, variance, min, max))
+}
