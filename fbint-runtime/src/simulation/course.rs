@@ -253,7 +253,8 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
         }
     }
 
-    /// Keeps a step of a fixed size to a state as a polynomial, if steps are kept.
+    /// Keeps a step of a fixed size to a state as a polynomial, if steps are kept. Apart from the steps, as all that few runs do.
+    #[inline(never)]
     fn keep_cubic(&mut self, time: f64, end: Vector<S>, steps: &Steps<'_, S>) {
         self.record.keep(|begin| {
             let ends = [begin.state, end];
@@ -421,7 +422,7 @@ impl<'a, S: FeedbackSystem> Course<'a, S> {
                 change = Some(self.record.landed(integrator.time(), &landing, projector.onto()[0], tolerance)?);
             }
             let stop = if self.lookout.is_needed() { self.look_densely(&mut integrator)? } else { None };
-            self.record.keep(|_| integrator.dense_output());
+            self.record.keep_dense(&mut integrator);
             match &stop {
                 Some(Stop { time, state, .. }) => {
                     self.record.largest_projection = largest;

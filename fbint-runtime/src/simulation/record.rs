@@ -116,6 +116,15 @@ impl<S: FeedbackSystem> Record<S> {
         }
     }
 
+    /// Keeps the last step of an integrator, if steps are kept.
+    #[inline(never)]
+    pub(super) fn keep_dense<F: Field<Vector = Vector<S>>, const STAGES: usize>(
+        &mut self,
+        integrator: &mut Integrator<'_, F, STAGES>,
+    ) {
+        self.keep(|_| integrator.dense_output());
+    }
+
     /// The number of steps that were kept.
     pub(super) fn kept(&self) -> u64 {
         self.dense_output.as_ref().map_or(0, Vec::len) as u64

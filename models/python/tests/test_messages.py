@@ -149,15 +149,19 @@ def test_mistakes_are_errors_of_python(mistake, error, message):
     assert type(refusal.value) is error and message in str(refusal.value)
 
 
+ODD = [None, True, -1, 0, 1, HUGE, -HUGE, NAN, float("inf"), 5e-324, "", "--", "=", "q", "none", "\0", "\ud800", b"x", [],
+       [1], [NAN], {}, {"q": []}, {"q[0]": NAN}, {"q": [0, 0, 0]}, {"q[0]=1": 1}, {"--help": 1}, object(),
+       numpy.array(1.0), numpy.array([], dtype=object), numpy.datetime64("2020"), fractions.Fraction(1, 3),
+       {"m": ("normal", 1, 0)}, {"q[0]=1": ("uniform", 0, 1)}, {"q": ("linspace", 0, 1)}, {"m": ("uniform", -HUGE, NAN)},
+       {"gains": ("normal", -1, 1e308)}]
+
+
 def test_any_combination_of_odd_values_is_a_run_or_an_error():
     """Nothing panics: a panic would be no Exception."""
-    odd = [None, True, -1, 0, 1, HUGE, -HUGE, NAN, float("inf"), 5e-324, "", "--", "=", "q", "none", "\0", "\ud800", b"x", [],
-           [1], [NAN], {}, {"q": []}, {"q[0]": NAN}, {"q": [0, 0, 0]}, {"q[0]=1": 1}, {"--help": 1}, object(),
-           numpy.array(1.0), numpy.array([], dtype=object), numpy.datetime64("2020"), fractions.Fraction(1, 3)]
     keywords = ["until", "method", "step", "rtol", "every", "project", "gains", "start", "guess", "repair", "until_event", "t_eval",
                 "dense_output"]
     runs = 0
-    for keyword, value in itertools.product(keywords, odd):
+    for keyword, value in itertools.product(keywords, ODD):
         # Steps that are large enough to come to an end.
         settings = {"until": 0.01, "step": 1e-3 if keyword not in ("rtol", "method") else None, keyword: value}
         try:
@@ -166,6 +170,25 @@ def test_any_combination_of_odd_values_is_a_run_or_an_error():
         except Exception:
             pass
     assert runs > 20
+
+
+def test_odd_values_are_an_ensemble_a_function_a_figure_or_an_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = PENDULUM().run(0.01, dense_output=True)
+    successes = 0
+    for value in ODD:
+        for act in [
+            lambda: PENDULUM().ensemble(0.01, members=value), lambda: PENDULUM().ensemble(0.01, members=2, vary=value),
+            lambda: PENDULUM().ensemble(0.01, members=2, seed=value), lambda: PENDULUM().ensemble(0.01, members=2, threads=value),
+            lambda: run(value), lambda: run.plot("odd.svg", of=value), lambda: run.plot(value), lambda: run.animate(value),
+            lambda: PENDULUM().field_jacobian(value), lambda: PENDULUM().integrals_jacobian([value] * 6),
+        ]:
+            try:
+                act()
+                successes += 1
+            except Exception:
+                pass
+    assert successes > 10
 
 
 def test_numbers_of_any_kind_are_numbers():
