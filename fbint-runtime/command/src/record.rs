@@ -61,7 +61,7 @@ struct Versions {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum RunResult {
-    End(Outcome),
+    End(Box<Outcome>),
     /// Where a run was before it failed.
     LastGood {
         time: f64,
@@ -157,8 +157,8 @@ pub(crate) fn of_run(
     ending: &Ending<'_>,
 ) -> Result<String, Box<dyn Error>> {
     let (status, message, result) = match ending {
-        Ending::Complete(run) => ("complete", None, Some(RunResult::End(Outcome::of(model, run)))),
-        Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Outcome::of(model, run)))),
+        Ending::Complete(run) => ("complete", None, Some(RunResult::End(Box::new(Outcome::of(model, run))))),
+        Ending::Interrupted(run) => ("interrupted", None, Some(RunResult::End(Box::new(Outcome::of(model, run))))),
         Ending::Failed(error, last) => {
             let state = |sample: &Sample| named(&model.state_names(), &sample.state);
             let last = last.map(|sample| RunResult::LastGood { time: sample.time, state: state(sample) });
