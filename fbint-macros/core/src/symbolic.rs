@@ -108,6 +108,11 @@ impl Expr {
         write(self.0.as_view()).map(|expression| factored(&expression))
     }
 
+    /// Operations of a naive evaluation.
+    pub fn operations(&self) -> usize {
+        operations(self.0.as_view())
+    }
+
     /// The partial derivative.
     pub fn derivative(&self, symbol: Symbol) -> Self {
         Self(self.0.derivative(Indeterminate::from(state_symbol(symbol))))

@@ -66,3 +66,23 @@ fn a_frame_whose_brackets_are_too_long_is_refused() {
     let expected = "the bracket of the directions of `v[0]` and `v[1]` is too long to be written out: ";
     assert!(messages.len() == 1 && messages[0].starts_with(expected), "{messages:?}");
 }
+
+/// Products of sums in all coordinates, whose rates have a bracket of more than a million operations.
+#[test]
+fn a_bracket_that_grows_too_long_is_named_before_it_is_derived() {
+    let factor = |i: usize| {
+        let terms: Vec<_> = (0..10).map(|j| format!("{} * q[{j}]", (i * 7 + j * 3) % 11 + 1)).collect();
+        format!("({} + q[{}].sin())", terms.join(" + "), i % 10)
+    };
+    let product = |from: usize| (from..from + 10).map(factor).collect::<Vec<_>>().join(" * ");
+    let attribute = format!(
+        "coordinates(q: [10]), momenta(p: [10]), hamiltonian = p.norm_squared() / 2,
+         constraint(surface = {} - 1, other = {} - 1)",
+        product(0),
+        product(9)
+    );
+    let (messages, _) = expand(&attribute, "struct S;");
+    let [message] = &messages[..] else { panic!("{messages:?}") };
+    let expected = "the bracket of `surface_rate` and `other_rate` grows to ";
+    assert!(message.starts_with(expected) && message.contains("take more coordinates"), "{message}");
+}

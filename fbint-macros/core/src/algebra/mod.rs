@@ -10,7 +10,7 @@ mod vanishing;
 pub use self::conservation::claims;
 pub use self::poisson::NotPoisson;
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
-use crate::mechanics::{self, Unreal};
+use crate::mechanics::{self, Underived};
 use crate::proofs::grades;
 use crate::symbolic::{SessionError, session};
 
@@ -19,8 +19,8 @@ use crate::symbolic::{SessionError, session};
 pub enum Obstacle {
     /// The algebra cannot be used now.
     Session(SessionError),
-    /// Declared quantities have no finite real derivative.
-    Unreal(Vec<Unreal>),
+    /// What is declared has no derivation.
+    Underived(Underived),
     /// `poisson` is not a Poisson matrix.
     NotPoisson(NotPoisson),
 }
@@ -40,7 +40,7 @@ pub fn prepare(problem: &Problem) -> Result<Prepared, Obstacle> {
 }
 
 fn derived(problem: &Problem) -> Result<Derivation, Obstacle> {
-    let derivation = mechanics::derive(problem).map_err(Obstacle::Unreal)?;
+    let derivation = mechanics::derive(problem).map_err(Obstacle::Underived)?;
     match poisson::not_poisson(&derivation) {
         Some(reason) => Err(Obstacle::NotPoisson(reason)),
         None => Ok(derivation),

@@ -4,12 +4,15 @@
 
 mod circle;
 mod dirac;
+mod extent;
 mod implicit;
 mod phase_space;
 mod written;
 
 pub(crate) use phase_space::{Observable, PhaseSpace};
 use written::Written;
+
+pub use extent::{Overlong, Place};
 
 use crate::derivation::{
     Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Lagrangian, Problem, Role, Structure,
@@ -35,13 +38,34 @@ pub enum Unreal {
     Poisson,
 }
 
+/// Why nothing is derived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Underived {
+    /// Declared quantities have no finite real derivative.
+    Unreal(Vec<Unreal>),
+    /// What is derived becomes too long.
+    Overlong(Overlong),
+}
+
+impl From<Unreal> for Underived {
+    fn from(unreal: Unreal) -> Self {
+        Self::Unreal(vec![unreal])
+    }
+}
+
+impl From<Overlong> for Underived {
+    fn from(overlong: Overlong) -> Self {
+        Self::Overlong(overlong)
+    }
+}
+
 /// Derives everything that the generated code computes, or says which quantities are in the way.
-pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
+pub fn derive(problem: &Problem) -> Result<Derivation, Underived> {
     let structure = match &problem.dynamics {
         Dynamics::Canonical { .. } => Structure::Canonical,
         _ => Structure::of(problem),
     };
-    let motion = motion(&implicit::in_lowest_terms(problem).map_err(|unreal| vec![unreal])?);
+    let motion = motion(&implicit::in_lowest_terms(problem)?);
     let space = PhaseSpace::new(&problem.symbols, &structure);
     let energy = problem.energy_function();
     let hamiltonian = energy.as_ref().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
@@ -54,15 +78,18 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
     let declared: Table<IntegralId, Option<Observable>> = problem.integrals.iter().map(value).collect();
     let unreal = unreal(problem, &space, hamiltonian.as_ref(), &declared);
     if !unreal.is_empty() {
-        return Err(unreal);
+        return Err(Underived::Unreal(unreal));
     }
-    let one = |unreal| vec![unreal];
-    let observables = observables(problem, &space, hamiltonian.as_ref(), &declared).map_err(one)?;
+    let observables = observables(problem, &space, hamiltonian.as_ref(), &declared)?;
+    // Where motion is implicit, brackets are not derived.
+    let constraints = if motion.is_some() { Vec::new() } else { problem.constraints() };
+    extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
     let field = match &motion {
-        Some(motion) => Field::Implicit(implicit::field(&motion.field, &written).map_err(one)?),
-        None => field(problem, &space, hamiltonian.as_ref(), &observables, &written).map_err(one)?,
+        Some(motion) => Field::Implicit(implicit::field(&motion.field, &written)?),
+        None => field(problem, &space, hamiltonian.as_ref(), &observables, &written)?,
     };
+    extent::check_field(&field)?;
     // What is derived from real quantities fails to be real only where H itself is to blame.
     let integrals = problem.integrals.rows().zip(observables.rows());
     let integral = |(declared, observable)| {
@@ -71,11 +98,11 @@ pub fn derive(problem: &Problem) -> Result<Derivation, Vec<Unreal>> {
         Ok(if motion.is_some() { integral.mapped(circle::simplified) } else { integral })
     };
     let integrals: Integrals =
-        integrals.map(integral).collect::<Result<_, NotReal>>().map_err(|NotReal| vec![Unreal::Hamiltonian])?;
+        integrals.map(integral).collect::<Result<_, NotReal>>().map_err(|NotReal| Unreal::Hamiltonian)?;
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
     let mut derivation = problem.derivation(integrals, field, kinetic_energy);
     if let Some(hamel) = motion.and_then(|motion| motion.hamel) {
-        derivation.hamel = Some(implicit::hamel(&hamel, &written).map_err(one)?);
+        derivation.hamel = Some(implicit::hamel(&hamel, &written)?);
     }
     Ok(derivation)
 }

@@ -37,6 +37,13 @@ impl<'a> PhaseSpace<'a> {
         sum.simplest()
     }
 
+    /// The operations in {f, g} before anything in it cancels.
+    pub(super) fn operations_of_bracket(&self, f: &Observable, g: &Observable) -> usize {
+        let slopes = f.gradient.iter().map(|(symbol, slope)| (*symbol, slope));
+        let terms = self.structure.bracket(self.symbols, slopes, |symbol| g.gradient.get(&symbol));
+        terms.into_iter().map(|(f, _, g)| f.operations() + g.operations()).sum()
+    }
+
     /// {x, H}, the rate of an entry of the state where there are no constraints.
     pub(super) fn rate(&self, state: Symbol, hamiltonian: &Observable) -> Expr {
         let terms = self.structure.bracket(self.symbols, [(state, ())], |symbol| hamiltonian.gradient.get(&symbol));
@@ -63,6 +70,11 @@ impl Observable {
 
     pub(crate) fn expr(&self) -> &Expr {
         &self.value
+    }
+
+    /// The derivatives that do not vanish, in the order of the state.
+    pub(super) fn slopes(&self) -> impl Iterator<Item = (Symbol, &Expr)> {
+        self.gradient.iter().map(|(&symbol, slope)| (symbol, slope))
     }
 
     /// The derivative by an entry of the state, unless it vanishes.

@@ -3,14 +3,14 @@
 use super::Messages;
 use crate::algebra::{NotPoisson, Obstacle};
 use crate::diagnostics::Errors;
-use crate::mechanics::Unreal;
+use crate::mechanics::{Overlong, Place, Underived, Unreal};
 
 impl Messages<'_> {
     pub(in crate::compile) fn obstacle(&self, obstacle: &Obstacle) -> syn::Error {
         let mut errors = Errors::new();
         match obstacle {
             Obstacle::Session(error) => errors.push(self.declaration.item.ident.span(), error),
-            Obstacle::Unreal(quantities) => {
+            Obstacle::Underived(Underived::Unreal(quantities)) => {
                 // What the Lagrangian gives has its mistakes.
                 let follows = |quantity: &Unreal| match quantity {
                     Unreal::Integral(id) => self.model.problem.integrals[*id].value.is_none(),
@@ -20,6 +20,7 @@ impl Messages<'_> {
                 let own = quantities.iter().filter(|quantity| !(has_cause && follows(quantity)));
                 own.for_each(|quantity| self.unreal(*quantity, &mut errors));
             }
+            Obstacle::Underived(Underived::Overlong(overlong)) => self.overlong(overlong, &mut errors),
             Obstacle::NotPoisson(reason) => {
                 errors.push(self.place(&self.declaration.poisson), self.not_poisson(*reason));
             }
@@ -37,6 +38,24 @@ impl Messages<'_> {
         };
         let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
         errors.push(span, format_args!("{what} has no finite real derivative: {reason}"));
+    }
+
+    fn overlong(&self, &Overlong { place, operations }: &Overlong, errors: &mut Errors) {
+        let (what, span) = match place {
+            Place::Integral(id) => (self.name(id), self.model.spans[id]),
+            Place::Derivative(id, state) => {
+                (format!("the derivative of {} by {}", self.name(id), self.state(state)), self.model.spans[id])
+            }
+            Place::Bracket(f, g) => {
+                (format!("the bracket of {} and {}", self.name(f), self.name(g)), self.model.spans[g])
+            }
+            Place::Equation(unknown) => {
+                (format!("the equation for {}", self.state(unknown)), self.declaration.item.ident.span())
+            }
+            Place::Rate(state) => self.rate(state),
+        };
+        let remedy = "take more coordinates, each with a short constraint that says what it is, instead of long products and quotients";
+        errors.push(span, format_args!("{what} grows to {operations} operations, which is too long: {remedy}"));
     }
 
     fn not_poisson(&self, reason: NotPoisson) -> String {

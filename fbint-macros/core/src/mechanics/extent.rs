@@ -1,0 +1,75 @@
+//! How long what is derived may become. Expressions share nothing while they are derived, so that a product of many sums has derivatives
+//! that take minutes and gigabytes, although the code in the end is short.
+
+use super::phase_space::{Observable, PhaseSpace};
+use crate::derivation::{Field, IntegralId};
+use crate::expression::{Expression, Symbol};
+use crate::table::Table;
+
+/// The largest number of operations of one expression, without any sharing.
+const MOST_OPERATIONS: usize = 1_000_000;
+
+/// An expression that is too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlong {
+    /// Where it stands.
+    pub place: Place,
+    /// The number of its operations.
+    pub operations: usize,
+}
+
+/// Where an expression stands in what is derived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An integral.
+    Integral(IntegralId),
+    /// The derivative of an integral by an entry of the state.
+    Derivative(IntegralId, Symbol),
+    /// The bracket of two constraints.
+    Bracket(IntegralId, IntegralId),
+    /// The equation for an acceleration or a multiplier.
+    Equation(Symbol),
+    /// The rate of an entry of the state.
+    Rate(Symbol),
+}
+
+/// Refuses integrals that are too long, or have such derivatives, or constraints whose brackets would be.
+pub(super) fn check_observables(
+    space: &PhaseSpace<'_>,
+    observables: &Table<IntegralId, Observable>,
+    constraints: &[IntegralId],
+) -> Result<(), Overlong> {
+    observables.iter().try_for_each(|(id, observable)| {
+        check(Place::Integral(id), observable.expr().operations())?;
+        observable.slopes().try_for_each(|(state, slope)| check(Place::Derivative(id, state), slope.operations()))
+    })?;
+    let mut pairs = constraints.iter().enumerate().flat_map(|(i, g)| constraints[..i].iter().map(move |f| (*f, *g)));
+    pairs.try_for_each(|(f, g)| {
+        check(Place::Bracket(f, g), space.operations_of_bracket(&observables[f], &observables[g]))
+    })
+}
+
+/// Refuses a field with an expression that is too long.
+pub(super) fn check_field(field: &Field) -> Result<(), Overlong> {
+    let check_rates = |rates: &Table<Symbol, Expression>| {
+        rates.iter().try_for_each(|(state, rate)| check(Place::Rate(state), rate.operations()))
+    };
+    match field {
+        // Its brackets were looked at before they were derived.
+        Field::Dirac(_) => Ok(()),
+        Field::Implicit(implicit) => {
+            implicit.systems.iter().try_for_each(|system| {
+                let mut rows = system.unknowns.iter().zip(system.rows());
+                rows.try_for_each(|(&unknown, mut row)| {
+                    row.try_for_each(|entry| check(Place::Equation(unknown), entry.operations()))
+                })
+            })?;
+            check_rates(&implicit.rates)
+        }
+        Field::Given(rates) => check_rates(rates),
+    }
+}
+
+fn check(place: Place, operations: usize) -> Result<(), Overlong> {
+    if operations > MOST_OPERATIONS { Err(Overlong { place, operations }) } else { Ok(()) }
+}
