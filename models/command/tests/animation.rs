@@ -143,6 +143,37 @@ fn mechanisms_in_space_turn_by_mouse_finger_and_keys() -> Outcome {
     Ok(())
 }
 
+/// A spring has as many turns at any length, between its ends, and is never wider than it is long.
+#[test]
+fn springs_are_drawn_between_their_ends() -> Outcome {
+    let Some(browser) = Browser::open(DESKTOP, false)? else { return Ok(()) };
+    let folder = tempdir()?;
+    // y = cos t, by itself.
+    browser.load(&animated(&folder, "nonholonomic-oscillator", &["--start", "x=0", "--until", "2"])?)?;
+    let mut lengths = Vec::new();
+    for time in ["0", "0.8", "1.4", "1.5708"] {
+        browser.run(&format!("pause(); seek({time})"))?;
+        let drawn = browser.run("return document.querySelector('#picture .spring').getAttribute('points')")?;
+        let points =
+            drawn.as_str().ok_or("no spring")?.split([' ', ',']).map(str::parse).collect::<Result<Vec<f64>, _>>()?;
+        let points: Vec<[f64; 2]> = points.chunks_exact(2).map(|point| [point[0], point[1]]).collect();
+        assert_eq!(points.len(), 16, "t = {time}: {points:?}");
+        let (from, to, pivot) = (points[0], points[15], position(&browser, "pivot")?);
+        assert!((from[0] - pivot[0]).hypot(from[1] - pivot[1]) < 0.1, "t = {time}: {from:?} {pivot:?}");
+        let [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+        let length = dx.hypot(dy);
+        let across = |at: &[f64; 2]| (dx * (at[1] - from[1]) - dy * (at[0] - from[0])) / length.max(1.0);
+        let sides: Vec<f64> = points[2..14].iter().map(across).collect();
+        assert!(sides.iter().all(|side| 2.0 * side.abs() <= length), "t = {time}: {sides:?} in {length}");
+        // Pixels are drawn to tenths.
+        assert!(length < 10.0 || sides.windows(2).all(|pair| pair[0] * pair[1] < 0.0), "t = {time}: {sides:?}");
+        lengths.push(length);
+    }
+    assert!(lengths.is_sorted_by(|one, next| one > next) && lengths[0] > 50.0 && lengths[3] < 0.5, "{lengths:?}");
+    assert_eq!(browser.complaints()?, Vec::<Value>::new());
+    Ok(())
+}
+
 /// Texts that overlap, and texts beyond the edges of a window of this width. `innerWidth` is not asked, for it grows with what is too wide.
 const COLLISIONS: &str = "
     const texts = [];

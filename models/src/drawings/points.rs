@@ -23,16 +23,16 @@ fn planet(x: Vector3<f64>) -> Drawing {
 }
 
 pub(crate) fn heisenberg_system(_: &HeisenbergSystem, at: &HeisenbergSystemState) -> Drawing {
-    above_the_plane(vector![at.x, at.y, at.z])
+    above_the_plane(vector![at.x, at.y, at.z]).guide([Vector3::zeros(), vector![at.x, at.y, 0.0]])
 }
 
+/// The harmonic potential is a spring in the plane.
 pub(crate) fn nonholonomic_oscillator(_: &NonholonomicOscillator, at: &NonholonomicOscillatorState) -> Drawing {
-    above_the_plane(vector![at.x, at.y, at.z])
+    above_the_plane(vector![at.x, at.y, at.z]).spring(Vector3::zeros(), vector![at.x, at.y, 0.0])
 }
 
 /// A point with its height above the plane of the first two coordinates, where the point below it leaves a trace, too.
 fn above_the_plane(at: Vector3<f64>) -> Drawing {
     let below = vector![at.x, at.y, 0.0];
-    let origin = Vector3::zeros();
-    Drawing::new().guide([origin, below, at]).pivot(origin).point(at).trace(at).trace(below)
+    Drawing::new().guide([below, at]).pivot(Vector3::zeros()).point(at).trace(at).trace(below)
 }

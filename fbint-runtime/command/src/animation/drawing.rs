@@ -1,4 +1,4 @@
-//! What is drawn of a state: points, rods and bodies, in the plane or in space.
+//! What is drawn of a state: points, rods, springs and bodies, in the plane or in space.
 
 use fbint_runtime::nalgebra::storage::RawStorage;
 use fbint_runtime::nalgebra::{Const, Matrix, Matrix3, U1, Vector3};
@@ -104,6 +104,11 @@ impl Drawing {
     /// Rods from each position to the next, as of a chain or a hoop.
     pub fn rods<P: Into<Position>>(self, positions: impl IntoIterator<Item = P>) -> Self {
         self.with("rod", positions.into_iter().map(Into::into))
+    }
+
+    /// A spring: a zigzag with as many turns at any length, and straight ends. A short one is narrow, too, and without length there is nothing.
+    pub fn spring(self, from: impl Into<Position>, to: impl Into<Position>) -> Self {
+        self.with("spring", [from.into(), to.into()])
     }
 
     /// A thin line for what only guides the eye: a rail, a slope, the sphere on which something moves.

@@ -119,7 +119,7 @@ function picture(film, time, view, width, height, hasTraces) {
 }
 
 /** By how much shapes of a kind lie above others at one place. */
-const lift = { guide: -1, rod: 0.5, arrow: 1, pivot: 2, point: 3 };
+const lift = { guide: -1, rod: 0.5, spring: 0.5, arrow: 1, pivot: 2, point: 3 };
 
 function mean(points, axis) {
   return points.reduce((sum, point) => sum + point[axis], 0) / Math.max(points.length, 1);
@@ -137,6 +137,7 @@ function element({ kind, points }, unit, isSpatial) {
     case "pivot": return `<circle class="pivot" cx="${x}" cy="${y}" r="${unit.toFixed(1)}" stroke-width="${(0.5 * unit).toFixed(1)}"/>`;
     case "face": return `<polygon class="face" points="${list(points)}" fill-opacity="${isSpatial ? light(points) : 0.8}"/>`;
     case "rod": return `<polyline class="rod" points="${list(points)}" stroke-width="${(0.8 * unit).toFixed(1)}"/>`;
+    case "spring": return spring(points, unit);
     case "guide": return `<polyline class="guide" points="${list(points)}"/>`;
     default: return arrow(kind, points, unit);
   }
@@ -147,6 +148,20 @@ function light([a, b = a, c = b]) {
   const [u, v] = [b, c].map((corner) => corner.map((coordinate, axis) => coordinate - a[axis]));
   const normal = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]];
   return (0.35 + 0.5 * Math.abs(normal[2]) / (Math.hypot(...normal) || 1)).toFixed(2);
+}
+
+/** A zigzag, which is narrower and thinner where it is so short that its turns would touch. */
+function spring([from, to], unit) {
+  const turns = 6;
+  const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
+  const length = Math.hypot(dx, dy);
+  const size = Math.min(unit, length / 16) / (length || 1);
+  const end = Math.min(0.14, (3 * unit) / (length || 1));
+  const at = (along, across) => [from[0] + along * dx - across * dy, from[1] + along * dy + across * dx];
+  const corner = (_, half) => at(end + ((1 - 2 * end) * (half + 0.5)) / (2 * turns), (half % 2 ? -1.8 : 1.8) * size);
+  const corners = Array.from({ length: 2 * turns }, corner);
+  const line = list([from, at(end, 0), ...corners, at(1 - end, 0), to]);
+  return `<polyline class="spring" points="${line}" stroke-width="${(0.4 * size * length).toFixed(1)}"/>`;
 }
 
 /** A line with a head, of which a short arrow has a small one. */
