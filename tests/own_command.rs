@@ -95,6 +95,11 @@ fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
     user.succeeds(&["work-precision", "--until", "0.1"])?;
     assert!(user.read("out/work-precision-pendulum.csv")?.contains("RATTLE"));
 
+    user.succeeds(&["gallery", "--until", "1", "--no-stills"])?;
+    user.succeeds(&["run", "pendulum", "--method", "dop853", "--until", "1", "--animate", "run.html"])?;
+    assert_eq!(user.read("gallery/pendulum.html")?, user.read("run.html")?);
+    assert!(user.read("gallery/index.html")?.contains("[\"rod\",0.0,0.0,1.0,0.0]"));
+
     assert!(user.succeeds(&[])?.contains("Usage: pendulums <COMMAND>"));
     let help = user.succeeds(&["run", "--help"])?;
     assert!(help.contains("pendulums run pendulum --start q[0]=0.3 --repair") && !help.contains('{'), "{help}");

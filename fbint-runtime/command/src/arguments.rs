@@ -41,6 +41,8 @@ pub enum Command {
     Show(Show),
     /// Measure error and drift of every method and policy of gains against the work they take.
     WorkPrecision(WorkPrecision),
+    /// Write an animation of every model, with pictures of all of them.
+    Gallery(Gallery),
 }
 
 const RUN_EXAMPLES: &str = "\
@@ -380,4 +382,30 @@ pub struct WorkPrecision {
     /// Write every figure as PNG, too, with text in a font of this computer. This takes a build with the feature `png`.
     #[arg(long)]
     pub(crate) png: bool,
+}
+
+const GALLERY_EXAMPLES: &str = "\
+Examples:
+  {program} gallery
+  {program} gallery {model} --until 50 --out animations --no-stills
+
+The folder gets an animation of each model, MODEL.html, which is the one of `{program} run MODEL --method dop853 --until 20`, and a page
+with pictures of all of them, index.html. Where Chromium is installed, it also gets each picture as SVG, MODEL.svg, and all of them
+side by side, gallery.svg.";
+
+#[derive(Args, Debug)]
+#[command(after_help = GALLERY_EXAMPLES)]
+pub struct Gallery {
+    /// The models, as `list` names them, in the order of their pictures; default: all.
+    #[arg(value_name = "MODEL")]
+    pub(crate) models: Vec<String>,
+    /// The time at the end; a run starts at 0.
+    #[arg(long, value_name = "T", default_value_t = 20.0, allow_hyphen_values = true, value_parser = positive)]
+    pub(crate) until: f64,
+    /// The folder, which is created if necessary.
+    #[arg(long, value_name = "DIR", default_value = "gallery")]
+    pub(crate) out: PathBuf,
+    /// Write no pictures as SVG, which takes Chromium.
+    #[arg(long)]
+    pub(crate) no_stills: bool,
 }

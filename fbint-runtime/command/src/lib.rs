@@ -27,6 +27,7 @@ pub mod dense;
 mod dual;
 mod ensemble;
 pub mod figure;
+mod gallery;
 mod help;
 mod histogram;
 mod interruption;
@@ -172,6 +173,7 @@ impl Command {
             Self::Resume(resume) if resume.checkpoint.is_dir() => return ensemble::resume(models, resume),
             Self::Resume(resume) => return run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
+            Self::Gallery(arguments) => gallery::gallery(models, arguments)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,
         }
         Ok(ExitCode::SUCCESS)

@@ -28,7 +28,7 @@ use crate::{complaint, figure, one_line, run, trajectory};
 /// A run with everything resolved: equal requests give bit-identical results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
-    job: Job,
+    pub(crate) job: Job,
     /// The times of the samples, if they are given.
     times: Option<Vec<f64>>,
     is_dense: bool,

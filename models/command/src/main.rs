@@ -1,10 +1,9 @@
-//! The command `fbint`: what `fbint-command` gives every crate of models, and with it the reproductions, the tables and the gallery,
-//! which are about the models of `models`.
+//! The command `fbint`: what `fbint-command` gives every crate of models, and with it the reproductions and the tables, which are
+//! about the models of `models`.
 //!
 //! An error is one line on stderr and exit code 2, and leaves no file behind. A reproduction that differs from what was
 //! published is a result, with exit code 1.
 
-mod gallery;
 mod reproduce;
 mod tables;
 
@@ -13,7 +12,6 @@ use std::process::ExitCode;
 
 use fbint_command::clap::{self, Parser, Subcommand};
 
-use gallery::Gallery;
 use reproduce::Reproduce;
 use tables::Tables;
 
@@ -43,8 +41,6 @@ enum Command {
     OfEveryModel(Box<fbint_command::Command>),
     /// Reproduce figures and tables of the papers, and compare them with the published numbers.
     Reproduce(Reproduce),
-    /// Write an animation of every model, with pictures of all of them.
-    Gallery(Gallery),
     /// Compute the tables of README.md and BENCHMARKS.md again.
     #[command(hide = true)]
     Tables(Tables),
@@ -58,7 +54,6 @@ fn execute(Arguments { command }: &Arguments) -> Result<ExitCode, Box<dyn Error>
     match command {
         Command::OfEveryModel(command) => command.execute(&catalogue::all()),
         Command::Reproduce(arguments) => reproduce::reproduce(arguments),
-        Command::Gallery(arguments) => gallery::gallery(arguments),
         Command::Tables(arguments) => tables::tables(arguments),
     }
 }

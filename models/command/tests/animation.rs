@@ -293,5 +293,6 @@ fn a_page_that_cannot_be_written_is_refused_and_a_run_that_fails_leaves_none() -
     fs::write(folder.path().join("file"), "")?;
     refused(&fbint(&folder, &["gallery", "--out", "file"])?, &["file", "not a folder"]);
     refused(&fbint(&folder, &["gallery", "--out", "no/where"])?, &["no/where", "does not exist"]);
+    refused(&fbint(&folder, &["gallery", "keppler"])?, &["unknown model `keppler`, did you mean `kepler`?"]);
     Ok(())
 }

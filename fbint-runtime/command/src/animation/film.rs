@@ -81,8 +81,8 @@ fn drawings(run: &Animation<'_>, moments: &[(f64, Vec<f64>)]) -> Result<(Vec<f64
     if let Some(bad) = drawings.iter().position(|drawing| !is_finite(drawing)) {
         let (name, time) = (run.name, times[bad]);
         return Err(format!(
-            "the drawing of `{name}` has a coordinate that is not finite at t = {time:?}: correct its `Model::drawing`, or leave \
-             --animate out"
+            "the drawing of `{name}` has a coordinate that is not finite at t = {time:?}: correct its `Model::drawing`, or do \
+             without an animation"
         ));
     }
     let is_spatial = drawings.iter().flat_map(Drawing::positions).any(|at| matches!(at, Position::Space(_)));
