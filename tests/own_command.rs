@@ -95,6 +95,8 @@ fn from_cargo_new_to_a_figure_and_to_every_subcommand() -> Outcome {
     user.succeeds(&["work-precision", "--until", "0.1"])?;
     assert!(user.read("out/work-precision-pendulum.csv")?.contains("RATTLE"));
 
+    user.succeeds(&["report", "pendulum", "--until", "1"])?;
+    assert!(user.read("report.html")?.contains("<math"));
     user.succeeds(&["gallery", "--until", "1", "--no-stills"])?;
     user.succeeds(&["run", "pendulum", "--method", "dop853", "--until", "1", "--animate", "run.html"])?;
     assert_eq!(user.read("gallery/pendulum.html")?, user.read("run.html")?);

@@ -41,6 +41,8 @@ pub enum Command {
     Show(Show),
     /// Measure error and drift of every method and policy of gains against the work they take.
     WorkPrecision(WorkPrecision),
+    /// Write a page with the equations of a model, its parameters, its start, and a run with its figure and the drift of its integrals.
+    Report(Report),
     /// Write an animation of every model, with pictures of all of them.
     Gallery(Gallery),
 }
@@ -408,4 +410,22 @@ pub struct Gallery {
     /// Write no pictures as SVG, which takes Chromium.
     #[arg(long)]
     pub(crate) no_stills: bool,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  {program} report {model}
+  {program} report {model} -p {parameter}=2 --method dop853 --until 30 --out {model}.html
+
+The page needs a browser and nothing else, not even a network: equations are MathML, or plain text where they are long, and the
+figure is that of `{program} run --plot`. Options are those of `{program} run`, whose help explains them.";
+
+#[derive(Args, Debug)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct Report {
+    #[command(flatten)]
+    pub(crate) options: RunOptions,
+    /// The page.
+    #[arg(long, value_name = "FILE.html", default_value = "report.html")]
+    pub(crate) out: PathBuf,
 }

@@ -26,6 +26,7 @@ mod condition;
 pub mod dense;
 mod dual;
 mod ensemble;
+pub mod equations;
 pub mod figure;
 mod gallery;
 mod help;
@@ -174,6 +175,7 @@ impl Command {
             Self::Resume(resume) => return run::resume(models, resume),
             Self::Show(show) => show::show(models, show)?,
             Self::Gallery(arguments) => gallery::gallery(models, arguments)?,
+            Self::Report(arguments) => report::page::write(models, arguments)?,
             Self::WorkPrecision(study) => work_precision::work_precision(models, study)?,
         }
         Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@ use std::error::Error;
 use fbint_runtime::Settings;
 
 use crate::animation::Animation;
-use crate::catalogue::{AnyModel, Plan, Sample, Watch};
+use crate::catalogue::{AnyModel, Plan, Run, Sample, Watch};
 use crate::job::Job;
 use crate::motion::Motion;
 use crate::panels::Panel;
@@ -28,7 +28,13 @@ pub(crate) struct Pictures<'a> {
     pub(crate) steps: u64,
 }
 
-impl Pictures<'_> {
+impl<'a> Pictures<'a> {
+    /// All of a run.
+    pub(crate) fn of(job: &'a Job, model: &'a dyn AnyModel, run: &'a Run) -> Self {
+        let are_chosen = job.settings.every.is_some();
+        Self { job, model, samples: &run.trajectory, are_chosen, time: run.time, steps: run.steps }
+    }
+
     /// The figure with these panels, or all of the run if there are none. What is integrated for smooth curves is shown to `watch`.
     pub(crate) fn figure(&self, panels: &[Panel], watch: &mut Watch<'_>) -> Result<String, Box<dyn Error>> {
         let smooth = self.smooth(watch)?;

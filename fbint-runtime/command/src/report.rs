@@ -1,5 +1,7 @@
 //! What a run came to, in words.
 
+pub(crate) mod page;
+
 use std::fmt::Write as _;
 
 use fbint_runtime::{Dependence, IntegralJump, LargestProjection, Method};

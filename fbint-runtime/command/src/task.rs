@@ -119,14 +119,7 @@ impl Task {
             let record = self.record(&Ending::Complete(run), None)?;
             files.push(trajectory::draft(model, &run.trajectory, &record, out)?);
         }
-        let pictures = Pictures {
-            job: &self.job,
-            model,
-            samples: &run.trajectory,
-            are_chosen: self.job.settings.every.is_some(),
-            time: run.time,
-            steps: run.steps,
-        };
+        let pictures = Pictures::of(&self.job, model, run);
         if let Some(plot) = &outputs.plot {
             let svg = pictures.figure(&self.panels, &mut |_| ControlFlow::Continue(()))?;
             files.push(figure::draft(&svg, outputs.painter.as_ref(), plot)?);

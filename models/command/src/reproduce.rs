@@ -8,7 +8,6 @@ mod cp19;
 mod cpv22;
 mod cpv22_figure_6;
 mod energy_balance;
-mod equations;
 mod four_bar;
 mod pendulum_fit;
 mod report;

@@ -204,6 +204,29 @@ fn gains_are_taken_one_for_all_or_one_for_each() -> Outcome {
     Ok(())
 }
 
+/// The page has the numbers of a run with the same options, and its figure.
+#[test]
+fn a_report_has_equations_parameters_start_and_run() -> Outcome {
+    let folder = tempdir()?;
+    let options = ["planar-pendulum", "-p", "m=3", "--until", "2", "--method", "dop853"];
+    let report = ["report", "--out", "a.html"];
+    assert_eq!(succeeded(&fbint(&folder, &[&report[..], &options].concat())?), "report: a.html\n");
+    let page = fs::read_to_string(folder.path().join("a.html"))?;
+    let run = succeeded(&fbint(&folder, &[&["run", "--plot", "a.svg"], &options[..]].concat())?);
+    let (words, _) = run.split_once("figure: ").ok_or("no figure")?;
+    assert!(page.contains(words), "{page}");
+    assert!(page.contains(&fs::read_to_string(folder.path().join("a.svg"))?));
+    assert!(page.contains("<tr><th>m</th><td>3.0</td></tr>") && page.contains("<tr><th>q[1]</th><td>"), "{page}");
+    assert!(page.matches("<math").count() > 5 && page.contains("<h3>Poisson brackets</h3>"));
+    assert!(!page.contains("{{") && !page.contains("src="));
+    assert_eq!(names_in(&folder)?, ["a.html", "a.run.json", "a.svg"]);
+
+    let endless = ["report", "kepler", "--until", "1e9", "--out"];
+    refused(&fbint(&folder, &[&endless[..], &["a.txt"]].concat())?, &["--out a.txt", "must be .html"]);
+    refused(&fbint(&folder, &[&endless[..], &["no/a.html"]].concat())?, &["no/a.html", "no such folder"]);
+    Ok(())
+}
+
 #[test]
 fn a_record_tells_how_to_make_the_run_again_and_what_came_out() -> Outcome {
     let folder = tempdir()?;

@@ -152,7 +152,7 @@ fn the_commands_of_all_documents_are_known() -> Outcome {
             let arguments: Vec<&str> = command.split_whitespace().collect();
             let output = fbint(folder.path(), &[&arguments[..], &["--help"]].concat())?;
             assert!(output.status.success(), "{document}, `{command}`: {}", String::from_utf8_lossy(&output.stderr));
-            if let ["run" | "ensemble" | "show" | "work-precision", model, ..] = arguments[..] {
+            if let ["run" | "ensemble" | "show" | "report" | "work-precision", model, ..] = arguments[..] {
                 assert!(model.starts_with('-') || models.contains(&model), "{document}: no model `{model}`");
             }
         }

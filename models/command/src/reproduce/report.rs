@@ -9,11 +9,11 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use fbint_command::equations;
 use fbint_command::output::Output;
 use fbint_command::results::{Picture, Table};
 use fbint_command::typography::typeset;
 
-use super::equations;
 use super::result::{Reproduction, Rule, Verdict};
 use super::stroboscope;
 
@@ -52,12 +52,6 @@ td.number, th.number { text-align: right; white-space: nowrap; }
 .fails { color: #a33f00; font-weight: bold; white-space: nowrap; }
 details { margin: 0.5rem 0; border: 1px solid #ddd; border-radius: 4px; padding: 0.4rem 0.8rem; }
 summary { cursor: pointer; }
-pre { overflow-x: auto; font-size: 0.85rem; }
-.wide > math { font-size: 1.05rem; width: max-content; min-width: 100%; }
-mtable { math-style: normal; }
-mtable > mtr > mtd { padding: 0.3em 0; }
-mtable > mtr > mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; }
-mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left; }
 @media (prefers-reduced-motion: reduce) { .moving { display: none; } }
 ";
 
@@ -75,7 +69,8 @@ fn page(reproductions: &[Reproduction], motions: &[Picture]) -> String {
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Feedback integrators: figures and tables reproduced</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+         <title>Feedback integrators: figures and tables reproduced</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n",
+        equations::STYLE
     );
     page += &opening(reproductions);
     page += &in_motion(motions, &mut figures);

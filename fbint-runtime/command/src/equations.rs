@@ -2,13 +2,24 @@
 //!
 //! The LaTeX is a row of `\paragraph{title}` and `align*`, and MathML takes some ten times as many bytes.
 
-use fbint_command::catalogue::AnyModel;
-use fbint_command::typography::MAX_LATEX;
 use pulldown_latex::config::{DisplayMode, RenderConfig};
 use pulldown_latex::{Parser, Storage, push_mathml};
 
+use crate::catalogue::AnyModel;
+use crate::typography::MAX_LATEX;
+
+/// The style of the equations, for the page that has them.
+pub const STYLE: &str = "\
+pre { overflow-x: auto; font-size: 0.85rem; }
+.wide > math { font-size: 1.05rem; width: max-content; min-width: 100%; }
+mtable { math-style: normal; }
+mtable > mtr > mtd { padding: 0.3em 0; }
+mtable > mtr > mtd:nth-child(odd) { text-align: right; text-align: -webkit-right; }
+mtable > mtr > mtd:nth-child(even) { text-align: left; text-align: -webkit-left; }
+";
+
 /// The derivation, each block below its heading.
-pub(crate) fn html(model: &dyn AnyModel) -> String {
+pub fn html(model: &dyn AnyModel) -> String {
     let latex = model.derivation();
     let set = if latex.len() <= MAX_LATEX { blocks(latex) } else { None };
     set.unwrap_or_else(|| format!("<div class=\"wide\"><pre>{}</pre></div>\n", escaped(model.equations())))
@@ -37,6 +48,7 @@ fn mathml(latex: &str) -> Option<String> {
     Some(mathml)
 }
 
-fn escaped(text: &str) -> String {
+/// Text as HTML.
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
