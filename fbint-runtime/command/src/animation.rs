@@ -10,7 +10,7 @@ mod film;
 use serde::Serialize;
 
 pub use self::drawing::{Drawing, Position, circle, circle_about};
-pub use self::film::Film;
+use self::film::Film;
 use crate::catalogue::{AnyModel, Sample};
 
 /// Maximum number of samples on a page. A run whose samples are not chosen has no more.
@@ -20,9 +20,9 @@ const PAGE: &str = include_str!("animation/page.html");
 const PAGE_STYLE: &str = include_str!("animation/page.css");
 const PLAYER: &str = include_str!("animation/player.js");
 /// The style of pictures, which a picture that is saved takes along.
-pub const SCENE_STYLE: &str = include_str!("animation/scene.css");
+pub(crate) const SCENE_STYLE: &str = include_str!("animation/scene.css");
 /// The functions that turn a [`Film`] into pictures.
-pub const SCENE: &str = include_str!("animation/scene.js");
+pub(crate) const SCENE: &str = include_str!("animation/scene.js");
 
 /// A run to be animated.
 pub struct Animation<'a> {
@@ -49,26 +49,18 @@ impl<'a> Animation<'a> {
     }
 
     /// What the page shows of at most so many samples, which are evenly chosen.
-    ///
-    /// # Errors
-    ///
-    /// If a drawing has a coordinate that is not finite: one line with the model and the time.
-    pub fn film(&self, most: usize) -> Result<Film<'a>, String> {
+    pub(crate) fn film(&self, most: usize) -> Result<Film<'a>, String> {
         Film::of(self, most)
     }
 }
 
 /// Data as JSON in an element of a page, which nothing in it can end.
-///
-/// # Errors
-///
-/// If it cannot be written as JSON.
-pub fn embedded(data: &impl Serialize) -> Result<String, String> {
+pub(crate) fn embedded(data: &impl Serialize) -> Result<String, String> {
     let json = serde_json::to_string(data).map_err(|error| format!("cannot write the animation: {error}"))?;
     Ok(json.replace('<', "\\u003c"))
 }
 
 /// A template with `{{name}}` replaced for each part.
-pub fn filled<'a>(template: &str, parts: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub(crate) fn filled<'a>(template: &str, parts: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     parts.into_iter().fold(template.to_owned(), |page, (name, part)| page.replace(&format!("{{{{{name}}}}}"), part))
 }

@@ -14,7 +14,7 @@ const RESOLUTION: f64 = 2e-5;
 
 /// What a page shows: drawings over time, and the changes of integrals.
 #[derive(Serialize)]
-pub struct Film<'a> {
+pub(crate) struct Film<'a> {
     name: &'a str,
     summary: &'static str,
     method: &'a str,
