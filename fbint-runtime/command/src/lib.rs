@@ -24,7 +24,6 @@ mod checkpoint;
 mod complaint;
 mod condition;
 pub mod dense;
-mod dual;
 mod ensemble;
 pub mod equations;
 pub mod figure;

@@ -7,6 +7,7 @@ use fbint_runtime::{
     LargestProjection, OneStep, PreparedSystem, Projection, Rattle, Simulation, Snapshot, StateRole, StormerVerlet,
     Vector,
 };
+use num_dual::Dual64;
 
 use super::controller::{AnySimulation, Controller, undriven};
 use super::{
@@ -14,7 +15,6 @@ use super::{
     Statistics, Steps, Summary, Visit, Watch,
 };
 use crate::animation::Drawing;
-use crate::dual::Dual;
 use crate::scheme::Scheme;
 
 /// The most operations of a feedback field whose ensembles run in lanes: beyond, compiling them takes minutes.
@@ -257,12 +257,12 @@ impl<S: Model> AnyModel for Loaded<S> {
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
         let x = vector::<Vector<S>>(state);
         let system = self.prepared(&x);
-        let system = S::gather::<Dual>(|_| &system);
+        let system = S::gather::<Dual64>(|_| &system);
         let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
         for column in 0..state.len() {
-            let x = Entries::from_fn(|entry| Dual::new(x[entry], if entry == column { 1.0 } else { 0.0 }));
+            let x = Entries::from_fn(|entry| Dual64::new(x[entry], if entry == column { 1.0 } else { 0.0 }));
             let rates = system.vector_field(&x);
-            jacobian.iter_mut().zip(rates).for_each(|(row, rate)| row[column] = rate.slope);
+            jacobian.iter_mut().zip(rates).for_each(|(row, rate)| row[column] = rate.eps);
         }
         jacobian
     }
