@@ -1,10 +1,7 @@
 //! The attribute `#[feedback_system]`. Use it through `fbint-runtime`, which re-exports it and which the generated code
 //! calls.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use fbint_macros_core::compile;
-use fbint_macros_core::diagnostics::panic_text;
 use fbint_macros_core::prepared::Surroundings;
 use proc_macro::{Span, TokenStream, TokenTree};
 
@@ -454,14 +451,7 @@ use proc_macro::{Span, TokenStream, TokenTree};
 #[proc_macro_attribute]
 pub fn feedback_system(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let surroundings = Surroundings::of_build(Span::call_site().local_file());
-    let expand = || compile::feedback_system(attribute.clone().into(), item.clone().into(), &surroundings);
-    // The panic's own text, with its place, has been printed when it arrives here.
-    let expansion = catch_unwind(AssertUnwindSafe(expand));
-    let expansion = expansion.unwrap_or_else(|panic| {
-        let text = panic_text(&*panic);
-        compile::panicked(attribute.into(), item.into(), &text)
-    });
-    expansion.into()
+    compile::feedback_system(attribute.into(), item.into(), &surroundings).into()
 }
 
 /// [`macro@feedback_system`] for crates that depend on `fbint-command` alone, which re-exports it under that name and the runtime

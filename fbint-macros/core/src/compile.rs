@@ -3,13 +3,15 @@
 mod messages;
 mod origin;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote;
 
 use self::messages::Messages;
 use self::origin::{Origin, origin, settle};
 use crate::derivation::{Doubt, Findings, Prepared};
-use crate::diagnostics::Errors;
+use crate::diagnostics::{Errors, panic_text};
 use crate::emit::{self, Compiled};
 use crate::prepared::{Surroundings, VARIABLE};
 use crate::syntax::{self, Declaration};
@@ -18,6 +20,21 @@ use crate::{elaborate, notation, program, proofs};
 /// What `#[feedback_system(attribute)] item` expands to. A mistaken declaration expands to its struct, a surface without
 /// content, and one `compile_error!` for each mistake.
 pub fn feedback_system(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
+    caught(attribute, item, |attribute, item| expanded(attribute, item, surroundings))
+}
+
+/// What `expand` makes of a declaration, or one error at the attribute if it panics.
+pub fn caught(
+    attribute: TokenStream,
+    item: TokenStream,
+    expand: impl FnOnce(TokenStream, TokenStream) -> TokenStream,
+) -> TokenStream {
+    let expansion = catch_unwind(AssertUnwindSafe(|| expand(attribute.clone(), item.clone())));
+    // The panic's own text, with its place, has been printed when it arrives here.
+    expansion.unwrap_or_else(|panic| panicked(attribute, item, &panic_text(&*panic)))
+}
+
+fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
     let mut errors = Errors::new();
     let Some(declaration) = syntax::parse(attribute, item.clone(), &mut errors) else {
         let messages = errors.flush().err().map(|error| error.to_compile_error());
@@ -35,7 +52,7 @@ pub fn feedback_system(attribute: TokenStream, item: TokenStream, surroundings: 
 
 /// What an expansion becomes that panicked with this text: the struct and, where it can be parsed, its surface without content, and one
 /// `compile_error!` at the attribute.
-pub fn panicked(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
+fn panicked(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
     let mut errors = Errors::new();
     let declaration = syntax::parse(attribute, item.clone(), &mut errors);
     let surface = declaration.map_or(item, |declaration| emit::stub(&declaration));

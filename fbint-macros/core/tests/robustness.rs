@@ -192,15 +192,13 @@ fn a_nameless_variable_next_to_a_shapeless_one_is_a_message() {
     assert!(model.is_none() && messages.len() > 1, "{messages:?}");
 }
 
-/// Words of the language and fragments that the grammar is made of.
 /// Whatever made the compiler panic, the struct stays, with its surface where the declaration can be parsed.
 #[test]
 fn a_panic_of_the_compiler_is_one_message() {
     let tokens = |text: &str| text.parse::<proc_macro2::TokenStream>().expect("tokens");
     for (item, has_surface) in [(ITEM, true), ("fn s() {}", false)] {
-        let expansion =
-            fbint_macros_core::compile::panicked(tokens(&declare("m")), tokens(item), "index out of bounds");
-        let expansion = expansion.to_string();
+        let panics = |_, _| panic!("index out of bounds");
+        let expansion = fbint_macros_core::compile::caught(tokens(&declare("m")), tokens(item), panics).to_string();
         assert!(expansion.contains("a fault of fbint: index out of bounds; please report it"), "{expansion}");
         assert!(expansion.contains(if has_surface { "struct S" } else { "fn s" }), "{expansion}");
         assert_eq!(expansion.contains("FeedbackSystem for S"), has_surface, "{expansion}");
@@ -208,6 +206,7 @@ fn a_panic_of_the_compiler_is_one_message() {
     }
 }
 
+/// Words of the language and fragments that the grammar is made of.
 fn soup() -> impl Strategy<Value = String> {
     let words = [
         "coordinates",
