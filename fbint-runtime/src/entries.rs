@@ -28,18 +28,8 @@ impl<T: Entry, const N: usize> Entries<T> for [T; N] {
     const LEN: usize = N;
 
     #[inline(always)]
-    fn from_fn(mut entry: impl FnMut(usize) -> T) -> Self {
-        // Of the function of the standard library a program has three for each closure, and programs have thousands of closures.
-        if const { N == 0 } {
-            return core::array::from_fn(entry);
-        }
-        let mut entries = [entry(0); N];
-        let mut i = 1;
-        while i < N {
-            entries[i] = entry(i);
-            i += 1;
-        }
-        entries
+    fn from_fn(entry: impl FnMut(usize) -> T) -> Self {
+        core::array::from_fn(entry)
     }
 }
 
