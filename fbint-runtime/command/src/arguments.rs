@@ -301,8 +301,9 @@ Examples:
   {program} resume run.checkpoint --until 200  (a run that goes on beyond its end)
   mpirun {program} resume ends.checkpoint  (an ensemble; a build with the feature `mpi`)
 
-Model, parameters, method and files are taken from what was interrupted. With another --until the files have all of the longer run. Only the program that wrote a checkpoint can resume it:
-results of another version, or of another derivation of the model, could differ in their last bits.";
+Model, parameters, method and files are taken from what was interrupted. With another --until the files have all of the longer run.
+Only the program that wrote a checkpoint can resume it: results of another version, or of another derivation of the model, could
+differ in their last bits.";
 
 #[derive(Args, Debug)]
 #[command(after_help = RESUME_EXAMPLES)]

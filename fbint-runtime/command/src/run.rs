@@ -1,6 +1,7 @@
 //! `run`: one model by one method; and `resume`, which resumes such a run.
 
 use std::error::Error;
+use std::io::{Write, stdout};
 use std::mem::replace;
 use std::process::ExitCode;
 
@@ -81,6 +82,7 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
     }
     let Checkpoint { mut job, files, checkpoint_every: every, wall_seconds: wall_before, snapshot, .. } =
         Checkpoint::read(models, path)?;
+    let mut resumed = String::new();
     if let Some(until) = arguments.until {
         let (reached, before) = (snapshot.time(), replace(&mut job.settings.until, until));
         if until <= reached {
@@ -89,9 +91,11 @@ pub(crate) fn resume(models: &[Entry], arguments: &arguments::Resume) -> Result<
             )
             .into());
         }
-        println!("resumed at t = {reached:?}, until t = {until:?} instead of {before:?}\n");
+        resumed = format!("resumed at t = {reached:?}, until t = {until:?} instead of {before:?}\n\n");
     }
     let outputs = Outputs::open(&job, &files, Some(path))?;
+    // Only now, because what is refused prints nothing.
+    write!(stdout(), "{resumed}")?;
     Task::new(models, job, files, every, wall_before)?.execute(&outputs, Some(snapshot))
 }
 

@@ -31,17 +31,23 @@ impl<'a> PhaseSpace<'a> {
 
     /// {f, g}
     pub(crate) fn bracket(&self, f: &Observable, g: &Observable) -> Expr {
-        let slopes = f.gradient.iter().map(|(symbol, slope)| (*symbol, slope));
-        let terms = self.structure.bracket(self.symbols, slopes, |symbol| g.gradient.get(&symbol));
-        let sum = terms.into_iter().fold(Expr::zero(), |sum, (f, entry, g)| plus(&sum, entry, &(f * g)));
+        let terms = self.terms_of_bracket(f, g).into_iter();
+        let sum = terms.fold(Expr::zero(), |sum, (f, entry, g)| plus(&sum, entry, &(f * g)));
         sum.simplest()
     }
 
     /// The operations in {f, g} before anything in it cancels.
     pub(super) fn operations_of_bracket(&self, f: &Observable, g: &Observable) -> usize {
-        let slopes = f.gradient.iter().map(|(symbol, slope)| (*symbol, slope));
-        let terms = self.structure.bracket(self.symbols, slopes, |symbol| g.gradient.get(&symbol));
-        terms.into_iter().map(|(f, _, g)| f.operations() + g.operations()).sum()
+        self.terms_of_bracket(f, g).into_iter().map(|(f, _, g)| f.operations() + g.operations()).sum()
+    }
+
+    /// The factors of every term of {f, g}: a derivative of each, and an entry of J.
+    fn terms_of_bracket<'e>(
+        &'e self,
+        f: &'e Observable,
+        g: &'e Observable,
+    ) -> Vec<(&'e Expr, Coefficient<'e>, &'e Expr)> {
+        self.structure.bracket(self.symbols, f.slopes(), |symbol| g.derivative(symbol))
     }
 
     /// {x, H}, the rate of an entry of the state where there are no constraints.
@@ -88,7 +94,7 @@ impl Observable {
 
     /// The entries that do not vanish, in the order of the state.
     pub(super) fn gradient(&self) -> Result<Vec<(Symbol, Expression)>, NotReal> {
-        self.gradient.iter().map(|(&symbol, entry)| Ok((symbol, entry.write()?))).collect()
+        self.slopes().map(|(symbol, entry)| Ok((symbol, entry.write()?))).collect()
     }
 
     /// Whether value and gradient are finite real expressions.
