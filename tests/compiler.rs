@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use fbint_macros_core::derivation::Derivation;
+use fbint_macros_core::derivation::{Claim, Derivation, IntegralId, Prepared};
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
 use fbint_macros_core::expression::Function;
@@ -10,7 +10,7 @@ use fbint_macros_core::prepared::Surroundings;
 use fbint_macros_core::program::{
     Fault, Input, Instruction, OperationCount, Program, Programs, Value, assemble, assemble_with_derivatives,
 };
-use fbint_macros_core::table::Id;
+use fbint_macros_core::table::{Id, Table};
 use fbint_macros_core::{algebra, compile, mechanics, prepared, symbolic, syntax};
 use fbint_runtime::{Operations, Scalar};
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
@@ -114,6 +114,16 @@ impl Declaration {
         Self::all(OTHERS)
     }
 
+    /// Every model of the attribute's manual.
+    pub fn in_manual() -> Vec<Self> {
+        let manual = include_str!("../fbint-macros/src/lib.rs");
+        let lines: Vec<&str> = manual.lines().filter_map(|line| line.strip_prefix("///")).collect();
+        let blocks = lines.split(|line| line.trim().starts_with("```"));
+        let text = |block: &[&str]| block.iter().map(|line| line.trim_start_matches(" # ").to_owned() + "\n").collect();
+        let texts = blocks.skip(1).step_by(2).map(text).filter(|text: &String| syn::parse_file(text).is_ok());
+        texts.flat_map(|text| Self::all(&text)).collect()
+    }
+
     /// The declaration of a system of [`systems`](crate::systems), shipped or not.
     pub fn of_system(name: &str) -> Self {
         if let Some(links) = name.strip_prefix("Chain") {
@@ -213,10 +223,20 @@ impl Declaration {
         self.compile_by(assemble_with_derivatives)
     }
 
+    /// The same without algebra, and what was proved without it.
+    pub fn compile_without_algebra(&self) -> (Compiled, Table<IntegralId, Claim>) {
+        let model = self.elaborate();
+        let Prepared { derivation, claims, .. } = mechanics::prepare(&model.problem).expect("a derivation");
+        let programs = assemble(&derivation).expect("passes that keep results");
+        (Compiled { model, derivation, programs }, claims)
+    }
+
     fn compile_by(&self, assemble: fn(&Derivation) -> Result<Programs, Fault>) -> Compiled {
         let model = self.elaborate();
         let problem = &model.problem;
-        let derivation = symbolic::session(|| mechanics::derive(problem)).expect("a session").expect("a derivation");
+        let derivation = symbolic::session(|| mechanics::derive(problem, &algebra::Algebra))
+            .expect("a session")
+            .expect("a derivation");
         let programs = assemble(&derivation).expect("passes that keep results");
         Compiled { model, derivation, programs }
     }

@@ -1,10 +1,15 @@
 //! What the compiler makes of the models, for reviewers: equations, LaTeX, program, Rust, and the price of each field.
 #![allow(missing_docs)]
 
+use std::time::Instant;
+
+use fbint_macros_core::check::{Verdict, check};
+use fbint_macros_core::derivation::{Claim, IntegralId};
 use fbint_macros_core::expression::Symbol;
+use fbint_macros_core::program;
 use fbint_macros_core::table::Id;
 use fbint_runtime::{FeedbackSystem, Integral, Operations};
-use fbint_tests::compiler::Declaration;
+use fbint_tests::compiler::{Declaration, counted};
 use fbint_tests::systems::{
     Bead, Chain4, Chain8, Chain16, Chain32, DoublePendulum, EulerTop, FourBar, FreeRigidBody, Functions,
     GearedPendulum, HeavyTop, Indefinite, Kepler, MixedPendulum, Oscillator, PerturbedKepler, PlanarPendulum,
@@ -151,6 +156,42 @@ fn operations() {
 }
 
 /// What Symbolica's own evaluator makes of the same field, untouched, is 112.
+/// Code without algebra computes the same, takes about as many operations, and has the same integrals proved. What is printed is a table of
+/// BENCHMARKS.md.
+#[test]
+fn little_is_lost_without_algebra() {
+    println!("| model | X | | with feedback | | instructions | | derivation, ms | |");
+    let declarations = [Declaration::shipped(), Declaration::others(), Declaration::in_manual()].concat();
+    let mut ratios = Vec::new();
+    for declaration in declarations {
+        let name = &declaration.name;
+        let begun = Instant::now();
+        let algebra = declaration.compile();
+        let between = Instant::now();
+        let (without, claims) = declaration.compile_without_algebra();
+        let times = [between - begun, between.elapsed()].map(|time| time.as_millis());
+        assert_eq!(check(&without.model.problem, &without.derivation), Verdict::Agreement, "{name}");
+        assert_eq!(program::verify(&without.derivation, &without.programs), Ok(Vec::new()), "{name}");
+        let is_open = |(id, claim): &(IntegralId, &Claim)| {
+            matches!(claim, Claim::Open { .. }) && !without.derivation.integrals[*id].assumed
+        };
+        let open: Vec<&str> =
+            claims.iter().filter(is_open).map(|(id, _)| &*without.derivation.integrals[id].name).collect();
+        assert_eq!(open, [""; 0], "{name}: what is not proved without algebra");
+        let both = [&algebra.programs, &without.programs];
+        let [field, feedback] = [&program::VECTOR_FIELD, &program::FEEDBACK_FIELD]
+            .map(|function| both.map(|programs| counted(&programs[function].operations()).total()));
+        let instructions = both.map(|programs| programs[&program::FEEDBACK_FIELD].instructions.len());
+        let row = [field.map(u128::from), feedback.map(u128::from), instructions.map(|count| count as u128), times];
+        println!("| {name} | {} |", row.concat().iter().map(u128::to_string).collect::<Vec<_>>().join(" | "));
+        ratios.push((f64::from(feedback[1]) / f64::from(feedback[0]), name.clone()));
+    }
+    ratios.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    let (median, largest) = (ratios[ratios.len() / 2].0, &ratios[ratios.len() - 1]);
+    println!("with feedback: {median:.3} times the operations in the median, at most {largest:?}");
+    assert!(median <= 1.15 && largest.0 <= 1.5, "{median} {largest:?}");
+}
+
 #[test]
 fn the_fused_field_of_cpv22_is_cheap() {
     let operations = SphericalPendulumCpv22::FEEDBACK_FIELD_OPERATIONS;

@@ -1,10 +1,10 @@
-//! What the terms of a sum share, taken out of it.
+//! What the terms of a sum share, taken out of it, and equal terms as one.
 
 use std::sync::Arc;
 
 use num_integer::Integer;
 use num_rational::BigRational;
-use num_traits::{One, Signed, Zero};
+use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use crate::expression::Expression;
 
@@ -20,6 +20,41 @@ pub fn factored(expression: &Expression) -> Expression {
     }
 }
 
+/// The expression where equal factors of a product are one power, terms of a sum that differ in their number alone are one term, and what
+/// the terms of a sum share is taken out.
+pub fn collected(expression: &Expression) -> Expression {
+    let expression = expression.mapped(&collected);
+    match &expression {
+        Expression::Sum(_) => {
+            let mut kinds = Vec::new();
+            add_terms(&expression, &BigRational::one(), &mut kinds);
+            kinds.retain(|kind| !kind.coefficient.is_zero());
+            if kinds.is_empty() { Expression::zero() } else { factor_sum(kinds) }
+        }
+        Expression::Product(_) | Expression::Power(..) => Expression::product(Factors::of(expression).into_factors()),
+        _ => expression,
+    }
+}
+
+/// Adds a number times the terms of a sum, those of sums within among them, to terms of other kinds.
+fn add_terms(expression: &Expression, number: &BigRational, kinds: &mut Vec<Factors>) {
+    match expression {
+        Expression::Sum(terms) => return terms.iter().for_each(|term| add_terms(term, number, kinds)),
+        Expression::Product(factors) => {
+            if let [Expression::Number(own), sum @ Expression::Sum(_)] = &factors[..] {
+                return add_terms(sum, &(own * number), kinds);
+            }
+        }
+        _ => {}
+    }
+    let mut term = Factors::of(expression.clone());
+    term.coefficient *= number;
+    match kinds.iter_mut().find(|kind| kind.has_powers_of(&term)) {
+        Some(kind) => kind.coefficient += term.coefficient,
+        None => kinds.push(term),
+    }
+}
+
 /// A term of a sum: a number times powers.
 struct Factors {
     coefficient: BigRational,
@@ -29,21 +64,22 @@ struct Factors {
 impl Factors {
     fn of(term: Expression) -> Self {
         let mut factors = Self { coefficient: BigRational::one(), powers: Vec::new() };
-        match &term {
-            Expression::Product(inner) => inner.iter().for_each(|factor| factors.push(factor)),
-            _ => factors.push(&term),
-        }
+        factors.push(&term, BigRational::one());
         factors
     }
 
-    fn push(&mut self, factor: &Expression) {
+    fn push(&mut self, factor: &Expression, exponent: BigRational) {
+        let is_integer = exponent.is_integer();
         let (base, exponent) = match factor {
-            Expression::Number(number) => {
-                self.coefficient *= number;
+            Expression::Number(number) if !number.is_zero() && small(&exponent).is_some() => {
+                self.coefficient *= number.pow(small(&exponent).unwrap_or(1));
                 return;
             }
-            Expression::Power(base, exponent) => ((**base).clone(), exponent.clone()),
-            other => (other.clone(), BigRational::one()),
+            Expression::Product(inner) if is_integer => {
+                return inner.iter().for_each(|factor| self.push(factor, exponent.clone()));
+            }
+            Expression::Power(base, own) if is_integer => return self.push(base, own * exponent),
+            other => (other.clone(), exponent),
         };
         // A base occurs once: factoring sums may have made several factors equal.
         match self.powers.iter_mut().find(|(known, _)| *known == base) {
@@ -51,6 +87,11 @@ impl Factors {
             None => self.powers.push((base, exponent)),
         }
         self.powers.retain(|(_, exponent)| !exponent.is_zero());
+    }
+
+    fn has_powers_of(&self, other: &Self) -> bool {
+        let has = |(base, exponent): &(Expression, BigRational)| other.exponent(base) == Some(exponent);
+        self.powers.len() == other.powers.len() && self.powers.iter().all(has)
     }
 
     fn exponent(&self, base: &Expression) -> Option<&BigRational> {
@@ -84,6 +125,11 @@ impl Factors {
         };
         std::iter::once(Expression::Number(self.coefficient)).chain(self.powers.into_iter().map(power)).collect()
     }
+}
+
+/// An integer to whose power numbers are raised.
+fn small(exponent: &BigRational) -> Option<i32> {
+    exponent.is_integer().then(|| exponent.to_i32()).flatten().filter(|exponent| exponent.abs() <= 1024)
 }
 
 fn factor_sum(terms: Vec<Factors>) -> Expression {

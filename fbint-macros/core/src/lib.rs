@@ -4,6 +4,7 @@
 pub mod algebra;
 mod bounds;
 pub mod check;
+mod circle;
 pub mod compile;
 pub mod derivation;
 mod derivative;
@@ -11,10 +12,8 @@ pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
 pub mod expression;
-#[cfg(feature = "derive")]
 pub mod factored;
 mod implicit;
-#[cfg(feature = "derive")]
 pub mod mechanics;
 pub mod notation;
 pub mod points;

@@ -148,6 +148,13 @@ impl Expr {
         if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
     }
 
+    /// The expression multiplied out, if that has few enough terms and there are sines or cosines in it.
+    pub fn expanded(&self) -> Option<Self> {
+        let has_angles =
+            [Function::Sin, Function::Cos].iter().any(|&function| self.0.contains_symbol(function_symbol(function)));
+        expansion::expanded(&self.0).filter(|_| has_angles).map(Self)
+    }
+
     /// The expression as one quotient in its lowest terms, where that takes fewer operations and is not too long to expand.
     pub fn cancelled(&self) -> Self {
         match expansion::in_lowest_terms(&self.0) {

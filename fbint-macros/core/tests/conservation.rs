@@ -34,7 +34,7 @@ fn prove(attribute: &str, item: &str) -> (Derivation, Result<Vec<Conservation>, 
     errors.flush().expect("no mistakes");
     let problem = model.expect("no mistakes").problem;
     let (derivation, claims) = session(|| {
-        let derivation = mechanics::derive(&problem).expect("a derivation");
+        let derivation = mechanics::derive(&problem, &algebra::Algebra).expect("a derivation");
         let claims = algebra::claims(&derivation);
         (derivation, claims)
     })
@@ -436,7 +436,7 @@ fn problems_are_plain_data() {
         outputs: Vec::new(),
     };
     let (derivation, claims) = session(|| {
-        let derivation = mechanics::derive(&problem).unwrap();
+        let derivation = mechanics::derive(&problem, &algebra::Algebra).unwrap();
         let claims = algebra::claims(&derivation);
         (derivation, claims)
     })

@@ -7,12 +7,13 @@
 use std::cell::OnceCell;
 
 use super::determinant::{LARGEST_DETERMINANT, determinant};
+use super::simplify::Algebra;
 use super::vanishing::vanishes_where;
-use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, Implicit, IntegralId};
-use crate::expression::{Expression, Symbol};
-use crate::mechanics::{Observable, PhaseSpace};
+use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, IntegralId};
+use crate::expression::Expression;
+use crate::mechanics::phase_space::{Observable, PhaseSpace};
+use crate::mechanics::rate;
 use crate::proofs::grades;
-use crate::symbolic::Expr;
 use crate::table::Table;
 
 /// What algebra says to every integral. Runs within a session.
@@ -28,8 +29,7 @@ pub(super) fn claims_beside(
     let brackets = OnceCell::new();
     let claim = |integral| match (grades[integral], &derivation.field) {
         (Some(grade), _) => Claim::Proved(grade),
-        (None, Field::Given(rates)) => claim_of_given(derivation, rates, integral),
-        (None, Field::Implicit(Implicit { rates, .. })) => claim_of_given(derivation, rates, integral),
+        (None, Field::Given(_) | Field::Implicit(_)) => claim_of_given(derivation, integral),
         (None, Field::Dirac(constraints)) => {
             brackets.get_or_init(|| Brackets::new(derivation, constraints)).claim(integral)
         }
@@ -47,20 +47,11 @@ fn constraints(derivation: &Derivation) -> Vec<&Expression> {
 }
 
 /// dI.X = sum_i dI/dx_i x'_i
-fn claim_of_given(derivation: &Derivation, rates: &Table<Symbol, Expression>, integral: IntegralId) -> Claim {
-    let mut rate = Expr::zero();
-    for (symbol, slope) in &derivation.integrals[integral].gradient {
-        rate = &rate + &(&Expr::read(slope) * &Expr::read(&rates[*symbol]));
-    }
-    let rate = written(&rate.simplest());
+fn claim_of_given(derivation: &Derivation, integral: IntegralId) -> Claim {
+    let rate = rate(derivation, integral, &Algebra);
     let constraints = constraints(derivation);
     let is_proved = !constraints.is_empty() && vanishes_where(&rate, &constraints);
     claim(is_proved, || rate)
-}
-
-/// What is not real anywhere stands as a number that is not 0: nothing is proved of it, and no state will be found for it.
-fn written(rate: &Expr) -> Expression {
-    rate.write().unwrap_or(Expression::one())
 }
 
 /// The brackets of a Dirac field.
@@ -72,13 +63,13 @@ struct Brackets<'a> {
 
 impl<'a> Brackets<'a> {
     fn new(derivation: &'a Derivation, constraints: &'a Constraints) -> Self {
-        Self { derivation, constraints, observables: derivation.integrals.map(Observable::read) }
+        Self { derivation, constraints, observables: derivation.integrals.map(Observable::of) }
     }
 
-    /// {f, g}
+    /// {f, g}; a number that is not 0 where that is not finite and real.
     fn bracket(&self, f: IntegralId, g: IntegralId) -> Expression {
-        let space = PhaseSpace::new(&self.derivation.symbols, &self.derivation.structure);
-        written(&space.bracket(&self.observables[f], &self.observables[g]))
+        let space = PhaseSpace::new(&self.derivation.symbols, &self.derivation.structure, &Algebra);
+        space.bracket(&self.observables[f], &self.observables[g]).unwrap_or_else(Expression::one)
     }
 
     fn claim(&self, integral: IntegralId) -> Claim {
@@ -91,20 +82,7 @@ impl<'a> Brackets<'a> {
             return Claim::Proved(Conservation::Everywhere(Evidence::Algebra));
         }
         let is_proved = self.vanishes_on_constraints(&with_energy, &row) == Some(true);
-        claim(is_proved, || self.rate(integral, with_energy))
-    }
-
-    /// dI.X where the constraints hold: there, the multipliers of the rates of holonomic constraints vanish.
-    fn rate(&self, integral: IntegralId, with_energy: Expression) -> Expression {
-        let acting = match self.constraints {
-            Constraints::Holonomic { pairs, .. } => pairs.iter().map(|(constraint, _)| *constraint).collect(),
-            Constraints::General { members, .. } => members.clone(),
-        };
-        let reactions = acting.into_iter().filter_map(|constraint| {
-            let multiplier = Expression::from(self.derivation.symbols.multiplier(constraint)?);
-            Some(multiplier * self.bracket(constraint, integral))
-        });
-        Expression::sum([with_energy].into_iter().chain(reactions))
+        claim(is_proved, || rate(self.derivation, integral, &Algebra))
     }
 
     /// `None` where there are too many constraints, or C is singular everywhere.

@@ -1,5 +1,5 @@
-//! Which doubts are mistakes, because algebra says so: a Groebner basis that contains 1, bounds that keep a constraint from changing
-//! its sign, exact arithmetic for the rank of C, or a determinant that vanishes modulo the constraints.
+//! Which doubts are mistakes, because algebra says so: a Groebner basis that contains 1, or a determinant that vanishes modulo the
+//! constraints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,35 +7,27 @@ use num_rational::BigRational;
 
 use super::determinant::{LARGEST_DETERMINANT, determinant};
 use super::vanishing::{contradict, vanishes_where};
-use crate::bounds::{Range, is_never_zero};
 use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
-use crate::proofs::{general, is_singular};
+use crate::proofs::general;
 
-/// Whether a doubt is proved to be a mistake. Runs within a session.
+/// Whether algebra proves that a doubt is a mistake. Runs within a session.
 pub(super) fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
     match doubt {
-        // A function that is never negative can be zero only where its gradient is, and there C is singular.
-        Doubt::OneSign { member, .. } => {
-            let value = &derivation.integrals[*member].value;
-            is_never_zero(value) || derivation.has_reaction(*member) && has_one_sign(value)
-        }
         Doubt::NoGradient(member) => {
             let integral = &derivation.integrals[*member];
             let gradient = integral.gradient.iter();
             let square = Expression::sum(gradient.map(|(_, entry)| entry.clone() * entry.clone()));
-            has_one_sign(&integral.value) || vanishes_where(&square, &[&integral.value])
+            vanishes_where(&square, &[&integral.value])
         }
         Doubt::Unsatisfied(members) => is_contradiction(derivation, members),
-        Doubt::Singular { members, everywhere: true } => is_singular(derivation, members),
         Doubt::Singular { members, everywhere: false } => is_singular_on_constraints(derivation, members),
-        Doubt::Undefined { .. } | Doubt::Inertia { .. } | Doubt::Unverified(_) => false,
+        Doubt::OneSign { .. }
+        | Doubt::Singular { everywhere: true, .. }
+        | Doubt::Undefined { .. }
+        | Doubt::Inertia { .. }
+        | Doubt::Unverified(_) => false,
     }
-}
-
-fn has_one_sign(expression: &Expression) -> bool {
-    let range = Range::of(expression);
-    range.is_above(0, false) || range.is_below(0, false)
 }
 
 /// Whether the gradients of these constraints, or their rows of C, are dependent wherever the constraints hold: then the

@@ -1,17 +1,16 @@
-//! What takes algebra, in one session: the derivation, proofs that numbers do not give, and whether doubts are mistakes.
+//! What takes computer algebra: shorter forms, proofs that numbers do not give, and whether doubts are mistakes.
 
 mod conservation;
 mod determinant;
-mod involution;
 mod mistakes;
-mod poisson;
+mod simplify;
 mod vanishing;
 
 pub use self::conservation::claims;
-pub use self::poisson::NotPoisson;
+pub use self::simplify::Algebra;
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
-use crate::mechanics::{self, Underived};
-use crate::proofs::grades;
+use crate::mechanics::{self, Underived, involution};
+use crate::proofs::{self, grades};
 use crate::symbolic::{SessionError, session};
 
 /// Why nothing was derived.
@@ -21,36 +20,28 @@ pub enum Obstacle {
     Session(SessionError),
     /// What is declared has no derivation.
     Underived(Underived),
-    /// `poisson` is not a Poisson matrix.
-    NotPoisson(NotPoisson),
 }
 
-/// Everything that takes algebra to find out about a problem. What numbers prove is not looked at within a session, for whose end other
-/// builds wait.
+/// The derivation of a problem, in short forms, and what algebra proves of it. What numbers prove is not looked at within a session, for
+/// whose end other builds wait.
 pub fn prepare(problem: &Problem) -> Result<Prepared, Obstacle> {
-    let derivation = session(|| derived(problem)).map_err(Obstacle::Session)??;
+    let derived = session(|| mechanics::derive(problem, &Algebra)).map_err(Obstacle::Session)?;
+    let derivation = derived.map_err(Obstacle::Underived)?;
     let grades = grades(&derivation);
     let found = || {
         let claims = conservation::claims_beside(&derivation, &grades);
-        let involution = involution::involution(&derivation, &claims);
+        let involution = involution(&derivation, &claims, &Algebra);
         (claims, involution)
     };
     let (claims, involution) = session(found).map_err(Obstacle::Session)?;
     Ok(Prepared { derivation, claims, involution })
 }
 
-fn derived(problem: &Problem) -> Result<Derivation, Obstacle> {
-    let derivation = mechanics::derive(problem).map_err(Obstacle::Underived)?;
-    match poisson::not_poisson(&derivation) {
-        Some(reason) => Err(Obstacle::NotPoisson(reason)),
-        None => Ok(derivation),
-    }
-}
-
 /// The doubts that are proved to be mistakes, and the others.
-pub fn judge(derivation: &Derivation, doubts: Vec<Doubt>) -> Result<(Vec<Doubt>, Vec<Doubt>), Obstacle> {
+pub fn judge(derivation: &Derivation, doubts: Vec<Doubt>) -> Result<(Vec<Doubt>, Vec<Doubt>), SessionError> {
     if doubts.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }
-    session(|| doubts.into_iter().partition(|doubt| mistakes::is_mistake(derivation, doubt))).map_err(Obstacle::Session)
+    let is_mistake = |doubt: &Doubt| proofs::is_mistake(derivation, doubt) || mistakes::is_mistake(derivation, doubt);
+    session(|| doubts.into_iter().partition(is_mistake))
 }

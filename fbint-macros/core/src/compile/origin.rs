@@ -1,7 +1,12 @@
-//! Where a derivation comes from: a file that is kept beside the sources, or algebra.
+//! Where a derivation comes from: a file that is kept beside the sources, or the declaration, with algebra or without.
 
 use super::messages::Messages;
-use crate::derivation::{Doubt, Prepared, Problem};
+#[cfg(feature = "derive")]
+use crate::algebra;
+use crate::check::{Verdict, check};
+use crate::derivation::{Derivation, Doubt, Prepared, Problem};
+#[cfg(not(feature = "derive"))]
+use crate::mechanics;
 use crate::prepared::{self, Damage, Folder, Kept, Order, Surroundings, Trouble};
 use crate::proofs;
 
@@ -23,26 +28,26 @@ enum Offer {
     Unusable(Trouble),
 }
 
-/// The derivation of a model, from a file that fits or by algebra.
+/// The derivation of a model, from a file that fits or from the declaration.
 pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn::Result<Origin> {
     let problem = &messages.model.problem;
     let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble, surroundings))?;
     let Some(folder) = surroundings.folder(problem) else { return derived(messages) };
-    // What is written is derived, also where a file fits: it may be of an older version of fbint. A package without the folder keeps
-    // nothing.
-    let can_derive = cfg!(feature = "derive");
-    if can_derive && (order == Order::Write || !folder.exists()) {
+    // A package without the folder keeps nothing. What is kept is what algebra made, also where a file fits: it may be of an older version
+    // of fbint.
+    let has_algebra = cfg!(feature = "derive");
+    if has_algebra && order == Order::Write || order != Order::Write && !folder.exists() {
         return derived(messages);
     }
     match offer(&folder, problem) {
         Offer::Usable(prepared, file) => {
-            if order == Order::Check && can_derive && !is_derived_again(messages, &prepared)? {
+            if order == Order::Check && has_algebra && !is_derived_again(messages, &prepared)? {
                 let text = format!("`{file}` is not what is derived from this declaration");
                 return Err(messages.trouble(&Trouble::Stale(text), surroundings));
             }
             Ok(Origin { doubts: proofs::doubts(&prepared.derivation), prepared: *prepared, file: Some(file) })
         }
-        Offer::Absent(_) if can_derive && order == Order::Use => derived(messages),
+        Offer::Absent(_) if has_algebra && order == Order::Use => derived(messages),
         Offer::Absent(trouble) | Offer::Unusable(trouble) => Err(messages.trouble(&trouble, surroundings)),
     }
 }
@@ -112,16 +117,12 @@ fn offer(folder: &Folder, problem: &Problem) -> Offer {
     }
 }
 
-#[cfg(feature = "derive")]
+/// What follows from a problem, without a file.
 fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
-    use crate::algebra;
-    use crate::check::{Verdict, check};
-
     let problem = &messages.model.problem;
-    let prepared = algebra::prepare(problem).map_err(|obstacle| messages.obstacle(&obstacle))?;
+    let prepared = prepare(messages)?;
     let doubts = proofs::doubts(&prepared.derivation);
-    let judged = algebra::judge(&prepared.derivation, doubts);
-    let (mistakes, doubts) = judged.map_err(|obstacle| messages.obstacle(&obstacle))?;
+    let (mistakes, doubts) = judge(messages, &prepared.derivation, doubts)?;
     messages.constraints(&prepared.derivation, &mistakes)?;
     if let Verdict::Disagreement(quantity) = check(problem, &prepared.derivation) {
         return Err(super::messages::disagreement(messages.declaration, &quantity));
@@ -129,9 +130,25 @@ fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
     Ok(Origin { prepared, doubts, file: None })
 }
 
+#[cfg(feature = "derive")]
+fn prepare(messages: Messages<'_>) -> syn::Result<Prepared> {
+    algebra::prepare(&messages.model.problem).map_err(|obstacle| messages.obstacle(&obstacle))
+}
+
 #[cfg(not(feature = "derive"))]
-fn derived(messages: Messages<'_>) -> syn::Result<Origin> {
-    Err(messages.without_algebra())
+fn prepare(messages: Messages<'_>) -> syn::Result<Prepared> {
+    mechanics::prepare(&messages.model.problem).map_err(|underived| messages.underived(&underived))
+}
+
+/// The doubts that are proved to be mistakes, and the others.
+#[cfg(feature = "derive")]
+fn judge(messages: Messages<'_>, derivation: &Derivation, doubts: Vec<Doubt>) -> syn::Result<(Vec<Doubt>, Vec<Doubt>)> {
+    algebra::judge(derivation, doubts).map_err(|error| messages.session(&error))
+}
+
+#[cfg(not(feature = "derive"))]
+fn judge(_: Messages<'_>, derivation: &Derivation, doubts: Vec<Doubt>) -> syn::Result<(Vec<Doubt>, Vec<Doubt>)> {
+    Ok(doubts.into_iter().partition(|doubt| proofs::is_mistake(derivation, doubt)))
 }
 
 /// Whether algebra gives the same.

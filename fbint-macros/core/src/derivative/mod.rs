@@ -1,5 +1,5 @@
-//! Values and gradients of expressions, by automatic differentiation in reverse: no algebra takes part. In numbers they are values;
-//! in expressions, they are derivatives that nobody has simplified.
+//! Values and gradients of expressions, without algebra: in numbers by automatic differentiation in reverse, in expressions by the chain
+//! rule, not simplified.
 
 mod number;
 
@@ -67,14 +67,42 @@ impl<V, I: Fn(Symbol) -> bool> At<V, I> {
     }
 }
 
-/// The derivatives of an expression by its variables that do not vanish identically, not simplified.
+/// The derivatives of an expression by its variables that do not vanish identically, not simplified; `None` where one of them is undefined.
+///
+/// Forwards, by the chain rule from outside to inside: what the derivative of a function of something long shares stays one factor.
 pub(crate) fn gradient(
     expression: &Expression,
     is_variable: impl Fn(Symbol) -> bool,
 ) -> Option<BTreeMap<Symbol, Expression>> {
-    let mut gradient = At { value: Expression::from, is_variable }.differentiate(expression)?.gradient;
+    let variables = expression.symbols().into_iter().filter(|symbol| is_variable(*symbol));
+    let mut gradient: BTreeMap<Symbol, Expression> =
+        variables.map(|symbol| Some((symbol, partial(expression, symbol)?))).collect::<Option<_>>()?;
     gradient.retain(|_, entry| !entry.is_zero());
     Some(gradient)
+}
+
+/// The partial derivative by a symbol.
+fn partial(expression: &Expression, symbol: Symbol) -> Option<Expression> {
+    let parts: Vec<Expression> = expression.children().map(|part| partial(part, symbol)).collect::<Option<_>>()?;
+    let chained = |(place, part): (usize, Expression)| {
+        if part.is_zero() {
+            return Some(part);
+        }
+        Some(match expression {
+            Expression::Product(factors) => {
+                let factor =
+                    |(other, factor): (usize, &Expression)| if other == place { part.clone() } else { factor.clone() };
+                Expression::product(factors.iter().enumerate().map(factor))
+            }
+            Expression::Power(base, exponent) => slope_of_power(&**base, exponent)? * part,
+            Expression::Call(function, arguments) => slope(*function, arguments, place)? * part,
+            Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => part,
+        })
+    };
+    if *expression == Expression::Symbol(symbol) {
+        return Some(Expression::one());
+    }
+    Some(Expression::sum(parts.into_iter().enumerate().map(chained).collect::<Option<Vec<_>>>()?))
 }
 
 /// The value of an expression and of its parts.

@@ -157,23 +157,23 @@ pub(super) fn slope<T: Number>(function: Function, arguments: &[T], place: usize
     let x = &arguments[0];
     let call = |function| T::call(function, std::slice::from_ref(x));
     let one = || T::integer(1);
-    let square = |x: &T| x.times(x);
+    let square = |x: &T| x.power(&BigRational::from_integer(2.into()));
     Some(match function {
         Function::Abs => x.times(&call(Function::Abs)?.reciprocal()?),
         Function::Sin => call(Function::Cos)?,
         Function::Cos => call(Function::Sin)?.negated(),
-        Function::Tan => square(&call(Function::Cos)?).reciprocal()?,
-        Function::Asin => inverse_root(&one().plus(&square(x).negated()))?,
-        Function::Acos => inverse_root(&one().plus(&square(x).negated()))?.negated(),
-        Function::Atan => one().plus(&square(x)).reciprocal()?,
+        Function::Tan => one().plus(&square(&call(Function::Tan)?)?),
+        Function::Asin => inverse_root(&one().plus(&square(x)?.negated()))?,
+        Function::Acos => inverse_root(&one().plus(&square(x)?.negated()))?.negated(),
+        Function::Atan => one().plus(&square(x)?).reciprocal()?,
         Function::Sinh => call(Function::Cosh)?,
         Function::Cosh => call(Function::Sinh)?,
-        Function::Tanh => square(&call(Function::Cosh)?).reciprocal()?,
+        Function::Tanh => one().plus(&square(&call(Function::Tanh)?)?.negated()),
         Function::Exp => call(Function::Exp)?,
         Function::Ln => x.reciprocal()?,
         Function::Atan2 => {
             let (y, x) = (&arguments[0], &arguments[1]);
-            let weight = square(x).plus(&square(y)).reciprocal()?;
+            let weight = square(x)?.plus(&square(y)?).reciprocal()?;
             if place == 0 { x.times(&weight) } else { y.times(&weight).negated() }
         }
         Function::Powf => {

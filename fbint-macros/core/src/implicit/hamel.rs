@@ -8,6 +8,9 @@
 
 use std::collections::BTreeMap;
 
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
 use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
 use crate::derivation::{Hamel, Implicit, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::derivative;
@@ -20,7 +23,7 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
     for Force { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
         derived.insert(*kept, frame.contracted(row) + by_time(symbols, row));
     }
-    derived.insert(problem.energy()?, problem.balanced(frame.energy()));
+    derived.insert(problem.energy()?, problem.balanced(frame.energy()?));
     let value = |id: IntegralId| derived.get(&id).or(problem.integrals[id].value.as_ref());
     let kept: Vec<(Expression, Row)> = frame
         .forces
@@ -108,10 +111,19 @@ impl<'a> Frame<'a> {
         Expression::sum(self.free.iter().map(|&j| entry(row, j) * Expression::from(j)))
     }
 
-    /// xi . p - L
-    fn energy(&self) -> Expression {
-        let products = self.free.iter().map(|j| Expression::from(*j) * self.momenta[j].value.clone());
-        Expression::sum(products.chain([-self.lagrangian.clone()]))
+    /// xi . dL/dxi - L, term by term: (d - 1) times what is homogeneous of degree d in the velocities (Euler), so that it keeps its form.
+    fn energy(&self) -> Option<Expression> {
+        let is_velocity = |symbol: Symbol| self.free.contains(&symbol);
+        let of_term = |term: &Expression| match homogeneity(term, &is_velocity) {
+            Some(degree) => Some(Expression::Number(degree - BigRational::one()) * term.clone()),
+            None => {
+                let slopes = derivative::gradient(term, is_velocity)?;
+                Some(along(&slopes, Expression::from) - term.clone())
+            }
+        };
+        let lagrangian = &self.lagrangian;
+        let terms = if let Expression::Sum(terms) = lagrangian { terms } else { std::slice::from_ref(lagrangian) };
+        Some(Expression::sum(terms.iter().map(of_term).collect::<Option<Vec<_>>>()?))
     }
 
     /// sum over i and a of c^a_ij p_a v^i
@@ -162,6 +174,23 @@ pub(super) fn directions(symbols: &Symbols, declared: &Lagrangian) -> Option<BTr
         }
     }
     Some(directions)
+}
+
+/// The degree in some symbols of which an expression is homogeneous, as far as its form shows it.
+fn homogeneity(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Option<BigRational> {
+    let zero = BigRational::zero;
+    let mut of_parts = expression.children().map(|part| homogeneity(part, is_meant));
+    match expression {
+        Expression::Number(_) | Expression::Pi => Some(zero()),
+        Expression::Symbol(symbol) => Some(if is_meant(*symbol) { BigRational::one() } else { zero() }),
+        Expression::Sum(_) => {
+            let first = of_parts.next()??;
+            of_parts.all(|degree| degree.as_ref() == Some(&first)).then_some(first)
+        }
+        Expression::Product(_) => of_parts.try_fold(zero(), |sum, degree| Some(sum + degree?)),
+        Expression::Power(_, exponent) => Some(of_parts.next()?? * exponent),
+        Expression::Call(..) => of_parts.all(|degree| degree == Some(zero())).then(zero),
+    }
 }
 
 /// An expression where the vanishing velocities are zero.

@@ -4,16 +4,16 @@ use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::{Constraints, IntegralId, Problem};
 use crate::expression::Expression;
 use crate::points::sample_points;
-use crate::symbolic::{Expr, NotReal};
 use crate::table::Table;
 
-/// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C.
+/// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C; `None` where a bracket is not a finite
+/// real expression.
 pub(super) fn constraints(
     space: &PhaseSpace<'_>,
     hamiltonian: &Observable,
     problem: &Problem,
     observables: &Table<IntegralId, Observable>,
-) -> Result<Constraints, NotReal> {
+) -> Option<Constraints> {
     let (members, pairs) = (problem.constraints(), problem.holonomic_pairs());
     let observed = |ids: &[IntegralId]| ids.iter().map(|id| &observables[*id]).collect::<Vec<_>>();
     let bracket = |f: &Observable, g: &Observable| space.bracket(f, g);
@@ -23,7 +23,7 @@ pub(super) fn constraints(
         let a = symmetric(&positions, &rates, bracket)?;
         if is_definite(&a) {
             let b = antisymmetric(&rates, bracket)?;
-            return Ok(Constraints::Holonomic {
+            return Some(Constraints::Holonomic {
                 pairs,
                 a,
                 b,
@@ -34,47 +34,43 @@ pub(super) fn constraints(
     let observed = observed(&members);
     let c = antisymmetric(&observed, bracket)?;
     let energy_brackets = with_energy(space, hamiltonian, &observed)?;
-    Ok(Constraints::General { members, c, energy_brackets })
+    Some(Constraints::General { members, c, energy_brackets })
 }
 
 /// A_ij = {g_i, g'_j}, which is symmetric.
 fn symmetric(
     positions: &[&Observable],
     rates: &[&Observable],
-    bracket: impl Fn(&Observable, &Observable) -> Expr,
-) -> Result<Vec<Vec<Expression>>, NotReal> {
+    bracket: impl Fn(&Observable, &Observable) -> Option<Expression>,
+) -> Option<Vec<Vec<Expression>>> {
     let k = positions.len();
     let mut matrix = vec![vec![Expression::zero(); k]; k];
     for i in 0..k {
         for j in i..k {
-            matrix[i][j] = bracket(positions[i], rates[j]).write()?;
+            matrix[i][j] = bracket(positions[i], rates[j])?;
             matrix[j][i] = matrix[i][j].clone();
         }
     }
-    Ok(matrix)
+    Some(matrix)
 }
 
-fn with_energy(
-    space: &PhaseSpace<'_>,
-    hamiltonian: &Observable,
-    members: &[&Observable],
-) -> Result<Vec<Expression>, NotReal> {
-    members.iter().map(|member| space.bracket(hamiltonian, member).write()).collect()
+fn with_energy(space: &PhaseSpace<'_>, hamiltonian: &Observable, members: &[&Observable]) -> Option<Vec<Expression>> {
+    members.iter().map(|member| space.bracket(hamiltonian, member)).collect()
 }
 
 fn antisymmetric(
     members: &[&Observable],
-    bracket: impl Fn(&Observable, &Observable) -> Expr,
-) -> Result<Vec<Vec<Expression>>, NotReal> {
+    bracket: impl Fn(&Observable, &Observable) -> Option<Expression>,
+) -> Option<Vec<Vec<Expression>>> {
     let mut matrix = vec![vec![Expression::zero(); members.len()]; members.len()];
     for i in 0..members.len() {
         for j in i + 1..members.len() {
-            let entry = bracket(members[i], members[j]);
-            matrix[i][j] = entry.write()?;
-            matrix[j][i] = (-&entry).write()?;
+            let entry = bracket(members[i], members[j])?;
+            matrix[j][i] = -entry.clone();
+            matrix[i][j] = entry;
         }
     }
-    Ok(matrix)
+    Some(matrix)
 }
 
 /// Whether A has pivots of one sign, as it does where H_pp is definite: only then does L D L^T need no exchange of rows.

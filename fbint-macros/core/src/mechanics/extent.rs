@@ -40,7 +40,7 @@ pub(super) fn check_observables(
     constraints: &[IntegralId],
 ) -> Result<(), Overlong> {
     observables.iter().try_for_each(|(id, observable)| {
-        check(Place::Integral(id), observable.expr().operations())?;
+        check(Place::Integral(id), observable.value.operations())?;
         observable.slopes().try_for_each(|(state, slope)| check(Place::Derivative(id, state), slope.operations()))
     })?;
     let mut pairs = constraints.iter().enumerate().flat_map(|(i, g)| constraints[..i].iter().map(move |f| (*f, *g)));

@@ -1,26 +1,32 @@
 //! From a [`Problem`] to its [`Derivation`], in the order of the paper: phase space, constraints and their partners, the field.
 //!
-//! Runs within a session.
+//! Everything is written by exact differentiation of what is declared, and [`Simplify`] makes it shorter.
 
-mod circle;
 mod dirac;
 mod extent;
 mod implicit;
-mod phase_space;
+mod involution;
+pub(crate) mod phase_space;
+mod poisson;
+mod rates;
+mod simplify;
 mod written;
 
-pub(crate) use phase_space::{Observable, PhaseSpace};
+pub use extent::{Overlong, Place};
+pub use involution::involution;
+use phase_space::{Observable, PhaseSpace};
+pub use poisson::NotPoisson;
+pub use rates::rate;
+pub use simplify::{Collect, Simplify};
 use written::Written;
 
-pub use extent::{Overlong, Place};
-
 use crate::derivation::{
-    Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Lagrangian, Problem, Role, Structure,
+    Claim, Conservation, Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Lagrangian,
+    Prepared, Problem, Role, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::implicit::motion;
-use crate::proofs::kinetic_energy;
-use crate::symbolic::{Expr, NotReal};
+use crate::proofs::{grades, kinetic_energy};
 use crate::table::Table;
 
 /// A declared quantity that has no finite real derivative.
@@ -45,6 +51,8 @@ pub enum Underived {
     Unreal(Vec<Unreal>),
     /// What is derived becomes too long.
     Overlong(Overlong),
+    /// The matrix of a Poisson system is not a Poisson matrix.
+    NotPoisson(NotPoisson),
 }
 
 impl From<Unreal> for Underived {
@@ -59,81 +67,90 @@ impl From<Overlong> for Underived {
     }
 }
 
+/// What follows from a problem without algebra: its derivation, and what numbers prove of it.
+pub fn prepare(problem: &Problem) -> Result<Prepared, Underived> {
+    let derivation = derive(problem, &Collect)?;
+    let claim = |(integral, grade): (IntegralId, &Option<Conservation>)| match grade {
+        Some(grade) => Claim::Proved(*grade),
+        None => Claim::Open { rate: rate(&derivation, integral, &Collect) },
+    };
+    let claims = grades(&derivation).iter().map(claim).collect();
+    let involution = involution(&derivation, &claims, &Collect);
+    Ok(Prepared { derivation, claims, involution })
+}
+
 /// Derives everything that the generated code computes, or says which quantities are in the way.
-pub fn derive(problem: &Problem) -> Result<Derivation, Underived> {
+pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, Underived> {
     let structure = match &problem.dynamics {
         Dynamics::Canonical { .. } => Structure::Canonical,
         _ => Structure::of(problem),
     };
-    let motion = motion(&implicit::in_lowest_terms(problem)?);
-    let space = PhaseSpace::new(&problem.symbols, &structure);
+    let space = PhaseSpace::new(&problem.symbols, &structure, simplify);
+    if let Structure::Matrix(rows) = &structure
+        && let Some(reason) = poisson::not_poisson(&space, &problem.symbols, rows)
+    {
+        return Err(Underived::NotPoisson(reason));
+    }
+    let motion = motion(&implicit::in_lowest_terms(problem, simplify).ok_or(Unreal::Lagrangian)?);
     let energy = problem.energy_function();
-    let hamiltonian = energy.as_ref().map(|hamiltonian| space.observable(Expr::read(hamiltonian)));
     let derived = motion.as_ref().map(|motion| &motion.derived);
-    let value = |(id, integral): (IntegralId, &Declared)| {
-        let derived = || derived?.get(&id).map(|derived| Expr::read(&circle::simplified(derived)).simplest());
-        let value = integral.value.as_ref().map(Expr::read).or_else(derived)?;
-        Some(space.observable(value))
-    };
-    let declared: Table<IntegralId, Option<Observable>> = problem.integrals.iter().map(value).collect();
-    let unreal = unreal(problem, &space, hamiltonian.as_ref(), &declared);
+    let function =
+        |(id, integral): (IntegralId, &Declared)| integral.value.clone().or_else(|| derived?.get(&id).cloned());
+    let functions: Table<IntegralId, Option<Expression>> = problem.integrals.iter().map(function).collect();
+    let observed = |function: &Option<Expression>| function.as_ref().map(|function| space.observable(function));
+    let hamiltonian = observed(&energy);
+    let declared: Table<IntegralId, Option<Option<Observable>>> = functions.map(observed);
+    let unreal = unreal(problem, &space, &hamiltonian, &declared);
     if !unreal.is_empty() {
         return Err(Underived::Unreal(unreal));
     }
+    let (hamiltonian, declared) = (hamiltonian.flatten(), declared.map(|observable| observable.clone().flatten()));
     let observables = observables(problem, &space, hamiltonian.as_ref(), &declared)?;
     // Where motion is implicit, brackets are not derived.
     let constraints = if motion.is_some() { Vec::new() } else { problem.constraints() };
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
     let field = match &motion {
-        Some(motion) => Field::Implicit(implicit::field(&motion.field, &written)?),
+        Some(motion) => Field::Implicit(implicit::field(&motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?),
         None => field(problem, &space, hamiltonian.as_ref(), &observables, &written)?,
     };
     extent::check_field(&field)?;
-    // What is derived from real quantities fails to be real only where H itself is to blame.
     let integrals = problem.integrals.rows().zip(observables.rows());
-    let integral = |(declared, observable)| {
-        let integral = integral(declared, energy.as_ref(), observable, &written)?;
-        // Of canonical systems nothing else is known that would need it.
-        Ok(if motion.is_some() { integral.mapped(circle::simplified) } else { integral })
-    };
-    let integrals: Integrals =
-        integrals.map(integral).collect::<Result<_, NotReal>>().map_err(|NotReal| Unreal::Hamiltonian)?;
+    let integral = |(declared, observable)| integral(declared, energy.as_ref(), observable, &written);
+    let integrals: Integrals = integrals.map(integral).collect();
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
     let mut derivation = problem.derivation(integrals, field, kinetic_energy);
     if let Some(hamel) = motion.and_then(|motion| motion.hamel) {
-        derivation.hamel = Some(implicit::hamel(&hamel, &written)?);
+        derivation.hamel = Some(implicit::hamel(&hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
     }
     Ok(derivation)
 }
 
-/// Every declared quantity that has no finite real derivative.
+/// Every declared quantity that has no finite real derivative. What is observed of a function is `None` where it has none.
 fn unreal(
     problem: &Problem,
     space: &PhaseSpace<'_>,
-    hamiltonian: Option<&Observable>,
-    declared: &Table<IntegralId, Option<Observable>>,
+    hamiltonian: &Option<Option<Observable>>,
+    declared: &Table<IntegralId, Option<Option<Observable>>>,
 ) -> Vec<Unreal> {
-    let is_unreal = |observable: &Observable| !observable.is_real();
-    let integrals = declared.iter().filter(|(_, observable)| observable.as_ref().is_some_and(is_unreal));
-    let hamiltonian = hamiltonian.filter(|hamiltonian| is_unreal(hamiltonian));
+    let is_unreal = |observed: &Option<Option<Observable>>| matches!(observed, Some(None));
+    let integrals = declared.iter().filter(|(_, observed)| is_unreal(observed));
     let mut all: Vec<Unreal> = integrals.map(|(id, _)| Unreal::Integral(id)).collect();
-    all.extend(hamiltonian.map(|_| Unreal::Hamiltonian));
+    all.extend(is_unreal(hamiltonian).then_some(Unreal::Hamiltonian));
+    let is_unreal = |expression: &Expression| space.simplified(expression).is_none();
     match &problem.dynamics {
         Dynamics::Canonical { .. } => {}
         Dynamics::Lagrangian(Lagrangian { lagrangian, kinematics, .. }) => {
-            let is_unreal = |expression: &Expression| Expr::read(expression).write().is_err();
             all.extend(is_unreal(lagrangian).then_some(Unreal::Lagrangian));
             let rates = kinematics.iter().filter(|(_, rate)| is_unreal(rate));
             all.extend(rates.map(|(coordinate, _)| Unreal::Rate(*coordinate)));
         }
         Dynamics::Poisson { matrix, .. } => {
-            let mut entries = matrix.iter().flatten().map(|entry| space.observable(Expr::read(entry)));
-            all.extend(entries.any(|entry| is_unreal(&entry)).then_some(Unreal::Poisson));
+            let mut entries = matrix.iter().flatten();
+            all.extend(entries.any(|entry| space.observable(entry).is_none()).then_some(Unreal::Poisson));
         }
         Dynamics::Given { rates } => {
-            let rates = problem.symbols.states().zip(rates);
-            let rates = rates.filter(|(_, rate)| Expr::read(rate).write().is_err());
+            let rates = problem.symbols.states().zip(rates).filter(|(_, rate)| is_unreal(rate));
             all.extend(rates.map(|(state, _)| Unreal::Rate(state)));
         }
     }
@@ -151,7 +168,9 @@ fn observables(
         (Some(observable), _) => Ok(observable.clone()),
         (None, Kind::Rate { of }) => {
             let constraint = declared[of].as_ref().ok_or(Unreal::Integral(of))?;
-            Ok(space.observable(space.bracket(constraint, hamiltonian.ok_or(Unreal::Hamiltonian)?)))
+            // What is derived from real quantities fails to be real only where H itself is to blame.
+            let rate = space.bracket(constraint, hamiltonian.ok_or(Unreal::Hamiltonian)?);
+            rate.and_then(|rate| space.observable(&rate)).ok_or(Unreal::Hamiltonian)
         }
         (None, Kind::Energy) => hamiltonian.cloned().ok_or(Unreal::Hamiltonian),
         (None, _) => Err(Unreal::Integral(id)),
@@ -171,30 +190,27 @@ fn field(
     let rates = match &problem.dynamics {
         Dynamics::Canonical { .. } => {
             let constraints = dirac::constraints(space, hamiltonian()?, problem, observables);
-            return constraints.map(Field::Dirac).map_err(|NotReal| Unreal::Hamiltonian);
+            return constraints.map(Field::Dirac).ok_or(Unreal::Hamiltonian);
         }
         // Its field is implicit.
         Dynamics::Lagrangian(_) => return Err(Unreal::Lagrangian),
         Dynamics::Poisson { .. } => {
             let hamiltonian = hamiltonian()?;
             let time = problem.symbols.only(Role::Time);
-            let by_time = || time.and_then(|time| hamiltonian.derivative(time)).cloned().unwrap_or_else(Expr::zero);
+            let by_time =
+                || time.and_then(|time| hamiltonian.derivative(time)).cloned().unwrap_or_else(Expression::zero);
             let derived = |state: Symbol| match problem.symbols[state].role {
-                Role::Time => Expr::read(&Expression::one()),
-                Role::Work => by_time(),
+                Role::Time => Some(Expression::one()),
+                Role::Work => Some(by_time()),
                 _ => space.rate(state, hamiltonian),
             };
-            let rate = |state| match derived(state).write() {
-                Ok(rate) => Ok(written.restored(&rate)),
-                Err(NotReal) => Err(Unreal::Poisson),
-            };
+            let rate = |state| Ok(written.restored(&derived(state).ok_or(Unreal::Poisson)?));
             problem.symbols.states().map(rate).collect::<Result<_, _>>()?
         }
         Dynamics::Given { rates } => {
             let rates = problem.symbols.states().zip(rates);
             let rate = |(state, rate): (Symbol, &Expression)| {
-                let derived = Expr::read(rate).write().map_err(|NotReal| Unreal::Rate(state))?;
-                Ok(written.form(rate, &derived))
+                Ok(written.form(rate, &space.simplified(rate).ok_or(Unreal::Rate(state))?))
             };
             rates.map(rate).collect::<Result<_, _>>()?
         }
@@ -207,10 +223,10 @@ fn integral(
     hamiltonian: Option<&Expression>,
     observable: &Observable,
     written: &Written,
-) -> Result<Integral, NotReal> {
+) -> Integral {
     let form = if declared.kind == Kind::Energy { hamiltonian } else { declared.value.as_ref() };
-    let value = observable.value()?;
-    let value = form.map_or_else(|| written.restored(&value), |form| written.form(form, &value));
-    let gradient = observable.gradient()?.into_iter();
-    Ok(declared.derived(value, gradient.map(|(symbol, entry)| (symbol, written.restored(&entry))).collect()))
+    let value = &observable.value;
+    let value = form.map_or_else(|| written.restored(value), |form| written.form(form, value));
+    let gradient = observable.slopes();
+    declared.derived(value, gradient.map(|(symbol, entry)| (symbol, written.restored(entry))).collect())
 }

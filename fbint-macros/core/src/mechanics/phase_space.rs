@@ -2,38 +2,49 @@
 
 use std::collections::BTreeMap;
 
+use super::simplify::Simplify;
 use crate::derivation::{Coefficient, Integral, Structure, Symbols};
+use crate::derivative;
 use crate::expression::{Expression, Symbol};
-use crate::symbolic::{Expr, NotReal};
 
 /// The states of a model, with their bracket.
 pub(crate) struct PhaseSpace<'a> {
     symbols: &'a Symbols,
     structure: &'a Structure,
+    simplify: &'a dyn Simplify,
 }
 
 /// A function on phase space and the entries of its gradient that do not vanish.
 #[derive(Clone)]
 pub(crate) struct Observable {
-    value: Expr,
-    gradient: BTreeMap<Symbol, Expr>,
+    pub(crate) value: Expression,
+    gradient: BTreeMap<Symbol, Expression>,
 }
 
 impl<'a> PhaseSpace<'a> {
-    pub(crate) fn new(symbols: &'a Symbols, structure: &'a Structure) -> Self {
-        Self { symbols, structure }
+    pub(crate) fn new(symbols: &'a Symbols, structure: &'a Structure, simplify: &'a dyn Simplify) -> Self {
+        Self { symbols, structure, simplify }
     }
 
-    pub(crate) fn observable(&self, value: Expr) -> Observable {
-        let gradient = value.gradient(|symbol| self.symbols.is_state(symbol));
-        Observable { value, gradient }
+    /// A shorter form; `None` where the expression is not finite and real.
+    pub(crate) fn simplified(&self, expression: &Expression) -> Option<Expression> {
+        self.simplify.simplified(expression)
     }
 
-    /// {f, g}
-    pub(crate) fn bracket(&self, f: &Observable, g: &Observable) -> Expr {
+    /// A function with its gradient; `None` where either is not a finite real expression.
+    pub(crate) fn observable(&self, function: &Expression) -> Option<Observable> {
+        let mut gradient = derivative::gradient(function, |symbol| self.symbols.is_state(symbol))?;
+        for entry in gradient.values_mut() {
+            *entry = self.simplify.simplified(entry)?;
+        }
+        gradient.retain(|_, entry| !entry.is_zero());
+        Some(Observable { value: self.simplify.simplified(function)?, gradient })
+    }
+
+    /// {f, g}; `None` where it is not a finite real expression.
+    pub(crate) fn bracket(&self, f: &Observable, g: &Observable) -> Option<Expression> {
         let terms = self.terms_of_bracket(f, g).into_iter();
-        let sum = terms.fold(Expr::zero(), |sum, (f, entry, g)| plus(&sum, entry, &(f * g)));
-        sum.simplest()
+        self.simplify.simplified(&Expression::sum(terms.map(|(f, entry, g)| times(entry, f.clone() * g.clone()))))
     }
 
     /// The operations in {f, g} before anything in it cancels.
@@ -46,59 +57,40 @@ impl<'a> PhaseSpace<'a> {
         &'e self,
         f: &'e Observable,
         g: &'e Observable,
-    ) -> Vec<(&'e Expr, Coefficient<'e>, &'e Expr)> {
+    ) -> Vec<(&'e Expression, Coefficient<'e>, &'e Expression)> {
         self.structure.bracket(self.symbols, f.slopes(), |symbol| g.derivative(symbol))
     }
 
     /// {x, H}, the rate of an entry of the state where there are no constraints.
-    pub(super) fn rate(&self, state: Symbol, hamiltonian: &Observable) -> Expr {
-        let terms = self.structure.bracket(self.symbols, [(state, ())], |symbol| hamiltonian.gradient.get(&symbol));
-        let sum = terms.into_iter().fold(Expr::zero(), |sum, ((), entry, slope)| plus(&sum, entry, slope));
-        sum.simplest()
+    pub(super) fn rate(&self, state: Symbol, hamiltonian: &Observable) -> Option<Expression> {
+        let terms = self.structure.bracket(self.symbols, [(state, ())], |symbol| hamiltonian.derivative(symbol));
+        self.simplify
+            .simplified(&Expression::sum(terms.into_iter().map(|((), entry, slope)| times(entry, slope.clone()))))
     }
 }
 
-/// A sum with one more term, which an entry of J multiplies.
-fn plus(sum: &Expr, entry: Coefficient, term: &Expr) -> Expr {
+/// A term that an entry of J multiplies.
+fn times(entry: Coefficient, term: Expression) -> Expression {
     match entry {
-        Coefficient::One => sum + term,
-        Coefficient::MinusOne => sum - term,
-        Coefficient::Function(entry) => sum + &(term * &Expr::read(entry)),
+        Coefficient::One => term,
+        Coefficient::MinusOne => -term,
+        Coefficient::Function(entry) => term * entry.clone(),
     }
 }
 
 impl Observable {
-    /// An integral in the hands of the algebra.
-    pub(crate) fn read(integral: &Integral) -> Self {
-        let gradient = integral.gradient.iter().map(|(symbol, entry)| (*symbol, Expr::read(entry)));
-        Self { value: Expr::read(&integral.value), gradient: gradient.collect() }
-    }
-
-    pub(crate) fn expr(&self) -> &Expr {
-        &self.value
+    /// An integral as it was derived.
+    pub(crate) fn of(integral: &Integral) -> Self {
+        Self { value: integral.value.clone(), gradient: integral.gradient.iter().cloned().collect() }
     }
 
     /// The derivatives that do not vanish, in the order of the state.
-    pub(super) fn slopes(&self) -> impl Iterator<Item = (Symbol, &Expr)> {
+    pub(super) fn slopes(&self) -> impl Iterator<Item = (Symbol, &Expression)> {
         self.gradient.iter().map(|(&symbol, slope)| (symbol, slope))
     }
 
     /// The derivative by an entry of the state, unless it vanishes.
-    pub(crate) fn derivative(&self, state: Symbol) -> Option<&Expr> {
+    pub(crate) fn derivative(&self, state: Symbol) -> Option<&Expression> {
         self.gradient.get(&state)
-    }
-
-    pub(super) fn value(&self) -> Result<Expression, NotReal> {
-        self.value.write()
-    }
-
-    /// The entries that do not vanish, in the order of the state.
-    pub(super) fn gradient(&self) -> Result<Vec<(Symbol, Expression)>, NotReal> {
-        self.slopes().map(|(symbol, entry)| Ok((symbol, entry.write()?))).collect()
-    }
-
-    /// Whether value and gradient are finite real expressions.
-    pub(super) fn is_real(&self) -> bool {
-        self.value.write().is_ok() && self.gradient.values().all(|entry| entry.write().is_ok())
     }
 }

@@ -41,7 +41,6 @@ pub struct Violation {
 }
 
 /// The grade of each integral for which numbers prove one.
-#[cfg(feature = "derive")]
 pub(crate) fn grades(derivation: &Derivation) -> Table<IntegralId, Option<Conservation>> {
     derivation.integrals.ids().map(|integral| grade(derivation, integral)).collect()
 }

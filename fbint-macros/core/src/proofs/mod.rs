@@ -11,6 +11,7 @@ pub mod involution;
 mod kinetic_energy;
 mod linear;
 mod linear_form;
+mod mistakes;
 mod modular;
 mod point;
 mod rank;
@@ -24,20 +25,16 @@ mod trials;
 mod velocity;
 
 pub(crate) use conservation::changed_by_field;
-#[cfg(feature = "derive")]
 pub(crate) use conservation::grades;
 pub use conservation::{Violation, believed, prove};
+#[cfg(feature = "derive")]
+pub(crate) use degree::{Degree, degree_in};
 pub use feasibility::doubts;
 pub(crate) use identities::vanishes_identically;
 pub(crate) use kinetic_energy::kinetic_energy;
+pub use mistakes::is_mistake;
 pub use rank::rank;
 pub(crate) use regularity::{Dependence, dependence};
 pub use search::{Found, Witness};
 pub use states::Values;
-pub(crate) use states::{State, consistent, general};
-#[cfg(feature = "derive")]
-pub(crate) use {
-    degree::{Degree, degree_in},
-    regularity::is_singular,
-    states::magnitude,
-};
+pub(crate) use states::{State, consistent, general, magnitude};

@@ -59,7 +59,6 @@ pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId
 }
 
 /// Whether the columns that belong to these constraints are proved to be dependent in every state.
-#[cfg(feature = "derive")]
 pub(crate) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bool {
     let (all, rows) = derivation.multiplier_matrix();
     let columns: Vec<usize> = (0..all.len()).filter(|&column| members.contains(&all[column])).collect();

@@ -41,9 +41,14 @@ impl Messages<'_> {
             1 => "it vanishes in the one state that the search found".to_owned(),
             _ => format!("it vanishes in all {states} states that were tried, to 70 digits"),
         };
+        let (prover, remedy) = if cfg!(feature = "derive") {
+            ("algebra does", "")
+        } else {
+            ("points modulo primes do", "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, ")
+        };
         format!(
-            "{name} is neither proved to be conserved nor refuted{also}: algebra does not show that {rate} is 0, and {tried}; \
-             write it in another form, or take the responsibility for it with `{ASSUME}` before its name, as in \
+            "{name} is neither proved to be conserved nor refuted{also}: {prover} not show that {rate} is 0, and {tried}; \
+             {remedy}write it in another form, or take the responsibility for it with `{ASSUME}` before its name, as in \
              `{ASSUME} {stem} = ..`"
         )
     }

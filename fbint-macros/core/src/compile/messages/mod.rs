@@ -1,10 +1,8 @@
 //! What is said about mistakes that take more than reading the declaration: all wording of the driver.
 
 mod conservation;
-#[cfg(feature = "derive")]
 mod constraints;
 mod definedness;
-#[cfg(feature = "derive")]
 mod obstacles;
 
 use proc_macro2::Span;
@@ -50,12 +48,6 @@ impl Messages<'_> {
             Some("fbint_command") => "fbint-command".to_owned(),
             Some(other) => other.to_owned(),
         }
-    }
-
-    #[cfg(not(feature = "derive"))]
-    pub(super) fn without_algebra(&self) -> syn::Error {
-        let text = "nothing is derived without the feature `derive`, and it is not known in which package this is";
-        syn::Error::new(self.declaration.item.ident.span(), text)
     }
 
     fn place(&self, expression: &Option<syn::Expr>) -> Span {
@@ -106,7 +98,6 @@ pub(super) fn panicked(text: &str) -> String {
 }
 
 /// A bug of the compiler, or of its computer-algebra system.
-#[cfg(feature = "derive")]
 pub(super) fn disagreement(declaration: &Declaration, quantity: &str) -> syn::Error {
     let text = format!("internal error: {quantity} as derived disagrees with the declaration; please report it");
     syn::Error::new(declaration.item.ident.span(), text)

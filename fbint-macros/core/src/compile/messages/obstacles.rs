@@ -1,16 +1,31 @@
 //! What is said where nothing can be derived.
 
 use super::Messages;
-use crate::algebra::{NotPoisson, Obstacle};
+#[cfg(feature = "derive")]
+use crate::algebra::Obstacle;
 use crate::diagnostics::Errors;
-use crate::mechanics::{Overlong, Place, Underived, Unreal};
+use crate::mechanics::{NotPoisson, Overlong, Place, Underived, Unreal};
+#[cfg(feature = "derive")]
+use crate::symbolic::SessionError;
 
 impl Messages<'_> {
+    #[cfg(feature = "derive")]
     pub(in crate::compile) fn obstacle(&self, obstacle: &Obstacle) -> syn::Error {
-        let mut errors = Errors::new();
         match obstacle {
-            Obstacle::Session(error) => errors.push(self.declaration.item.ident.span(), error),
-            Obstacle::Underived(Underived::Unreal(quantities)) => {
+            Obstacle::Session(error) => self.session(error),
+            Obstacle::Underived(underived) => self.underived(underived),
+        }
+    }
+
+    #[cfg(feature = "derive")]
+    pub(in crate::compile) fn session(&self, error: &SessionError) -> syn::Error {
+        syn::Error::new(self.declaration.item.ident.span(), error)
+    }
+
+    pub(in crate::compile) fn underived(&self, underived: &Underived) -> syn::Error {
+        let mut errors = Errors::new();
+        match underived {
+            Underived::Unreal(quantities) => {
                 // What the Lagrangian gives has its mistakes.
                 let follows = |quantity: &Unreal| match quantity {
                     Unreal::Integral(id) => self.model.problem.integrals[*id].value.is_none(),
@@ -20,8 +35,8 @@ impl Messages<'_> {
                 let own = quantities.iter().filter(|quantity| !(has_cause && follows(quantity)));
                 own.for_each(|quantity| self.unreal(*quantity, &mut errors));
             }
-            Obstacle::Underived(Underived::Overlong(overlong)) => self.overlong(overlong, &mut errors),
-            Obstacle::NotPoisson(reason) => {
+            Underived::Overlong(overlong) => self.overlong(overlong, &mut errors),
+            Underived::NotPoisson(reason) => {
                 errors.push(self.place(&self.declaration.poisson), self.not_poisson(*reason));
             }
         }

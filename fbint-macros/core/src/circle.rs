@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use crate::expression::{Expression, Function};
 
 /// The expression with 1 for sin^2 + cos^2 in its sums.
-pub(super) fn simplified(expression: &Expression) -> Expression {
+pub(crate) fn simplified(expression: &Expression) -> Expression {
     let expression = expression.mapped(&simplified);
     let Expression::Sum(terms) = &expression else { return expression };
     let mut terms: Vec<Expression> = terms.to_vec();

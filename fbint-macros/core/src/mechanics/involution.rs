@@ -3,20 +3,20 @@
 //! {I_a, I_b}_D = {I_a, I_b} - sum_ij {I_a, f_i} C^ij {f_j, I_b}, of which the sum vanishes if either integral commutes with
 //! every constraint. Where it does not, the bracket is left open, since C is not inverted here.
 
+use super::phase_space::{Observable, PhaseSpace};
+use super::simplify::Simplify;
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution};
 use crate::expression::Expression;
-use crate::mechanics::{Observable, PhaseSpace};
 use crate::points::sample_points;
 use crate::proofs::{State, general, involution, vanishes_identically};
-use crate::symbolic::Expr;
 use crate::table::Table;
 
 /// States in which a bracket is shown not to vanish.
 const STATES: usize = 100;
 
-/// The brackets of all pairs. Runs within a session. What is known to be conserved commutes with the energy.
-pub(super) fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>) -> Involution {
-    let brackets = Brackets::of(derivation);
+/// The brackets of all pairs. What is known to be conserved commutes with the energy.
+pub fn involution(derivation: &Derivation, claims: &Table<IntegralId, Claim>, simplify: &dyn Simplify) -> Involution {
+    let brackets = Brackets::of(derivation, simplify);
     let mut pairs = 0;
     let mut others = Vec::new();
     for (a, b) in involution::pairs(derivation) {
@@ -42,6 +42,11 @@ fn is_nonzero_somewhere(derivation: &Derivation, bracket: &Expression) -> bool {
     states.any(|state| state.evaluate(bracket).is_some_and(|value| value.is_nonzero()))
 }
 
+/// Whether an expression is real and known to vanish.
+fn vanishes(expression: Option<Expression>) -> bool {
+    expression.is_some_and(|expression| vanishes_identically(&expression))
+}
+
 struct Brackets<'a> {
     derivation: &'a Derivation,
     space: PhaseSpace<'a>,
@@ -51,13 +56,13 @@ struct Brackets<'a> {
 }
 
 impl<'a> Brackets<'a> {
-    fn of(derivation: &'a Derivation) -> Self {
-        let space = PhaseSpace::new(&derivation.symbols, &derivation.structure);
-        let observables = derivation.integrals.map(Observable::read);
+    fn of(derivation: &'a Derivation, simplify: &'a dyn Simplify) -> Self {
+        let space = PhaseSpace::new(&derivation.symbols, &derivation.structure, simplify);
+        let observables = derivation.integrals.map(Observable::of);
         let constraints = derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
         let commutes = |id: IntegralId| {
             !constraints.contains(&id)
-                && constraints.iter().all(|g| space.bracket(&observables[id], &observables[*g]).is_zero())
+                && constraints.iter().all(|g| vanishes(space.bracket(&observables[id], &observables[*g])))
         };
         let commutes = derivation.integrals.ids().map(commutes).collect();
         Self { derivation, space, observables, commutes }
@@ -68,7 +73,7 @@ impl<'a> Brackets<'a> {
         if !self.commutes[a] && !self.commutes[b] {
             return None;
         }
-        let bracket = self.space.bracket(&self.observables[a], &self.observables[b]).write().ok()?;
+        let bracket = self.space.bracket(&self.observables[a], &self.observables[b])?;
         if vanishes_identically(&bracket) { Some(Expression::zero()) } else { Some(bracket) }
     }
 
@@ -78,7 +83,7 @@ impl<'a> Brackets<'a> {
             for factor in [1, -1, 2, -2] {
                 let difference = bracket.clone() - Expression::integer(factor) * integral.value.clone();
                 let is_candidate = sample_points().take(2).all(|point| point.evaluate(&difference).abs() < 1e-9);
-                if is_candidate && Expr::read(&difference).simplest().is_zero() {
+                if is_candidate && vanishes(self.space.simplified(&difference)) {
                     return Bracket::Multiple(factor, id);
                 }
             }

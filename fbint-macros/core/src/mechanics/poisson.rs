@@ -4,11 +4,11 @@
 //! sum_l (J_il d_l J_jk + J_jl d_l J_ki + J_kl d_l J_ij) = 0. Otherwise the flow preserves no Poisson structure, and what
 //! is called a Casimir function need not be conserved.
 
-use crate::derivation::{Derivation, Structure, Symbols};
+use super::phase_space::{Observable, PhaseSpace};
+use crate::derivation::Symbols;
 use crate::expression::{Expression, Symbol};
-use crate::mechanics::{Observable, PhaseSpace};
 use crate::proofs::{State, Values, general, magnitude, vanishes_identically};
-use crate::symbolic::Expr;
+use crate::table::Table;
 
 /// A precise value this small, relative to the terms that it is made of, is zero.
 const NEGLIGIBLE: f64 = 1e-45;
@@ -24,21 +24,24 @@ pub enum NotPoisson {
     JacobiFails(Symbol, Symbol, Symbol),
 }
 
-/// Why J is not a Poisson matrix, where the system has one and it is not. Runs within a session.
-pub(super) fn not_poisson(derivation: &Derivation) -> Option<NotPoisson> {
-    let Structure::Matrix(rows) = &derivation.structure else { return None };
-    let symbols = &derivation.symbols;
-    let space = PhaseSpace::new(symbols, &derivation.structure);
+/// Why the rows are not those of a Poisson matrix, if they are not.
+pub(super) fn not_poisson(
+    space: &PhaseSpace<'_>,
+    symbols: &Symbols,
+    rows: &Table<Symbol, Vec<(Symbol, Expression)>>,
+) -> Option<NotPoisson> {
+    let zero = Expression::zero();
     let entry = |row: &[(Symbol, Expression)], column: Symbol| {
         let entry = row.iter().find(|(symbol, _)| *symbol == column);
-        space.observable(entry.map_or_else(Expr::zero, |(_, entry)| Expr::read(entry)))
+        space.observable(entry.map_or(&zero, |(_, entry)| entry))
     };
     let dense = |row: &Vec<(Symbol, Expression)>| symbols.states().map(|column| entry(row, column)).collect();
-    let j: Vec<Vec<Observable>> = rows.rows().map(dense).collect();
+    let j: Vec<Vec<Observable>> = rows.rows().map(dense).collect::<Option<_>>()?;
     let states: Vec<Symbol> = symbols.states().collect();
+    let is_refuted = |quantity: Expression| is_refuted(space, &quantity, symbols);
     for a in 0..j.len() {
         for b in 0..=a {
-            if is_refuted(&(j[a][b].expr() + j[b][a].expr()), symbols) {
+            if is_refuted(j[a][b].value.clone() + j[b][a].value.clone()) {
                 return Some(NotPoisson::NotAntisymmetric(states[b], states[a]));
             }
         }
@@ -46,7 +49,7 @@ pub(super) fn not_poisson(derivation: &Derivation) -> Option<NotPoisson> {
     for a in 0..j.len() {
         for b in a + 1..j.len() {
             for c in b + 1..j.len() {
-                if is_refuted(&jacobi(&states, &j, [a, b, c]), symbols) {
+                if is_refuted(jacobi(&states, &j, [a, b, c])) {
                     return Some(NotPoisson::JacobiFails(states[a], states[b], states[c]));
                 }
             }
@@ -55,10 +58,10 @@ pub(super) fn not_poisson(derivation: &Derivation) -> Option<NotPoisson> {
     None
 }
 
-/// Whether something that has to vanish does not, in a state that shows it. That it was not simplified to 0 shows nothing: the
-/// algebra does not know every relation between functions.
-fn is_refuted(quantity: &Expr, symbols: &Symbols) -> bool {
-    let Ok(quantity) = quantity.simplest().write() else { return false };
+/// Whether something that has to vanish does not, in a state that shows it. That it was not simplified to 0 shows nothing: no
+/// simplification knows every relation between functions.
+fn is_refuted(space: &PhaseSpace<'_>, quantity: &Expression, symbols: &Symbols) -> bool {
+    let Some(quantity) = space.simplified(quantity) else { return false };
     if vanishes_identically(&quantity) {
         return false;
     }
@@ -69,14 +72,10 @@ fn is_refuted(quantity: &Expr, symbols: &Symbols) -> bool {
     general(symbols).take(STATES).find_map(fails).is_some()
 }
 
-fn jacobi(states: &[Symbol], j: &[Vec<Observable>], [a, b, c]: [usize; 3]) -> Expr {
-    let mut sum = Expr::zero();
-    for (first, second, third) in [(a, b, c), (b, c, a), (c, a, b)] {
-        for (factor, state) in j[first].iter().zip(states) {
-            if let Some(slope) = j[second][third].derivative(*state) {
-                sum = &sum + &(factor.expr() * slope);
-            }
-        }
-    }
-    sum
+fn jacobi(states: &[Symbol], j: &[Vec<Observable>], [a, b, c]: [usize; 3]) -> Expression {
+    let terms = [(a, b, c), (b, c, a), (c, a, b)].into_iter().flat_map(|(first, second, third)| {
+        let slopes = states.iter().map(move |state| j[second][third].derivative(*state));
+        j[first].iter().zip(slopes).filter_map(|(factor, slope)| Some(factor.value.clone() * slope?.clone()))
+    });
+    Expression::sum(terms)
 }

@@ -1,0 +1,39 @@
+//! Simplification by computer algebra. Works within a session.
+
+use std::collections::BTreeSet;
+
+use crate::circle;
+use crate::expression::Expression;
+use crate::mechanics::Simplify;
+use crate::symbolic::Expr;
+
+/// The computer-algebra system.
+pub struct Algebra;
+
+impl Simplify for Algebra {
+    fn simplified(&self, expression: &Expression) -> Option<Expression> {
+        let expression = Expr::read(expression);
+        let simplest = circle::simplified(&expression.simplest().write().ok()?);
+        let expanded = expression.expanded().and_then(|expanded| expanded.write().ok());
+        let expanded = expanded.map(|expanded| circle::simplified(&expanded));
+        Some(expanded.filter(|expanded| cost(expanded) < cost(&simplest)).unwrap_or(simplest))
+    }
+
+    fn cancelled(&self, expression: &Expression) -> Option<Expression> {
+        Expr::read(expression).cancelled().write().ok()
+    }
+}
+
+/// Different calls of functions, each of which costs as much as tens of other operations, and those.
+fn cost(expression: &Expression) -> (usize, usize) {
+    let mut calls = BTreeSet::new();
+    collect_calls(expression, &mut calls);
+    (calls.len(), expression.operations())
+}
+
+fn collect_calls<'a>(expression: &'a Expression, found: &mut BTreeSet<&'a Expression>) {
+    if matches!(expression, Expression::Call(..)) {
+        found.insert(expression);
+    }
+    expression.children().for_each(|child| collect_calls(child, found));
+}
