@@ -2,6 +2,9 @@
 //!
 //! Inputs are evaluated in every stage of every method, at the stage's own time, which is an entry of the state. A table is constant
 //! between its times: every step ends where it jumps, and all stages of a step have the value that holds during the step.
+//!
+//! Inputs are numbers of a prepared system, next to those that depend on parameters. A field with inputs is a copy of it with other
+//! numbers, which costs nothing once it is inlined, and systems without inputs have no trace of them.
 
 use core::cell::Cell;
 use core::marker::PhantomData;

@@ -13,6 +13,9 @@
 //!
 //! Weights of integrals matter to a constant K alone: the other policies do not depend on how an integral is scaled, except
 //! [`BaeChang`], which takes F as it is generated.
+//!
+//! No policy needs code of its own for a system: relaxation is X minus the generated projection with S = 1, divided by tau, and
+//! [`DiagonalScaled`] reads the generated |dF_i|^2.
 
 use derive_where::derive_where;
 

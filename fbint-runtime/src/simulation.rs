@@ -5,6 +5,11 @@
 //! and the integrals are evaluated, recorded and compared with a bound: a run that leaves it, or whose state is no longer finite, has
 //! blown up and is an error, not a result. A run can be watched, interrupted, and resumed from a
 //! [`Snapshot`] as if it had never stopped.
+//!
+//! By default a simulation integrates X and projects once after each step. Compared with relaxation ([`Relaxation`](crate::Relaxation)) at
+//! every step size, projection keeps integrals to rounding and trajectories at least as good. A relaxation time of a few steps costs RK4
+//! its order, because the stages are further from the level set of the integrals than the steps are. With DOP853 projection costs no
+//! evaluation. BENCHMARKS.md of the repository has the measurements.
 
 mod bare;
 mod course;

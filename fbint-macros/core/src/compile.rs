@@ -1,4 +1,13 @@
 //! The driver: the phases in order, mistakes flushed between them.
+//!
+//! Nothing that the computer-algebra system answers is believed. Everything is derived a second time by automatic differentiation, in
+//! 256 bits, and compared (`check`); then the programs are evaluated and compared with the derivation (`program::verify`). A disagreement
+//! is reported as an error of the compiler and never becomes a wrong result.
+//!
+//! A search among states suggests, and proves nothing: a [`Doubt`] is an error only if exact arithmetic proves it, with bounds, ranks modulo
+//! primes, a Groebner basis, or a determinant that vanishes modulo the constraints (`algebra::judge`). Every other doubt is a note in the
+//! documentation of the model. Notes cannot be warnings: a procedural macro cannot emit any on stable Rust, and the usual trick, an item
+//! that is `#[deprecated]`, breaks builds that deny warnings.
 
 mod messages;
 mod origin;
@@ -17,13 +26,13 @@ use crate::prepared::{Surroundings, VARIABLE};
 use crate::syntax::{self, Declaration};
 use crate::{elaborate, notation, program, proofs};
 
-/// What `#[feedback_system(attribute)] item` expands to. A mistaken declaration expands to its struct, a surface without
-/// content, and one `compile_error!` for each mistake.
+/// The expansion of `#[feedback_system(attribute)] item`. A mistaken declaration expands to its struct, a stub, and one
+/// `compile_error!` for each mistake.
 pub fn feedback_system(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
     caught(attribute, item, |attribute, item| expanded(attribute, item, surroundings))
 }
 
-/// What `expand` makes of a declaration, or one error at the attribute if it panics.
+/// Calls `expand` with a declaration. Returns one error at the attribute if it panics.
 pub fn caught(
     attribute: TokenStream,
     item: TokenStream,
@@ -50,8 +59,8 @@ fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundin
     }
 }
 
-/// What an expansion becomes that panicked with this text: the struct and, where it can be parsed, its surface without content, and one
-/// `compile_error!` at the attribute.
+/// The expansion in place of one that panicked with this text: the struct, a stub where it can be parsed, and one `compile_error!` at the
+/// attribute.
 fn panicked(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
     let mut errors = Errors::new();
     let declaration = syntax::parse(attribute, item.clone(), &mut errors);
@@ -95,7 +104,7 @@ fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroun
     Ok(quote!(#code #tracked))
 }
 
-/// What is known of a derivation, and what follows from it in numbers.
+/// Everything that is found out about a derivation, by algebra and in numbers.
 fn findings(messages: Messages<'_>, origin: &Origin, undefined: Vec<Doubt>) -> syn::Result<Findings> {
     let Prepared { derivation, claims, involution } = &origin.prepared;
     let conservation =
@@ -110,13 +119,13 @@ fn findings(messages: Messages<'_>, origin: &Origin, undefined: Vec<Doubt>) -> s
     })
 }
 
-/// Every doubt once: the linear systems of a problem are those of its derivation.
+/// All doubts, each once: some are found both in the problem and in its derivation, which has the same linear systems.
 fn all_doubts(undefined: Vec<Doubt>, declared: &[Doubt], derived: &[Doubt]) -> Vec<Doubt> {
     let new = derived.iter().filter(|doubt| !declared.contains(doubt));
     undefined.into_iter().chain(declared.iter().chain(new).cloned()).collect()
 }
 
-/// Makes cargo compile the model again when its file changes, or what is to be done with files.
+/// Makes cargo compile the model again when its prepared derivation or the environment variable changes.
 fn tracked(origin: &Origin) -> TokenStream {
     let variable = Literal::string(VARIABLE);
     let file = origin.file.as_ref().map(|path| {

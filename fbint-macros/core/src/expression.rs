@@ -4,6 +4,11 @@
 //! computer-algebra system, so it may cross the border of `symbolic` in both directions and be lowered to code afterwards.
 //! Constructors fold constants exactly and drop neutral elements; everything deeper (derivatives, normal forms, zero
 //! tests) is Symbolica's business.
+//!
+//! Symbolica has expressions of its own, but these cannot leave its thread: the types of a procedural macro work on the macro's thread only,
+//! and Symbolica runs on another one that ends before its lock is released (see `symbolic`). So `elaborate` turns `syn` expressions into
+//! [`Expression`]s on the macro's thread and reports mistakes at their spans, a session reads them, derives, and writes
+//! [`Expression`]s back, and everything after that happens without the lock.
 
 mod evaluation;
 

@@ -3,6 +3,10 @@
 //! Members are integrated block by block. Without a checkpoint each block goes into the results at once, and a signal ends the
 //! integration: the files have the members that are done. With one, blocks are put on disk first, by one process or by many, and into
 //! the results in their order, so that no byte depends on who integrated what; a signal ends the process.
+//!
+//! Blocks have 2048 members, whatever the machine, and one is held at a time: which members a block has decides all digits of what comes
+//! of it, so that blocks can be integrated by any process, as long as their rows and statistics are put together in their order. One code
+//! serves one process and many, and a resumed ensemble and one that was not interrupted.
 
 mod blocks;
 mod datasets;

@@ -2,6 +2,9 @@
 //!
 //! The overview, `index.html`, draws the pictures by the code that draws the animations. Where Chromium is installed, it opens the
 //! overview without a window, and the pictures are also written as SVG.
+//!
+//! The picture in README.md is the `gallery.svg` of
+//! `fbint gallery driven-four-bar chain-8 free-rigid-body rolling-disk spherical-pendulum roller-racer`.
 
 use std::error::Error;
 use std::ffi::OsStr;

@@ -1,6 +1,7 @@
 //! What is known of all members of an ensemble, block by block: statistics and failures.
 //!
-//! Blocks have the same members whatever integrates them, and are added in their order, so that no digit depends on it.
+//! Blocks have the same members whatever integrates them, and are added in their order (Chan, Golub and LeVeque 1979), so that no digit
+//! depends on it.
 
 use std::error::Error;
 

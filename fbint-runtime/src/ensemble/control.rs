@@ -4,6 +4,8 @@
 //! it is rejected, the lane stays where it was, with a shorter step for the next round; where a member ends, the next one takes
 //! its lane. No lane waits for another, so that each takes the very steps of its simulation. A member for which a simulation would
 //! stop, or would have to look more closely, loses its lane: it runs alone.
+//!
+//! What stages add up to and the estimate of the error are the functions of the [`Integrator`](crate::Integrator), on other numbers.
 
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;

@@ -9,6 +9,15 @@
 //! A member that cannot start, or blows up, is reported by its index with its error, and takes no part in the statistics; its
 //! neighbours in the block do not notice. Lanes only look whether something is wrong, after every step: then that member runs
 //! alone, and its simulation says when and why.
+//!
+//! A prepared system is generic over its numbers: prepared for [`Lanes`], it has the parameters of another member in every lane
+//! ([`gather`](crate::FeedbackSystem::gather)), and its functions are the same. The field of each member is made and checked like the field
+//! of a simulation; then the fields of a block are gathered: constants, targets and gains side by side, whether they vary or not.
+//!
+//! Generated code is long, so it is compiled as rarely as possible: once for a system and a kind of gains, and not once for every
+//! method, because steps are called through a pointer, which costs little next to some hundred nanoseconds for a step. After
+//! [`Ensemble::boxed`], steps with error control are compiled once for all kinds of gains. Lanes with steps of a fixed size keep the
+//! type of their field, where a pointer to it would take up to 45 % more time.
 
 mod block;
 mod control;

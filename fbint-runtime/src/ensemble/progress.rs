@@ -1,4 +1,7 @@
 //! How far an ensemble is, and whether it goes on.
+//!
+//! A function that is told the progress may ask an ensemble to stop. Runs look for that every [`UNWATCHED`] steps, from within the lanes.
+//! Members that are under way then end with an error; everything else is as in an ensemble that was not interrupted.
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;

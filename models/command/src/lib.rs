@@ -1,7 +1,8 @@
 //! The models by name, as the command `fbint` runs them.
 //!
 //! What is generic in the runtime and in the command is compiled here for every model, which takes most of the time that it takes to
-//! build `fbint`. A new model takes one line in [`all`], and its start in `models`.
+//! build `fbint`. So this is a package of its own: `cargo run --release` builds the comparison of `models`, which calls
+//! [`Simulation`](fbint_runtime::Simulation) for its one model. A new model takes one line in [`all`], and its start in `models`.
 
 pub mod comparison;
 

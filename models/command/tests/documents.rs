@@ -1,10 +1,10 @@
 //! The documents at the root of the repository say what is true of it, as far as that can be checked: README.md is short and its
-//! commands run, the commands of all documents name what exists, links lead somewhere, and the worked example of
-//! ARCHITECTURE.md is what the compiler generates.
+//! commands run, the commands of all documents name what exists, links lead somewhere, the rooms and the arrows of ARCHITECTURE.md
+//! are those of the code, and the worked example of the compiler's documentation is what it generates.
 //!
 //! The Rust of README.md is compiled and run by the doctests of `fbint-runtime`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,12 +19,88 @@ type Outcome = Result<(), Box<dyn Error>>;
 
 const DOCUMENTS: [&str; 5] = ["README.md", "ARCHITECTURE.md", "BENCHMARKS.md", "LICENCES.md", "TESTING.md"];
 const LINES_OF_README: usize = 130;
+const LINES_OF_ARCHITECTURE: usize = 150;
+/// The packages all of whose rooms ARCHITECTURE.md names.
+const WITH_ROOMS: [&str; 3] = ["fbint-macros/core/", "fbint-runtime/", "fbint-runtime/command/"];
+/// The package whose arrows are in ARCHITECTURE.md.
+const COMPILER: &str = "fbint-macros/core/";
 
 #[test]
-fn the_readme_is_short() -> Outcome {
-    let lines = read("README.md")?.lines().count();
-    assert!(lines <= LINES_OF_README, "README.md has {lines} lines, more than {LINES_OF_README}");
+fn the_readme_and_the_architecture_are_short() -> Outcome {
+    for (document, most) in [("README.md", LINES_OF_README), ("ARCHITECTURE.md", LINES_OF_ARCHITECTURE)] {
+        let lines = read(document)?.lines().count();
+        assert!(lines <= most, "{document} has {lines} lines, more than {most}");
+    }
     Ok(())
+}
+
+#[test]
+fn the_rooms_of_the_architecture_are_those_of_the_code() -> Outcome {
+    let text = read("ARCHITECTURE.md")?;
+    let tree = &blocks(section(&text, "Rooms")?)[0].text;
+    let (mut package, mut named, mut faults) = ("", BTreeSet::new(), Vec::new());
+    for line in tree.lines() {
+        let (names, _) = line.trim_start().split_once("  ").ok_or_else(|| format!("no meaning: {line}"))?;
+        if !line.starts_with(' ') {
+            package = names;
+            if !root().join(package).exists() {
+                faults.push(format!("`{package}` does not exist"));
+            }
+            continue;
+        }
+        for name in names.split(", ") {
+            let path = root().join(package).join("src").join(name);
+            if !path.is_dir() && !path.with_extension("rs").exists() {
+                faults.push(format!("`{package}src` has no room `{name}`"));
+            }
+            named.insert((package, name.to_owned()));
+        }
+    }
+    for package in WITH_ROOMS {
+        let missing = rooms(package)?.into_iter().filter(|room| !named.contains(&(package, room.clone())));
+        faults.extend(missing.map(|room| format!("`{room}` of `{package}src` is not named")));
+    }
+    assert!(faults.is_empty(), "ARCHITECTURE.md, Rooms:\n{}", faults.join("\n"));
+    Ok(())
+}
+
+/// Neither missing arrows nor stale ones, and none upwards, so that there is no circle.
+#[test]
+fn the_arrows_of_the_architecture_are_those_of_the_code() -> Outcome {
+    let text = read("ARCHITECTURE.md")?;
+    let block = blocks(section(&text, "Arrows")?).pop().ok_or("there are no arrows")?;
+    let lines: Vec<(&str, &str)> = block.text.lines().filter_map(|line| line.split_once(" -> ")).collect();
+    let stated: BTreeSet<(&str, &str)> =
+        lines.iter().flat_map(|(from, to)| to.split(", ").map(|to| (*from, to))).collect();
+    let found = arrows(COMPILER)?;
+    assert!(found.len() > 50, "only {} arrows were found", found.len());
+
+    let mut faults = Vec::new();
+    for ((from, to), file) in &found {
+        if !stated.contains(&(from, to)) {
+            faults.push(format!("missing: {from} -> {to}, by {file}"));
+        }
+    }
+    for (from, to) in stated {
+        if !found.contains_key(&(from.to_owned(), to.to_owned())) {
+            faults.push(format!("stale: {from} -> {to}, which no file of {COMPILER} needs any more"));
+        }
+        let line = |room| lines.iter().position(|(from, _)| *from == room);
+        if line(to).is_some_and(|below| Some(below) <= line(from)) {
+            faults.push(format!("upwards or in a circle: {from} -> {to}, whose line is not below"));
+        }
+    }
+    assert!(faults.is_empty(), "ARCHITECTURE.md, Arrows:\n{}", faults.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn arrows_are_read_from_code_alone() {
+    let source = "//! [`a`](crate::a)\nuse crate::b::{B, c::C};\nuse crate::{\n    d::{self, e::E},\n    f,\n};\n\
+                  use super::super::g::G;\nuse super::h::H;\nfn i() { crate::j::k(); } // crate::l\n\
+                  #[cfg(test)]\nmod tests {\n    use crate::m::M;\n}\nuse crate::n::N;\n";
+    assert_eq!(rooms_used(source, 2), ["b", "d", "f", "g", "j", "n"].map(str::to_owned).into());
+    assert!(rooms_used(source, 1).contains("h"));
 }
 
 /// Ensures that the doctests compile and run all Rust, and take nothing else for Rust. Python is run by the tests of `models/python`.
@@ -212,9 +288,11 @@ fn links_lead_somewhere() -> Outcome {
 
 /// The blocks of the example are the declaration, and parts of the recorded equations, program and Rust.
 #[test]
-fn the_example_of_the_architecture_is_what_the_compiler_makes() -> Outcome {
-    let text = read("ARCHITECTURE.md")?;
-    let section = text.split("\n## ").find(|section| section.starts_with("An example")).ok_or("there is no example")?;
+fn the_example_of_the_compiler_is_what_it_makes() -> Outcome {
+    let source = read("fbint-macros/core/src/lib.rs")?;
+    let text = source.lines().map_while(|line| line.strip_prefix("//!"));
+    let text: String = text.map(|line| line.strip_prefix(' ').unwrap_or(line).to_owned() + "\n").collect();
+    let (_, section) = text.split_once("# An example").ok_or("there is no example")?;
     let snapshot = |what: &str| format!("tests/snapshots/snapshots__planar_pendulum_{what}.snap");
     let sources =
         ["models/src/planar_pendulum.rs".to_owned(), snapshot("equations"), snapshot("program"), snapshot("source")];
@@ -227,6 +305,91 @@ fn the_example_of_the_architecture_is_what_the_compiler_makes() -> Outcome {
     let attribute = unindented(blocks[0].text.split("pub struct").next().ok_or("there is no declaration")?);
     assert!(declaration.contains(&attribute), "not in {}:\n{attribute}", sources[0]);
     Ok(())
+}
+
+/// The names of the modules at the top of a package.
+fn rooms(package: &str) -> Result<BTreeSet<String>, Box<dyn Error>> {
+    let mut rooms = BTreeSet::new();
+    for entry in fs::read_dir(root().join(package).join("src"))? {
+        let path = entry?.path();
+        if path.is_dir() || path.extension().is_some_and(|extension| extension == "rs") {
+            rooms.insert(stem(&path));
+        }
+    }
+    rooms.remove("lib");
+    Ok(rooms)
+}
+
+/// Which room of a package uses which, with a file that does.
+fn arrows(package: &str) -> Result<BTreeMap<(String, String), String>, Box<dyn Error>> {
+    let (rooms, source, mut arrows) = (rooms(package)?, root().join(package).join("src"), BTreeMap::new());
+    for path in rust_files(&source)? {
+        let inner = path.strip_prefix(&source)?;
+        let modules: Vec<String> =
+            inner.iter().map(|part| stem(Path::new(part))).filter(|part| part != "mod").collect();
+        let used = rooms_used(&fs::read_to_string(&path)?, modules.len()).into_iter();
+        let used = used.filter(|room| *room != modules[0] && rooms.contains(room) && rooms.contains(&modules[0]));
+        arrows.extend(used.map(|room| ((modules[0].clone(), room), format!("{package}src/{}", inner.display()))));
+    }
+    Ok(arrows)
+}
+
+/// The modules at the top of the crate that a module so many levels below its root names, outside of comments and unit tests.
+fn rooms_used(source: &str, depth: usize) -> BTreeSet<String> {
+    let mut is_test = false;
+    let code: String = source
+        .lines()
+        .filter(|line| {
+            let was_test = is_test;
+            is_test = line.starts_with("#[cfg(test)]") || is_test && *line != "}";
+            !is_test && !was_test
+        })
+        .map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n")
+        .collect();
+    let code = code.replace(&"super::".repeat(depth), "crate::");
+    let rooms = code.split("crate::").skip(1).flat_map(first_names);
+    rooms.filter(|room| !room.is_empty()).collect()
+}
+
+/// The first name of a path, or of each path in braces.
+fn first_names(paths: &str) -> Vec<String> {
+    let name = |path: &str| -> String {
+        path.trim_start().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+    };
+    let Some(group) = paths.strip_prefix('{') else { return vec![name(paths)] };
+    let (mut depth, mut outermost) = (1, String::new());
+    for letter in group.chars() {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        match depth {
+            0 => break,
+            1 => outermost.push(letter),
+            _ => {}
+        }
+    }
+    outermost.split(',').map(name).collect()
+}
+
+fn rust_files(folder: &Path) -> Result<BTreeSet<PathBuf>, Box<dyn Error>> {
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(rust_files(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.insert(path);
+        }
+    }
+    Ok(files)
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The text of a document below a heading.
+fn section<'a>(text: &'a str, heading: &str) -> Result<&'a str, Box<dyn Error>> {
+    let mut sections = text.split("\n## ");
+    Ok(sections.find(|section| section.starts_with(heading)).ok_or_else(|| format!("no heading `{heading}`"))?)
 }
 
 /// A fenced block.

@@ -1,8 +1,11 @@
 //! Proofs of conservation that take algebra: brackets that vanish when they are expanded, and rates that vanish where the
 //! constraints do.
 //!
-//! For the latter, c is eliminated by Cramer's rule where there are few constraints, and [`vanishing`](super::vanishing) divides the
-//! numerator by the constraints.
+//! For the latter, c is eliminated by Cramer's rule where there are at most four constraints,
+//!
+//! dI.X = det [[C^T, b], [{I, f}, {I, H}]] / det C
+//!
+//! and [`vanishing`](super::vanishing) divides the numerator by the constraints.
 
 use std::cell::OnceCell;
 

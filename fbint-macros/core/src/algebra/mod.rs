@@ -1,4 +1,7 @@
 //! What takes computer algebra: shorter forms, proofs that numbers do not give, and whether doubts are mistakes.
+//!
+//! While a session lasts, other builds wait. So numbers are looked at between sessions: the grades that points modulo primes prove are
+//! found after the first session, and the states that raise doubts are searched for before the doubts are judged.
 
 mod conservation;
 mod determinant;
@@ -22,8 +25,7 @@ pub enum Obstacle {
     Underived(Underived),
 }
 
-/// The derivation of a problem, in short forms, and what algebra proves of it. What numbers prove is not looked at within a session, for
-/// whose end other builds wait.
+/// The derivation of a problem, in short forms, and what algebra proves of it.
 pub fn prepare(problem: &Problem) -> Result<Prepared, Obstacle> {
     let derived = session(|| mechanics::derive(problem, &Algebra)).map_err(Obstacle::Session)?;
     let derivation = derived.map_err(Obstacle::Underived)?;

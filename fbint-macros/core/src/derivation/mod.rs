@@ -5,6 +5,25 @@
 //! X = J (grad H - Df^T c), where c solves C^T c = b with C_ij = {f_i, f_j}, b_i = {H, f_i} over the constraints f (CPV22
 //! eq. 4). A Lagrangian state is (q, xi) with q' = U(q) xi. Its field, like that of a canonical system with velocity constraints, is
 //! [`Implicit`]. The field of any other state is given, or is J(x) grad H.
+//!
+//! # Symbols
+//!
+//! | symbol | meaning |
+//! |---|---|
+//! | x, N | the state and its dimension |
+//! | H | the Hamiltonian, whose value is the integral `energy` |
+//! | xi, U, u_i | velocities, q' = U(q) xi, and the columns of U: the directions in which they move the coordinates |
+//! | c^a_ij | the brackets of the frame, \[u_i, u_j\] = c^a_ij u_a |
+//! | M, W | the mass matrix dp/dxi, and what a unit of a reaction does to the velocities, M W = A^T |
+//! | Q, t, u | the generalised forces, the time and the inputs of a driven system |
+//! | g, g' | a holonomic constraint and its partner, the rate {g, H} |
+//! | f | all constraints: holonomic ones, their rates, phase constraints, velocity constraints |
+//! | F, M | the vector of all integrals and their number: the constraints, the energy, invariants. DF is its Jacobian |
+//! | C, A | the antisymmetric matrix of brackets {f_i, f_j}, and its block {g_i, g'_j} |
+//! | c | the multipliers, C^T c = {H, f} |
+//! | X | the vector field to integrate, tangent to the level sets of F |
+//!
+//! The order of a list is that of the flat state, or of F, and means nothing else.
 
 mod constraints;
 mod findings;

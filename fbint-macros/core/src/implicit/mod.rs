@@ -11,7 +11,14 @@
 //!
 //! W' = Q . q' + dH/dt - sum over the constraints f of c_f df/dt
 //!
-//! so that H - W is conserved as H is in other systems (the last sum is the power of moving constraints).
+//! so that H - W is conserved as H is in other systems (the last sum is the power of moving constraints):
+//!
+//! d/dt (H - W) = dH.X - (Q . q' + dH/dt - c . df/dt) = 0, because C c = Df.y and c^T C c = 0
+//!
+//! Here y = (H_p, Q - H_q, 1) is the flow without constraints, which takes the place of J grad H, as Df.y takes the place of {f, H}.
+//! Forces, the time and inputs take no part in brackets, so that constraints may depend on the time, and nothing else has to
+//! know of it. The time is an entry of the state with rate 1, which makes it right in every stage of every method. It has no error:
+//! no projection moves it, and the feedback field leaves out its row.
 
 mod canonical;
 mod frame;

@@ -20,6 +20,13 @@
 //! The names of symbols and integrals are not in it: they come from the declaration, and may change. Nothing in a file is believed:
 //! [`check`](crate::check) compares everything with derivatives of the declared expressions, and claims are proved again or
 //! tested.
+//!
+//! After `algebra::prepare` or a file has given a [`Prepared`](crate::derivation::Prepared), everything else is the same and needs no
+//! algebra: ranks, doubts, programs, their verification, code and notation. So a file has nothing that can be computed without algebra, and
+//! the cargo feature `derive` matters in `lib.rs`, `proofs` and `compile` alone.
+//!
+//! The hash in a file's name keeps two crates, or two models of one name, from writing different contents to one file. A macro sees one
+//! model at a time: a file belongs to no model if the source that it names does not contain the name of its model any more.
 
 mod file;
 mod folder;

@@ -4,8 +4,10 @@
 //! of the parameters gives c' = dc/dp p', once for a direction, an adjoint a of c gives dc/dp^T a, and nothing that leads to c is
 //! differentiated where the state is known.
 //!
-//! A tangent is made from the program after its passes, whose instructions it has unchanged: it returns the value of the function bit
-//! by bit, and what is added to them is the derivative.
+//! A tangent is made from the program after its passes, whose instructions stay as they are, with those of the derivative added: it
+//! returns the value of the function bit by bit. Adjoints and Jacobians are made from the program before its passes.
+//!
+//! What a derivative should be is not computed by these rules, but by the oracle on [`Slopes`].
 
 use super::adjoint::adjoints;
 use super::directional::Along;

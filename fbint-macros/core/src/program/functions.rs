@@ -1,7 +1,8 @@
 //! The generated functions: what each is called, takes and returns, how it is built, and what it should return.
 //!
-//! Assembly, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`LAGRANGIAN_FUNCTIONS`],
-//! [`HAMEL_FUNCTIONS`] and [`DERIVATIVES`].
+//! Assembly, the passes, verification, emission and the surface of mistaken models go through [`FUNCTIONS`], [`LAGRANGIAN_FUNCTIONS`],
+//! [`HAMEL_FUNCTIONS`] and [`DERIVATIVES`], so that a new function is a new row. The tests fail until every path in `tests/functions.rs`
+//! gives it, too.
 
 use super::Program;
 use super::derivatives::{DERIVATIVES, Derivative};

@@ -1,4 +1,9 @@
-//! The projection of a state onto the level set of all integrals.
+//! The projection of a state onto the level set of all integrals, x - S DF^T (DF S DF^T + e D + R)^-1 (F - F_target), where D is the
+//! diagonal of DF S DF^T and S and R are inputs. The head of `projection.rs` in the runtime says what they are.
+//!
+//! A step waits for the projection before it, so that the chain of dependent operations counts, not their number. Two coupled rows that
+//! wait for equally many divisions are eliminated as a pair, which makes the chain of divisions half as long, and after the last division
+//! only a product and a sum are left.
 
 use super::factor::{Ldl, Matrix, Pivots, add, product};
 use super::fields::{Parts, dot_product};

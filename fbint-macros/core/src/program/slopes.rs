@@ -1,4 +1,6 @@
 //! Numbers of 256 bits with their derivatives by the unknowns, by which derivatives of functions are checked.
+//!
+//! A linear system C^T c = b is differentiated as a whole, C^T dc = db - dC^T c. No rule by which programs are differentiated takes part.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,10 @@
 //! Programs held against the mathematics that they came from.
+//!
+//! The interpreter of programs and the [`Oracle`], which evaluates the derivation without lowering and sharing, are generic over their
+//! numbers. Both begin with doubles. Where these differ by more than rounding seems to explain, both are evaluated in 256 bits, and a
+//! difference there is a fault. A formula is right or wrong however many digits of its results doubles have, and nearly dependent rates,
+//! whose Gram matrix has a condition number of 1e10 in spite of its damping, leave few. In 256 bits the program's constants alone are
+//! rounded; how much that changes is found by changing them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
