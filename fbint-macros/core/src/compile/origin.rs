@@ -1,4 +1,4 @@
-//! Where a derivation comes from: a file that is kept beside the sources, or the declaration, with algebra or without.
+//! The source of a derivation: a file next to the sources, or the declaration, with algebra or without.
 
 use super::messages::Messages;
 #[cfg(feature = "derive")]
@@ -10,7 +10,7 @@ use crate::mechanics;
 use crate::prepared::{self, Damage, Folder, Kept, Order, Surroundings, Trouble};
 use crate::proofs;
 
-/// A derivation, and what is to be said about it.
+/// A derivation, and the doubts about it.
 pub(super) struct Origin {
     pub(super) prepared: Prepared,
     pub(super) doubts: Vec<Doubt>,
@@ -18,17 +18,17 @@ pub(super) struct Origin {
     pub(super) file: Option<String>,
 }
 
-/// What the package's folder has for a model.
+/// What the package's folder offers for a model.
 enum Offer {
-    /// A derivation that is true.
+    /// A derivation that passed every check.
     Usable(Box<Prepared>, String),
-    /// None.
+    /// No derivation.
     Absent(Trouble),
-    /// One that is not true, or not one.
+    /// A file that is damaged, or that fails a check.
     Unusable(Trouble),
 }
 
-/// The derivation of a model, from a file that fits or from the declaration.
+/// The derivation of a model: from its file if there is one, otherwise from the declaration.
 pub(super) fn origin(messages: Messages<'_>, surroundings: &Surroundings) -> syn::Result<Origin> {
     let problem = &messages.model.problem;
     let order = surroundings.order.clone().map_err(|trouble| messages.trouble(&trouble, surroundings))?;
@@ -88,7 +88,7 @@ fn without_orphans(folder: &Folder) -> Result<(), Trouble> {
     }
 }
 
-/// Nothing is kept that could not be used.
+/// Refuses to write a file that could not be used.
 fn usable(problem: &Problem, text: &str) -> Result<(), Trouble> {
     let believed = prepared::read(text, problem).and_then(|prepared| prepared::believed(problem, prepared));
     let unusable =
@@ -151,7 +151,7 @@ fn judge(_: Messages<'_>, derivation: &Derivation, doubts: Vec<Doubt>) -> syn::R
     Ok(doubts.into_iter().partition(|doubt| proofs::is_mistake(derivation, doubt)))
 }
 
-/// Whether algebra gives the same.
+/// Returns `true` if algebra gives the same derivation.
 fn is_derived_again(messages: Messages<'_>, kept: &Prepared) -> syn::Result<bool> {
     let text = |prepared: &Prepared| prepared::write(&messages.model.problem, None, prepared, "");
     Ok(text(&derived(messages)?.prepared) == text(kept))

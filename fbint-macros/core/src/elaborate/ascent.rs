@@ -5,14 +5,15 @@ use crate::expression::{Expression, Symbol};
 use crate::points::search_points;
 use crate::table::Table;
 
-/// Starts, and passes over the unknowns from each.
+/// The number of starts.
 const STARTS: usize = 4;
+/// The number of passes over the unknowns from each start.
 const SWEEPS: usize = 24;
-/// Distances at which the next values are taken, from which a parabola says where to go.
+/// The distances at which the neighbouring values are taken. A parabola through them says where to go.
 const DISTANCES: [f64; 8] = [1e-6, 1e-3, 1e-1, 1.0, 1e2, 1e4, 1e7, 1e10];
 
-/// Whether the ascent finds values of an expression's unknowns at which `height` of it is positive. A domain that is small and
-/// far away is found where the height is smooth on the way, which points drawn at random are not.
+/// Returns `true` if the ascent finds values of an expression's unknowns at which its `height` is positive. Where the height is smooth, it
+/// finds a domain that is small and far away, which random points miss.
 pub(super) fn is_positive_somewhere(expression: &Expression, symbols: &Symbols, height: impl Fn(f64) -> f64) -> bool {
     let unknowns: Vec<Symbol> = expression.symbols().into_iter().collect();
     search_points(symbols).take(STARTS).any(|start| {

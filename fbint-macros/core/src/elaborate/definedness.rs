@@ -10,9 +10,9 @@ use crate::expression::{Expression, Function};
 use crate::points::{Point, search_points};
 use crate::precise::Real;
 
-/// Points at which the arguments must be defined before anything is said of the function.
+/// The number of points at which the arguments must be defined before the function is judged.
 const ENOUGH: usize = 50;
-/// A precise argument this far beyond the domain is not there by rounding.
+/// An argument in 256 bits that is this far beyond the domain is not there by rounding.
 const BEYOND: f64 = 1e-40;
 
 /// A part of an expression that is undefined wherever it was tried.
@@ -20,7 +20,7 @@ const BEYOND: f64 = 1e-40;
 pub struct Undefined<'a> {
     /// The innermost such part.
     pub part: &'a Expression,
-    /// Whether it is proved to be undefined in every state, but for some that have no others around them.
+    /// Set if it is proved to be undefined in every state, but for isolated ones.
     pub is_certain: bool,
 }
 
@@ -36,8 +36,8 @@ pub fn undefined_part<'a>(expression: &'a Expression, symbols: &Symbols) -> Opti
     is_suspicious.then(|| Undefined { part: expression, is_certain: is_undefined_everywhere(expression, symbols) })
 }
 
-/// Whether bounds keep the argument out of the open domain, and it is beyond the closed one in some state: then it is on the
-/// boundary in exceptional states at most, and there the function has no derivative. One precise value decides for a number.
+/// Returns `true` if bounds keep the argument out of the open domain, and it is beyond the closed one in some state. Then it is on the
+/// boundary in exceptional states at most, and there the function has no derivative. For a number, one precise value decides.
 fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
     let Some(argument) = expression.children().next() else { return false };
     let in_interval = matches!(expression, Expression::Call(Function::Asin | Function::Acos, _));
@@ -55,7 +55,7 @@ fn is_undefined_everywhere(expression: &Expression, symbols: &Symbols) -> bool {
     (is_number || is_kept_out) && search_points(symbols).find_map(is_beyond).unwrap_or(false)
 }
 
-/// How far the argument is inside the domain; negative where it is outside.
+/// The distance of the argument from the boundary of the domain; negative outside.
 fn inside(expression: &Expression, argument: f64) -> f64 {
     match expression {
         Expression::Call(Function::Asin | Function::Acos, _) => 1.0 - argument * argument,
@@ -83,8 +83,8 @@ fn is_defined_somewhere(expression: &Expression, symbols: &Symbols) -> bool {
     tried < ENOUGH
 }
 
-/// Whether the expression is a root or an absolute value, up to factors, of something that depends on the state: it has no
-/// derivative where it vanishes.
+/// Returns `true` if the expression is, up to factors, a root or an absolute value of something that depends on the state. Such an
+/// expression has no derivative where it vanishes.
 pub fn is_root(expression: &Expression, symbols: &Symbols) -> bool {
     let fractional = |exponent: &BigRational| exponent.is_positive() && *exponent < BigRational::one();
     match expression {
@@ -95,14 +95,14 @@ pub fn is_root(expression: &Expression, symbols: &Symbols) -> bool {
     }
 }
 
-/// Constraints such as |q| - l: the squares of both sides would do.
+/// The roots among the constraints, such as |q| - l, which could be written with the squares of both sides.
 pub fn roots(problem: &Problem) -> Vec<IntegralId> {
     let constraints = problem.integrals.iter().filter(|(_, integral)| integral.kind.is_constraint());
     let is_root = |value: &Expression| is_difference_of_roots(value, &problem.symbols);
     constraints.filter(|(_, constraint)| constraint.value.as_ref().is_some_and(is_root)).map(|(id, _)| id).collect()
 }
 
-/// Whether the expression is a root of something that depends on the state, plus something that does not.
+/// Returns `true` if the expression is a root of something that depends on the state, plus something that does not.
 fn is_difference_of_roots(expression: &Expression, symbols: &Symbols) -> bool {
     let Expression::Sum(terms) = expression else { return false };
     let varying: Vec<&Expression> = terms.iter().filter(|term| varies(term, symbols)).collect();

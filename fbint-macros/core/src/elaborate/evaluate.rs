@@ -10,15 +10,15 @@ use super::scope::{Outcome, Poison, Scope};
 use super::value::{Scalar, Value, fits, plural, representable};
 use crate::syntax::Shape;
 
-/// Bounds the recursion: definitions inside definitions count with all that is open in them.
+/// The deepest recursion. Definitions within definitions count with everything that is open in them.
 const MAX_LEVEL: usize = 300;
-/// Bounds the depth of what is built, which later phases recurse over.
+/// The deepest expression that is built: later phases recurse over it.
 const MAX_DEPTH: usize = 250;
-/// Bounds the time that nested sums take.
+/// The most entries that are evaluated, which bounds the time that nested sums take.
 const MAX_WORK: usize = 300_000;
 
 impl Scope<'_> {
-    /// The value of an expression; within limits, whatever the user wrote.
+    /// The value of an expression. Stays within the limits whatever the expression is.
     pub(super) fn evaluate(&mut self, expression: &Expr) -> Outcome<Value> {
         if self.exhausted {
             return Err(Poison);
@@ -72,7 +72,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Says what to write instead of syntax that is not part of the language.
+    /// Reports syntax that is not part of the language, with what to write instead.
     fn no_mathematics(&mut self, expression: &Expr) -> Poison {
         match expression {
             Expr::Cast(cast) => self.fail(cast.as_token, "every number is real and exact here: drop the cast"),
@@ -279,7 +279,7 @@ impl Scope<'_> {
         }
     }
 
-    /// The integers of a range, at most as many as are worth writing out.
+    /// The integers of a range, of which there may be at most [`MAX_ENTRIES`](crate::syntax::MAX_ENTRIES).
     pub(super) fn range(&mut self, range: &syn::ExprRange) -> Outcome<std::ops::Range<i64>> {
         let (Some(start), Some(end)) = (&range.start, &range.end) else {
             return Err(self.fail(range, "this range needs both bounds: `(0..8)`"));
@@ -293,7 +293,7 @@ impl Scope<'_> {
         Ok(start..end)
     }
 
-    /// Passes on what later phases can cope with.
+    /// Refuses a value that is too deep for later phases.
     fn limited(&mut self, value: Value, expression: &Expr) -> Outcome<Value> {
         self.work += value.entries().len();
         fits(value.nodes()).map_err(|message| self.fail(expression, message))?;
@@ -337,7 +337,7 @@ fn chain(binary: &ExprBinary, class: Precedence) -> (&Expr, Vec<(BinOp, &Expr)>)
     (first, links)
 }
 
-/// Without the parentheses around it.
+/// The expression without parentheses around it.
 pub(super) fn peel(mut expression: &Expr) -> &Expr {
     loop {
         expression = match expression {

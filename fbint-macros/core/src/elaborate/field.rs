@@ -1,4 +1,4 @@
-//! What makes the state change: a Hamiltonian with its bracket, a Lagrangian, or rates that are given; and forces.
+//! The source of the field, a Hamiltonian with its bracket, a Lagrangian, or given rates; and forces.
 
 use syn::Expr;
 
@@ -10,7 +10,7 @@ use crate::derivative;
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{Declaration, Named, Shape, System, plain};
 
-/// The field of the declaration. Settles what `rate(..)` and `momentum(..)` stand for.
+/// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
 pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dynamics> {
     let symbols = scope.symbols;
     let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));

@@ -41,7 +41,7 @@ const FUNCTIONS: [(&str, Named); 6] = [
     ("momentum", Named::Momentum),
     ("multiplier", Named::Multiplier),
 ];
-/// What a macro makes of lists of expressions.
+/// A macro of the expression language, by its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Constructor {
     /// A vector of scalars.
@@ -55,7 +55,7 @@ enum Constructor {
 /// The macros, in the order in which messages list them.
 const CONSTRUCTORS: [(&str, Constructor); 3] =
     [("vector", Constructor::Vector), ("matrix", Constructor::Matrix), ("stack", Constructor::Stack)];
-/// How functions are written, for messages.
+/// The list of functions in messages, as they are written.
 const USAGE: &str = "`identity(n)`, `zeros(r, c)`, `hat(v)`, `rate(coordinate)`, `momentum(velocity)`, and `multiplier(constraint)` \
                      in an `output`";
 
@@ -121,7 +121,7 @@ impl Scope<'_> {
         Ok(index.clone())
     }
 
-    /// Zero, in the shape that a member would have.
+    /// The value of a series without members: zero, in the shape that a member would have.
     fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Outcome<Value> {
         // What goes wrong in a member that does not exist is nobody's mistake.
         let mut trial = Errors::new();
@@ -328,7 +328,7 @@ impl Scope<'_> {
 /// A block of a `stack!`.
 struct Block<'a> {
     written: &'a Expr,
-    /// Nothing where it is a block of zeros that has the size of its neighbours.
+    /// The value; `None` for `0`, a block of zeros that takes its size from its neighbours.
     value: Option<Value>,
 }
 

@@ -7,9 +7,9 @@ use super::quantities::Quantity;
 use crate::derivation::{Declared, IntegralId, Kind};
 use crate::table::{Id, Table};
 
-/// What is declared to be kept, sorted by meaning.
+/// Declared quantities that the motion keeps, sorted by meaning.
 pub(super) struct Kept<'a> {
-    /// Each with whether it is holonomic, so that it has a rate, or an invariant set.
+    /// Each with `true` if it is holonomic, so that it has a rate, and `false` if it is an invariant set.
     pub(super) constraints: Vec<(&'a Quantity, bool)>,
     pub(super) phase: Vec<&'a Quantity>,
     pub(super) velocity: Vec<&'a Quantity>,

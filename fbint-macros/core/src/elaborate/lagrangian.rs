@@ -54,7 +54,7 @@ impl Scope<'_> {
         Ok(Value::new(value.shape(), momenta))
     }
 
-    /// What stands for each entry, if every entry is a symbol that something stands for.
+    /// The replacement of each entry, if every entry is a symbol that has one.
     fn stand_ins(&self, value: &Value, role: impl Fn(Symbol) -> Role) -> Option<Vec<Scalar>> {
         let roles: BTreeMap<Role, Symbol> = self.symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
         let entry = |entry: &Scalar| match entry.expression {
@@ -64,7 +64,7 @@ impl Scope<'_> {
         value.entries().iter().map(entry).collect()
     }
 
-    /// Reports an expression that contains what it defines itself.
+    /// Reports an expression that contains the quantity that it defines.
     pub(super) fn refuse_stand_ins(
         &mut self,
         written: &Expr,
@@ -170,7 +170,7 @@ impl Scope<'_> {
     }
 }
 
-/// How mistakes in what should be linear in velocities are worded.
+/// The wording of mistakes in expressions that have to be linear in velocities.
 #[derive(Clone, Copy)]
 pub(super) struct LinearForm<'a> {
     pub(super) subject: &'a str,
@@ -178,7 +178,7 @@ pub(super) struct LinearForm<'a> {
     pub(super) why_homogeneous: &'a str,
 }
 
-/// L and the kinematics; settles what rates and momenta stand for.
+/// L and the kinematics. Determines what rates and momenta stand for.
 pub(super) fn lagrangian(scope: &mut Scope, declaration: &Declaration, coordinates: &[Symbol]) -> Outcome<Dynamics> {
     let kinematics = kinematics(scope, declaration, coordinates);
     let lagrangian = declaration.lagrangian.as_ref().map(|written| {
@@ -280,7 +280,7 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
     Ok(rates)
 }
 
-/// The brackets of the frame, or what is wrong with it.
+/// The brackets of the frame. Reports a frame that has none.
 fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) -> Outcome<Vec<FrameBracket>> {
     let symbols = scope.symbols;
     let name = |symbol: &Symbol| format!("`{}`", symbols[*symbol].name);
@@ -342,7 +342,7 @@ pub(super) fn joined(names: &[String]) -> String {
     }
 }
 
-/// Which of the declared constraints the velocities keep by themselves, as a whole: dg/dq U = 0 wherever all constraints hold.
+/// For each declared constraint, `true` if the velocities keep all of it by themselves: dg/dq U = 0 wherever all constraints hold.
 pub(super) fn sets(scope: &mut Scope, dynamics: &Dynamics, constraints: &[Outcome<Flattened>]) -> Vec<bool> {
     let Dynamics::Lagrangian(lagrangian) = dynamics else { return vec![false; constraints.len()] };
     let all: Vec<Vec<&Expression>> = constraints
@@ -358,7 +358,7 @@ pub(super) fn sets(scope: &mut Scope, dynamics: &Dynamics, constraints: &[Outcom
     sets
 }
 
-/// What has a reaction is kept by construction, unlike sets.
+/// Refuses `assume` before a constraint that has a reaction and so is kept by construction, unlike an invariant set.
 pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flattened>], is_set: &[bool]) {
     if scope.declaration.system != System::Lagrangian {
         return;
@@ -369,7 +369,8 @@ pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flatt
     }
 }
 
-/// Whether there are so many reactions that they need not be looked at: more than velocities, and not few. Reports it.
+/// Returns `true` if there are more reactions than velocities, and more than a few, and reports it. Then they need not be looked at
+/// one by one.
 pub(super) fn exceed(
     integrals: &Table<IntegralId, Declared>,
     spans: &Table<IntegralId, Span>,

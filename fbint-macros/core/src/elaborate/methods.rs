@@ -11,17 +11,17 @@ use crate::diagnostics::nearest;
 use crate::expression::{Expression, Function, to_f64};
 use crate::syntax::{Shape, plain};
 
-/// The largest exponent, of powers inside one another their product: polynomials of a higher degree are a slip of the pen.
+/// The largest exponent, or product of the exponents of nested powers. A polynomial of a higher degree is a slip of the pen.
 const MAX_EXPONENT: f64 = 1_024.0;
 /// The largest matrix whose determinant is written out.
 const MAX_DETERMINANT: usize = 6;
 
-/// A method, by what it takes.
+/// A method, by the arguments that it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// A function of a scalar.
     Elementary(Elementary),
-    /// What a vector or a matrix has without further arguments.
+    /// A property of a vector or a matrix, without arguments.
     Reduction(Reduction),
     /// A value and an integer that is known while compiling.
     Indexed(Indexed),
@@ -125,11 +125,11 @@ const METHODS: [(&str, Method); 30] = [
     ("product", Method::Series(Series::Product)),
 ];
 
-/// What to write instead of an inverse.
+/// The advice for inverses.
 const INVERSE: &str = "inverses are not written out: make the inverse of a constant matrix a parameter, \
     and write the inverse of a small one as its adjugate over its `determinant()`";
 
-/// Methods that Rust knows and this language does not, and what to write.
+/// Methods that Rust has and this language does not, and what to write instead.
 const FOREIGN: [(&str, &str); 16] = [
     ("pow", "a power is written `x.powi(2)` or `x.powf(1.5)`"),
     ("log", "the natural logarithm is `ln`"),
@@ -420,7 +420,7 @@ impl Scope<'_> {
     }
 }
 
-/// The square root; the caller has seen to it that it is no negative number's.
+/// The square root. Panics for a negative number, which callers refuse.
 fn root(scalar: Scalar) -> Scalar {
     let half = BigRational::new(BigInt::one(), BigInt::from(2));
     scalar.power(half).expect("a positive exponent never divides")
@@ -434,7 +434,7 @@ pub(super) fn arguments(count: usize) -> String {
     }
 }
 
-/// The largest product of exponents of powers inside one another.
+/// The largest product of the exponents of nested powers.
 fn nested_exponent(expression: &Expression) -> f64 {
     let of_children = expression.children().map(nested_exponent).fold(1.0, f64::max);
     match expression {

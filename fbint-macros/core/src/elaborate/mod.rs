@@ -42,7 +42,7 @@ use crate::expression::Symbol;
 use crate::syntax::{Declaration, Named, System, Variable, plain};
 use crate::table::Table;
 
-/// What the declaration means, and where everything in it is declared.
+/// The meaning of a declaration, and where everything in it is declared.
 #[derive(Clone, Debug)]
 pub struct Model {
     /// The mathematics.
@@ -53,11 +53,11 @@ pub struct Model {
     pub spans: Table<IntegralId, Span>,
     /// Where each output is named.
     pub output_spans: Vec<Span>,
-    /// What looks like a mistake of the inertia or of the reactions, and was not proved to be one.
+    /// Possible mistakes of the inertia or of the reactions that are not proved to be mistakes.
     pub doubts: Vec<Doubt>,
 }
 
-/// Gives the declaration its meaning. `None` if there are mistakes, here or in `syntax`.
+/// Gives the declaration its meaning. Returns `None` if there are mistakes, here or in `syntax`.
 pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model> {
     let before = errors.len();
     let mut unknowns = Unknowns::of(declaration);
@@ -155,7 +155,7 @@ fn sound(all: &[Outcome<Flattened>]) -> Vec<&Quantity> {
     all.iter().flatten().flat_map(|quantity| &quantity.kept).collect()
 }
 
-/// Adds a symbol for the multiplier of each constraint, and gives those of the constraints that are declared, in their order.
+/// Adds a symbol for the multiplier of each constraint. Returns those of the declared constraints, in their order.
 fn add_multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
     let mut declared = Vec::new();
     let has_multiplier = |integral: &derivation::Declared| {
@@ -170,7 +170,7 @@ fn add_multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols:
     declared
 }
 
-/// Adds symbols for what reactions do to velocities, and for what these would do without.
+/// Adds symbols for the changes of velocities' rates by reactions, and for the rates without reactions.
 fn add_responses(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) {
     let velocities = symbols.with(|role| role == Role::Velocity);
     let is_kept = |integral: &derivation::Declared| {
@@ -201,8 +201,8 @@ fn add_stand_ins(declaration: &Declaration, unknowns: &mut Unknowns) {
     }
 }
 
-/// The matrix of the brackets of all constraints is antisymmetric: it is singular if their number is odd. And it is
-/// singular if there are more constraints on the configuration than coordinates.
+/// Reports constraints whose number makes the matrix of their brackets singular. The matrix is antisymmetric, so it is singular if
+/// their number is odd; and it is singular if there are more constraints on the configuration than coordinates.
 fn count(constraints: &[Quantity], phase: &[Quantity], symbols: &Symbols, errors: &mut Errors) {
     let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
     let degrees = symbols.ids().filter(is_momentum).count();
@@ -227,8 +227,8 @@ fn count(constraints: &[Quantity], phase: &[Quantity], symbols: &Symbols, errors
     }
 }
 
-/// Whatever is declared has a purpose. What only a useless definition uses is not reported in addition to it. After a mistake, a
-/// name that occurs anywhere passes for used.
+/// Reports declared names that nothing uses. A name that only an unused definition uses is not reported in addition to it, and after a
+/// mistake, a name that occurs anywhere counts as used.
 fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &mut Errors) {
     if mistaken {
         for expression in expressions(declaration) {
@@ -278,7 +278,7 @@ fn expressions(declaration: &Declaration) -> impl Iterator<Item = &Expr> {
     alone.chain(named)
 }
 
-/// Whether a function is called somewhere. A variable may have its name.
+/// Returns `true` if a function is called somewhere. A variable may have its name.
 fn calls(tokens: TokenStream, function: &str) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_call = |pair: &[TokenTree]| match pair {

@@ -1,9 +1,12 @@
-//! `multiplier(constraint)` in an `output`: for a holonomic constraint g the entry of c1 that makes its reaction force,
-//! dp/dt = -dH/dq + G^T c1 with G = dg/dq, and so for a velocity constraint A q' = 0 with A; for a velocity that is put to zero what
-//! holds it there; for a phase constraint its entry of c in X = J (grad H - Df^T c).
+//! `multiplier(constraint)` in an `output`. Its value depends on the constraint:
 //!
-//! Each constraint that is kept has a symbol for its multiplier. An entry that stands for several equal ones shares its multiplier among them, so that the force of a symmetric matrix of
-//! constraints is the sum over all of its entries.
+//! - holonomic, g: the entry of c1 that makes the reaction force, dp/dt = -dH/dq + G^T c1 with G = dg/dq;
+//! - a velocity constraint A q' = 0: the same with A in the place of G;
+//! - a velocity that is put to zero: the force that holds it there;
+//! - a phase constraint: its entry of c in X = J (grad H - Df^T c).
+//!
+//! Each constraint that is kept has a symbol for its multiplier. If it stands for several equal entries, these share the multiplier, so
+//! that the force of a symmetric matrix of constraints is the sum over all of its entries.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +23,7 @@ use crate::diagnostics::nearest;
 use crate::expression::Symbol;
 use crate::syntax::{Family, Named, plain};
 
-/// The multipliers of constraints by their names: `symbols` for what is kept of each, all in the order of `constraints`.
+/// The multipliers of constraints by name: `symbols` are those of the entries that are kept, in the order of `constraints`.
 pub(super) fn multipliers<'a, 'q>(
     constraints: impl IntoIterator<Item = (&'a Named, &'q Outcome<Flattened>)>,
     symbols: &[Symbol],

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use syn::Lit;
 
-/// The number that a literal stands for, or why it stands for none.
+/// The number that a literal stands for, or the reason why it is not a number.
 pub(super) fn exact(literal: &Lit) -> Result<BigRational, String> {
     let (digits, suffix) = match literal {
         Lit::Int(integer) => (integer.base10_digits(), integer.suffix()),
@@ -17,7 +17,7 @@ pub(super) fn exact(literal: &Lit) -> Result<BigRational, String> {
     decimal(digits).ok_or_else(|| "this number is out of reach of double precision".to_owned())
 }
 
-/// Reads `12.34e-5`. Bounded before it is built, so that `1e999999999` costs nothing.
+/// Reads `12.34e-5`. The exponent is bounded before the number is built, so that `1e999999999` costs nothing.
 fn decimal(digits: &str) -> Option<BigRational> {
     let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

@@ -23,7 +23,7 @@ pub(super) struct Quantity {
     pub(super) value: Expression,
     /// How many entries of the declared quantity it stands for.
     pub(super) weight: u32,
-    /// Whether its conservation is assumed.
+    /// Set if its conservation is assumed.
     pub(super) assumed: bool,
     /// The row along which its reaction acts, of a velocity constraint.
     pub(super) along: Vec<(Symbol, Expression)>,
@@ -31,7 +31,7 @@ pub(super) struct Quantity {
     pub(super) span: Span,
 }
 
-/// What a named quantity is for.
+/// The purpose of a named quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// g(q) = 0 of a canonical or a Lagrangian system.
@@ -49,7 +49,7 @@ pub(super) enum Purpose {
 #[derive(Clone, Debug)]
 pub(super) struct Flattened {
     pub(super) kept: Vec<Quantity>,
-    /// The members of a family, or the one that is none.
+    /// The members of a family, or the only one of a quantity that is not a family.
     pub(super) members: Vec<Member>,
 }
 
@@ -72,7 +72,7 @@ pub(super) fn join(all: Vec<Outcome<Flattened>>) -> Outcome<Vec<Quantity>> {
     Ok(all.into_iter().flat_map(|quantity| quantity.kept).collect())
 }
 
-/// The members of a family, or the one quantity that is none. The first mistaken member speaks for all.
+/// The members of a family, or the only one of a quantity that is not a family. Only the first mistaken member is reported.
 fn members(scope: &mut Scope, named: &Named, kind: Purpose, symbols: &Symbols) -> Outcome<Flattened> {
     let mut all = Flattened { kept: Vec::new(), members: Vec::new() };
     let Some(family) = &named.family else {
@@ -164,7 +164,7 @@ fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {
     value.into_entries().into_iter().zip(places).map(quantity).collect()
 }
 
-/// Whether nothing in the value depends on what it should restrict or keep.
+/// Returns `true` if nothing in the value depends on what it has to restrict or keep.
 fn is_constant(value: &Expression, kind: Purpose, symbols: &Symbols) -> bool {
     let is_relevant = |role: Role| match kind {
         Purpose::Output => true,

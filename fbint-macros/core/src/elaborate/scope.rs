@@ -1,7 +1,7 @@
-//! What names mean: variables, definitions, indices; who uses what.
+//! The meaning of names (variables, definitions, indices), and which names are used.
 //!
-//! A definition is evaluated when it is first needed, so that their order does not matter, and once. A mistake in it is
-//! reported there; whoever uses it is poisoned silently.
+//! A definition is evaluated once, when it is first needed, so that the order of definitions does not matter. A mistake in it is
+//! reported there, and its uses are silently left out.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,14 +41,14 @@ enum Meaning<'a> {
 /// The multipliers of every constraint by its name, member by member.
 pub(super) type Multipliers<'a> = BTreeMap<String, (&'a Named, Outcome<Vec<Value>>)>;
 
-/// Where the evaluation of a definition stands.
+/// The state of the evaluation of a definition.
 enum Progress {
     Waiting,
     Running,
     Done(Outcome<Value>),
 }
 
-/// What has no place in a constraint.
+/// The kind of a constraint, by what must not occur in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Restriction {
     /// The constraint is one of coordinates.
@@ -57,12 +57,12 @@ pub(super) enum Restriction {
     Rates,
 }
 
-/// What the symbols that stand for rates and momenta stand for.
+/// The expressions for the symbols of rates and momenta.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Settlement(pub(super) BTreeMap<Symbol, Expression>);
 
 impl Settlement {
-    /// The expression with what its symbols stand for.
+    /// The expression with the symbols replaced.
     pub(super) fn applied(&self, expression: &Expression) -> Expression {
         expression.substituted(&|symbol| self.0.get(&symbol).cloned().unwrap_or_else(|| Expression::from(symbol)))
     }
@@ -81,9 +81,9 @@ pub(super) struct Scope<'a> {
     user: Option<usize>,
     /// Names that are used, or that a misspelling stands for.
     used: BTreeSet<String>,
-    /// The constraint that is being evaluated, if momenta or velocities have no place in it, and whether their use was reported.
+    /// The constraint that is being evaluated, if momenta or velocities must not occur in it, and `true` if they did and were reported.
     restricted: Option<(Restriction, bool)>,
-    /// What the symbols that stand for something in expressions stand for, once that is known.
+    /// The expressions for the symbols of rates and momenta, once they are known.
     pub(super) settlement: Option<Settlement>,
     unknowns: &'a Unknowns,
     /// All symbols.
@@ -92,11 +92,11 @@ pub(super) struct Scope<'a> {
     pub(super) sets: BTreeSet<String>,
     /// While outputs are evaluated, the multipliers of the constraints.
     pub(super) multipliers: Option<Multipliers<'a>>,
-    /// How many evaluations are open.
+    /// The number of evaluations that are open.
     pub(super) level: usize,
-    /// How many entries were evaluated.
+    /// The number of entries that were evaluated.
     pub(super) work: usize,
-    /// Whether it was reported that either is too much: nothing is evaluated any more.
+    /// Set once either was reported to be too large: then nothing is evaluated any more.
     pub(super) exhausted: bool,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The first declaration of a name holds, and that it is broken before any other.
+    /// Gives a name its meaning. The first declaration holds, and a broken one before any other.
     fn declare(&mut self, name: &Ident, meaning: Meaning<'a>) {
         self.names.entry(plain(name)).or_insert(meaning);
     }
@@ -181,7 +181,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Evaluates a constraint in which momenta or velocities have no place.
+    /// Evaluates a constraint in which momenta or velocities must not occur.
     pub(super) fn restricted(&mut self, expression: &Expr, restriction: Restriction) -> Outcome<Value> {
         self.restricted = Some((restriction, false));
         let value = self.evaluate(expression);
@@ -189,7 +189,7 @@ impl<'a> Scope<'a> {
         value
     }
 
-    /// The expression with what its symbols stand for. Vanishing velocities are zero.
+    /// The expression with the symbols replaced. Vanishing velocities are zero.
     pub(super) fn settled(&self, expression: &Expression) -> Outcome<Expression> {
         let stands = |symbol: &Symbol| matches!(self.role(*symbol), Some(Role::Rate { .. } | Role::Conjugate { .. }));
         let Some(settlement) = &self.settlement else {
@@ -198,7 +198,7 @@ impl<'a> Scope<'a> {
         Ok(self.without_vanishing(&settlement.applied(expression)))
     }
 
-    /// The expression where the vanishing velocities are zero.
+    /// The expression with the vanishing velocities zero.
     pub(super) fn without_vanishing(&self, expression: &Expression) -> Expression {
         expression.substituted(&|symbol| match self.role(symbol) {
             Some(Role::Vanishing { .. }) => Expression::zero(),
@@ -206,7 +206,7 @@ impl<'a> Scope<'a> {
         })
     }
 
-    /// What a symbol is, unless it is a multiplier, which only outputs contain.
+    /// The role of a symbol, unless it is a multiplier, which only outputs contain.
     pub(super) fn role(&self, symbol: Symbol) -> Option<Role> {
         self.symbols.get(symbol).map(|symbol| symbol.role)
     }
@@ -216,7 +216,7 @@ impl<'a> Scope<'a> {
         self.unknowns.velocities.iter().flat_map(|velocity| velocity.symbols.iter().copied()).collect()
     }
 
-    /// What holds the velocity at zero that a constraint puts to zero.
+    /// The multiplier of a constraint that puts a velocity to zero.
     pub(super) fn reaction(&self, constraint: &Named) -> Option<Value> {
         let velocities = self.declaration.velocities.iter().zip(&self.unknowns.velocities);
         let (_, velocity) = velocities.into_iter().find(|(variable, _)| constraint.is_alone(&variable.name))?;
@@ -245,7 +245,7 @@ impl<'a> Scope<'a> {
         result
     }
 
-    /// Whether `name` may become an index: it must not mean something else already.
+    /// Refuses an index whose name already has a meaning.
     pub(super) fn check_index(&mut self, index: &Ident) -> Outcome<()> {
         if self.names.contains_key(&plain(index)) || plain(index) == "PI" {
             return Err(self.fail_at(index.span(), format!("`{index}` already has a meaning: choose another index")));
@@ -253,7 +253,7 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// An index of a family that clashes with a name was reported by `syntax`.
+    /// Fails for the index of a family that clashes with a name, which `syntax` has reported.
     pub(super) fn check_family(&self, index: &Ident) -> Outcome<()> {
         if self.declaration.broken.iter().any(|name| plain(name) == plain(index)) { Err(Poison) } else { Ok(()) }
     }
@@ -314,12 +314,12 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Whether the names and sizes of the state are as the user meant them.
+    /// Returns `true` if all names and sizes of the state could be read.
     pub(super) fn state_is_certain(&self) -> bool {
         !self.declaration.hidden_names && self.declaration.broken.is_empty()
     }
 
-    /// Whether some part that could not be read may declare the name.
+    /// Returns `true` if a part that could not be read may declare the name.
     pub(super) fn is_obscure(&self, name: &str) -> bool {
         match self.names.get(name) {
             Some(meaning) => matches!(meaning, Meaning::Broken),
@@ -346,7 +346,7 @@ impl<'a> Scope<'a> {
         value
     }
 
-    /// A momentum or a velocity is `written` at `place`, directly or through a definition that contains it.
+    /// Reports a momentum or a velocity, `written` at `place` directly or through a definition, if the constraint must not contain it.
     pub(super) fn motion(
         &mut self,
         place: &Ident,
@@ -422,7 +422,7 @@ impl<'a> Scope<'a> {
         Poison
     }
 
-    /// Records a mistake if a value, which is `what` a variable has, does not have the shape of the variable.
+    /// Records a mistake if a value does not have the shape of its variable. `what` names the value.
     pub(super) fn same_shape(&mut self, what: &str, variable: &Variable, value: &Value, tokens: &Expr) -> Outcome<()> {
         let (name, shape, expected) = (plain(&variable.name), value.shape(), Value::shape_of(variable.shape));
         if shape == expected {
@@ -438,7 +438,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What to write instead of a name that is often expected to be known.
+/// The advice for a name that is often expected to be known.
 fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
     let is_constant = name.chars().any(char::is_uppercase) && !name.chars().any(char::is_lowercase);
     match name {
@@ -452,7 +452,7 @@ fn foreign_name(name: &str) -> Option<Cow<'static, str>> {
     }
 }
 
-/// A list for messages, cut where it gets long.
+/// A list for messages, cut short if it is long.
 pub(super) fn list(names: &[&str]) -> String {
     const ENOUGH: usize = 12;
     let shown: Vec<String> = names.iter().take(ENOUGH).map(|name| format!("`{name}`")).collect();

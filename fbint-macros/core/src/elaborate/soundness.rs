@@ -1,4 +1,4 @@
-//! What is wrong with the inertia of a Lagrangian system, or with the reactions of any system.
+//! Mistakes in the inertia of a Lagrangian system, or in the reactions of any system.
 
 use proc_macro2::Span;
 
@@ -10,7 +10,7 @@ use crate::implicit::{Dependent, Unsound, dependent_rows, massless, unsound_mass
 use crate::syntax::{Declaration, plain};
 use crate::table::Table;
 
-/// Reports what is wrong, and gives what may be.
+/// Reports mistakes, and returns doubts.
 pub(super) fn check(
     declaration: &Declaration,
     problem: &Problem,
@@ -29,11 +29,11 @@ struct Check<'a> {
     doubts: Vec<Doubt>,
 }
 
-/// What is said where no motion is left.
+/// The message where no motion is left.
 const NOTHING_LEFT: &str = "no velocity is left: the constraints rule out every motion";
 
 impl Check<'_> {
-    /// The first mistake, and what was doubted before.
+    /// Reports the first mistake, and returns the doubts.
     fn all(mut self) -> Vec<Doubt> {
         let is_found = self.without_velocities()
             || self.mass()
@@ -163,7 +163,7 @@ impl Check<'_> {
         true
     }
 
-    /// What is proved is a mistake, and what is not is a doubt.
+    /// Returns a dependence that is proved, which is a mistake. Notes any other as a doubt.
     fn certain(&mut self, found: Dependent) -> Option<Dependent> {
         if !found.is_proved {
             self.doubts.push(Doubt::Singular { members: found.members.clone(), everywhere: true });

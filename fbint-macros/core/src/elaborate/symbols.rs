@@ -1,4 +1,4 @@
-//! The unknowns of a model, entry by entry, and how they are written.
+//! The unknowns of a model, entry by entry, and how they are written. What a symbol is, its [`Role`], is decided here and nowhere else.
 
 use syn::Ident;
 
@@ -7,7 +7,7 @@ use crate::expression::Symbol;
 use crate::syntax::{Declaration, Shape, System, Variable, plain};
 use crate::table::Table;
 
-/// Where a symbol stands in the declaration.
+/// The place of a symbol in the declaration.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The variable that it is an entry of.
@@ -25,7 +25,7 @@ pub(super) struct Unknown {
     pub(super) symbols: Vec<Symbol>,
 }
 
-/// What a variable is, as far as it decides where it may be used.
+/// The kind of a variable, as far as it decides where it may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnknownKind {
     Momentum,
@@ -128,13 +128,13 @@ impl Unknowns {
     }
 }
 
-/// What the rate of a velocity would be without reactions.
+/// The symbol for the rate that a velocity would have without reactions.
 pub(super) fn acceleration(symbols: &Symbols, of: Symbol) -> SymbolInfo {
     let SymbolInfo { name, latex, .. } = &symbols[of];
     SymbolInfo { name: format!("a[{name}]"), latex: format!("a_{{{latex}}}"), role: Role::Acceleration { of } }
 }
 
-/// What the rate of a velocity becomes by a unit of the reaction that keeps an integral.
+/// The symbol for the change of a velocity's rate by a unit of the reaction that keeps an integral.
 pub(super) fn response(symbols: &Symbols, of: Symbol, to: IntegralId, integral: &Declared) -> SymbolInfo {
     let SymbolInfo { name, latex, .. } = &symbols[of];
     SymbolInfo {

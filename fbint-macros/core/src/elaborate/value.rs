@@ -15,7 +15,7 @@ use crate::syntax::{MAX_ENTRIES, Shape};
 /// The most nodes of an expression, or of all entries of a value together.
 pub(super) const MAX_NODES: usize = 1_000_000;
 
-/// An expression that knows how large it is when written out.
+/// An expression with its size when written out.
 #[derive(Clone, Debug)]
 pub(super) struct Scalar {
     pub(super) expression: Expression,
@@ -308,7 +308,7 @@ impl Value {
     }
 }
 
-/// Refuses what would be too large, before it is built.
+/// Refuses a value that would be too large, before it is built.
 pub(super) fn fits(nodes: usize) -> Result<(), String> {
     if nodes <= MAX_NODES {
         return Ok(());
@@ -316,13 +316,12 @@ pub(super) fn fits(nodes: usize) -> Result<(), String> {
     Err(format!("this expression would have more than {MAX_NODES} parts when written out: the model is too large"))
 }
 
-/// The plural's ending.
+/// The ending of a plural.
 pub(super) fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// Whether an expression's own numbers are of a size that double precision can stand for; its parts are checked when
-/// they are built.
+/// Returns `true` if the expression's own numbers are within the range of a double. Its parts are checked when they are built.
 pub(super) fn representable(expression: &Expression) -> bool {
     let sound = |number: &BigRational| {
         let value = crate::expression::to_f64(number);

@@ -29,7 +29,7 @@ use crate::table::{Id, Table};
 const DERIVATIVE_ARGUMENTS: [&str; 7] =
     ["system", "direction", "variances_direction", "targets_direction", "weights", "gains", "targets"];
 
-/// What every body of one model has in common.
+/// The common part of all bodies of one model.
 pub(super) struct Writer<'a> {
     runtime: &'a syn::Path,
     places: &'a Table<Symbol, Place>,
@@ -38,9 +38,9 @@ pub(super) struct Writer<'a> {
     /// The fields of the prepared model that depend on parameters: the parameter's own name where one is passed on, else `c_0`,
     /// `c_1`, ...
     prepared: Vec<Ident>,
-    /// The fields of the prepared model that have the inputs.
+    /// The fields of the prepared model that are inputs.
     inputs: Vec<Ident>,
-    /// Where a direction has the change of each unknown: a field, and an index.
+    /// The place of each unknown's change in a direction: a field, and an index.
     directions: Table<Symbol, (&'static str, usize)>,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Writer<'a> {
         &self.prepared
     }
 
-    /// The fields of the prepared model that have the inputs.
+    /// The fields of the prepared model that are inputs.
     pub(super) fn inputs(&self) -> &[Ident] {
         &self.inputs
     }
@@ -255,7 +255,7 @@ impl Piece {
     }
 }
 
-/// What a body computes with.
+/// The type of the numbers that a body computes with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Numbers {
     /// A type `T` that is the runtime's `Scalar` and nothing else.
@@ -274,7 +274,7 @@ struct Body<'a> {
     form: Form,
     /// The prepared model.
     system: TokenStream,
-    /// Whether the argument `direction` has the changes of the state alone, or of the parameters alone.
+    /// Set if the argument `direction` has the changes of the state alone, or of the parameters alone.
     takes_part_of_direction: bool,
 }
 

@@ -8,7 +8,7 @@ use super::functions::{Signatures, inlining};
 use super::{Compiled, Lengths, local};
 use crate::program::{Argument, DERIVATIVES, Function, Program, Returns, Trait, pattern};
 
-/// The implementation of the trait that has them.
+/// The implementation of `DifferentiableSystem`.
 ///
 /// ```text
 /// impl DifferentiableSystem for Pendulum {
@@ -122,7 +122,7 @@ pub(super) fn derivatives_type(function: &Function) -> Ident {
     format_ident!("{name}")
 }
 
-/// What a function returns, from the outputs of its program.
+/// The value that a function returns, from the outputs of its program.
 fn result(
     runtime: &syn::Path,
     function: &Function,

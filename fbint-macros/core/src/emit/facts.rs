@@ -1,4 +1,4 @@
-//! What a model says about itself in constants.
+//! The constants in which a model describes itself.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -30,7 +30,7 @@ fn documentation(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// What the entries of the state are.
+/// The kinds of the entries of the state.
 pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
     let (runtime, symbols) = (&compiled.declaration.runtime, &compiled.derivation.symbols);
     let entry = |symbol: Symbol| {
@@ -55,7 +55,7 @@ pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
     symbols.states().map(entry).collect()
 }
 
-/// What the integrals are.
+/// The kinds of the integrals.
 pub(super) fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
     let runtime = &compiled.declaration.runtime;
     let integral = |id: IntegralId| {

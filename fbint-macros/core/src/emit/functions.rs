@@ -16,7 +16,7 @@ const INLINED: usize = 256;
 /// minutes with a few methods and kinds of gains.
 const COMPILED_ONCE: usize = 2048;
 
-/// What the signatures of one model's functions have in common.
+/// The common part of the signatures of one model's functions.
 pub(super) struct Signatures {
     /// N, the number of entries of the state.
     pub(super) states: usize,
@@ -26,7 +26,7 @@ pub(super) struct Signatures {
     pub(super) outputs: usize,
     /// The number of velocities that are part of the state.
     pub(super) velocities: usize,
-    /// Where the runtime is found.
+    /// The path of the runtime.
     pub(super) runtime: syn::Path,
     /// The bound of the feedback law's type `L`.
     pub(super) law: TokenStream,
@@ -132,7 +132,7 @@ pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures
     }
 }
 
-/// The functions of a model that has none, each with this body.
+/// The functions of a mistaken model, each with this body.
 pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> TokenStream {
     let functions = FUNCTIONS.iter().map(|function| signatures.of(function));
     let m = Literal::usize_unsuffixed(signatures.integrals);
@@ -152,7 +152,7 @@ pub(super) fn inlining(function: &Function, program: &Program) -> Option<TokenSt
     }
 }
 
-/// Which normalised integrals are constraints without a summand made of parameters.
+/// For each normalised integral, `true` if it is a constraint without a summand made of parameters.
 fn zero_targets(compiled: &Compiled<'_>) -> Vec<bool> {
     let normalisation = &compiled.programs.normalisation;
     let offsets = normalisation.outputs.chunks(3).map(|row| &normalisation.instructions[row[2].index()]);

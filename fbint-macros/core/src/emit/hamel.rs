@@ -8,7 +8,7 @@ use super::functions::{Signatures, array, inlining};
 use super::{Compiled, system_path};
 use crate::program::{Function, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, Returns, Trait};
 
-/// The implementation of the trait that has the functions of a Lagrangian system.
+/// The implementation of `LagrangianSystem`.
 ///
 /// ```text
 /// impl LagrangianSystem for Skate {
@@ -33,7 +33,7 @@ pub(super) fn lagrangian(compiled: &Compiled<'_>, writer: &Writer<'_>, signature
     })
 }
 
-/// The implementation of the trait that has those of the discrete Hamel integrator.
+/// The implementation of `HamelSystem`.
 ///
 /// ```text
 /// impl HamelSystem for Skate {
@@ -75,7 +75,7 @@ fn velocities(signatures: &Signatures) -> TokenStream {
     quote!(type Velocities<T: #runtime::Entry> = #velocities;)
 }
 
-/// What the traits have of a mistaken model, each function with this body.
+/// The functions of these traits for a mistaken model, each with this body.
 pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> [TokenStream; 2] {
     let functions = |of: &[&Function]| {
         let functions = of.iter().map(|function| signatures.of(function));

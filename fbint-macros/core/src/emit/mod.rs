@@ -32,19 +32,19 @@ pub use stub::stub;
 pub struct Compiled<'a> {
     /// The declaration.
     pub declaration: &'a Declaration,
-    /// Where the entries of the state and of the parameters stand in the declaration.
+    /// The places of the entries of the state and of the parameters in the declaration.
     pub places: &'a Table<Symbol, Place>,
     /// The mathematics.
     pub derivation: &'a Derivation,
     /// The functions.
     pub programs: &'a Programs,
-    /// Where each integral is conserved.
+    /// The grade of each integral: where it is conserved, and by which evidence.
     pub conservation: &'a Table<IntegralId, Conservation>,
     /// The derivation in LaTeX.
     pub latex: &'a str,
     /// The derivation in plain text.
     pub equations: &'a str,
-    /// What the documentation says of the integrals, in Markdown.
+    /// The part of the documentation about the integrals, in Markdown.
     pub summary: &'a str,
 }
 
@@ -75,7 +75,7 @@ fn hamel_steps(runtime: &syn::Path) -> TokenStream {
     }
 }
 
-/// What computes, pretty-printed.
+/// The functions that compute, pretty-printed.
 fn source(compiled: &Compiled<'_>, prepare: &TokenStream, prepared: &TokenStream) -> String {
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let file = quote!(impl #runtime::FeedbackSystem for #name { #prepare } #prepared);
@@ -160,7 +160,7 @@ impl Lengths {
     }
 }
 
-/// The argument of the prepared model's type; there is none where it holds no number, since a parameter must be used.
+/// The argument of the prepared model's type. There is none if the type holds no number, since a generic parameter must be used.
 fn prepared_arguments(writer: &Writer<'_>, number: &TokenStream) -> Option<TokenStream> {
     writer.fields().next().is_some().then(|| quote!(<#number>))
 }
@@ -212,7 +212,7 @@ fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The implementation that every model has; `own` is what the caller has written of it.
+/// The implementation that every model has. `own` is the part that the caller has written.
 fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStream, source: &str) -> TokenStream {
     let gathered = gathered(compiled, writer);
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
@@ -287,9 +287,8 @@ fn system_path(model: &Ident) -> TokenStream {
     if model == "T" || model == "L" { quote!(self::#model) } else { quote!(#model) }
 }
 
-/// The name of a variable of generated code. A pattern means a constant, a static or a unit struct where one of its name is in
-/// scope, and hygiene does not hide the items of the user: names with two underscores in front are left to generated code, as
-/// they are by other derives.
+/// The name of a variable of generated code, with two underscores in front. In a pattern, the name of a constant, a static or a unit struct
+/// in scope means that item, and hygiene does not hide the user's items. Such names are left to generated code by other derives, too.
 fn local(name: impl IdentFragment) -> Ident {
     format_ident!("__{}", name, span = Span::mixed_site())
 }

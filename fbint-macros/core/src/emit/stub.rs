@@ -124,7 +124,7 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
     }
 }
 
-/// The type without bounds on its types, which `f64` need not satisfy.
+/// The type without bounds on its generic types, which `f64` need not satisfy.
 fn unbounded(item: &DeriveInput) -> DeriveInput {
     let mut item = item.clone();
     item.generics.where_clause = None;
@@ -134,8 +134,8 @@ fn unbounded(item: &DeriveInput) -> DeriveInput {
     item
 }
 
-/// A generic model as it is most likely used: its types are `f64`, its lifetimes static. An implementation for every type would
-/// leave `Model::SOURCE` without one.
+/// A generic model as it is most likely used, with `f64` for its types and `'static` for its lifetimes. If all types had an
+/// implementation, rustc could not tell which one `Model::SOURCE` means.
 struct Instance {
     /// The declarations of its sizes, which stay generic.
     sizes: TokenStream,

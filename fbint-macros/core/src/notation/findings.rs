@@ -1,4 +1,4 @@
-//! What was found out about a derivation, in print: equations in the derivation, a list in the documentation.
+//! Findings about a derivation in print: as equations in the derivation, and as a list in the documentation.
 
 use super::{Equation, Notation, Section, Style, short};
 use crate::derivation::{
@@ -8,12 +8,12 @@ use crate::derivation::{
 use crate::expression::Expression;
 use crate::table::Table;
 
-/// Pairs of integrals that do not commute beyond this number are counted, not listed.
+/// The most pairs of integrals that do not commute that are listed. More are counted.
 const MOST_PAIRS: usize = 40;
-/// Rows of A beyond this number are not drawn.
+/// The most rows of A that are drawn.
 const MOST_ROWS: usize = 24;
 
-/// What rustdoc shows: which integrals are conserved where, and what is worth knowing about them.
+/// The list in the documentation: in which states integrals are conserved, and what else is worth knowing about them.
 pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
     let notation = Notation::new(Style::Plain, derivation);
     let mut text = "Without feedback, the field conserves:\n".to_owned();
@@ -30,7 +30,7 @@ pub fn summary(derivation: &Derivation, findings: &Findings) -> String {
     text
 }
 
-/// Integrals that are proved although their declaration assumes them. Of a declared quantity, all entries have to be.
+/// Integrals that are proved although their declaration assumes them: all entries of a declared quantity, or none.
 fn needless(derivation: &Derivation, conservation: &Table<IntegralId, Conservation>) -> Vec<IntegralId> {
     let stem = |id: IntegralId| derivation.integrals[id].name.split('[').next();
     let open: Vec<_> = conservation.iter().filter(|(_, grade)| **grade == Conservation::Assumed).collect();
@@ -173,7 +173,7 @@ impl Notation<'_> {
         lines
     }
 
-    /// Where the entries of A do not vanish.
+    /// The pattern of the entries of A that do not vanish.
     fn pattern(&self, a: &[Vec<Expression>]) -> Vec<Equation> {
         let k = a.len();
         let count = a.iter().flatten().filter(|entry| !entry.is_zero()).count();
@@ -225,7 +225,7 @@ impl Notation<'_> {
         notes
     }
 
-    /// What it means that the gradient of the last of these integrals is a combination of those of the others in general position.
+    /// The consequence, in words, of the gradient of the last of these integrals being a combination of the others' in general position.
     fn dependence(&self, set: &BoundSet) -> Option<String> {
         let (last, others) = set.members.split_last()?;
         let last = self.quoted(&[*last]);
@@ -286,7 +286,7 @@ impl Notation<'_> {
         }
     }
 
-    /// What the matrix is called by which multipliers are determined.
+    /// The name of the matrix that determines the multipliers.
     fn multiplier_matrix(&self) -> &'static str {
         if self.derivation.has_brackets() {
             "the matrix C of the constraints' Poisson brackets"

@@ -7,7 +7,7 @@ use crate::derivation::Symbols;
 use crate::expression::{Expression, Function, Symbol};
 use crate::table::Table;
 
-/// Characters beyond which an expression is cut short.
+/// The length, in characters, beyond which an expression is cut short.
 const LONGEST: usize = 160;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Printer {
         Self { style, names: symbols.map(|symbol| name(&symbol.name, &symbol.latex)) }
     }
 
-    /// A symbol with this name, for what stands in equations and in no model.
+    /// A symbol with this name, for a quantity of an equation that the model does not have.
     pub(super) fn symbol_for(&mut self, name: String) -> Symbol {
         self.names.push(name)
     }
@@ -56,7 +56,7 @@ impl Printer {
         }
     }
 
-    /// An expression; of a long sum the first terms.
+    /// An expression; of a long sum, the first terms.
     pub(super) fn short(&self, expression: &Expression) -> String {
         let whole = self.expression(expression);
         if whole.chars().count() <= LONGEST {

@@ -18,7 +18,7 @@ const TITLE: &str = "fbint derivation ";
 /// The version of the format.
 pub const FORMAT: u32 = 1;
 
-/// What is kept of a model in `source`, a path within the package. `equations` are for people.
+/// The text of the file for a model in `source`, a path within the package. `equations` are for people.
 pub fn write(problem: &Problem, source: Option<&str>, prepared: &Prepared, equations: &str) -> String {
     let mut text = format!("{TITLE}{FORMAT}\nkey {}\nmodel {}\n", Key::of(problem), problem.name);
     if let Some(source) = source {
@@ -32,14 +32,14 @@ pub fn write(problem: &Problem, source: Option<&str>, prepared: &Prepared, equat
     text
 }
 
-/// Whose derivation a file is, and where that model is declared.
+/// The model whose derivation a file is, and where it is declared.
 pub(super) fn owner(text: &str) -> Option<(&str, Option<&str>)> {
     let mut lines = text.lines().skip(2);
     let model = lines.next()?.strip_prefix("model ")?;
     Some((model, lines.next().and_then(|line| line.strip_prefix("source "))))
 }
 
-/// What a file holds for a problem. Whether it is true remains to be seen.
+/// Reads a file for a problem. [`believed`](super::believed) checks what it says.
 pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     check_format(text)?;
     let content = intact(text)?;
@@ -57,7 +57,7 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     Ok(prepared)
 }
 
-/// What the lines before the derivation begin with.
+/// The beginnings of the lines before the derivation.
 const HEAD: [&str; 5] = [TITLE, "key ", "model ", "source ", "#"];
 
 fn check_format(text: &str) -> Result<(), Damage> {
@@ -151,11 +151,14 @@ fn body(prepared: &Prepared) -> String {
     written(&lines)
 }
 
+/// Grade (a): an integral is conserved in every state.
 const EVERYWHERE: &str = "everywhere";
+/// Grade (b): an integral is conserved where the constraints hold.
 const ON_CONSTRAINTS: &str = "on constraints";
+/// Conservation is neither proved nor refuted.
 const OPEN: &str = "open";
 
-/// What stands to the right of the sign of equality.
+/// The right side of a line.
 enum Line<'a> {
     Alone,
     Says(String),
@@ -196,7 +199,7 @@ fn written(lines: &[(String, Line<'_>)]) -> String {
 
 type Matrix = Vec<Vec<Expression>>;
 
-/// In which form the field is written.
+/// The form in which the field is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Given,
@@ -205,7 +208,7 @@ enum Form {
     General,
 }
 
-/// What the lines said so far.
+/// The contents of the lines so far.
 struct Body<'a> {
     problem: &'a Problem,
     reader: Reader,

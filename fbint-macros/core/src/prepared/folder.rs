@@ -21,10 +21,10 @@ const DIGITS: usize = 16;
 const LARGEST: u64 = 16 << 20;
 /// Files that this process has begun to write, so that each has a name of its own until it is complete.
 static WRITTEN: AtomicUsize = AtomicUsize::new(0);
-/// The environment variable that says what is to be done.
+/// The environment variable with the [`Order`].
 pub(crate) const VARIABLE: &str = "FBINT_DERIVATIONS";
 
-/// What is to be done with the files.
+/// What to do with the files of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// Use what fits.
@@ -44,14 +44,14 @@ pub struct Surroundings {
     pub name: String,
     /// The file that declares the model, if it is known.
     pub source: Option<PathBuf>,
-    /// What is to be done with the package's files.
+    /// What to do with the package's files.
     pub order: Result<Order, Trouble>,
 }
 
-/// What is wrong with what is kept.
+/// Why a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// It is not what it should be, which writing it mends.
+    /// It is missing, outdated or damaged, or belongs to no model. Writing the derivations again mends that.
     Stale(String),
     /// It cannot be read or written.
     Access(String),
@@ -114,23 +114,23 @@ pub struct Folder {
     source: Option<String>,
     /// The model's name.
     model: String,
-    /// What the names of files of the model's mathematics end with.
+    /// The ending of the names of files with the model's mathematics.
     ending: String,
 }
 
-/// What the folder has for a model.
+/// The file that a folder has for a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// A file of this path within the package.
     File {
         /// The path.
         path: String,
-        /// What is in it.
+        /// Its text.
         text: String,
     },
-    /// Nothing, but this file of a model of the same name.
+    /// No file, except this one of a model of the same name with other mathematics.
     Outdated(String),
-    /// Nothing.
+    /// No file.
     Nothing,
 }
 
@@ -145,7 +145,7 @@ impl Folder {
         format!("{}{}", self.model, self.ending)
     }
 
-    /// Whether there is such a folder.
+    /// Returns `true` if the folder exists.
     pub fn exists(&self) -> bool {
         fs::symlink_metadata(self.package.join(FOLDER)).is_ok()
     }
@@ -164,7 +164,7 @@ impl Folder {
         Ok(names.iter().find(of_this_name).map_or(Kept::Nothing, |name| Kept::Outdated(path(name))))
     }
 
-    /// Keeps the text for the model, and gives the file's path within the package: the file has all of the text, or is not there.
+    /// Writes the model's file, and returns its path within the package. The file has all of the text, or is not there.
     pub fn keep(&self, text: &str) -> Result<String, Trouble> {
         // Nothing is written through a link.
         self.names()?;
@@ -263,7 +263,7 @@ fn path(name: &str) -> String {
     format!("{FOLDER}/{name}")
 }
 
-/// Whether a file of Rust declares one struct of this name, as far as can be told: what macros declare is not known.
+/// Returns `true` if a file of Rust declares one struct of this name, as far as can be told: macros may declare more.
 fn is_declared_once(text: &str, name: &str) -> bool {
     text.parse().is_ok_and(|tokens| declarations(tokens, name) == [1, 0])
 }
@@ -293,7 +293,7 @@ fn declarations(tokens: TokenStream, name: &str) -> [usize; 2] {
     [outside, inside]
 }
 
-/// Whether a text has a word in it.
+/// Returns `true` if a text contains a word.
 fn names_word(text: &str, word: &str) -> bool {
     let is_part =
         |character: Option<char>| character.is_some_and(|character| character.is_alphanumeric() || character == '_');

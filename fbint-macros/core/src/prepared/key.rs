@@ -1,4 +1,4 @@
-//! What a derivation was derived from, in short.
+//! The hash of the mathematics that a derivation was derived from.
 
 use std::fmt;
 use std::hash::Hasher as _;

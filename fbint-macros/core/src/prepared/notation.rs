@@ -14,9 +14,9 @@ use crate::expression::{Expression, Function, Symbol};
 
 /// A part whose text is at most this long is written out each time.
 const SHORT: usize = 12;
-/// The longest way from an expression to a part of it, and the parts of all expressions, counted as often as they occur: what is
-/// larger is neither written nor read.
+/// The deepest expression that is written or read.
 const DEEPEST: usize = 1_000;
+/// The most parts of all expressions that are written or read, counted as often as they occur.
 const LARGEST: usize = 1 << 18;
 /// The digits of the largest number.
 const MOST_DIGITS: usize = 10_000;
@@ -51,9 +51,9 @@ impl Node {
 pub(super) struct Writer {
     known: HashMap<Node, Part>,
     nodes: Vec<Node>,
-    /// How often each part occurs in others or by itself.
+    /// The number of occurrences of each part, in others or by itself.
     uses: Vec<usize>,
-    /// What stands for a part that was written: its name, or its text.
+    /// The text that stands for a part that was written: its name, or the part itself.
     texts: Vec<Option<String>>,
     named: usize,
 }
@@ -266,7 +266,7 @@ pub(super) fn natural(text: &str) -> Option<usize> {
     (number.to_string() == text).then_some(number as usize)
 }
 
-/// What a message shows of a text.
+/// The part of a text that a message shows.
 pub(super) fn excerpt(text: &str) -> String {
     const SHOWN: usize = 40;
     let shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();

@@ -1,16 +1,16 @@
-//! Whether what a file holds is true.
+//! Checks of everything that a file says.
 
 use super::Damage;
 use crate::check::{Verdict, check};
 use crate::derivation::{Prepared, Problem};
 use crate::proofs::{self, involution};
 
-/// The first statement that does not hold of the problem, in words.
+/// The first statement of a file that is not true of the problem, in words.
 pub fn contradiction(problem: &Problem, prepared: &Prepared) -> Option<Damage> {
     believed(problem, prepared.clone()).err()
 }
 
-/// What a file holds, where all of it is true: proofs that cannot be repeated without algebra are the file's.
+/// Checks everything that a file says. Only proofs that cannot be repeated without algebra are taken from the file as they are.
 pub fn believed(problem: &Problem, prepared: Prepared) -> Result<Prepared, Damage> {
     let Prepared { derivation, claims, involution } = prepared;
     match check(problem, &derivation) {

@@ -1,8 +1,7 @@
-//! The keys of the attribute.
+//! Reads the attribute, entry by entry.
 //!
-//! Entries are cut at commas and read one by one. An entry that cannot be read is reported once; whatever names it
-//! would have declared become `broken`, and where even the names are unknown,
-//! `hidden_names` says so.
+//! The attribute is cut at its commas. An entry that cannot be read is reported once, and the names that it would have declared
+//! become `broken`. If even the names are unknown, `hidden_names` is set.
 
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
@@ -12,7 +11,7 @@ use super::key::{self, Attribute, Key, Slot};
 use super::{limits, plain, whole};
 use crate::diagnostics::{Errors, nearest};
 
-/// How syn's message about missing tokens begins.
+/// The beginning of syn's message about missing tokens.
 pub(super) const END_OF_INPUT: &str = "unexpected end of input";
 
 /// Reads the attribute.
@@ -132,7 +131,7 @@ impl<'e> Reader<'e> {
         key
     }
 
-    /// What stands after `key =`.
+    /// Reads the value after `key =`.
     fn value<'t>(&mut self, key: Key, word: &Ident, rest: &'t [TokenTree]) -> Option<&'t [TokenTree]> {
         match rest {
             [TokenTree::Punct(equals), value @ ..] if is_equals(equals) && !value.is_empty() => return Some(value),
@@ -145,7 +144,7 @@ impl<'e> Reader<'e> {
         None
     }
 
-    /// Reports what stands after a key that stands alone.
+    /// Reports tokens after a key that takes no value.
     fn alone(&mut self, word: &Ident, rest: &[TokenTree]) {
         match rest {
             [] => {}
@@ -156,7 +155,7 @@ impl<'e> Reader<'e> {
         }
     }
 
-    /// The parenthesised list of a key.
+    /// Reads the parenthesised list of a key.
     pub(super) fn list(&mut self, key: Key, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
         match rest {
             [TokenTree::Group(list), after @ ..] => {
@@ -237,7 +236,7 @@ impl<'e> Reader<'e> {
         }
     }
 
-    /// What follows a complete entry: most often the next one, after a forgotten comma.
+    /// Reports tokens after a complete entry: most often the next one, after a forgotten comma.
     fn leftover(&mut self, tokens: &[TokenTree]) {
         match tokens {
             [TokenTree::Ident(word), TokenTree::Group(_) | TokenTree::Punct(_), ..]
@@ -262,26 +261,26 @@ impl<'e> Reader<'e> {
         }
     }
 
-    /// Reports a mistake that makes what `key` says unreadable.
+    /// Reports a mistake that makes the value of `key` unreadable.
     pub(super) fn spoil(&mut self, key: Key, span: Span, message: impl std::fmt::Display) {
         self.lose(key);
         self.errors.push(span, message);
     }
 
-    /// Something that `key` says is unreadable.
+    /// Notes that a part of the value of `key` is unreadable.
     pub(super) fn lose(&mut self, key: Key) {
         self.attribute.hidden_uses = true;
         self.attribute.hidden_names |= key.gives_values();
     }
 
-    /// A whole entry is unreadable, whatever it may say.
+    /// Notes that a whole entry is unreadable, so that it may declare and use any name.
     fn lose_entry(&mut self) {
         self.attribute.uncertain = true;
         (self.attribute.hidden_names, self.attribute.hidden_uses) = (true, true);
     }
 }
 
-/// `=`, and neither `==` nor `=>`.
+/// Returns `true` for `=`, and for neither `==` nor `=>`.
 pub(super) fn is_equals(punct: &proc_macro2::Punct) -> bool {
     punct.as_char() == '=' && punct.spacing() == Spacing::Alone
 }

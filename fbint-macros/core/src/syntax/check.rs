@@ -1,4 +1,4 @@
-//! Rules that hold before any expression is looked into: what must be there, and what may be called what.
+//! Rules that need no expression to be looked into: what must be there, and which names are free.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use syn::Ident;
 use super::{ASSUME, Declaration, KEPT, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, plain};
 use crate::diagnostics::{Errors, nearest};
 
-/// What the name of a definition means.
+/// The meaning of a definition's name, in messages.
 const DEFINITION: &str = "a definition";
 
-/// Coordinates and momenta are conjugate in pairs.
+/// Checks that coordinates and momenta are conjugate in pairs.
 pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
     let (coordinates, momenta) = (&declaration.coordinates, &declaration.momenta);
     if coordinates.is_empty() || momenta.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
     }
 }
 
-/// Where nothing else is said, velocities are the rates of the coordinates.
+/// Checks that velocities can be the rates of the coordinates, where no rates are given.
 pub(super) fn velocities(declaration: &Declaration, errors: &mut Errors) {
     let Declaration { coordinates, velocities, kinematics, .. } = declaration;
     if !kinematics.is_empty() || coordinates.is_empty() || velocities.is_empty() {
@@ -86,7 +86,7 @@ fn entry(count: usize) -> &'static str {
     if count == 1 { "entry" } else { "entries" }
 }
 
-/// Only what has to be proved can be assumed.
+/// Refuses `assume` where there is nothing to be proved.
 pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
     let Declaration {
         constraints,
@@ -115,7 +115,7 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
     }
 }
 
-/// Every name means one thing, and is no word of the expression language. Gives the names that do not.
+/// Reports names with two meanings and reserved words, and returns them.
 pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Errors) -> Vec<Ident> {
     let mut names = Names { taken: BTreeMap::new(), clashing: Vec::new(), errors };
     for word in RESERVED_NAMES {
@@ -206,12 +206,12 @@ pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Er
     names.clashing
 }
 
-/// What the name of a constraint's rate means.
+/// The meaning of the name of a constraint's rate, in messages.
 fn partner_of(constraint: &Ident) -> String {
     format!("the rate of the constraint `{constraint}`")
 }
 
-/// The names so far, and what they mean.
+/// The names so far, and their meanings.
 struct Names<'e> {
     taken: BTreeMap<String, String>,
     clashing: Vec<Ident>,
@@ -219,7 +219,7 @@ struct Names<'e> {
 }
 
 impl Names<'_> {
-    /// Takes the name, and says whether it was free.
+    /// Takes a name. Returns `true` if it was free.
     fn claim(&mut self, name: &Ident, meaning: &str) -> bool {
         let free = self.consult(name);
         if free {
@@ -228,8 +228,8 @@ impl Names<'_> {
         free
     }
 
-    /// Takes the name of a constraint, an invariant or an output, which may have the name of a definition if it is that definition.
-    /// Says whether it could.
+    /// Takes the name of a constraint, an invariant or an output, which may be the name of a definition if the value is that definition.
+    /// Returns `true` if it was free.
     fn claim_quantity(&mut self, named: &Named, meaning: &str, declaration: &Declaration) -> bool {
         let name = &named.name;
         if !named.is_definition() {
@@ -260,7 +260,7 @@ impl Names<'_> {
         false
     }
 
-    /// Whether a velocity constraint has the name of the rate of a constraint; reports it.
+    /// Reports a velocity constraint with the name of the rate of a constraint. Returns `true` if it has one.
     fn is_derived(&mut self, name: &Ident, declaration: &Declaration) -> bool {
         let is_rate = |constraint: &&Named| format!("{}_rate", plain(&constraint.name)) == plain(name);
         let of = declaration.constraints.iter().find(is_rate);
@@ -273,7 +273,7 @@ impl Names<'_> {
         true
     }
 
-    /// Whether the name is free; reports that it is not.
+    /// Returns `true` if the name is free. Reports it otherwise.
     fn consult(&mut self, name: &Ident) -> bool {
         match self.taken.get(&plain(name)) {
             None => true,
@@ -285,7 +285,7 @@ impl Names<'_> {
         }
     }
 
-    /// The constraint `length` brings its own time derivative as `length_rate`.
+    /// Takes the name of a constraint's rate, which comes with it: `length_rate` with `length`.
     fn claim_partner(&mut self, constraint: &Ident) {
         let partner = format!("{}_rate", plain(constraint));
         match self.taken.get(&partner) {
@@ -302,7 +302,7 @@ impl Names<'_> {
     }
 }
 
-/// The whole state is differentiated entry by entry: it must stay within reason. What exceeds it is dropped.
+/// Limits the size of the state, which is differentiated entry by entry. Variables beyond the limit are dropped.
 pub(super) fn size(declaration: &mut Declaration, errors: &mut Errors) {
     let mut total = 0;
     let Declaration { coordinates, momenta, velocities, states, parameters, inputs, .. } = declaration;

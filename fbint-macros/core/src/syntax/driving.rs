@@ -1,4 +1,4 @@
-//! What acts on a system from outside: forces, inputs, and the time.
+//! Forces, inputs and the time: whatever acts on a system from outside.
 
 use proc_macro2::Span;
 use syn::Ident;
@@ -7,8 +7,8 @@ use super::key::{Attribute, Key};
 use super::{Declaration, Shape, System, TIME, Variable, WORK, plain};
 use crate::diagnostics::{Errors, nearest};
 
-/// The time and the work, as far as they are part of the state. Inputs depend on the time, and whatever acts from outside does work
-/// on a system that has an energy.
+/// The time and the work, if they are entries of the state. Inputs depend on the time, and whatever acts from outside does work on
+/// a system that has an energy.
 pub(super) fn variables(
     attribute: &mut Attribute,
     has_energy: bool,
@@ -34,7 +34,7 @@ pub(super) fn variables(
     (time, driving.filter(|_| has_energy).map(|span| named(WORK, span)))
 }
 
-/// A force acts along a momentum or a velocity, and one expression gives all of it.
+/// Checks that every force acts along a momentum or a velocity, and that one expression gives all of it.
 pub(super) fn forces(declaration: &Declaration, errors: &mut Errors) {
     let Declaration { forces, coordinates, momenta, velocities, broken, .. } = declaration;
     let (along, kind) = match declaration.system {

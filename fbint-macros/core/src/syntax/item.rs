@@ -1,7 +1,7 @@
 //! The struct: which items may carry the attribute, and which fields are parameters.
 //!
-//! A struct of the wrong kind, an enum and a union are mistakes that leave a type behind: code that uses it should find
-//! a model, so that the declaration is read on without parameters. Other items cannot stand in for a model.
+//! An enum, a union and a struct of the wrong kind are mistakes, but they are types: code that uses them should find a model, so the
+//! rest of the declaration is read without parameters. Other items cannot stand in for a model.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -15,7 +15,7 @@ use crate::diagnostics::Errors;
 pub(super) struct Parameters {
     pub(super) variables: Vec<Variable>,
     pub(super) broken: Vec<Ident>,
-    /// Whether nobody can tell which parameters the user had in mind.
+    /// Set if it is unknown which parameters were meant.
     pub(super) hidden: bool,
 }
 
@@ -80,7 +80,7 @@ fn fields<'a>(item: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<&'a Fiel
     }
 }
 
-/// The emitted code evaluates one system of known size; a generic parameter has nothing to vary.
+/// Reports generic parameters: generated code evaluates one system of known size.
 fn no_generics(generics: &Generics, errors: &mut Errors) -> bool {
     if let Some(parameter) = generics.params.first() {
         errors.push_spanned(parameter, "a model cannot be generic: its parameters are `f64`, its sizes are numbers");
@@ -142,7 +142,7 @@ fn parameter(field: &Field, name: &Ident, errors: &mut Errors) -> Option<Shape> 
     }
 }
 
-/// Why a type is no parameter's.
+/// The reason why a parameter cannot have this type.
 enum Unfit {
     Type,
     Scalar,
@@ -198,7 +198,7 @@ fn named_shape(name: &str, arguments: &[&GenericArgument]) -> Result<Shape, Unfi
     }
 }
 
-/// nalgebra's aliases end at six.
+/// The size in the name of one of nalgebra's aliases, which end at six.
 fn small(digits: &str) -> Result<usize, Unfit> {
     match digits.parse() {
         Ok(size @ 1..=6) if digits.len() == 1 => Ok(size),

@@ -1,4 +1,4 @@
-//! The keys of the attribute, and what they say.
+//! The keys of the attribute: how each is written, and where its value is stored.
 
 use proc_macro2::Span;
 use syn::{Expr, Ident};
@@ -30,7 +30,7 @@ pub(super) enum Key {
     Crate,
 }
 
-/// Keys that are often expected, and what to write instead.
+/// Keys that do not exist but are often expected, and what to write instead.
 const FOREIGN: [(&str, &str); 9] = [
     ("forces", FORCE),
     ("damping", FORCE),
@@ -47,7 +47,7 @@ const ENERGIES: &str =
     "kinetic and potential energy are declared together: `hamiltonian = p.norm_squared() / (2 * m) + m * g * q[2]`";
 const INPUT: &str = "write `input(u)`";
 
-/// What to write instead of a key that does not exist but is often expected.
+/// The advice for a key that does not exist but is often expected.
 pub(super) fn foreign(name: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(key, _)| *key == name).map(|(_, advice)| *advice)
 }
@@ -132,7 +132,7 @@ impl Key {
         Self::ALL.into_iter().find(|key| key.name() == name)
     }
 
-    /// What stands after the key, and where it is kept.
+    /// The syntax after the key, and the field of [`Attribute`] that stores it.
     pub(super) fn slot(self) -> Slot {
         match self {
             Self::Coordinates => Slot::Variables(|attribute| &mut attribute.coordinates),
@@ -158,12 +158,12 @@ impl Key {
         }
     }
 
-    /// Whether the key names several things, so that it may be given repeatedly.
+    /// Returns `true` if the key names several things, so that it may be given repeatedly.
     pub(super) fn repeats(self) -> bool {
         matches!(self.slot(), Slot::Named(_))
     }
 
-    /// Whether the names that the key declares have values in expressions.
+    /// Returns `true` if the names that the key declares have values in expressions.
     pub(super) fn gives_values(self) -> bool {
         matches!(
             self,
@@ -177,7 +177,7 @@ impl Key {
         )
     }
 
-    /// Whether what the key names may be a definition, by its name alone.
+    /// Returns `true` if an entry of the key may be the name of a definition alone.
     pub(super) fn takes_definitions(self) -> bool {
         matches!(
             self,
@@ -185,7 +185,7 @@ impl Key {
         )
     }
 
-    /// What to do about a key that is given twice.
+    /// The advice for a key that is given twice.
     pub(super) fn repetition(self) -> String {
         match self.slot() {
             Slot::Variables(_) if self != Self::Time => {
@@ -198,7 +198,7 @@ impl Key {
     }
 }
 
-/// What stands after a key, and where it is kept.
+/// The syntax after a key, and the field of [`Attribute`] that stores it.
 #[derive(Clone, Copy)]
 pub(super) enum Slot {
     /// `key = path`
@@ -218,11 +218,11 @@ pub(super) struct Variables {
     pub(super) variables: Vec<Variable>,
     /// Those whose shape could not be read, with their places in the list.
     pub(super) shapeless: Vec<(usize, Ident)>,
-    /// Whether all of them could be read, so that coordinates and momenta can be compared.
+    /// Set if all of them could be read, so that coordinates and momenta can be compared.
     pub(super) understood: bool,
 }
 
-/// What the attribute says.
+/// The contents of the attribute.
 pub(super) struct Attribute {
     pub(super) runtime: syn::Path,
     pub(super) coordinates: Variables,
@@ -249,7 +249,7 @@ pub(super) struct Attribute {
     pub(super) hidden_uses: bool,
     /// The keys that occur, well-formed or not, and where.
     pub(super) seen: Vec<(Key, Span)>,
-    /// Whether some key could not be read, so that nobody can tell which are missing.
+    /// Set if a key could not be read: then no other key can be called missing.
     pub(super) uncertain: bool,
 }
 
@@ -259,8 +259,7 @@ impl Attribute {
         self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
     }
 
-    /// Conjugates have one shape: where that of one cannot be read, the other's stands in, so that the state has all of
-    /// its fields.
+    /// Gives a variable whose shape cannot be read the shape of its conjugate, so that the state has all of its fields.
     pub(super) fn adopt_shapes(&mut self) {
         adopt(&mut self.coordinates, &self.momenta);
         adopt(&mut self.momenta, &self.coordinates);

@@ -9,11 +9,15 @@ use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree, token_stream
 
 use crate::diagnostics::Errors;
 
+/// The most tokens of an attribute or an item.
 const MAX_TOKENS: usize = 100_000;
+/// The deepest nesting of groups in an entry.
 const MAX_GROUPS: usize = 64;
 /// The deepest nesting of groups and prefixes in an item: reading a type takes more of the stack than reading an expression.
 const MAX_DEPTH_OF_ITEM: usize = 32;
+/// The deepest nesting of prefixes in an entry.
 const MAX_PREFIXES: usize = 64;
+/// The longest chain of operators, calls and indexings in an entry.
 const MAX_CHAIN: usize = 2_000;
 
 /// Keywords that an expression or a type follows.
@@ -23,7 +27,7 @@ const PREFIX_WORDS: [&str; 29] = [
     "yield",
 ];
 
-/// Whether there are so few tokens that they can be looked through. The first in excess is reported.
+/// Returns `true` if there are few enough tokens to look through. Reports the first one in excess.
 pub(super) fn fit(tokens: &TokenStream, errors: &mut Errors) -> bool {
     let mut open = vec![tokens.clone().into_iter()];
     let mut count = 0;
@@ -44,12 +48,12 @@ pub(super) fn fit(tokens: &TokenStream, errors: &mut Errors) -> bool {
     true
 }
 
-/// Whether an entry of the attribute may be given to syn. The first excess is reported at its token.
+/// Returns `true` if an entry of the attribute may be given to syn. Reports the first excess at its token.
 pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
     hold_up_to([MAX_GROUPS, MAX_PREFIXES], "; name inner parts with `define`", tokens, errors)
 }
 
-/// Whether the item may be given to syn. The first excess is reported at its token.
+/// Returns `true` if the item may be given to syn. Reports the first excess at its token.
 pub(super) fn hold_item(tokens: &TokenStream, errors: &mut Errors) -> bool {
     let remedy = "; the type of a parameter is `f64`, or a vector, a matrix or an array of it";
     hold_up_to([MAX_DEPTH_OF_ITEM; 2], remedy, tokens, errors)
@@ -89,12 +93,12 @@ fn place(token: &TokenTree) -> Span {
     }
 }
 
-/// How deep the tree of the current entry may be by now, by cause.
+/// Bounds on the depth of the tree of the current entry so far, by cause.
 #[derive(Clone, Default)]
 struct Depth {
     /// Left-associative operators, method calls, calls and indexings.
     chain: usize,
-    /// Everything that a parser recurses on and that no operand ends.
+    /// Prefixes that no operand ends and on which a parser recurses.
     prefixes: usize,
     /// Unary operators in a row.
     run: usize,

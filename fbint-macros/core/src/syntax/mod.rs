@@ -27,19 +27,19 @@ use crate::diagnostics::Errors;
 /// The words of the expression language. None of them can name a part of a model.
 pub const RESERVED_NAMES: [&str; 7] = ["PI", "vector", "matrix", "identity", "zeros", "hat", "multiplier"];
 
-/// The word before the name of what is conserved although algebra does not prove it.
+/// The word before the name of an integral that is taken to be conserved although algebra does not prove it.
 pub const ASSUME: &str = "assume";
 
-/// Why it cannot stand before some names.
+/// The reason why [`ASSUME`] cannot stand before some names.
 pub(crate) const KEPT: &str = "is kept by construction, which leaves nothing to be assumed";
 
 /// The name of the integral that `hamiltonian` and `lagrangian` add.
 pub const ENERGY: &str = "energy";
 
-/// The name of the integral that takes its place in a driven system: the energy minus the work.
+/// The name of the integral that replaces [`ENERGY`] in a driven system: the energy minus the work.
 pub const ENERGY_BALANCE: &str = "energy_balance";
 
-/// The name of the entry of the state that has the work which was done on a driven system.
+/// The name of the entry of the state that is the work done on a driven system.
 pub const WORK: &str = "work";
 
 /// The name of the time, where inputs need it and the declaration gives it no name.
@@ -48,16 +48,16 @@ pub const TIME: &str = "time";
 /// The most entries that a vector, a matrix, a family or the whole state may have.
 pub const MAX_ENTRIES: usize = 10_000;
 
-/// What the user wrote, sorted by meaning; expressions are not looked into yet.
+/// The declaration as it is written, sorted by meaning. Expressions are not looked into yet.
 #[derive(Debug)]
 pub struct Declaration {
     /// The struct, to be emitted untouched; after a mistake maybe another type.
     pub item: syn::DeriveInput,
-    /// Where the runtime is found.
+    /// The path of the runtime.
     pub runtime: syn::Path,
     /// The struct's fields.
     pub parameters: Vec<Variable>,
-    /// What the state consists of, and how it moves.
+    /// The kind of system.
     pub system: System,
     /// Configuration coordinates of a canonical or a Lagrangian system.
     pub coordinates: Vec<Variable>,
@@ -81,7 +81,7 @@ pub struct Declaration {
     pub time: Option<Variable>,
     /// The work that was done on a driven system, an entry of its state.
     pub work: Option<Variable>,
-    /// What is given from outside at every evaluation.
+    /// Variables whose values are given from outside at every evaluation.
     pub inputs: Vec<Variable>,
     /// Generalised forces along momenta or velocities, by their names.
     pub forces: Vec<Named>,
@@ -97,15 +97,15 @@ pub struct Declaration {
     pub invariants: Vec<Named>,
     /// Extra quantities, computed in addition to the field.
     pub outputs: Vec<Named>,
-    /// Whether derivatives of the generated functions are generated.
+    /// Set if derivatives of the generated functions are generated, too.
     pub derivatives: bool,
     /// The keys that occur, and where each occurs first.
     pub keys: BTreeMap<&'static str, Span>,
     /// Names whose declaration is mistaken: using them is not a second mistake.
     pub broken: Vec<Ident>,
-    /// Whether some part that declares names could not be read, so that nobody can tell which names are unknown.
+    /// Set if a part that declares names could not be read: then no name can be called unknown.
     pub hidden_names: bool,
-    /// Whether some part could not be read at all, so that nobody can tell which names are unused.
+    /// Set if a part could not be read at all: then no name can be called unused.
     pub hidden_uses: bool,
 }
 
@@ -128,7 +128,7 @@ impl Declaration {
         self.velocity_constraints.iter().find(|constraint| constraint.is_alone(&velocity.name))
     }
 
-    /// Whether a velocity constraint is a velocity itself, and puts it to zero.
+    /// Returns `true` if a velocity constraint is a velocity itself, and so puts it to zero.
     pub fn puts_to_zero(&self, constraint: &Named) -> bool {
         self.velocities.iter().any(|velocity| constraint.is_alone(&velocity.name))
     }
@@ -138,13 +138,13 @@ impl Declaration {
         self.keys.get(key).copied().unwrap_or_else(|| self.item.ident.span())
     }
 
-    /// Whether constraints may have reactions, and holonomic ones rates.
+    /// Returns `true` if constraints may have reactions, and holonomic ones rates.
     pub fn has_reactions(&self) -> bool {
         self.system != System::State
     }
 }
 
-/// What a state consists of, and how it moves.
+/// The kind of a system: what its state consists of, and how it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// Coordinates and momenta, by a Hamiltonian.
@@ -195,12 +195,12 @@ pub struct Named {
 }
 
 impl Named {
-    /// Whether it is the definition of its own name: `invariant(l)`, or `invariant(l = l)`.
+    /// Returns `true` for the definition of its own name: `invariant(l)`, or `invariant(l = l)`.
     pub fn is_definition(&self) -> bool {
         self.is_alone(&self.name)
     }
 
-    /// Whether its value is this name alone.
+    /// Returns `true` if the value is this name alone.
     pub fn is_alone(&self, name: &Ident) -> bool {
         let is_name = |path: &syn::ExprPath| path.path.get_ident().is_some_and(|word| plain(word) == plain(name));
         let mut value = &self.value;
@@ -255,8 +255,8 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// Reads a declaration, reporting every mistake. `None` if the item is no type; otherwise whatever was
-/// understood, fit for `elaborate` and for a stub even where mistakes were found.
+/// Reads a declaration, and reports every mistake. Returns `None` if the item is not a type, otherwise whatever was understood:
+/// `elaborate` and `emit::stub` take it even where mistakes were found.
 pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Declaration> {
     let mut reader = attribute::Reader::new(errors);
     reader.read(attribute);
@@ -318,7 +318,7 @@ pub fn plain(name: &Ident) -> String {
     name.unraw().to_string()
 }
 
-/// The place of the whole attribute, for what is missing and thus has no token.
+/// The place of the whole attribute, for messages about something that is missing and so has no token.
 fn whole() -> Span {
     Span::call_site()
 }

@@ -1,8 +1,12 @@
 //! Which kind of system the keys declare, and whether they fit together.
 //!
-//! A system is canonical, with `coordinates`, `momenta` and a `hamiltonian`, it is Lagrangian, with `coordinates`, `velocities` and a
-//! `lagrangian`, or it has a `state`, whose field is either given by `dynamics` or derived from `poisson` and a `hamiltonian`. Keys that exclude each other are one mistake,
-//! reported at the later key; nothing is called missing in addition.
+//! A system is one of these:
+//!
+//! - canonical, with `coordinates`, `momenta` and a `hamiltonian`;
+//! - Lagrangian, with `coordinates`, `velocities` and a `lagrangian`;
+//! - any other, with a `state` whose field is given by `dynamics`, or derived from `poisson` and a `hamiltonian`.
+//!
+//! Keys that exclude each other are one mistake, reported at the later key; nothing is called missing in addition.
 
 use proc_macro2::Span;
 use syn::Ident;
@@ -11,7 +15,7 @@ use super::key::{Attribute, Key, Variables};
 use super::{Named, System, plain};
 use crate::diagnostics::{Errors, nearest};
 
-/// Which kind of system this is. Reports keys that exclude each other or are missing, and variables without a rate.
+/// The kind of the system. Reports keys that exclude each other or are missing, and variables without a rate.
 pub(super) fn decide(attribute: &mut Attribute, model: &Ident, errors: &mut Errors) -> System {
     let system = kind(attribute);
     set_aside(attribute, system);
@@ -30,7 +34,7 @@ pub(super) fn decide(attribute: &mut Attribute, model: &Ident, errors: &mut Erro
     system
 }
 
-/// `state` beside nothing else, a key that only Lagrangian systems have, or the way in which the field is given.
+/// The kind of a system, from the first list of variables, or from the keys that only one kind of system has.
 fn kind(attribute: &Attribute) -> System {
     let has = |key: Key| attribute.place(key).is_some();
     let lists = [Key::State, Key::Coordinates, Key::Momenta, Key::Velocities];
@@ -47,7 +51,7 @@ fn kind(attribute: &Attribute) -> System {
     }
 }
 
-/// Variables of the other kinds of system are known by name and mean nothing.
+/// Makes variables of the other kinds of system known by name, without a meaning.
 fn set_aside(attribute: &mut Attribute, system: System) {
     let Attribute { coordinates, momenta, velocities, states, broken, .. } = attribute;
     let mut drop = |variables: &mut Variables| {
@@ -113,7 +117,7 @@ fn compatible(attribute: &Attribute, errors: &mut Errors) -> bool {
     true
 }
 
-/// Constraints of a kind that the system does not have.
+/// Reports constraints of a kind that the system cannot have.
 fn misplaced(attribute: &mut Attribute, system: System, errors: &mut Errors) {
     if let Some(span) = attribute.place(Key::PhaseConstraint) {
         let message = "`phase_constraint` belongs to a canonical system";
@@ -148,7 +152,7 @@ fn misplaced(attribute: &mut Attribute, system: System, errors: &mut Errors) {
     }
 }
 
-/// Every variable of the state has one rate, and nothing else has.
+/// Checks that every variable of the state has one rate, and that nothing else has a rate.
 fn rates(attribute: &Attribute, errors: &mut Errors) {
     let texts = Rates {
         key: Key::Dynamics,
@@ -158,7 +162,7 @@ fn rates(attribute: &Attribute, errors: &mut Errors) {
     texts.hold(attribute, &attribute.dynamics, &attribute.states, errors);
 }
 
-/// Every coordinate has one rate, and nothing else has, where rates are given.
+/// Checks, where rates are given, that every coordinate has one, and that nothing else has a rate.
 fn kinematics(attribute: &Attribute, errors: &mut Errors) {
     let texts = Rates {
         key: Key::Kinematics,
@@ -168,7 +172,7 @@ fn kinematics(attribute: &Attribute, errors: &mut Errors) {
     texts.hold(attribute, &attribute.kinematics, &attribute.coordinates, errors);
 }
 
-/// What is said of rates.
+/// The wording of messages about rates.
 struct Rates {
     /// The key that gives them.
     key: Key,
@@ -214,7 +218,7 @@ impl Rates {
     }
 }
 
-/// Whether nothing is missing.
+/// Returns `true` if nothing is missing.
 fn complete(attribute: &Attribute, system: System, model: &Ident, errors: &mut Errors) -> bool {
     let has = |key: Key| attribute.place(key).is_some();
     let needed = match (system, has(Key::Dynamics), has(Key::Poisson) || has(Key::Hamiltonian)) {

@@ -1,4 +1,4 @@
-//! What is said of integrals that are not conserved.
+//! The wording for integrals that are not conserved.
 
 use super::Messages;
 use crate::derivation::{Derivation, Kind, Role};
@@ -8,7 +8,7 @@ use crate::notation;
 use crate::proofs::{Found, Violation, Witness};
 use crate::syntax::ASSUME;
 
-/// Values that a witness lists at most.
+/// The most values that a witness lists.
 const MOST_VALUES: usize = 16;
 
 impl Messages<'_> {
@@ -27,7 +27,7 @@ impl Messages<'_> {
         errors.flush().err().unwrap_or_else(|| super::no_model(self.declaration))
     }
 
-    /// What is neither proved nor refuted.
+    /// The message for an integral whose conservation is neither proved nor refuted.
     fn undecided(&self, violation: &Violation, rate: &str, states: usize, others: &[Violation]) -> String {
         let name = self.name(violation.integral);
         let stem = self.model.problem.integrals[violation.integral].name.split('[').next().unwrap_or_default();
@@ -118,7 +118,7 @@ fn legend(derivation: &Derivation, violation: &Violation) -> &'static str {
     }
 }
 
-/// Whether a state was found in which it is not conserved.
+/// Returns `true` if a state was found in which it is not conserved.
 fn is_refuted(violation: &Violation) -> bool {
     matches!(violation.found, Found::Witness(_))
 }
@@ -144,12 +144,12 @@ fn witness(derivation: &Derivation, violation: &Violation, found: &Witness) -> S
     format!("at {}", values.join(", "))
 }
 
-/// All digits.
+/// A number with all digits.
 fn exact(value: f64) -> String {
     if (1e-3..1e6).contains(&value.abs()) { format!("{value}") } else { format!("{value:e}") }
 }
 
-/// Three digits.
+/// A number with three digits.
 fn number(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-3..1e4).contains(&size) {

@@ -1,4 +1,4 @@
-//! What is said of constraints that are proved to be unfit: constant, singular, or without a state that satisfies them.
+//! The wording for constraints that are proved to be unfit: constant, singular, or satisfied in no state.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ impl Messages<'_> {
         errors.flush()
     }
 
-    /// Elaboration refuses what names no unknown; here everything that depended on one has cancelled.
+    /// Reports integrals that are constant because everything that could change cancels. Elaboration refuses those that name no unknown.
     fn constants(&self, derivation: &Derivation, errors: &mut Errors) {
         for (id, integral) in derivation.integrals.iter() {
             let is_declared = !matches!(integral.kind, Kind::Rate { .. } | Kind::Energy);

@@ -1,4 +1,4 @@
-//! What is said of functions that are defined nowhere, or have no derivative where it is needed.
+//! The wording for functions that are defined nowhere, or have no derivative where one is needed.
 
 use proc_macro2::Span;
 
@@ -10,8 +10,8 @@ use crate::expression::{Expression, Function};
 use crate::notation;
 use crate::syntax::Declaration;
 
-/// Reports what is undefined in every state, and constraints that are roots. Gives what was found undefined in every state
-/// that was tried, and may be defined in others.
+/// Reports functions that are undefined in every state, and constraints that are roots. Returns doubts about functions that were
+/// undefined in every state that was tried, and may be defined in others.
 pub(in crate::compile) fn undefined(declaration: &Declaration, model: &Model, errors: &mut Errors) -> Vec<Doubt> {
     let messages = Messages { declaration, model };
     let symbols = &model.problem.symbols;

@@ -1,4 +1,4 @@
-//! What is said about mistakes that take more than reading the declaration: all wording of the driver.
+//! The wording of mistakes that are found after elaboration.
 
 mod conservation;
 mod constraints;
@@ -17,7 +17,7 @@ use crate::prepared::{Surroundings, Trouble};
 use crate::program::Fault;
 use crate::syntax::{Declaration, plain};
 
-/// Words mistakes of one model, each at the place where it is declared.
+/// Words the mistakes of one model, each at the place where it is declared.
 #[derive(Clone, Copy)]
 pub(super) struct Messages<'a> {
     pub(super) declaration: &'a Declaration,
@@ -25,7 +25,7 @@ pub(super) struct Messages<'a> {
 }
 
 impl Messages<'_> {
-    /// What is wrong with the package's derivations, and the command that mends it.
+    /// An error about the package's derivations, with the command that mends it.
     pub(super) fn trouble(&self, trouble: &Trouble, surroundings: &Surroundings) -> syn::Error {
         let text = match trouble {
             Trouble::Stale(text) => {
@@ -40,7 +40,7 @@ impl Messages<'_> {
         syn::Error::new(self.declaration.item.ident.span(), text)
     }
 
-    /// What the package calls the runtime, as far as the declaration tells.
+    /// The package's name for the runtime, as far as the declaration tells.
     fn runtime(&self) -> String {
         let first = self.declaration.runtime.segments.first().map(|segment| segment.ident.to_string());
         match first.as_deref() {
@@ -63,7 +63,7 @@ impl Messages<'_> {
         (format!("the rate of {}", self.state(state)), span)
     }
 
-    /// What is known of the velocity constraints.
+    /// The properties of the velocity constraints.
     pub(super) fn velocity_constraints(&self) -> Option<VelocityConstraints> {
         let names = self.declaration.velocity_constraints.iter().map(|named| plain(&named.name)).collect();
         let are_holonomic = are_integrable(&self.model.problem)?;

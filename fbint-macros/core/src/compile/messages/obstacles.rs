@@ -1,4 +1,4 @@
-//! What is said where nothing can be derived.
+//! The wording where nothing can be derived.
 
 use super::Messages;
 #[cfg(feature = "derive")]
