@@ -205,10 +205,9 @@ impl Declaration {
 
     /// The first phases of the compiler.
     pub fn elaborate(&self) -> Model {
-        let mut errors = Errors::new();
-        let declaration =
-            syntax::parse(self.attribute.clone(), self.item.clone(), &mut errors).expect("a plain struct");
-        let model = elaborate(&declaration, &mut errors);
+        let errors = Errors::new();
+        let declaration = syntax::parse(self.attribute.clone(), self.item.clone(), &errors).expect("a plain struct");
+        let model = elaborate(&declaration, &errors);
         errors.flush().unwrap_or_else(|error| panic!("{}: {error}", self.name));
         model.expect("no mistakes")
     }

@@ -44,8 +44,8 @@ pub fn caught(
 }
 
 fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundings) -> TokenStream {
-    let mut errors = Errors::new();
-    let Some(declaration) = syntax::parse(attribute, item.clone(), &mut errors) else {
+    let errors = Errors::new();
+    let Some(declaration) = syntax::parse(attribute, item.clone(), &errors) else {
         let messages = errors.flush().err().map(|error| error.to_compile_error());
         return quote!(#item #messages);
     };
@@ -62,18 +62,18 @@ fn expanded(attribute: TokenStream, item: TokenStream, surroundings: &Surroundin
 /// The expansion in place of one that panicked with this text: the struct, a stub where it can be parsed, and one `compile_error!` at the
 /// attribute.
 fn panicked(attribute: TokenStream, item: TokenStream, text: &str) -> TokenStream {
-    let mut errors = Errors::new();
-    let declaration = syntax::parse(attribute, item.clone(), &mut errors);
+    let errors = Errors::new();
+    let declaration = syntax::parse(attribute, item.clone(), &errors);
     let surface = declaration.map_or(item, |declaration| emit::stub(&declaration));
     errors.push(Span::call_site(), messages::panicked(text));
     let messages = errors.flush().err().map(|error| error.to_compile_error());
     quote!(#surface #messages)
 }
 
-fn compile(declaration: &Declaration, mut errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
+fn compile(declaration: &Declaration, errors: Errors, surroundings: &Surroundings) -> syn::Result<TokenStream> {
     // Elaboration looks at all that was understood, so that mistakes of both kinds are shown together.
-    let model = elaborate::elaborate(declaration, &mut errors);
-    let undefined = model.as_ref().map(|model| messages::undefined(declaration, model, &mut errors));
+    let model = elaborate::elaborate(declaration, &errors);
+    let undefined = model.as_ref().map(|model| messages::undefined(declaration, model, &errors));
     errors.flush()?;
     let model = model.ok_or_else(|| messages::no_model(declaration))?;
     let messages = Messages { declaration, model: &model };

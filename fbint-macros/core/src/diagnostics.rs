@@ -3,12 +3,14 @@
 //! A phase of the compiler pushes every mistake that it finds, each at the user's own token, and the driver flushes at
 //! the phase's end: all mistakes of a phase are shown together, and no later phase reports their second-hand effects.
 
+use std::cell::RefCell;
+
 use proc_macro2::Span;
 
-/// Collects mistakes. Dropping it unflushed is a bug of the compiler and panics.
+/// Collects mistakes, and is shared by all who find them. Dropping it unflushed is a bug of the compiler and panics.
 #[derive(Debug, Default)]
 pub struct Errors {
-    errors: Vec<syn::Error>,
+    errors: RefCell<Vec<syn::Error>>,
     flushed: bool,
 }
 
@@ -19,50 +21,47 @@ impl Errors {
     }
 
     /// Records a mistake at `span`.
-    pub fn push(&mut self, span: Span, message: impl std::fmt::Display) {
-        self.errors.push(syn::Error::new(span, message));
+    pub fn push(&self, span: Span, message: impl std::fmt::Display) {
+        self.errors.borrow_mut().push(syn::Error::new(span, message));
     }
 
     /// Records a mistake at all of `tokens`.
-    pub fn push_spanned(&mut self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) {
-        self.errors.push(syn::Error::new_spanned(tokens, message));
+    pub fn push_spanned(&self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) {
+        self.errors.borrow_mut().push(syn::Error::new_spanned(tokens, message));
     }
 
     /// Records mistakes that a parser found.
-    pub fn absorb(&mut self, error: syn::Error) {
-        self.errors.extend(error);
+    pub fn absorb(&self, error: syn::Error) {
+        self.errors.borrow_mut().extend(error);
     }
 
-    /// Whether nothing was recorded.
+    /// Returns `true` if nothing was recorded.
     pub fn is_empty(&self) -> bool {
-        self.errors.is_empty()
+        self.errors.borrow().is_empty()
     }
 
-    /// How many mistakes were recorded.
+    /// The number of mistakes that were recorded.
     pub fn len(&self) -> usize {
-        self.errors.len()
+        self.errors.borrow().len()
+    }
+
+    /// Takes back the mistakes that were recorded after the first `count`. Returns them as one error, if there are any.
+    pub fn take_back(&self, count: usize) -> Option<syn::Error> {
+        combined(self.errors.borrow_mut().split_off(count))
     }
 
     /// Ends the collection: `Err` with every mistake, in the order in which they were found.
     pub fn flush(mut self) -> Result<(), syn::Error> {
         self.flushed = true;
-        let mut errors = std::mem::take(&mut self.errors).into_iter();
-        let Some(mut all) = errors.next() else { return Ok(()) };
-        all.extend(errors);
-        Err(all)
+        combined(self.errors.take()).map_or(Ok(()), Err)
     }
 }
 
-/// The candidate that `name` most likely stands for, if one is near enough to be worth offering.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = name.chars().count();
-    let enough = (length.max(3) / 3).min(length.saturating_sub(1));
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= enough)
-        .min()
-        .map(|(_, candidate)| candidate)
+fn combined(errors: Vec<syn::Error>) -> Option<syn::Error> {
+    errors.into_iter().reduce(|mut all, error| {
+        all.combine(error);
+        all
+    })
 }
 
 /// The text of a panic.

@@ -159,9 +159,9 @@ fn claims_of_files_are_searched_for_states_that_refute_them() {
          invariant(momentum = px)"
     );
     let claimed = |attribute: &str, grade: Conservation| {
-        let mut errors = Errors::new();
-        let declaration = parse(tokens(attribute), tokens("struct S {}"), &mut errors).expect("a declaration");
-        let model = elaborate(&declaration, &mut errors).expect("a model");
+        let errors = Errors::new();
+        let declaration = parse(tokens(attribute), tokens("struct S {}"), &errors).expect("a declaration");
+        let model = elaborate(&declaration, &errors).expect("a model");
         errors.flush().expect("no mistakes");
         let mut prepared = algebra::prepare(&model.problem).expect("a derivation");
         let last = prepared.claims.ids().last().expect("an integral");

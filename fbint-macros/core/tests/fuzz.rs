@@ -61,9 +61,9 @@ fn one_declaration_again() {
 
 /// The phases that need no algebra; what they say.
 fn read(attribute: TokenStream, item: TokenStream) -> Result<Vec<String>, String> {
-    let mut errors = Errors::new();
-    let declaration = syntax::parse(attribute, item, &mut errors);
-    let model = declaration.as_ref().and_then(|declaration| elaborate(declaration, &mut errors));
+    let errors = Errors::new();
+    let declaration = syntax::parse(attribute, item, &errors);
+    let model = declaration.as_ref().and_then(|declaration| elaborate(declaration, &errors));
     let messages = texts(errors.flush());
     match (model.is_some(), messages.is_empty()) {
         (true, false) => Err(format!("a model and messages: {messages:?}")),
@@ -74,8 +74,8 @@ fn read(attribute: TokenStream, item: TokenStream) -> Result<Vec<String>, String
 
 /// All phases. The expansion is Rust wherever the item is a type.
 fn expand(attribute: TokenStream, item: TokenStream) -> Result<Vec<String>, String> {
-    let mut errors = Errors::new();
-    let is_type = syntax::parse(attribute.clone(), item.clone(), &mut errors).is_some();
+    let errors = Errors::new();
+    let is_type = syntax::parse(attribute.clone(), item.clone(), &errors).is_some();
     let _ = errors.flush();
     let messages = read(attribute.clone(), item.clone())?;
     let expansion = feedback_system(attribute, item);

@@ -9,9 +9,9 @@ use super::expansion::{expand, tokens};
 
 /// Operations of the field.
 fn operations(attribute: &str, item: &str) -> u32 {
-    let mut errors = Errors::new();
-    let declaration = syntax::parse(tokens(attribute), tokens(item), &mut errors).expect("a declaration");
-    let model = elaborate(&declaration, &mut errors).expect("no mistakes");
+    let errors = Errors::new();
+    let declaration = syntax::parse(tokens(attribute), tokens(item), &errors).expect("a declaration");
+    let model = elaborate(&declaration, &errors).expect("no mistakes");
     errors.flush().expect("no mistakes");
     let prepared = algebra::prepare(&model.problem).expect("a derivation");
     let count = assemble(&prepared.derivation).expect("programs")[&VECTOR_FIELD].operations();

@@ -8,8 +8,7 @@ use super::evaluate::peel;
 use super::methods::{Method, Series, arguments};
 use super::scope::{Outcome, Poison, Scope};
 use super::value::{Scalar, Value, fits};
-use crate::diagnostics::{Errors, nearest};
-use crate::syntax::{MAX_ENTRIES, Shape, plain};
+use crate::syntax::{MAX_ENTRIES, Shape, nearest, plain};
 
 /// A function of the expression language that is not a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,14 +123,11 @@ impl Scope<'_> {
     /// The value of a series without members: zero, in the shape that a member would have.
     fn empty_sum(&mut self, index: &Ident, start: i64, body: &Expr) -> Outcome<Value> {
         // What goes wrong in a member that does not exist is nobody's mistake.
-        let mut trial = Errors::new();
-        std::mem::swap(self.errors, &mut trial);
+        let before = self.errors.len();
         let member = self.with_index(index, start, |scope| scope.evaluate(body));
-        std::mem::swap(self.errors, &mut trial);
-        let mistakes = trial.flush();
-        match (member, mistakes) {
+        match (member, self.errors.take_back(before)) {
             (Ok(member), _) => Ok(member.map(|_| Scalar::integer(0))),
-            (Err(Poison), Err(mistakes)) if self.exhausted => {
+            (Err(Poison), Some(mistakes)) if self.exhausted => {
                 self.errors.absorb(mistakes);
                 Err(Poison)
             }

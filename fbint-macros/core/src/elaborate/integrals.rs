@@ -3,19 +3,22 @@
 
 use proc_macro2::Span;
 
-use super::quantities::Quantity;
-use crate::derivation::{Declared, IntegralId, Kind};
+use super::lagrangian::{refuse_assumptions, sets};
+use super::quantities::{Flattened, Purpose, Quantity, flatten, sound};
+use super::scope::{Outcome, Scope};
+use crate::derivation::{Declared, Dynamics, IntegralId, Kind};
+use crate::syntax::Declaration;
 use crate::table::{Id, Table};
 
 /// Declared quantities that the motion keeps, sorted by meaning.
-pub(super) struct Kept<'a> {
-    /// Each with `true` if it is holonomic, so that it has a rate, and `false` if it is an invariant set.
-    pub(super) constraints: Vec<(&'a Quantity, bool)>,
-    pub(super) phase: Vec<&'a Quantity>,
-    pub(super) velocity: Vec<&'a Quantity>,
-    /// The name of the energy, if there is one.
-    pub(super) energy: Option<&'static str>,
-    pub(super) invariants: Vec<&'a Quantity>,
+pub(super) struct Kept {
+    pub(super) constraints: Vec<Outcome<Flattened>>,
+    /// For each constraint, `true` if it is an invariant set, and `false` if it is holonomic, so that it has a rate.
+    pub(super) is_set: Vec<bool>,
+    pub(super) phase: Vec<Outcome<Flattened>>,
+    /// Without those that put a velocity to zero, which is not an unknown then.
+    pub(super) velocity: Vec<Outcome<Flattened>>,
+    pub(super) invariants: Vec<Outcome<Flattened>>,
 }
 
 /// All integrals in their order, with the places where they are declared.
@@ -25,12 +28,37 @@ pub(super) struct Listed {
     pub(super) spans: Table<IntegralId, Span>,
 }
 
-impl Kept<'_> {
-    pub(super) fn listed(&self) -> Listed {
+impl Kept {
+    /// Evaluates constraints and invariants.
+    pub(super) fn of(scope: &mut Scope, dynamics: &Outcome<Dynamics>) -> Self {
+        let (declaration, symbols) = (scope.declaration, scope.symbols);
+        let purpose = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
+        let constraints = flatten(scope, &declaration.constraints, purpose, symbols);
+        let mut is_set = vec![!declaration.has_reactions(); constraints.len()];
+        if let Ok(Dynamics::Lagrangian(lagrangian)) = dynamics {
+            is_set = sets(scope, lagrangian, &constraints);
+            refuse_assumptions(scope, &constraints, &is_set);
+        }
+        let phase = flatten(scope, &declaration.phase_constraints, Purpose::PhaseConstraint, symbols);
+        let velocity = flatten(scope, declaration.reactive_constraints(), Purpose::VelocityConstraint, symbols);
+        let invariants = flatten(scope, &declaration.invariants, Purpose::Invariant, symbols);
+        Self { constraints, is_set, phase, velocity, invariants }
+    }
+
+    /// The integrals that are not mistaken.
+    pub(super) fn listed(&self, declaration: &Declaration) -> Listed {
+        let constraints: Vec<(&Quantity, bool)> = self
+            .constraints
+            .iter()
+            .zip(&self.is_set)
+            .flat_map(|(constraint, is_set)| {
+                constraint.iter().flat_map(|flattened| &flattened.kept).map(move |quantity| (quantity, !is_set))
+            })
+            .collect();
         let mut all = Listed::default();
-        let mut rates = self.constraints.len()..;
+        let mut rates = constraints.len()..;
         let mut holonomic = Vec::new();
-        for (quantity, is_holonomic) in &self.constraints {
+        for (quantity, is_holonomic) in constraints {
             let kind = match is_holonomic.then(|| rates.next()).flatten() {
                 Some(rate) => Kind::Holonomic { rate: IntegralId::at(rate) },
                 None => Kind::InvariantSet,
@@ -41,12 +69,12 @@ impl Kept<'_> {
         for (of, quantity) in holonomic {
             all.list(&quantity.rate_name, Kind::Rate { of }, quantity.weight, quantity.span);
         }
-        self.phase.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Phase));
-        self.velocity.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Velocity));
-        if let Some(name) = self.energy {
-            all.list(name, Kind::Energy, 1, Span::call_site());
+        sound(&self.phase).for_each(|quantity| _ = all.declare(quantity, Kind::Phase));
+        sound(&self.velocity).for_each(|quantity| _ = all.declare(quantity, Kind::Velocity));
+        if declaration.dynamics.is_empty() {
+            all.list(declaration.energy_name(), Kind::Energy, 1, Span::call_site());
         }
-        self.invariants.iter().for_each(|quantity| _ = all.declare(quantity, Kind::Invariant));
+        sound(&self.invariants).for_each(|quantity| _ = all.declare(quantity, Kind::Invariant));
         all
     }
 }

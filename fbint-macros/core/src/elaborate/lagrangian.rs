@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{Expr, Ident};
 
+use super::integrals::Listed;
 use super::quantities::Flattened;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::symbols::UnknownKind;
 use super::value::{Scalar, Value};
-use crate::derivation::{Declared, Dynamics, FrameBracket, IntegralId, Kind, Lagrangian, Role, Symbols};
+use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols};
 use crate::derivative;
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
@@ -18,7 +18,6 @@ use crate::implicit::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::proofs::vanishes_identically;
 use crate::syntax::{ASSUME, Declaration, KEPT, Named, System, plain};
-use crate::table::Table;
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
@@ -343,8 +342,7 @@ pub(super) fn joined(names: &[String]) -> String {
 }
 
 /// For each declared constraint, `true` if the velocities keep all of it by themselves: dg/dq U = 0 wherever all constraints hold.
-pub(super) fn sets(scope: &mut Scope, dynamics: &Dynamics, constraints: &[Outcome<Flattened>]) -> Vec<bool> {
-    let Dynamics::Lagrangian(lagrangian) = dynamics else { return vec![false; constraints.len()] };
+pub(super) fn sets(scope: &mut Scope, lagrangian: &Lagrangian, constraints: &[Outcome<Flattened>]) -> Vec<bool> {
     let all: Vec<Vec<&Expression>> = constraints
         .iter()
         .map(|constraint| {
@@ -360,9 +358,6 @@ pub(super) fn sets(scope: &mut Scope, dynamics: &Dynamics, constraints: &[Outcom
 
 /// Refuses `assume` before a constraint that has a reaction and so is kept by construction, unlike an invariant set.
 pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flattened>], is_set: &[bool]) {
-    if scope.declaration.system != System::Lagrangian {
-        return;
-    }
     for ((named, constraint), is_set) in scope.declaration.constraints.iter().zip(constraints).zip(is_set) {
         let Some(word) = named.assume.as_ref().filter(|_| constraint.is_ok() && !is_set) else { continue };
         scope.fail_at(word.span(), format!("`{}` {KEPT}: remove `{ASSUME}`", named.name));
@@ -371,12 +366,7 @@ pub(super) fn refuse_assumptions(scope: &mut Scope, constraints: &[Outcome<Flatt
 
 /// Returns `true` if there are more reactions than velocities, and more than a few, and reports it. Then they need not be looked at
 /// one by one.
-pub(super) fn exceed(
-    integrals: &Table<IntegralId, Declared>,
-    spans: &Table<IntegralId, Span>,
-    symbols: &Symbols,
-    errors: &mut Errors,
-) -> bool {
+pub(super) fn exceed(Listed { integrals, spans }: &Listed, symbols: &Symbols, errors: &Errors) -> bool {
     const FEW: usize = 64;
     let velocities = symbols.with(|role| role == Role::Velocity).len();
     let is_held = |kind: Kind| matches!(kind, Kind::Rate { .. } | Kind::Velocity);

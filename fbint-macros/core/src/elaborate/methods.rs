@@ -7,9 +7,8 @@ use syn::{Expr, ExprMethodCall, Ident};
 
 use super::scope::{Outcome, Poison, Scope};
 use super::value::{Scalar, Value, fits, plural};
-use crate::diagnostics::nearest;
 use crate::expression::{Expression, Function, to_f64};
-use crate::syntax::{Shape, plain};
+use crate::syntax::{Shape, nearest, plain};
 
 /// The largest exponent, or product of the exponents of nested powers. A polynomial of a higher degree is a slip of the pen.
 const MAX_EXPONENT: f64 = 1_024.0;

@@ -32,13 +32,13 @@ use syn::{Expr, Ident};
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
 use self::integrals::{Kept, Listed, latex};
 use self::multipliers::multipliers;
-use self::quantities::{Flattened, Purpose, Quantity, flatten, join};
+use self::quantities::{Flattened, Purpose, Quantity, flatten, join, sound};
 use self::scope::{Outcome, Scope};
 use self::symbols::Unknowns;
 pub use self::symbols::{Entry, Place};
-use crate::derivation::{self, Doubt, IntegralId, Output, Problem, Reaction, Role, Symbols};
+use crate::derivation::{Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, Symbols};
 use crate::diagnostics::Errors;
-use crate::expression::Symbol;
+use crate::expression::{Expression, Symbol};
 use crate::syntax::{Declaration, Named, System, Variable, plain};
 use crate::table::Table;
 
@@ -58,112 +58,113 @@ pub struct Model {
 }
 
 /// Gives the declaration its meaning. Returns `None` if there are mistakes, here or in `syntax`.
-pub fn elaborate(declaration: &Declaration, errors: &mut Errors) -> Option<Model> {
+pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Model> {
     let before = errors.len();
-    let mut unknowns = Unknowns::of(declaration);
-    add_stand_ins(declaration, &mut unknowns);
-    let unknowns = unknowns;
-    let mut symbols = unknowns.symbols.clone();
-
+    let unknowns = unknowns(declaration);
     let mut scope = Scope::new(declaration, &unknowns, errors);
     scope.definitions();
-    let dynamics = field::field(&mut scope, declaration);
-    let forces = field::forces(&mut scope, declaration);
-    let constraint = if declaration.has_reactions() { Purpose::Holonomic } else { Purpose::InvariantSet };
-    let constraints = flatten(&mut scope, &declaration.constraints, constraint, &symbols);
-    let is_set = dynamics.as_ref().map(|dynamics| lagrangian::sets(&mut scope, dynamics, &constraints));
-    if let Ok(is_set) = &is_set {
-        lagrangian::refuse_assumptions(&mut scope, &constraints, is_set);
-    }
-    let is_set = is_set.unwrap_or_else(|_| vec![false; constraints.len()]);
-    let phase = flatten(&mut scope, &declaration.phase_constraints, Purpose::PhaseConstraint, &symbols);
-    let (vanishing, held): (Vec<Named>, Vec<Named>) =
-        declaration.velocity_constraints.iter().cloned().partition(|named| declaration.puts_to_zero(named));
-    let velocity = flatten(&mut scope, &held, Purpose::VelocityConstraint, &symbols);
-    let invariants = flatten(&mut scope, &declaration.invariants, Purpose::Invariant, &symbols);
-    let Listed { integrals, spans } = Kept {
-        constraints: constraints
-            .iter()
-            .zip(&is_set)
-            .flat_map(|(constraint, is_set)| {
-                let is_holonomic = declaration.has_reactions() && !is_set;
-                constraint.iter().flat_map(|flattened| &flattened.kept).map(move |quantity| (quantity, is_holonomic))
-            })
-            .collect(),
-        phase: sound(&phase),
-        velocity: sound(&velocity),
-        energy: declaration.dynamics.is_empty().then(|| declaration.energy_name()),
-        invariants: sound(&invariants),
-    }
-    .listed();
-    let acting = if declaration.has_reactions() { add_multipliers(&integrals, &mut symbols) } else { Vec::new() };
-    if declaration.system == System::Lagrangian && !lagrangian::exceed(&integrals, &spans, &symbols, scope.errors) {
-        add_responses(&integrals, &mut symbols);
-    }
-    let holonomic = declaration.constraints.iter().zip(&constraints).zip(&is_set);
-    let holonomic = holonomic.filter(|(_, is_set)| !**is_set).map(|(constraint, _)| constraint);
-    let constrained =
-        holonomic.chain(declaration.phase_constraints.iter().zip(&phase)).chain(held.iter().zip(&velocity));
-    let mut table = multipliers(constrained.filter(|_| declaration.has_reactions()), &acting);
-    table.extend(
-        vanishing.iter().filter_map(|named| Some((plain(&named.name), (named, Ok(vec![scope.reaction(named)?]))))),
-    );
-    scope.multipliers = Some(table);
-    let outputs = flatten(&mut scope, &declaration.outputs, Purpose::Output, &symbols);
+    let motion = Motion::of(&mut scope);
+    let kept = Kept::of(&mut scope, &motion.dynamics);
+    let listed = kept.listed(declaration);
+    let outputs = Outputs::of(&mut scope, &kept, &listed);
     let used = scope.used();
 
-    let (constraints, phase, velocity) = (join(constraints), join(phase), join(velocity));
-    let understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
-    if let (Ok(constraints), Ok(phase), true) =
-        (&constraints, &phase, understood && declaration.system == System::Canonical)
-    {
-        count(constraints, phase, &symbols, errors);
+    let is_understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
+    if is_understood && declaration.system == System::Canonical {
+        count(&kept, &outputs.symbols, errors);
     }
     if !declaration.hidden_uses {
-        let mistaken = errors.len() > before || !understood;
-        report_unused(declaration, used, mistaken, errors);
+        report_unused(declaration, used, errors.len() > before || !is_understood, errors);
     }
-    let (Ok(dynamics), Ok(forces), Ok(_), Ok(_), Ok(velocity), Ok(_), Ok(outputs), true) = (
-        dynamics,
-        forces,
-        constraints,
-        phase,
-        velocity,
-        join(invariants),
-        join(outputs),
-        understood && errors.is_empty(),
-    ) else {
+    if !is_understood || !errors.is_empty() {
         return None;
-    };
-    let output_spans = outputs.iter().map(|output| output.span).collect();
-    let output = |Quantity { name, value, .. }| Output { latex: latex(&name), name, value };
-    let outputs = outputs.into_iter().map(output).collect();
-    let name = plain(&declaration.item.ident);
-    let reactions = integrals.iter().filter(|(_, integral)| integral.kind == derivation::Kind::Velocity).zip(&velocity);
-    let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
-    let reactions = reactions.collect();
-    let problem = Problem { name, symbols, dynamics, integrals, reactions, forces, outputs };
+    }
+    let output_spans = sound(&outputs.all).map(|output| output.span).collect();
+    let Listed { integrals, spans } = listed;
+    let problem = problem(declaration, motion, &kept, integrals, outputs).ok()?;
     let doubts = soundness::check(declaration, &problem, &spans, errors);
-    if !errors.is_empty() {
-        return None;
-    }
-    Some(Model { problem, places: unknowns.places, spans, output_spans, doubts })
+    errors.is_empty().then_some(Model { problem, places: unknowns.places, spans, output_spans, doubts })
 }
 
-/// The quantities that are not mistaken.
-fn sound(all: &[Outcome<Flattened>]) -> Vec<&Quantity> {
-    all.iter().flatten().flat_map(|quantity| &quantity.kept).collect()
+/// The unknowns that the declaration names.
+fn unknowns(declaration: &Declaration) -> Unknowns {
+    let mut unknowns = Unknowns::of(declaration);
+    add_stand_ins(declaration, &mut unknowns);
+    unknowns
+}
+
+/// What moves the state.
+struct Motion {
+    dynamics: Outcome<Dynamics>,
+    forces: Outcome<Vec<(Symbol, Expression)>>,
+}
+
+impl Motion {
+    fn of(scope: &mut Scope) -> Self {
+        let declaration = scope.declaration;
+        Self { dynamics: field::field(scope, declaration), forces: field::forces(scope, declaration) }
+    }
+}
+
+/// The outputs, which may contain multipliers, and all symbols.
+struct Outputs {
+    all: Vec<Outcome<Flattened>>,
+    symbols: Symbols,
+}
+
+impl Outputs {
+    fn of(scope: &mut Scope, kept: &Kept, listed: &Listed) -> Self {
+        let declaration = scope.declaration;
+        let mut symbols = scope.symbols.clone();
+        let acting =
+            if declaration.has_reactions() { add_multipliers(&listed.integrals, &mut symbols) } else { Vec::new() };
+        if declaration.system == System::Lagrangian && !lagrangian::exceed(listed, &symbols, scope.errors) {
+            add_responses(&listed.integrals, &mut symbols);
+        }
+        scope.multipliers = Some(multipliers(scope, kept, &acting));
+        let all = flatten(scope, &declaration.outputs, Purpose::Output, &symbols);
+        Self { all, symbols }
+    }
+}
+
+/// The mathematics, unless something in it is mistaken.
+fn problem(
+    declaration: &Declaration,
+    motion: Motion,
+    kept: &Kept,
+    integrals: Table<IntegralId, Declared>,
+    outputs: Outputs,
+) -> Outcome<Problem> {
+    join(&kept.constraints)?;
+    join(&kept.phase)?;
+    join(&kept.invariants)?;
+    let held = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Velocity);
+    let reactions = held.zip(join(&kept.velocity)?);
+    let reactions = reactions.map(|((constraint, _), quantity)| Reaction { constraint, along: quantity.along.clone() });
+    let reactions = reactions.collect();
+    let output = |Quantity { name, value, .. }: &Quantity| Output {
+        name: name.clone(),
+        latex: latex(name),
+        value: value.clone(),
+    };
+    Ok(Problem {
+        name: plain(&declaration.item.ident),
+        symbols: outputs.symbols,
+        dynamics: motion.dynamics?,
+        integrals,
+        reactions,
+        forces: motion.forces?,
+        outputs: join(&outputs.all)?.into_iter().map(output).collect(),
+    })
 }
 
 /// Adds a symbol for the multiplier of each constraint. Returns those of the declared constraints, in their order.
-fn add_multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
+fn add_multipliers(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols) -> Vec<Symbol> {
     let mut declared = Vec::new();
-    let has_multiplier = |integral: &derivation::Declared| {
-        integral.kind.is_constraint() && integral.kind != derivation::Kind::InvariantSet
-    };
+    let has_multiplier = |integral: &Declared| integral.kind.is_constraint() && integral.kind != Kind::InvariantSet;
     for (id, integral) in integrals.iter().filter(|(_, integral)| has_multiplier(integral)) {
         let symbol = symbols.push(symbols::multiplier(id, &integral.name, &integral.latex));
-        if !matches!(integral.kind, derivation::Kind::Rate { .. }) {
+        if !matches!(integral.kind, Kind::Rate { .. }) {
             declared.push(symbol);
         }
     }
@@ -171,11 +172,9 @@ fn add_multipliers(integrals: &Table<IntegralId, derivation::Declared>, symbols:
 }
 
 /// Adds symbols for the changes of velocities' rates by reactions, and for the rates without reactions.
-fn add_responses(integrals: &Table<IntegralId, derivation::Declared>, symbols: &mut Symbols) {
+fn add_responses(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols) {
     let velocities = symbols.with(|role| role == Role::Velocity);
-    let is_kept = |integral: &derivation::Declared| {
-        matches!(integral.kind, derivation::Kind::Rate { .. } | derivation::Kind::Velocity)
-    };
+    let is_kept = |integral: &Declared| matches!(integral.kind, Kind::Rate { .. } | Kind::Velocity);
     for (id, integral) in integrals.iter().filter(|(_, integral)| is_kept(integral)) {
         for &velocity in &velocities {
             symbols.push(symbols::response(symbols, velocity, id, integral));
@@ -203,7 +202,8 @@ fn add_stand_ins(declaration: &Declaration, unknowns: &mut Unknowns) {
 
 /// Reports constraints whose number makes the matrix of their brackets singular. The matrix is antisymmetric, so it is singular if
 /// their number is odd; and it is singular if there are more constraints on the configuration than coordinates.
-fn count(constraints: &[Quantity], phase: &[Quantity], symbols: &Symbols, errors: &mut Errors) {
+fn count(kept: &Kept, symbols: &Symbols, errors: &Errors) {
+    let (Ok(constraints), Ok(phase)) = (join(&kept.constraints), join(&kept.phase)) else { return };
     let is_momentum = |symbol: &Symbol| matches!(symbols[*symbol].role, Role::Momentum { .. });
     let degrees = symbols.ids().filter(is_momentum).count();
     if let Some(last) = phase.last()
@@ -229,7 +229,7 @@ fn count(constraints: &[Quantity], phase: &[Quantity], symbols: &Symbols, errors
 
 /// Reports declared names that nothing uses. A name that only an unused definition uses is not reported in addition to it, and after a
 /// mistake, a name that occurs anywhere counts as used.
-fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &mut Errors) {
+fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &Errors) {
     if mistaken {
         for expression in expressions(declaration) {
             collect_words(expression.to_token_stream(), &mut used);

@@ -16,26 +16,33 @@ use quote::ToTokens;
 use syn::{Expr, ExprIndex, ExprPath};
 
 use super::evaluate::peel;
+use super::integrals::Kept;
 use super::quantities::{Flattened, Member};
 use super::scope::{Multipliers, Outcome, Poison, Scope, list};
 use super::value::{Scalar, Value};
-use crate::diagnostics::nearest;
 use crate::expression::Symbol;
-use crate::syntax::{Family, Named, plain};
+use crate::syntax::{Family, Named, nearest, plain};
 
-/// The multipliers of constraints by name: `symbols` are those of the entries that are kept, in the order of `constraints`.
-pub(super) fn multipliers<'a, 'q>(
-    constraints: impl IntoIterator<Item = (&'a Named, &'q Outcome<Flattened>)>,
-    symbols: &[Symbol],
-) -> Multipliers<'a> {
+/// The multipliers of constraints by name. `symbols` are those of the entries that are kept, in the order of the declaration.
+pub(super) fn multipliers<'a>(scope: &Scope<'a>, kept: &Kept, symbols: &[Symbol]) -> Multipliers<'a> {
+    let declaration = scope.declaration;
+    let holonomic = declaration.constraints.iter().zip(&kept.constraints).zip(&kept.is_set);
+    let holonomic = holonomic.filter(|(_, is_set)| !**is_set).map(|(constraint, _)| constraint);
+    let constraints = holonomic.chain(declaration.phase_constraints.iter().zip(&kept.phase));
+    let constraints = constraints.chain(declaration.reactive_constraints().zip(&kept.velocity));
     let mut symbols = symbols.iter().copied();
     let mut table = BTreeMap::new();
-    for (named, constraint) in constraints {
+    for (named, constraint) in constraints.filter(|_| declaration.has_reactions()) {
         let values = constraint.as_ref().map_err(|poison| *poison).map(|constraint| {
             let symbols: Vec<Symbol> = symbols.by_ref().take(constraint.kept.len()).collect();
             constraint.members.iter().map(|member| value(member, constraint, &symbols)).collect()
         });
         table.entry(plain(&named.name)).or_insert((named, values));
+    }
+    for named in declaration.velocity_constraints.iter().filter(|named| declaration.puts_to_zero(named)) {
+        if let Some(reaction) = scope.reaction(named) {
+            table.insert(plain(&named.name), (named, Ok(vec![reaction])));
+        }
     }
     table
 }

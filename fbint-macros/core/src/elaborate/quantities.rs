@@ -62,14 +62,26 @@ pub(super) struct Member {
 }
 
 /// All quantities of one kind; each mistaken one is reported.
-pub(super) fn flatten(scope: &mut Scope, list: &[Named], kind: Purpose, symbols: &Symbols) -> Vec<Outcome<Flattened>> {
-    list.iter().map(|named| members(scope, named, kind, symbols)).collect()
+pub(super) fn flatten<'n>(
+    scope: &mut Scope,
+    all: impl IntoIterator<Item = &'n Named>,
+    kind: Purpose,
+    symbols: &Symbols,
+) -> Vec<Outcome<Flattened>> {
+    all.into_iter().map(|named| members(scope, named, kind, symbols)).collect()
 }
 
 /// The scalars of all quantities, unless one is mistaken.
-pub(super) fn join(all: Vec<Outcome<Flattened>>) -> Outcome<Vec<Quantity>> {
-    let all: Vec<Flattened> = all.into_iter().collect::<Outcome<_>>()?;
-    Ok(all.into_iter().flat_map(|quantity| quantity.kept).collect())
+pub(super) fn join(all: &[Outcome<Flattened>]) -> Outcome<Vec<&Quantity>> {
+    if let Some(poison) = all.iter().find_map(|quantity| quantity.as_ref().err()) {
+        return Err(*poison);
+    }
+    Ok(sound(all).collect())
+}
+
+/// The scalars of the quantities that are not mistaken.
+pub(super) fn sound(all: &[Outcome<Flattened>]) -> impl Iterator<Item = &Quantity> {
+    all.iter().flatten().flat_map(|quantity| &quantity.kept)
 }
 
 /// The members of a family, or the only one of a quantity that is not a family. Only the first mistaken member is reported.

@@ -12,9 +12,9 @@ use syn::{Expr, Ident};
 use super::symbols::{Unknown, UnknownKind, Unknowns};
 use super::value::{Scalar, Value};
 use crate::derivation::{Role, Symbols};
-use crate::diagnostics::{Errors, nearest};
+use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Declaration, Named, System, Variable, plain};
+use crate::syntax::{Declaration, Named, System, Variable, nearest, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +70,7 @@ impl Settlement {
 
 /// Evaluates expressions in the scope of a declaration.
 pub(super) struct Scope<'a> {
-    pub(super) errors: &'a mut Errors,
+    pub(super) errors: &'a Errors,
     pub(super) declaration: &'a Declaration,
     names: BTreeMap<String, Meaning<'a>>,
     progress: Vec<Progress>,
@@ -101,7 +101,7 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(declaration: &'a Declaration, unknowns: &'a Unknowns, errors: &'a mut Errors) -> Self {
+    pub(super) fn new(declaration: &'a Declaration, unknowns: &'a Unknowns, errors: &'a Errors) -> Self {
         let mut scope = Self {
             errors,
             declaration,
@@ -411,19 +411,19 @@ impl<'a> Scope<'a> {
     }
 
     /// Records a mistake.
-    pub(super) fn fail_at(&mut self, span: Span, message: impl std::fmt::Display) -> Poison {
+    pub(super) fn fail_at(&self, span: Span, message: impl std::fmt::Display) -> Poison {
         self.errors.push(span, message);
         Poison
     }
 
     /// Records a mistake at all of `tokens`.
-    pub(super) fn fail(&mut self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) -> Poison {
+    pub(super) fn fail(&self, tokens: impl quote::ToTokens, message: impl std::fmt::Display) -> Poison {
         self.errors.push_spanned(tokens, message);
         Poison
     }
 
     /// Records a mistake if a value does not have the shape of its variable. `what` names the value.
-    pub(super) fn same_shape(&mut self, what: &str, variable: &Variable, value: &Value, tokens: &Expr) -> Outcome<()> {
+    pub(super) fn same_shape(&self, what: &str, variable: &Variable, value: &Value, tokens: &Expr) -> Outcome<()> {
         let (name, shape, expected) = (plain(&variable.name), value.shape(), Value::shape_of(variable.shape));
         if shape == expected {
             return Ok(());

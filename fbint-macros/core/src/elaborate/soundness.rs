@@ -15,7 +15,7 @@ pub(super) fn check(
     declaration: &Declaration,
     problem: &Problem,
     spans: &Table<IntegralId, Span>,
-    errors: &mut Errors,
+    errors: &Errors,
 ) -> Vec<Doubt> {
     Check { declaration, problem, spans, errors, doubts: Vec::new() }.all()
 }
@@ -25,7 +25,7 @@ struct Check<'a> {
     declaration: &'a Declaration,
     problem: &'a Problem,
     spans: &'a Table<IntegralId, Span>,
-    errors: &'a mut Errors,
+    errors: &'a Errors,
     doubts: Vec<Doubt>,
 }
 

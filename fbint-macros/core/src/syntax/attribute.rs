@@ -8,20 +8,20 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident};
 
 use super::key::{self, Attribute, Key, Slot};
-use super::{limits, plain, whole};
-use crate::diagnostics::{Errors, nearest};
+use super::{limits, nearest, plain, whole};
+use crate::diagnostics::Errors;
 
 /// The beginning of syn's message about missing tokens.
 pub(super) const END_OF_INPUT: &str = "unexpected end of input";
 
 /// Reads the attribute.
 pub(super) struct Reader<'e> {
-    pub(super) errors: &'e mut Errors,
+    pub(super) errors: &'e Errors,
     pub(super) attribute: Attribute,
 }
 
 impl<'e> Reader<'e> {
-    pub(super) fn new(errors: &'e mut Errors) -> Self {
+    pub(super) fn new(errors: &'e Errors) -> Self {
         Self { errors, attribute: Attribute::default() }
     }
 

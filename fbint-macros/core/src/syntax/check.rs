@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use syn::Ident;
 
-use super::{ASSUME, Declaration, KEPT, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, plain};
-use crate::diagnostics::{Errors, nearest};
+use super::{ASSUME, Declaration, KEPT, MAX_ENTRIES, Named, RESERVED_NAMES, System, Variable, nearest, plain};
+use crate::diagnostics::Errors;
 
 /// The meaning of a definition's name, in messages.
 const DEFINITION: &str = "a definition";
 
 /// Checks that coordinates and momenta are conjugate in pairs.
-pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
+pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
     let (coordinates, momenta) = (&declaration.coordinates, &declaration.momenta);
     if coordinates.is_empty() || momenta.is_empty() {
         return;
@@ -51,7 +51,7 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &mut Errors) {
 }
 
 /// Checks that velocities can be the rates of the coordinates, where no rates are given.
-pub(super) fn velocities(declaration: &Declaration, errors: &mut Errors) {
+pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
     let Declaration { coordinates, velocities, kinematics, .. } = declaration;
     if !kinematics.is_empty() || coordinates.is_empty() || velocities.is_empty() {
         return;
@@ -87,7 +87,7 @@ fn entry(count: usize) -> &'static str {
 }
 
 /// Refuses `assume` where there is nothing to be proved.
-pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
+pub(super) fn assumptions(declaration: &Declaration, errors: &Errors) {
     let Declaration {
         constraints,
         phase_constraints,
@@ -99,7 +99,7 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
         outputs,
         ..
     } = declaration;
-    let mut refuse = |all: &[Named], reason: &str| {
+    let refuse = |all: &[Named], reason: &str| {
         for Named { name, assume, .. } in all {
             let Some(word) = assume else { continue };
             errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
@@ -116,7 +116,7 @@ pub(super) fn assumptions(declaration: &Declaration, errors: &mut Errors) {
 }
 
 /// Reports names with two meanings and reserved words, and returns them.
-pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &mut Errors) -> Vec<Ident> {
+pub(super) fn names(declaration: &Declaration, has_energy: bool, errors: &Errors) -> Vec<Ident> {
     let mut names = Names { taken: BTreeMap::new(), clashing: Vec::new(), errors };
     for word in RESERVED_NAMES {
         names.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
@@ -215,7 +215,7 @@ fn partner_of(constraint: &Ident) -> String {
 struct Names<'e> {
     taken: BTreeMap<String, String>,
     clashing: Vec<Ident>,
-    errors: &'e mut Errors,
+    errors: &'e Errors,
 }
 
 impl Names<'_> {
@@ -303,7 +303,7 @@ impl Names<'_> {
 }
 
 /// Limits the size of the state, which is differentiated entry by entry. Variables beyond the limit are dropped.
-pub(super) fn size(declaration: &mut Declaration, errors: &mut Errors) {
+pub(super) fn size(declaration: &mut Declaration, errors: &Errors) {
     let mut total = 0;
     let Declaration { coordinates, momenta, velocities, states, parameters, inputs, .. } = declaration;
     for variables in [coordinates, momenta, velocities, states, parameters, inputs] {

@@ -4,15 +4,15 @@ use proc_macro2::Span;
 use syn::Ident;
 
 use super::key::{Attribute, Key};
-use super::{Declaration, Shape, System, TIME, Variable, WORK, plain};
-use crate::diagnostics::{Errors, nearest};
+use super::{Declaration, Shape, System, TIME, Variable, WORK, nearest, plain};
+use crate::diagnostics::Errors;
 
 /// The time and the work, if they are entries of the state. Inputs depend on the time, and whatever acts from outside does work on
 /// a system that has an energy.
 pub(super) fn variables(
     attribute: &mut Attribute,
     has_energy: bool,
-    errors: &mut Errors,
+    errors: &Errors,
 ) -> (Option<Variable>, Option<Variable>) {
     let named = |name: &str, span: Span| Variable { name: Ident::new(name, span), shape: Shape::Scalar };
     let declared: Vec<Variable> = attribute.time.variables.drain(..).collect();
@@ -35,7 +35,7 @@ pub(super) fn variables(
 }
 
 /// Checks that every force acts along a momentum or a velocity, and that one expression gives all of it.
-pub(super) fn forces(declaration: &Declaration, errors: &mut Errors) {
+pub(super) fn forces(declaration: &Declaration, errors: &Errors) {
     let Declaration { forces, coordinates, momenta, velocities, broken, .. } = declaration;
     let (along, kind) = match declaration.system {
         System::Canonical => (momenta, "a momentum"),

@@ -20,7 +20,7 @@ pub(super) struct Parameters {
 }
 
 /// The type and its parameters; `None` if the item is not a type.
-pub(super) fn read(tokens: TokenStream, errors: &mut Errors) -> Option<(DeriveInput, Parameters)> {
+pub(super) fn read(tokens: TokenStream, errors: &Errors) -> Option<(DeriveInput, Parameters)> {
     if !limits::fit(&tokens, errors) || !limits::hold_item(&tokens, errors) {
         return None;
     }
@@ -56,7 +56,7 @@ fn describe(item: &Item) -> (Span, &'static str) {
 }
 
 /// The fields, if the type can be a model.
-fn fields<'a>(item: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<&'a Field>> {
+fn fields<'a>(item: &'a DeriveInput, errors: &Errors) -> Option<Vec<&'a Field>> {
     let fields = match &item.data {
         Data::Struct(data) => &data.fields,
         Data::Enum(data) => {
@@ -81,7 +81,7 @@ fn fields<'a>(item: &'a DeriveInput, errors: &mut Errors) -> Option<Vec<&'a Fiel
 }
 
 /// Reports generic parameters: generated code evaluates one system of known size.
-fn no_generics(generics: &Generics, errors: &mut Errors) -> bool {
+fn no_generics(generics: &Generics, errors: &Errors) -> bool {
     if let Some(parameter) = generics.params.first() {
         errors.push_spanned(parameter, "a model cannot be generic: its parameters are `f64`, its sizes are numbers");
     } else if let Some(clause) = &generics.where_clause {
@@ -92,7 +92,7 @@ fn no_generics(generics: &Generics, errors: &mut Errors) -> bool {
     false
 }
 
-fn parameters(fields: Vec<&Field>, errors: &mut Errors) -> Parameters {
+fn parameters(fields: Vec<&Field>, errors: &Errors) -> Parameters {
     let mut parameters = Parameters { variables: Vec::new(), broken: Vec::new(), hidden: false };
     for field in fields {
         let Some(name) = field.ident.clone() else { continue };
@@ -104,7 +104,7 @@ fn parameters(fields: Vec<&Field>, errors: &mut Errors) -> Parameters {
     parameters
 }
 
-fn parameter(field: &Field, name: &Ident, errors: &mut Errors) -> Option<Shape> {
+fn parameter(field: &Field, name: &Ident, errors: &Errors) -> Option<Shape> {
     if let Some(attribute) = field.attrs.iter().find(|attribute| attribute.path().is_ident("cfg")) {
         let message = "a parameter cannot be conditional: the equations would lack it; put `cfg` on two whole models";
         errors.push_spanned(attribute, message);

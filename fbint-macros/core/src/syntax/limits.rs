@@ -28,7 +28,7 @@ const PREFIX_WORDS: [&str; 29] = [
 ];
 
 /// Returns `true` if there are few enough tokens to look through. Reports the first one in excess.
-pub(super) fn fit(tokens: &TokenStream, errors: &mut Errors) -> bool {
+pub(super) fn fit(tokens: &TokenStream, errors: &Errors) -> bool {
     let mut open = vec![tokens.clone().into_iter()];
     let mut count = 0;
     while let Some(level) = open.last_mut() {
@@ -49,17 +49,17 @@ pub(super) fn fit(tokens: &TokenStream, errors: &mut Errors) -> bool {
 }
 
 /// Returns `true` if an entry of the attribute may be given to syn. Reports the first excess at its token.
-pub(super) fn hold(tokens: &TokenStream, errors: &mut Errors) -> bool {
+pub(super) fn hold(tokens: &TokenStream, errors: &Errors) -> bool {
     hold_up_to([MAX_GROUPS, MAX_PREFIXES], "; name inner parts with `define`", tokens, errors)
 }
 
 /// Returns `true` if the item may be given to syn. Reports the first excess at its token.
-pub(super) fn hold_item(tokens: &TokenStream, errors: &mut Errors) -> bool {
+pub(super) fn hold_item(tokens: &TokenStream, errors: &Errors) -> bool {
     let remedy = "; the type of a parameter is `f64`, or a vector, a matrix or an array of it";
     hold_up_to([MAX_DEPTH_OF_ITEM; 2], remedy, tokens, errors)
 }
 
-fn hold_up_to([groups, prefixes]: [usize; 2], remedy: &str, tokens: &TokenStream, errors: &mut Errors) -> bool {
+fn hold_up_to([groups, prefixes]: [usize; 2], remedy: &str, tokens: &TokenStream, errors: &Errors) -> bool {
     let mut open = vec![Level::new(tokens.clone(), Depth::default())];
     while let Some(level) = open.last_mut() {
         let Some(token) = level.tokens.next() else {

@@ -133,6 +133,11 @@ impl Declaration {
         self.velocities.iter().any(|velocity| constraint.is_alone(&velocity.name))
     }
 
+    /// The velocity constraints that put no velocity to zero.
+    pub fn reactive_constraints(&self) -> impl Iterator<Item = &Named> {
+        self.velocity_constraints.iter().filter(|constraint| !self.puts_to_zero(constraint))
+    }
+
     /// Where a key occurs first; the model's name, if it does not occur.
     pub fn place(&self, key: &str) -> Span {
         self.keys.get(key).copied().unwrap_or_else(|| self.item.ident.span())
@@ -257,7 +262,7 @@ impl std::fmt::Display for Shape {
 
 /// Reads a declaration, and reports every mistake. Returns `None` if the item is not a type, otherwise whatever was understood:
 /// `elaborate` and `emit::stub` take it even where mistakes were found.
-pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> Option<Declaration> {
+pub fn parse(attribute: TokenStream, item: TokenStream, errors: &Errors) -> Option<Declaration> {
     let mut reader = attribute::Reader::new(errors);
     reader.read(attribute);
     let mut attribute = reader.finish();
@@ -316,6 +321,18 @@ pub fn parse(attribute: TokenStream, item: TokenStream, errors: &mut Errors) -> 
 /// The name as the user thinks of it: `r#type` is `type`.
 pub fn plain(name: &Ident) -> String {
     name.unraw().to_string()
+}
+
+/// The candidate that `name` most likely stands for, if one is near enough to be worth offering.
+pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let length = name.chars().count();
+    let enough = (length.max(3) / 3).min(length.saturating_sub(1));
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= enough)
+        .min()
+        .map(|(_, candidate)| candidate)
 }
 
 /// The place of the whole attribute, for messages about something that is missing and so has no token.

@@ -12,11 +12,11 @@ use proc_macro2::Span;
 use syn::Ident;
 
 use super::key::{Attribute, Key, Variables};
-use super::{Named, System, plain};
-use crate::diagnostics::{Errors, nearest};
+use super::{Named, System, nearest, plain};
+use crate::diagnostics::Errors;
 
 /// The kind of the system. Reports keys that exclude each other or are missing, and variables without a rate.
-pub(super) fn decide(attribute: &mut Attribute, model: &Ident, errors: &mut Errors) -> System {
+pub(super) fn decide(attribute: &mut Attribute, model: &Ident, errors: &Errors) -> System {
     let system = kind(attribute);
     set_aside(attribute, system);
     let compatible = compatible(attribute, errors);
@@ -105,7 +105,7 @@ const KINDS: &str =
 const CANONICAL_FIELD: &str =
     "the field of a canonical system follows from its `hamiltonian`; otherwise list all variables in `state`";
 
-fn compatible(attribute: &Attribute, errors: &mut Errors) -> bool {
+fn compatible(attribute: &Attribute, errors: &Errors) -> bool {
     for (one, other, remedy) in EXCLUSIVE {
         let place = |key: Key| attribute.seen.iter().position(|(seen, _)| *seen == key);
         let (Some(one), Some(other)) = (place(one), place(other)) else { continue };
@@ -118,7 +118,7 @@ fn compatible(attribute: &Attribute, errors: &mut Errors) -> bool {
 }
 
 /// Reports constraints of a kind that the system cannot have.
-fn misplaced(attribute: &mut Attribute, system: System, errors: &mut Errors) {
+fn misplaced(attribute: &mut Attribute, system: System, errors: &Errors) {
     if let Some(span) = attribute.place(Key::PhaseConstraint) {
         let message = "`phase_constraint` belongs to a canonical system";
         match system {
@@ -153,7 +153,7 @@ fn misplaced(attribute: &mut Attribute, system: System, errors: &mut Errors) {
 }
 
 /// Checks that every variable of the state has one rate, and that nothing else has a rate.
-fn rates(attribute: &Attribute, errors: &mut Errors) {
+fn rates(attribute: &Attribute, errors: &Errors) {
     let texts = Rates {
         key: Key::Dynamics,
         unknown: "is not a variable of the state, and only those have rates",
@@ -163,7 +163,7 @@ fn rates(attribute: &Attribute, errors: &mut Errors) {
 }
 
 /// Checks, where rates are given, that every coordinate has one, and that nothing else has a rate.
-fn kinematics(attribute: &Attribute, errors: &mut Errors) {
+fn kinematics(attribute: &Attribute, errors: &Errors) {
     let texts = Rates {
         key: Key::Kinematics,
         unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
@@ -182,7 +182,7 @@ struct Rates {
 
 impl Rates {
     /// Reports rates of nothing, rates that are given twice and rates that are missing.
-    fn hold(&self, attribute: &Attribute, given: &[Named], of: &Variables, errors: &mut Errors) {
+    fn hold(&self, attribute: &Attribute, given: &[Named], of: &Variables, errors: &Errors) {
         if attribute.place(self.key).is_none() || of.variables.is_empty() || !of.understood {
             return;
         }
@@ -219,7 +219,7 @@ impl Rates {
 }
 
 /// Returns `true` if nothing is missing.
-fn complete(attribute: &Attribute, system: System, model: &Ident, errors: &mut Errors) -> bool {
+fn complete(attribute: &Attribute, system: System, model: &Ident, errors: &Errors) -> bool {
     let has = |key: Key| attribute.place(key).is_some();
     let needed = match (system, has(Key::Dynamics), has(Key::Poisson) || has(Key::Hamiltonian)) {
         (System::Canonical, _, _) => &[Key::Coordinates, Key::Momenta, Key::Hamiltonian][..],

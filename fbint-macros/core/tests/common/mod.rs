@@ -12,9 +12,9 @@ pub(crate) type Message = (String, String);
 pub(crate) fn read(attribute: &str, item: &str) -> (Option<Declaration>, Option<Model>, Vec<Message>) {
     let attribute: TokenStream = attribute.parse().expect("the attribute is made of tokens");
     let item: TokenStream = item.parse().expect("the item is made of tokens");
-    let mut errors = Errors::new();
-    let declaration = parse(attribute, item, &mut errors);
-    let model = declaration.as_ref().and_then(|declaration| elaborate(declaration, &mut errors));
+    let errors = Errors::new();
+    let declaration = parse(attribute, item, &errors);
+    let model = declaration.as_ref().and_then(|declaration| elaborate(declaration, &errors));
     let messages = match errors.flush() {
         Ok(()) => Vec::new(),
         Err(errors) => errors.into_iter().map(|error| (error.to_string(), text(error.span()))).collect(),

@@ -14,7 +14,7 @@ const MOST_VALUES: usize = 16;
 impl Messages<'_> {
     /// One message for each declared name: entries of a vector that fail together are one mistake.
     pub(in crate::compile) fn not_conserved(&self, derivation: &Derivation, violations: &[Violation]) -> syn::Error {
-        let mut errors = Errors::new();
+        let errors = Errors::new();
         let mut rest = violations;
         while let Some(first) = rest.first() {
             let key = |violation: &Violation| {

@@ -12,16 +12,16 @@ use crate::diagnostics::Errors;
 impl Messages<'_> {
     /// Reports integrals that are constant or, if there are none, the first mistake among the constraints.
     pub(in crate::compile) fn constraints(&self, derivation: &Derivation, mistakes: &[Doubt]) -> syn::Result<()> {
-        let mut errors = Errors::new();
-        self.constants(derivation, &mut errors);
+        let errors = Errors::new();
+        self.constants(derivation, &errors);
         if errors.is_empty() {
-            self.unfit(derivation, mistakes, &mut errors);
+            self.unfit(derivation, mistakes, &errors);
         }
         errors.flush()
     }
 
     /// Reports integrals that are constant because everything that could change cancels. Elaboration refuses those that name no unknown.
-    fn constants(&self, derivation: &Derivation, errors: &mut Errors) {
+    fn constants(&self, derivation: &Derivation, errors: &Errors) {
         for (id, integral) in derivation.integrals.iter() {
             let is_declared = !matches!(integral.kind, Kind::Rate { .. } | Kind::Energy);
             if is_declared && integral.gradient.is_empty() {
@@ -31,7 +31,7 @@ impl Messages<'_> {
         }
     }
 
-    fn unfit(&self, derivation: &Derivation, mistakes: &[Doubt], errors: &mut Errors) {
+    fn unfit(&self, derivation: &Derivation, mistakes: &[Doubt], errors: &Errors) {
         match mistakes {
             [.., Doubt::OneSign { member, positive }] => self.one_sign(derivation, *member, *positive, errors),
             [Doubt::Singular { members, everywhere: true }, Doubt::Unsatisfied(_)] => {
@@ -50,7 +50,7 @@ impl Messages<'_> {
         }
     }
 
-    fn one_sign(&self, derivation: &Derivation, member: IntegralId, positive: bool, errors: &mut Errors) {
+    fn one_sign(&self, derivation: &Derivation, member: IntegralId, positive: bool, errors: &Errors) {
         let name = self.name(member);
         let text = if is_never_zero(&derivation.integrals[member].value) {
             let sign = if positive { "positive" } else { "negative" };
@@ -65,14 +65,14 @@ impl Messages<'_> {
         errors.push(self.model.spans[member], text);
     }
 
-    fn contradiction(&self, members: &[IntegralId], errors: &mut Errors) {
+    fn contradiction(&self, members: &[IntegralId], errors: &Errors) {
         let names = self.names(members.iter().copied());
         let text = format!("{names} contradict one another: no state satisfies all of them; correct or remove one");
         let span = members.last().map_or_else(Span::call_site, |&last| self.model.spans[last]);
         errors.push(span, text);
     }
 
-    fn flat(&self, derivation: &Derivation, member: IntegralId, errors: &mut Errors) {
+    fn flat(&self, derivation: &Derivation, member: IntegralId, errors: &Errors) {
         let (name, consequence) = (self.name(member), consequence(derivation));
         let text = format!(
             "the gradient of {name} vanishes wherever {name} does, so that {consequence}: drop the power, or whatever \
@@ -87,7 +87,7 @@ impl Messages<'_> {
         members: &[IntegralId],
         place: &str,
         several: &dyn Fn(&str) -> String,
-        errors: &mut Errors,
+        errors: &Errors,
     ) {
         // A rate stands for the constraint that it is the rate of: users declare only that.
         let culprits: BTreeSet<IntegralId> =

@@ -12,7 +12,7 @@ use crate::syntax::Declaration;
 
 /// Reports functions that are undefined in every state, and constraints that are roots. Returns doubts about functions that were
 /// undefined in every state that was tried, and may be defined in others.
-pub(in crate::compile) fn undefined(declaration: &Declaration, model: &Model, errors: &mut Errors) -> Vec<Doubt> {
+pub(in crate::compile) fn undefined(declaration: &Declaration, model: &Model, errors: &Errors) -> Vec<Doubt> {
     let messages = Messages { declaration, model };
     let symbols = &model.problem.symbols;
     let mut doubts = Vec::new();

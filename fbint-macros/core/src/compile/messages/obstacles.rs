@@ -23,7 +23,7 @@ impl Messages<'_> {
     }
 
     pub(in crate::compile) fn underived(&self, underived: &Underived) -> syn::Error {
-        let mut errors = Errors::new();
+        let errors = Errors::new();
         match underived {
             Underived::Unreal(quantities) => {
                 // What the Lagrangian gives has its mistakes.
@@ -33,9 +33,9 @@ impl Messages<'_> {
                 };
                 let has_cause = quantities.iter().any(|quantity| matches!(quantity, Unreal::Lagrangian));
                 let own = quantities.iter().filter(|quantity| !(has_cause && follows(quantity)));
-                own.for_each(|quantity| self.unreal(*quantity, &mut errors));
+                own.for_each(|quantity| self.unreal(*quantity, &errors));
             }
-            Underived::Overlong(overlong) => self.overlong(overlong, &mut errors),
+            Underived::Overlong(overlong) => self.overlong(overlong, &errors),
             Underived::NotPoisson(reason) => {
                 errors.push(self.place(&self.declaration.poisson), self.not_poisson(*reason));
             }
@@ -43,7 +43,7 @@ impl Messages<'_> {
         errors.flush().err().unwrap_or_else(|| super::no_model(self.declaration))
     }
 
-    fn unreal(&self, quantity: Unreal, errors: &mut Errors) {
+    fn unreal(&self, quantity: Unreal, errors: &Errors) {
         let (what, span) = match quantity {
             Unreal::Hamiltonian => ("the Hamiltonian".to_owned(), self.place(&self.declaration.hamiltonian)),
             Unreal::Lagrangian => ("the Lagrangian".to_owned(), self.place(&self.declaration.lagrangian)),
@@ -55,7 +55,7 @@ impl Messages<'_> {
         errors.push(span, format_args!("{what} has no finite real derivative: {reason}"));
     }
 
-    fn overlong(&self, &Overlong { place, operations }: &Overlong, errors: &mut Errors) {
+    fn overlong(&self, &Overlong { place, operations }: &Overlong, errors: &Errors) {
         let (what, span) = match place {
             Place::Integral(id) => (self.name(id), self.model.spans[id]),
             Place::Derivative(id, state) => {
