@@ -14,7 +14,8 @@ pub use self::simplify::Algebra;
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::mechanics::{self, Underived, involution};
 use crate::proofs::{self, grades};
-use crate::symbolic::{SessionError, session};
+pub use crate::symbolic::SessionError;
+use crate::symbolic::session;
 
 /// Why nothing was derived.
 #[derive(Debug)]

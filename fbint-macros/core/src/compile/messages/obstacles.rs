@@ -2,11 +2,9 @@
 
 use super::Messages;
 #[cfg(feature = "derive")]
-use crate::algebra::Obstacle;
+use crate::algebra::{Obstacle, SessionError};
 use crate::diagnostics::Errors;
 use crate::mechanics::{NotPoisson, Overlong, Place, Underived, Unreal};
-#[cfg(feature = "derive")]
-use crate::symbolic::SessionError;
 
 impl Messages<'_> {
     #[cfg(feature = "derive")]
