@@ -211,8 +211,15 @@ fn a_damaged_file_is_an_error_until_it_is_written_anew() {
     let text = fs::read_to_string(&file).expect("a file");
     let cases = [
         (String::new(), "it is not a derivation"),
-        (text.replace("derivation 1", "derivation 2"), "it has format 2, and this version of fbint reads 1"),
-        (text.replace("derivation 1", "derivation x"), "it has format `x`, not 1"),
+        (
+            text.replace("derivation 2", "derivation 3"),
+            "it has format 3, and this version of fbint reads 2: a newer one wrote it",
+        ),
+        (
+            text.replace("derivation 2", "derivation 1"),
+            "it has format 1, and this version of fbint reads 2: an older one wrote it",
+        ),
+        (text.replace("derivation 2", "derivation x"), "it has format `x`, not 2"),
         (text[..text.len() / 2].to_owned(), "its checksum is that of another text"),
         (text.replace("x0", "x1"), "its checksum is that of another text"),
     ];

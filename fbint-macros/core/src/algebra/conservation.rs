@@ -69,17 +69,17 @@ impl<'a> Brackets<'a> {
         Self { derivation, constraints, observables: derivation.integrals.map(Observable::of) }
     }
 
-    /// {f, g}; a number that is not 0 where that is not finite and real.
-    fn bracket(&self, f: IntegralId, g: IntegralId) -> Expression {
-        let space = PhaseSpace::new(&self.derivation.symbols, &self.derivation.structure, &Algebra);
-        space.bracket(&self.observables[f], &self.observables[g]).unwrap_or_else(Expression::one)
-    }
-
     fn claim(&self, integral: IntegralId) -> Claim {
+        let space = PhaseSpace::of(self.derivation, &Algebra);
+        // What is not finite and real stands as a number that is not 0.
+        let real = |expression: Option<Expression>| expression.unwrap_or_else(Expression::one);
+        let own = &self.observables[integral];
         let with_energy = self.derivation.integrals.energy();
-        let with_energy = with_energy.map_or_else(Expression::zero, |energy| self.bracket(integral, energy));
+        let with_energy =
+            with_energy.map_or_else(Expression::zero, |energy| real(space.free_rate(own, &self.observables[energy])));
+        let members = self.constraints.members().into_iter();
         let row: Vec<Expression> =
-            self.constraints.members().into_iter().map(|other| self.bracket(integral, other)).collect();
+            members.map(|member| -real(space.response(own, &self.observables[member]))).collect();
         // There may be too many roots for points modulo primes, such as the distances of many bodies, where terms cancel by expansion.
         if with_energy.is_zero() && row.iter().all(Expression::is_zero) {
             return Claim::Proved(Conservation::Everywhere(Evidence::Algebra));

@@ -110,9 +110,10 @@ impl<'a> Comparison<'a> {
             }
         }
         let right_side = constraints.right_side(&self.derivation.integrals);
-        for ((entry, f), flow) in right_side.iter().zip(&members).zip(&flows) {
-            let hamiltonian = self.declared.hamiltonian.as_ref().ok_or("the Hamiltonian")?;
-            self.holds(entry, &dot(flow, &hamiltonian.gradient), || format!("the bracket {{H, {}}}", name(*f)))?;
+        for (entry, f) in right_side.iter().zip(&members) {
+            let flow = self.declared.flow.as_ref().ok_or("the Hamiltonian")?;
+            let rate = dot(&self.declared.integrals[*f].gradient, flow);
+            self.holds(entry, &-&rate, || format!("the bracket {{H, {}}}", name(*f)))?;
         }
         Ok(())
     }

@@ -44,6 +44,12 @@ impl<'a> Declared<'a> {
         };
         let mut declared = Self { problem, motion, hamiltonian, flow: None, integrals: Table::new(), matrix };
         declared.flow = declared.hamiltonian.as_ref().map(|hamiltonian| declared.moved(&hamiltonian.gradient));
+        if let Some(flow) = &mut declared.flow {
+            for (along, force) in &problem.forces {
+                add(flow, *along, at.evaluate(force)?);
+            }
+            flow.extend(problem.symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
+        }
         declared.integrals = problem.integrals.ids().map(|id| declared.integral(id, point)).collect::<Option<_>>()?;
         Some(declared)
     }

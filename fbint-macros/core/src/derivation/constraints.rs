@@ -4,6 +4,8 @@ use super::{IntegralId, Integrals};
 use crate::expression::Expression;
 
 /// The brackets of the constraints of a canonical system among one another and with H.
+///
+/// Where the system is driven, -y(f) stands in the place of {H, f}, with the flow y of [`Drive`](super::Drive).
 #[derive(Clone, Debug)]
 pub enum Constraints {
     /// k holonomic constraints g and their rates g': C = [[0, A], [-A, B]], so that A c2 = g', A c1 = {H, g'} + B c2.
@@ -28,10 +30,10 @@ pub enum Constraints {
     },
 }
 
-/// An entry b_i = {H, f_i} of the right side.
+/// An entry b_i of the right side: {H, f_i}, or -y(f_i) of a driven system.
 #[derive(Clone, Copy, Debug)]
 pub enum EnergyBracket<'a> {
-    /// -{f_i, H} where {f_i, H} is an integral.
+    /// Minus the rate of f_i where that is an integral.
     MinusRate(IntegralId),
     /// Any other one.
     Function(&'a Expression),
@@ -71,7 +73,7 @@ impl Constraints {
         }
     }
 
-    /// b_i = {H, f_i} in the order of the rows of C.
+    /// b_i in the order of the rows of C.
     pub fn energy_brackets(&self) -> Vec<EnergyBracket<'_>> {
         match self {
             Self::Holonomic { pairs, energy_brackets, .. } => {

@@ -26,6 +26,7 @@
 //! The order of a list is that of the flat state, or of F, and means nothing else.
 
 mod constraints;
+mod drive;
 mod findings;
 mod implicit;
 mod integrals;
@@ -33,6 +34,7 @@ mod structure;
 mod symbols;
 
 pub use constraints::{Constraints, EnergyBracket};
+pub use drive::{Drive, Force};
 pub use findings::{
     BoundSet, Bracket, Claim, Conservation, Doubt, Evidence, Findings, Involution, Rank, VelocityConstraints,
 };
@@ -96,7 +98,7 @@ impl Problem {
     pub fn is_implicit(&self) -> bool {
         match self.dynamics {
             Dynamics::Lagrangian(_) => true,
-            Dynamics::Canonical { .. } => !self.reactions.is_empty() || self.is_driven(),
+            Dynamics::Canonical { .. } => !self.reactions.is_empty(),
             Dynamics::Poisson { .. } | Dynamics::Given { .. } => false,
         }
     }
@@ -118,6 +120,7 @@ impl Problem {
             name: self.name.clone(),
             symbols: self.symbols.clone(),
             structure: Structure::of(self),
+            drive: Drive::of(self),
             integrals,
             field,
             hamel: None,
@@ -192,6 +195,8 @@ pub struct Derivation {
     pub symbols: Symbols,
     /// The bracket.
     pub structure: Structure,
+    /// What moves the state beside the energy.
+    pub drive: Drive,
     /// F, with DF in the gradients.
     pub integrals: Integrals,
     /// X
@@ -218,7 +223,7 @@ pub struct Prepared {
 /// The vector field.
 #[derive(Clone, Debug)]
 pub enum Field {
-    /// J (grad H - Df^T c), with the brackets among the constraints and with H.
+    /// J (grad H - Df^T c), with the brackets among the constraints, and what [`Drive`] adds.
     Dirac(Constraints),
     /// x' after linear systems are solved.
     Implicit(Implicit),

@@ -11,7 +11,7 @@ pub enum Structure {
     Canonical,
     /// grad f^T J(x) grad g. Each row of J has the entries that do not vanish.
     Matrix(Table<Symbol, Vec<(Symbol, Expression)>>),
-    /// There is no bracket with which the field could be written: it is given, or implicit.
+    /// There is no bracket with which the field could be written: it is given, or takes linear systems.
     None,
 }
 

@@ -8,6 +8,7 @@ use super::value::Value;
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::factored::collected;
 use crate::syntax::{Declaration, Named, Shape, System, plain};
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
@@ -74,7 +75,7 @@ fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement>
         if let Role::Rate { of } = symbols[rate].role
             && let Role::Coordinate { momentum } = symbols[of].role
         {
-            settlement.0.insert(rate, slopes.get(&momentum).cloned().unwrap_or_else(Expression::zero));
+            settlement.0.insert(rate, slopes.get(&momentum).map_or_else(Expression::zero, collected));
         }
     }
     Some(settlement)

@@ -1,24 +1,20 @@
-//! Canonical systems that are driven, or have velocity constraints f = A(q) dH/dp.
+//! Canonical systems with velocity constraints f = A(q) dH/dp.
 //!
 //! Q are the driving forces, if there are any, and y = (H_p, Q - H_q, 1) is the flow without constraints.
 //!
 //! With holonomic and velocity constraints q' = H_p - f_p^T c2,  p' = Q - H_q + f_q^T c2 + A^T c1,  where S = A f_p^T = A H_pp A^T,
 //! S c2 = f among the rates of holonomic constraints, and c1 of all makes df.X = 0.
-//!
-//! With phase constraints X = y - J Df^T c, where C c = Df y and C is the matrix of all brackets {f_i, f_j}.
 
 use std::collections::BTreeMap;
 
 use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
-use crate::derivation::{Implicit, IntegralId, Kind, LinearSystem, Problem, Role};
+use crate::derivation::{Implicit, IntegralId, LinearSystem, Problem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
 
 pub(super) fn motion(problem: &Problem, hamiltonian: &Expression) -> Option<Motion> {
     let system = System::of(problem, hamiltonian)?;
-    let has_phase_constraints = problem.integrals.rows().any(|integral| integral.kind == Kind::Phase);
-    let field = if has_phase_constraints { system.with_brackets()? } else { system.with_reactions()? };
-    Some(Motion { field, hamel: None, derived: system.derived })
+    Some(Motion { field: system.field()?, hamel: None, derived: system.derived })
 }
 
 struct System<'a> {
@@ -66,15 +62,6 @@ impl<'a> System<'a> {
         }
     }
 
-    /// An entry of J v.
-    fn turned(&self, v: &Row, symbol: Symbol) -> Expression {
-        match self.problem.symbols[symbol].role {
-            Role::Coordinate { momentum } => entry(v, momentum),
-            Role::Momentum { coordinate } => -entry(v, coordinate),
-            _ => Expression::zero(),
-        }
-    }
-
     /// The rates of all entries of the state, the work's among them, from those without constraints, with what constraints add to each,
     /// and the multipliers with the gradients of what they hold.
     fn rates(&self, of: impl Fn(Symbol) -> Expression, holding: &[(Symbol, &Row)]) -> Table<Symbol, Expression> {
@@ -97,7 +84,7 @@ impl<'a> System<'a> {
         symbols.states().map(rate).collect()
     }
 
-    fn with_reactions(&self) -> Option<Implicit> {
+    fn field(&self) -> Option<Implicit> {
         let Self { problem, forces, .. } = self;
         let symbols = &problem.symbols;
         let of_kept: Vec<Row> =
@@ -154,44 +141,4 @@ impl<'a> System<'a> {
         }
         Some(Implicit { systems, rates: self.rates(rate, &holding) })
     }
-
-    /// X = y - J Df^T c
-    fn with_brackets(&self) -> Option<Implicit> {
-        let symbols = &self.problem.symbols;
-        let members = self.problem.constraints();
-        let rows: Vec<Row> = members.iter().map(|id| slopes(symbols, self.value(*id)?)).collect::<Option<_>>()?;
-        let multipliers: Vec<Symbol> = members.iter().map(|id| symbols.multiplier(*id)).collect::<Option<_>>()?;
-        let bracket = |i: usize, j: usize| along(&rows[i], |symbol| self.turned(&rows[j], symbol));
-        let drift: Vec<Expression> = rows.iter().map(|row| along(row, |symbol| self.free(symbol))).collect();
-        let systems = antisymmetric(&multipliers, bracket, &drift);
-        let rate = |symbol: Symbol| {
-            let holding = multipliers
-                .iter()
-                .zip(&rows)
-                .filter(|(_, row)| self.partner(symbol).is_some_and(|partner| row.contains_key(&partner)));
-            let terms = holding.map(|(c, row)| -(Expression::from(*c) * self.turned(row, symbol)));
-            Expression::sum([self.free(symbol)].into_iter().chain(terms))
-        };
-        let holding: Vec<(Symbol, &Row)> = multipliers.iter().copied().zip(&rows).collect();
-        Some(Implicit { systems, rates: self.rates(rate, &holding) })
-    }
-}
-
-/// The systems whose solution is that of C c = y with an antisymmetric C: its two rows, or its normal equations, which are definite.
-fn antisymmetric(unknowns: &[Symbol], c: impl Fn(usize, usize) -> Expression, y: &[Expression]) -> Vec<LinearSystem> {
-    if let ([first, second], [y1, y2]) = (unknowns, y) {
-        let row = |unknown: &Symbol, right: Expression| LinearSystem {
-            unknowns: vec![*unknown],
-            matrix: vec![vec![c(0, 1)]],
-            right_side: vec![right],
-        };
-        return vec![row(first, -y2.clone()), row(second, y1.clone())];
-    }
-    let all = || 0..unknowns.len();
-    let product = |i: usize, right: &dyn Fn(usize) -> Expression| Expression::sum(all().map(|k| c(k, i) * right(k)));
-    vec![LinearSystem {
-        unknowns: unknowns.to_vec(),
-        matrix: all().map(|i| all().map(|j| product(i, &|k| c(k, j))).collect()).collect(),
-        right_side: all().map(|i| product(i, &|k| y[k].clone())).collect(),
-    }]
 }

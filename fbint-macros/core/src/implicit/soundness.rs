@@ -8,7 +8,7 @@ use super::hamel::directions;
 use super::{Row, along, by_time, entry, motion, rows};
 use crate::bounds::Range;
 use crate::derivation::{
-    Derivation, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
+    Derivation, Drive, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
     Problem, Role, Structure, Symbols,
 };
 use crate::derivative;
@@ -78,6 +78,7 @@ fn as_sets(symbols: &Symbols, constraints: &[Vec<&Expression>]) -> Option<Deriva
         name: String::new(),
         symbols: symbols.clone(),
         structure: Structure::None,
+        drive: Drive::default(),
         integrals,
         field: Field::Given(symbols.over_states(|_| Expression::zero())),
         hamel: None,

@@ -55,7 +55,7 @@ fn symmetric(
 }
 
 fn with_energy(space: &PhaseSpace<'_>, hamiltonian: &Observable, members: &[&Observable]) -> Option<Vec<Expression>> {
-    members.iter().map(|member| space.bracket(hamiltonian, member)).collect()
+    members.iter().map(|member| space.negative_free_rate(member, hamiltonian)).collect()
 }
 
 fn antisymmetric(

@@ -57,7 +57,7 @@ struct Brackets<'a> {
 
 impl<'a> Brackets<'a> {
     fn of(derivation: &'a Derivation, simplify: &'a dyn Simplify) -> Self {
-        let space = PhaseSpace::new(&derivation.symbols, &derivation.structure, simplify);
+        let space = PhaseSpace::of(derivation, simplify);
         let observables = derivation.integrals.map(Observable::of);
         let constraints = derivation.constraints().map_or_else(Vec::new, |constraints| constraints.members());
         let commutes = |id: IntegralId| {

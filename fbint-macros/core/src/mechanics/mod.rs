@@ -21,8 +21,8 @@ pub use simplify::{Collect, Simplify};
 use written::Written;
 
 use crate::derivation::{
-    Claim, Conservation, Declared, Derivation, Dynamics, Field, Integral, IntegralId, Integrals, Kind, Lagrangian,
-    Prepared, Problem, Role, Structure,
+    Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, Integral, IntegralId, Integrals, Kind,
+    Lagrangian, Prepared, Problem, Role, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::implicit::motion;
@@ -85,7 +85,8 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
         Dynamics::Canonical { .. } => Structure::Canonical,
         _ => Structure::of(problem),
     };
-    let space = PhaseSpace::new(&problem.symbols, &structure, simplify);
+    let drive = Drive::of(problem);
+    let space = PhaseSpace::new(&problem.symbols, &structure, &drive, simplify);
     if let Structure::Matrix(rows) = &structure
         && let Some(reason) = poisson::not_poisson(&space, &problem.symbols, rows)
     {
@@ -157,7 +158,7 @@ fn unreal(
     all
 }
 
-/// Every integral, with rates derived: the partner of a holonomic constraint g is {g, H}.
+/// Every integral, with rates derived: the partner of a holonomic constraint g is y(g), which is {g, H} where nothing drives the system.
 fn observables(
     problem: &Problem,
     space: &PhaseSpace<'_>,
@@ -169,7 +170,7 @@ fn observables(
         (None, Kind::Rate { of }) => {
             let constraint = declared[of].as_ref().ok_or(Unreal::Integral(of))?;
             // What is derived from real quantities fails to be real only where H itself is to blame.
-            let rate = space.bracket(constraint, hamiltonian.ok_or(Unreal::Hamiltonian)?);
+            let rate = space.free_rate(constraint, hamiltonian.ok_or(Unreal::Hamiltonian)?);
             rate.and_then(|rate| space.observable(&rate)).ok_or(Unreal::Hamiltonian)
         }
         (None, Kind::Energy) => hamiltonian.cloned().ok_or(Unreal::Hamiltonian),

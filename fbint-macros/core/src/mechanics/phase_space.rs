@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::simplify::Simplify;
-use crate::derivation::{Coefficient, Integral, Structure, Symbols};
+use crate::derivation::{Coefficient, Derivation, Drive, Integral, Structure, Symbols};
 use crate::derivative;
 use crate::expression::{Expression, Symbol};
 
@@ -11,6 +11,7 @@ use crate::expression::{Expression, Symbol};
 pub(crate) struct PhaseSpace<'a> {
     symbols: &'a Symbols,
     structure: &'a Structure,
+    drive: &'a Drive,
     simplify: &'a dyn Simplify,
 }
 
@@ -22,8 +23,18 @@ pub(crate) struct Observable {
 }
 
 impl<'a> PhaseSpace<'a> {
-    pub(crate) fn new(symbols: &'a Symbols, structure: &'a Structure, simplify: &'a dyn Simplify) -> Self {
-        Self { symbols, structure, simplify }
+    pub(crate) fn new(
+        symbols: &'a Symbols,
+        structure: &'a Structure,
+        drive: &'a Drive,
+        simplify: &'a dyn Simplify,
+    ) -> Self {
+        Self { symbols, structure, drive, simplify }
+    }
+
+    /// The phase space of a system that was derived.
+    pub(crate) fn of(derivation: &'a Derivation, simplify: &'a dyn Simplify) -> Self {
+        Self::new(&derivation.symbols, &derivation.structure, &derivation.drive, simplify)
     }
 
     /// A shorter form; `None` where the expression is not finite and real.
@@ -43,8 +54,42 @@ impl<'a> PhaseSpace<'a> {
 
     /// {f, g}; `None` where it is not a finite real expression.
     pub(crate) fn bracket(&self, f: &Observable, g: &Observable) -> Option<Expression> {
+        self.simplified(&self.unsimplified_bracket(f, g))
+    }
+
+    fn unsimplified_bracket(&self, f: &Observable, g: &Observable) -> Expression {
         let terms = self.terms_of_bracket(f, g).into_iter();
-        self.simplify.simplified(&Expression::sum(terms.map(|(f, entry, g)| times(entry, f.clone() * g.clone()))))
+        Expression::sum(terms.map(|(f, entry, g)| times(entry, f.clone() * g.clone())))
+    }
+
+    /// y(f), the rate of a function where there are no constraints; `None` where it is not a finite real expression.
+    pub(crate) fn free_rate(&self, f: &Observable, hamiltonian: &Observable) -> Option<Expression> {
+        let of_work = self.drive_of_work(f, hamiltonian);
+        self.simplified(&Expression::sum([self.unsimplified_bracket(f, hamiltonian), self.drive_of(f), of_work]))
+    }
+
+    /// -y(f) of a function that does not depend on the work: {H, f} where nothing drives the system.
+    pub(super) fn negative_free_rate(&self, f: &Observable, hamiltonian: &Observable) -> Option<Expression> {
+        self.simplified(&(self.unsimplified_bracket(hamiltonian, f) - self.drive_of(f)))
+    }
+
+    /// What a unit of the multiplier of a constraint adds to the rate of a function: {constraint, f}, but for the work.
+    pub(crate) fn response(&self, f: &Observable, constraint: &Observable) -> Option<Expression> {
+        self.simplified(&(self.unsimplified_bracket(constraint, f) - self.drive_of_work(f, constraint)))
+    }
+
+    /// drive(f)
+    fn drive_of(&self, f: &Observable) -> Expression {
+        let terms = self.drive.terms(|symbol| f.derivative(symbol)).into_iter();
+        Expression::sum(
+            terms.map(|(slope, force)| force.map_or_else(|| slope.clone(), |force| slope.clone() * force.clone())),
+        )
+    }
+
+    /// df/dW drive(g), for the work W.
+    fn drive_of_work(&self, f: &Observable, g: &Observable) -> Expression {
+        let by_work = self.drive.work.and_then(|work| f.derivative(work));
+        by_work.map_or_else(Expression::zero, |slope| slope.clone() * self.drive_of(g))
     }
 
     /// The operations in {f, g} before anything in it cancels.

@@ -8,7 +8,7 @@ use crate::expression::Expression;
 /// dI.X where the constraints hold, with the multipliers of reactions as symbols. What is not finite and real stands as a number that is
 /// not 0: nothing is proved of it, and no state will be found for it.
 pub fn rate(derivation: &Derivation, integral: IntegralId, simplify: &dyn Simplify) -> Expression {
-    let space = PhaseSpace::new(&derivation.symbols, &derivation.structure, simplify);
+    let space = PhaseSpace::of(derivation, simplify);
     let own = Observable::of(&derivation.integrals[integral]);
     let rate = match &derivation.field {
         Field::Given(rates) | Field::Implicit(Implicit { rates, .. }) => {
@@ -24,10 +24,10 @@ pub fn rate(derivation: &Derivation, integral: IntegralId, simplify: &dyn Simpli
             };
             let reactions = acting.into_iter().map(|constraint| {
                 let multiplier = Expression::from(derivation.symbols.multiplier(constraint)?);
-                Some(multiplier * space.bracket(&observable(constraint), &own)?)
+                Some(multiplier * space.response(&own, &observable(constraint))?)
             });
-            let with_energy = derivation.integrals.energy().map(|energy| space.bracket(&own, &observable(energy)));
-            with_energy.into_iter().chain(reactions).collect::<Option<Vec<_>>>().map(Expression::sum)
+            let free = derivation.integrals.energy().map(|energy| space.free_rate(&own, &observable(energy)));
+            free.into_iter().chain(reactions).collect::<Option<Vec<_>>>().map(Expression::sum)
         }
     };
     rate.unwrap_or_else(Expression::one)

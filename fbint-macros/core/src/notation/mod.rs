@@ -11,8 +11,8 @@ use num_traits::One;
 
 use self::print::{Printer, Style};
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, EnergyBracket, Field, Findings, FrameBracket, Implicit, Integral, IntegralId,
-    Kind, LinearSystem, Structure, Symbols,
+    Coefficient, Constraints, Derivation, Drive, EnergyBracket, Field, Findings, Force, FrameBracket, Implicit,
+    Integral, IntegralId, Kind, LinearSystem, Role, Structure, Symbols,
 };
 use crate::expression::{Expression, Symbol};
 use crate::table::Table;
@@ -62,6 +62,14 @@ struct Notation<'a> {
     derivation: &'a Derivation,
     /// y, by the names of the integrals.
     y: Table<IntegralId, Symbol>,
+}
+
+/// Minus an expression, without a sign before parentheses.
+fn negated(expression: &Expression) -> Expression {
+    match expression {
+        Expression::Sum(terms) => Expression::sum(terms.iter().map(|term| -term.clone())),
+        other => -other.clone(),
+    }
 }
 
 impl<'a> Notation<'a> {
@@ -147,6 +155,7 @@ impl<'a> Notation<'a> {
         let mut left = self.integral(id);
         if let Kind::Rate { of } = constraint.kind {
             let rate = match self.derivation.structure.exists() {
+                true if self.derivation.symbols.is_driven() => self.free_rate(&self.integral(of)),
                 true => self.bracket(&self.integral(of), "H"),
                 false => self.rate(&self.integral(of)),
             };
@@ -182,7 +191,7 @@ impl<'a> Notation<'a> {
         system.matrix.iter().zip(&system.right_side).map(row).collect()
     }
 
-    /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}.
+    /// {f_i, f_j} for i < j where it does not vanish, then {H, f_i}; of a driven system the rates without constraints.
     fn brackets(&self, constraints: &Constraints) -> Vec<Equation> {
         let (members, c) = (constraints.members(), constraints.matrix());
         let mut equations = Vec::new();
@@ -192,17 +201,46 @@ impl<'a> Notation<'a> {
                 equations.push((bracket, self.expression(&c[i][j])));
             }
         }
+        let is_driven = self.derivation.symbols.is_driven();
+        if is_driven {
+            equations.push((self.free_rate("f"), self.free_rate_of_any()));
+        }
         for (member, bracket) in members.into_iter().zip(constraints.energy_brackets()) {
+            let member = self.integral(member);
+            let left = if is_driven { self.free_rate(&member) } else { self.bracket("H", &member) };
             let right = match bracket {
+                EnergyBracket::MinusRate(rate) if is_driven => self.integral(rate),
                 EnergyBracket::MinusRate(rate) => format!("-{}", self.integral(rate)),
+                EnergyBracket::Function(function) if is_driven => self.expression(&negated(function)),
                 EnergyBracket::Function(function) => self.expression(function),
             };
-            equations.push((self.bracket("H", &self.integral(member)), right));
+            equations.push((left, right));
         }
         equations
     }
 
-    /// The equations that determine c, row by row: sum_j {f_j, f_i} c_j = {H, f_i}.
+    /// The rate of a function along the flow X_0 without constraints.
+    fn free_rate(&self, of: &str) -> String {
+        match self.style {
+            Style::Plain => format!("X0({of})"),
+            Style::Latex => format!("X_0({of})"),
+        }
+    }
+
+    /// {f, H} + Q . df/dp + df/dt
+    fn free_rate_of_any(&self) -> String {
+        let by = |symbol: Symbol| match self.style {
+            Style::Plain => format!("df/d {}", self.symbol(symbol)),
+            Style::Latex => format!("\\tfrac{{\\partial f}}{{\\partial {}}}", self.symbol(symbol)),
+        };
+        let Drive { forces, time, .. } = &self.derivation.drive;
+        let of_forces =
+            forces.iter().map(|force| format!("({}) {}", self.expression(&force.value), by(force.momentum)));
+        let terms = [self.bracket("f", "H")].into_iter().chain(of_forces).chain(time.map(by));
+        terms.collect::<Vec<_>>().join(" + ")
+    }
+
+    /// The equations that determine c, row by row: sum_j {f_j, f_i} c_j = {H, f_i}, or -X_0(f_i) of a driven system.
     fn multipliers(&self, constraints: &Constraints) -> Vec<Equation> {
         let (members, c) = (constraints.members(), constraints.matrix());
         let row = |i: usize| {
@@ -211,7 +249,11 @@ impl<'a> Notation<'a> {
                 let multiplier = self.c(members[j]).map_or_else(String::new, |symbol| self.symbol(symbol));
                 format!("{} {multiplier}", self.bracket(&self.integral(members[j]), &f_i))
             });
-            (terms.collect::<Vec<_>>().join(" + "), self.bracket("H", &f_i))
+            let right = match self.derivation.symbols.is_driven() {
+                true => format!("-{}", self.free_rate(&f_i)),
+                false => self.bracket("H", &f_i),
+            };
+            (terms.collect::<Vec<_>>().join(" + "), right)
         };
         (0..members.len()).map(row).collect()
     }
@@ -222,7 +264,8 @@ impl<'a> Notation<'a> {
             Field::Dirac(constraints) => {
                 let members = constraints.members();
                 let states = self.derivation.symbols.states();
-                states.map(|state| (self.dotted(state), self.dirac_component(&members, state))).collect()
+                let component = |state| self.printer.sum(&self.dirac_component(&members, state));
+                states.map(|state| (self.dotted(state), component(state))).collect()
             }
             Field::Given(rates) | Field::Implicit(Implicit { rates, .. }) => {
                 rates.iter().map(|(state, rate)| (self.dotted(state), self.expression(rate))).collect()
@@ -230,9 +273,29 @@ impl<'a> Notation<'a> {
         }
     }
 
-    /// A component of J (grad H - Df^T c).
-    fn dirac_component(&self, members: &[IntegralId], state: Symbol) -> String {
-        let Derivation { symbols, structure, integrals, .. } = self.derivation;
+    /// The terms of a component of J v, with v = grad H - Df^T c, and of what drives the system.
+    fn dirac_component(&self, members: &[IntegralId], state: Symbol) -> Vec<Expression> {
+        let Derivation { symbols, structure, integrals, drive, .. } = self.derivation;
+        let v = |entry: &Expression, column: Symbol| {
+            let energy = integrals.energy().and_then(|energy| self.derivation.entry(energy, column));
+            let of_energy = energy.map(|slope| entry.clone() * slope.clone());
+            let of_constraints = members.iter().filter_map(|&member| {
+                let slope = self.derivation.entry(member, column)?.clone();
+                Some(Expression::product([-entry.clone(), Expression::from(self.c(member)?), slope]))
+            });
+            of_energy.into_iter().chain(of_constraints).collect::<Vec<_>>()
+        };
+        match symbols[state].role {
+            Role::Time => return vec![Expression::one()],
+            Role::Work => {
+                let power = |force: &Force| {
+                    force.value.clone() * Expression::sum(self.dirac_component(members, force.coordinate))
+                };
+                let by_time = drive.time.into_iter().flat_map(|time| v(&Expression::one(), time));
+                return drive.forces.iter().map(power).chain(by_time).collect();
+            }
+            _ => {}
+        }
         let mut terms = Vec::new();
         for (column, entry) in structure.row(symbols, state) {
             let entry = match entry {
@@ -240,14 +303,11 @@ impl<'a> Notation<'a> {
                 Coefficient::MinusOne => -Expression::one(),
                 Coefficient::Function(function) => function.clone(),
             };
-            let energy = integrals.energy().and_then(|energy| self.derivation.entry(energy, column));
-            terms.extend(energy.map(|slope| entry.clone() * slope.clone()));
-            terms.extend(members.iter().filter_map(|&member| {
-                let slope = self.derivation.entry(member, column)?.clone();
-                Some(Expression::product([-entry.clone(), Expression::from(self.c(member)?), slope]))
-            }));
+            terms.extend(v(&entry, column));
         }
-        self.printer.sum(&terms)
+        let acting = drive.forces.iter().filter(|force| force.momentum == state);
+        terms.extend(acting.map(|force| force.value.clone()));
+        terms
     }
 
     fn outputs(&self) -> Vec<Equation> {

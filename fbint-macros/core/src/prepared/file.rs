@@ -16,7 +16,7 @@ use crate::table::{Id, Table};
 /// The first line of a file but for the number of the format.
 const TITLE: &str = "fbint derivation ";
 /// The version of the format.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The text of the file for a model in `source`, a path within the package. `equations` are for people.
 pub fn write(problem: &Problem, source: Option<&str>, prepared: &Prepared, equations: &str) -> String {
@@ -67,7 +67,10 @@ fn check_format(text: &str) -> Result<(), Damage> {
         Some(format) if format > FORMAT as usize => Err(Damage::from(format!(
             "it has format {format}, and this version of fbint reads {FORMAT}: a newer one wrote it"
         ))),
-        _ => Err(Damage::from(format!("it has format `{}`, not {FORMAT}", excerpt(format)))),
+        Some(format) => Err(Damage::from(format!(
+            "it has format {format}, and this version of fbint reads {FORMAT}: an older one wrote it"
+        ))),
+        None => Err(Damage::from(format!("it has format `{}`, not {FORMAT}", excerpt(format)))),
     }
 }
 

@@ -189,7 +189,11 @@ impl Folder {
         let own = self.file_name();
         let mut orphans = Vec::new();
         for name in self.names()?.into_iter().filter(|name| *name != own) {
-            let text = self.text(&name)?;
+            // Another process may have removed it since: a library and its tests are compiled at once.
+            let text = match self.text(&name) {
+                Err(_) if !self.has(&name) => continue,
+                text => text?,
+            };
             let Some((model, Some(source))) = owner(&text) else { continue };
             let declaration = self.declaration(source);
             let is_former = model == self.model && Some(source) == self.source();
@@ -237,6 +241,11 @@ impl Folder {
         }
         names.sort();
         Ok(names)
+    }
+
+    /// Whether there is anything of this name.
+    fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.package.join(FOLDER).join(name)).is_ok()
     }
 
     fn text(&self, name: &str) -> Result<String, Trouble> {

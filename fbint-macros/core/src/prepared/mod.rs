@@ -4,7 +4,7 @@
 //! file has these lines:
 //!
 //! ```text
-//! fbint derivation 1                     the format
+//! fbint derivation 2                     the format
 //! key 0123456789abcdef0123456789abcdef   what it was derived from
 //! model PlanarPendulum                   for whom
 //! source src/planar_pendulum.rs          and where that is declared

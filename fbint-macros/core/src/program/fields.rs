@@ -9,6 +9,9 @@
 //!
 //! Where the field is given, X is what was given; where it is implicit, linear systems are solved first.
 
+use num_rational::BigRational;
+use num_traits::One;
+
 use super::Program;
 use super::implicit::{solve, solve_system};
 use super::lower::{Lowering, Order};
@@ -146,8 +149,9 @@ pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
         }
         Field::Dirac(_) => {
             let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
-            let weights = coefficients.map(|(id, c)| (id, c.negated())).collect();
-            add_flow(derivation, &normalised, &mut lowering, weights, &mut rows);
+            let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
+            add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
+            add_power(derivation, &normalised, &mut lowering, &weights, &mut rows);
             Order::Arranged
         }
     };
@@ -265,24 +269,53 @@ fn add_dynamics(
     let coefficients = coefficients(derivation, normalised, lowering).into_iter();
     let mut weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
     weights.extend(derivation.integrals.energy().map(|energy| (energy, normalised.factors[energy].clone())));
-    add_flow(derivation, normalised, lowering, weights, rows);
+    add_flow(derivation, normalised, lowering, &weights, rows);
+    add_power(derivation, normalised, lowering, &weights, rows);
+    for force in &derivation.drive.forces {
+        rows[force.momentum].extend(lowering.terms(&force.value));
+    }
+    if let Some(time) = derivation.drive.time {
+        rows[time].push(Monomial::number(BigRational::one()));
+    }
 }
 
-/// Adds J y, term by term, where y is the sum of these normalised rows, each with its weight.
+/// Adds J v, term by term, where v is the sum of these normalised rows, each with its weight.
 fn add_flow(
     derivation: &Derivation,
     normalised: &Normalised,
     lowering: &mut Lowering,
-    weights: Vec<(IntegralId, Monomial)>,
+    weights: &[(IntegralId, Monomial)],
     rows: &mut Table<Symbol, Vec<Monomial>>,
 ) {
     for (id, weight) in weights {
-        let slope = |column: Symbol| column_of(&normalised.rows[id], column).map(|entry| entry.clone().times(&weight));
+        let slope = |column: Symbol| column_of(&normalised.rows[*id], column).map(|entry| entry.clone().times(weight));
         for state in derivation.symbols.states() {
             for ((), entry, term) in derivation.structure.bracket(&derivation.symbols, [(state, ())], slope) {
                 rows[state].push(times_entry(lowering, entry, term));
             }
         }
+    }
+}
+
+/// Adds Q . q' + v_t along the work, where the rows of the coordinates have all of q'.
+fn add_power(
+    derivation: &Derivation,
+    normalised: &Normalised,
+    lowering: &mut Lowering,
+    weights: &[(IntegralId, Monomial)],
+    rows: &mut Table<Symbol, Vec<Monomial>>,
+) {
+    let Some(work) = derivation.drive.work else { return };
+    for force in &derivation.drive.forces {
+        let velocity = lowering.sum(rows[force.coordinate].clone());
+        if !velocity.is_zero() {
+            let force = lowering.monomial(&force.value);
+            rows[work].push(force.times(&lowering.opaque(&velocity)));
+        }
+    }
+    for (id, weight) in weights {
+        let by_time = derivation.drive.time.and_then(|time| column_of(&normalised.rows[*id], time));
+        rows[work].extend(by_time.map(|entry| entry.clone().times(weight)));
     }
 }
 

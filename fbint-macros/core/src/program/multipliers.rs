@@ -51,11 +51,24 @@ impl Brackets<'_> {
         (!sum.is_zero()).then_some(sum)
     }
 
-    /// {H, f}
+    /// {H, F} without the factor of F's row, or -y(F) of a driven system; `None` where it vanishes.
     fn with_energy(&self, lowering: &mut Lowering, f: IntegralId) -> Option<Monomial> {
         let energy = self.derivation.integrals.energy()?;
-        let bracket = self.of_rows(lowering, energy, f)?;
-        Some(bracket.times(&self.normalised.factors[energy]))
+        let bracket = self.of_rows(lowering, energy, f);
+        let bracket = bracket.map(|bracket| bracket.times(&self.normalised.factors[energy]));
+        let row = &self.normalised.rows[f];
+        let driven = self.derivation.drive.terms(|column| column_of(row, column)).into_iter();
+        let driven: Vec<Monomial> = driven
+            .map(|(slope, force)| match force {
+                Some(force) => slope.clone().times(&lowering.monomial(force)).negated(),
+                None => slope.clone().negated(),
+            })
+            .collect();
+        if driven.is_empty() {
+            return bracket;
+        }
+        let sum = lowering.sum(bracket.into_iter().chain(driven).collect());
+        (!sum.is_zero()).then_some(sum)
     }
 }
 

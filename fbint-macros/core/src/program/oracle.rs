@@ -98,7 +98,13 @@ impl<'a, N: Number> Oracle<'a, N> {
             (Field::Implicit(implicit), _) => implicit.rates.rows().map(|rate| self.evaluate(rate)).collect(),
             (Field::Dirac(_), None) => Vec::new(),
             (Field::Dirac(_), Some(energy)) => {
-                self.flow(|state| self.gradients[energy][state].minus(&self.constraint_covector(state)))
+                let v = |state| self.gradients[energy][state].minus(&self.constraint_covector(state));
+                let mut field = self.driven_flow(&v);
+                for force in &self.derivation.drive.forces {
+                    field[force.momentum] = field[force.momentum].plus(&self.evaluate(&force.value));
+                }
+                self.derivation.drive.time.into_iter().for_each(|time| field[time] = N::exactly(1.0));
+                field.into_iter().collect()
             }
         }
     }
@@ -106,7 +112,7 @@ impl<'a, N: Number> Oracle<'a, N> {
     /// What the constraints add to X: -J Df^T c, or the difference from the field in which all multipliers are 0.
     pub(super) fn reaction_field(&self) -> Vec<N> {
         let Field::Implicit(implicit) = &self.derivation.field else {
-            return self.flow(|state| self.constraint_covector(state).negated());
+            return self.driven_flow(&|state| self.constraint_covector(state).negated()).into_iter().collect();
         };
         let is_multiplier = |symbol: &Symbol| self.derivation.symbols.constraint(*symbol).is_some();
         let unknowns = implicit.systems.iter().flat_map(|system| &system.unknowns).copied();
@@ -139,6 +145,17 @@ impl<'a, N: Number> Oracle<'a, N> {
             sum.plus(&term)
         });
         self.errors.map_or_else(|| sum.clone(), |error| sum.plus(&N::exactly(size * error())))
+    }
+
+    /// J v, with Q . q' + v_t along the work.
+    fn driven_flow(&self, v: &impl Fn(Symbol) -> N) -> Table<Symbol, N> {
+        let drive = &self.derivation.drive;
+        let mut flow: Table<Symbol, N> = self.flow(v).into_iter().collect();
+        if let Some(work) = drive.work {
+            let powers = drive.forces.iter().map(|force| self.evaluate(&force.value).times(&flow[force.coordinate]));
+            flow[work] = self.sum(powers.chain(drive.time.map(v)));
+        }
+        flow
     }
 
     /// J y

@@ -135,6 +135,7 @@ fn equations(derivation: &Derivation) -> Vec<Term> {
             let matrix = constraints.matrix();
             let entries = matrix.iter().flatten().cloned().chain(constraints.right_side(&derivation.integrals));
             entries.for_each(|entry| collect(&entry, &mut found));
+            derivation.drive.forces.iter().for_each(|force| collect(&force.value, &mut found));
         }
     }
     for state in derivation.symbols.states() {

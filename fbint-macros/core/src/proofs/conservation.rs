@@ -154,7 +154,7 @@ pub fn prove(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::derivation::{Field, Integral, Kind, KineticEnergy, Role, Structure, SymbolInfo};
+    use crate::derivation::{Drive, Field, Integral, Kind, KineticEnergy, Role, Structure, SymbolInfo};
     use crate::expression::Symbol;
 
     /// An oscillator whose second rate has this factor, and its energy.
@@ -174,6 +174,7 @@ mod tests {
             name: "Oscillator".to_owned(),
             symbols: ["x", "y"].into_iter().map(symbol).collect(),
             structure: Structure::None,
+            drive: Drive::default(),
             integrals: [energy].into_iter().collect(),
             field: Field::Given([y, Expression::integer(factor) * x].into_iter().collect()),
             hamel: None,

@@ -18,7 +18,9 @@ const TRIED: usize = 100;
 pub fn pairs(derivation: &Derivation) -> Vec<(IntegralId, IntegralId)> {
     let integrals = derivation.integrals.iter().filter(|(_, integral)| !integral.kind.is_constraint());
     let integrals: Vec<IntegralId> = integrals.map(|(id, _)| id).collect();
-    if integrals.len() > MOST_INTEGRALS || !derivation.structure.exists() {
+    // What commutes with the energy of a driven system is not therefore conserved.
+    let is_driven = derivation.symbols.is_driven();
+    if integrals.len() > MOST_INTEGRALS || is_driven || !derivation.structure.exists() {
         return Vec::new();
     }
     integrals.iter().enumerate().flat_map(|(place, &a)| integrals[place + 1..].iter().map(move |&b| (a, b))).collect()

@@ -65,8 +65,9 @@ fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> boo
             let system = System::new(derivation, acting);
             let gradients = acting.members().into_iter().chain(derivation.integrals.energy()).chain([integral]);
             let brackets = system.matrix.iter().flatten().chain(&system.right_side);
-            let parts: Vec<&Expression> = gradients.flat_map(slopes).chain(brackets).collect();
-            let factor = LARGEST_DIMENSION * (system.members.len() + 2);
+            let forces = derivation.drive.forces.iter().map(|force| &force.value);
+            let parts: Vec<&Expression> = gradients.flat_map(slopes).chain(brackets).chain(forces).collect();
+            let factor = LARGEST_DIMENSION * (system.members.len() + 3);
             vanish_on(&parts, set, factor as u64, |point| system.rate(point, integral))
         }
     }
@@ -134,6 +135,11 @@ struct System<'a> {
 
 type Row = Vec<(Symbol, Element)>;
 
+/// What is in a column of a sparse row.
+fn entry(row: &Row, column: Symbol) -> Option<&Element> {
+    Some(&row[row.binary_search_by_key(&column, |(symbol, _)| *symbol).ok()?].1)
+}
+
 impl<'a> System<'a> {
     fn new(derivation: &'a Derivation, constraints: &Constraints) -> Self {
         Self {
@@ -144,15 +150,17 @@ impl<'a> System<'a> {
         }
     }
 
-    /// {I, H} - sum_j c_j {I, f_j}
+    /// y(I) - sum_j c_j ({I, f_j} + dI/dW drive(f_j)), for the work W.
     fn rate(&self, point: &mut Point, integral: IntegralId) -> Option<Element> {
         let own = self.gradient(point, integral)?;
         let energy = self.gradient(point, self.derivation.integrals.energy()?)?;
-        let mut rate = self.bracket(point, &own, &energy)?;
+        let free = self.drive(point, &own)?;
+        let along_energy = self.with_work(point, &own, &energy)?;
+        let mut rate = point.ring.add(&along_energy, &free);
         let mut reactions = Vec::new();
         for &member in &self.members {
             let gradient = self.gradient(point, member)?;
-            reactions.push(self.bracket(point, &own, &gradient)?);
+            reactions.push(self.with_work(point, &own, &gradient)?);
         }
         if reactions.iter().all(Vec::is_empty) {
             return Some(rate);
@@ -170,7 +178,7 @@ impl<'a> System<'a> {
 
     fn bracket(&self, point: &mut Point, f: &Row, g: &Row) -> Option<Element> {
         let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
-        let other = |symbol: Symbol| Some(&g[g.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?].1);
+        let other = |symbol: Symbol| entry(g, symbol);
         let mut sum = Element::new();
         for (f, entry, g) in self.derivation.structure.bracket(&self.derivation.symbols, slopes, other) {
             let term = point.ring.multiply(f, g);
@@ -181,6 +189,30 @@ impl<'a> System<'a> {
                     let factor = point.evaluate(function)?;
                     point.ring.multiply(&factor, &term)
                 }
+            };
+            sum = point.ring.add(&sum, &term);
+        }
+        Some(sum)
+    }
+
+    /// {f, g} + df/dW drive(g)
+    fn with_work(&self, point: &mut Point, f: &Row, g: &Row) -> Option<Element> {
+        let bracket = self.bracket(point, f, g)?;
+        let Some(by_work) = self.derivation.drive.work.and_then(|work| entry(f, work)) else { return Some(bracket) };
+        let power = self.drive(point, g)?;
+        Some(point.ring.add(&bracket, &point.ring.multiply(by_work, &power)))
+    }
+
+    /// drive(f)
+    fn drive(&self, point: &mut Point, f: &Row) -> Option<Element> {
+        let mut sum = Element::new();
+        for (slope, force) in self.derivation.drive.terms(|symbol| entry(f, symbol)) {
+            let term = match force {
+                Some(force) => {
+                    let force = point.evaluate(force)?;
+                    point.ring.multiply(slope, &force)
+                }
+                None => slope.clone(),
             };
             sum = point.ring.add(&sum, &term);
         }

@@ -173,7 +173,8 @@ impl<'a> Search<'a> {
             }
             Field::Dirac(constraints) => {
                 let all = constraints.members().into_iter().chain(derivation.integrals.energy()).chain([integral]);
-                all.flat_map(gradient).collect()
+                let forces = derivation.drive.forces.iter().map(|force| &force.value);
+                all.flat_map(gradient).chain(forces).collect()
             }
         }
     }

@@ -96,7 +96,20 @@ fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Opti
         }
         Some((value, size))
     };
-    derivation.symbols.states().map(component).collect()
+    let mut field: Table<Symbol, (Real, f64)> = derivation.symbols.states().map(component).collect::<Option<_>>()?;
+    let drive = &derivation.drive;
+    let by_time = drive.time.map(|time| covector[time].clone());
+    let mut power = by_time.unwrap_or_else(|| (Real::zero(), 0.0));
+    let add = |to: &mut (Real, f64), term: &Real, size: f64| *to = (&to.0 + term, to.1 + size);
+    for force in &drive.forces {
+        let value = state.evaluate(&force.value)?;
+        let (velocity, size) = &field[force.coordinate];
+        add(&mut power, &(&value * velocity), value.to_f64().abs() * size);
+        add(&mut field[force.momentum], &value, value.to_f64().abs());
+    }
+    drive.time.into_iter().for_each(|time| field[time] = (Real::from(1.0), 1.0));
+    drive.work.into_iter().for_each(|work| field[work] = power.clone());
+    Some(field)
 }
 
 /// c with C^T c = b, from the brackets of gradients.
@@ -110,7 +123,14 @@ fn multipliers(derivation: &Derivation, state: &State, constraints: &[Row], ener
             rows[i][j] = -&entry;
             rows[j][i] = entry;
         }
-        rows[i][n] = bracket(energy, &constraints[i])?;
+        let column =
+            |symbol: Symbol| constraints[i].iter().find(|(column, _)| *column == symbol).map(|(_, entry)| entry);
+        let mut right_side = bracket(energy, &constraints[i])?;
+        for (slope, force) in derivation.drive.terms(column) {
+            let term = force.map_or_else(|| Some(slope.clone()), |force| Some(&state.evaluate(force)? * slope))?;
+            right_side = &right_side - &term;
+        }
+        rows[i][n] = right_side;
     }
     solve(rows)
 }
