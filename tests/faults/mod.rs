@@ -12,7 +12,7 @@ mod magnitudes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fbint_macros_core::check::{self, Verdict};
-use fbint_macros_core::derivation::{Constraints, Derivation, Field, Implicit, IntegralId};
+use fbint_macros_core::derivation::{Constraints, Derivation, Field, Hamel, Implicit, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
     FUNCTIONS, Function, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD, Value,
@@ -255,39 +255,98 @@ mod derivations {
         assert!(tally.harmful > 0, "{}: no fault changes a result", S::NAME);
     }
 
-    /// The compiler notices faults in fields that take the solution of linear systems. Values are those of the programs without them.
+    /// Shipped models whose fields take the solution of linear systems.
+    const IMPLICIT: [&str; 17] = [
+        "ChaplyginSleigh",
+        "HeldSleigh",
+        "BalancedSleigh",
+        "CartPendulum",
+        "CartPole",
+        "DegeneratePendulum",
+        "DrivenFourBar",
+        "DrivenPendulum",
+        "HamelPendulum",
+        "HeisenbergSystem",
+        "KapitzaPendulum",
+        "KnifeEdge",
+        "NonholonomicOscillator",
+        "RollerRacer",
+        "RollingDisk",
+        "RotatingHoop",
+        "SuslovProblem",
+    ];
+
+    /// The compiler notices faults in driven, rolling and Lagrangian systems, or they change nothing: neither what programs return nor
+    /// the value of any part of the frame.
     #[test]
-    fn every_harmful_fault_in_a_lagrangian_system_is_noticed() {
-        let shipped = ["ChaplyginSleigh", "BalancedSleigh", "CartPendulum"].map(Declaration::of_system);
-        let declarations = [&shipped[..], &Declaration::all(include_str!("../velocities/systems.rs"))[..]].concat();
-        assert!(declarations.len() >= 16, "{}", declarations.len());
+    fn faults_in_implicit_fields_are_noticed_or_change_nothing() {
+        let tests = [include_str!("../velocities/systems.rs"), include_str!("../driven/systems.rs")];
+        let shipped = IMPLICIT.map(Declaration::of_system);
+        let declarations: Vec<Declaration> =
+            shipped.into_iter().chain(tests.into_iter().flat_map(Declaration::all)).collect();
+        assert!(declarations.len() >= 40, "{}", declarations.len());
         let mut random = Random::new(5);
+        let (mut noticed, mut same) = (0, 0);
         for declaration in declarations {
             let name = &declaration.name;
             let good = declaration.compile();
-            assert_eq!(check::check(&good.model.problem, &good.derivation), Verdict::Agreement, "{name}");
-            let (mut harmful, faults) = (0, amount(12, 30));
-            for _ in 0..faults {
+            let problem = &good.model.problem;
+            assert_eq!(check::check(problem, &good.derivation), Verdict::Agreement, "{name}");
+            for turn in 0..amount(12, 60) {
                 let mut derivation = good.derivation.clone();
-                let fault = format!("{name}: {}", break_derivation(&mut derivation, &mut random));
-                let Ok(Ok(programs)) = catch_unwind(AssertUnwindSafe(|| assemble(&derivation))) else { continue };
-                let differs = |function: &Function| {
-                    (0..JUDGED).any(|state| {
-                        let [one, other] =
-                            [&good.programs, &programs].map(|programs| values(programs, function, state));
-                        let error = relative_error(&one, &other);
-                        error.is_nan() || error > ROUNDING
-                    })
+                let fault = match turn % 3 {
+                    0 => break_derivation(&mut derivation, &mut random),
+                    _ => break_motion(&mut derivation, &mut random),
                 };
-                if ![&VECTOR_FIELD, &INTEGRALS, &JACOBIAN, &OUTPUTS].into_iter().any(differs) {
+                if let Verdict::Disagreement(_) = check::check(problem, &derivation) {
+                    noticed += 1;
                     continue;
                 }
-                harmful += 1;
-                let verdict = check::check(&good.model.problem, &derivation);
-                assert!(matches!(verdict, Verdict::Disagreement(_)), "{fault}: {verdict:?}");
+                let programs = catch_unwind(AssertUnwindSafe(|| assemble(&derivation)));
+                let Ok(Ok(programs)) = programs else { panic!("{name}: {fault} ends the compiler") };
+                let is_same = |one: &[f64], other: &[f64]| {
+                    let error = relative_error(one, other);
+                    !error.is_nan() && error <= ROUNDING
+                };
+                for state in 0..JUDGED {
+                    for function in [&VECTOR_FIELD, &INTEGRALS, &JACOBIAN, &OUTPUTS] {
+                        let [one, other] = [&good.programs, &programs].map(|it| values(it, function, state));
+                        assert!(is_same(&one, &other), "{name}, {}: {fault}", function.name);
+                    }
+                    let [one, other] = [&good.derivation, &derivation].map(|it| of_frame(it, state));
+                    assert!(is_same(&one, &other), "{name}, the frame: {fault}");
+                }
+                same += 1;
             }
-            assert!(harmful >= faults / 3, "{name}: only {harmful} faults change a result");
         }
+        eprintln!("implicit fields: {noticed} faults noticed, {same} change nothing");
+        assert!(noticed >= 400, "{noticed}");
+    }
+
+    /// The value of everything that stands for the frame of a Lagrangian system.
+    fn of_frame(derivation: &Derivation, state: usize) -> Vec<f64> {
+        let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel else { return Vec::new() };
+        let coefficients = brackets.iter().flat_map(|bracket| &bracket.coefficients);
+        let entries = momenta.iter().chain(forces).chain(coefficients).map(|(_, entry)| entry);
+        let number = |symbol: Symbol| Random::new((1_000 * state + symbol.place()) as u64).between(0.5, 1.5);
+        [lagrangian].into_iter().chain(entries).map(|entry| entry.evaluate(&number)).collect()
+    }
+
+    /// Puts a fault into the field or the frame and describes it.
+    fn break_motion(derivation: &mut Derivation, random: &mut Random) -> String {
+        let Some(Hamel { lagrangian, momenta, forces, brackets }) = &mut derivation.hamel else {
+            return format!("field: {}", break_field(&mut derivation.field, random));
+        };
+        let coefficients = brackets.iter_mut().map(|bracket| &mut bracket.coefficients).find(|it| !it.is_empty());
+        let (what, list) = match (random.index(6), coefficients) {
+            (0, _) => ("momenta", momenta),
+            (1, _) => ("forces", forces),
+            (2, Some(coefficients)) => ("bracket", coefficients),
+            (2, None) => return format!("Lagrangian: {}", break_expression(lagrangian, random)),
+            _ => return format!("field: {}", break_field(&mut derivation.field, random)),
+        };
+        let index = random.index(list.len());
+        format!("{what} {index}: {}", break_expression(&mut list[index].1, random))
     }
 
     /// A function's results where every number has a value of its own.
@@ -369,7 +428,7 @@ mod derivations {
                 0 => format!("C {}", break_matrix(c, -1, random)),
                 _ => format!("{{H, f}} {}", break_vector(energy_brackets, random)),
             },
-            Field::Dirac(_) => unreachable!("a field without constraints has no matrix"),
+            Field::Dirac(_) => "no constraints, and no matrix".to_owned(),
         }
     }
 

@@ -4,14 +4,17 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verdict;
-use super::declared::{Declared, Gradient, at, dot};
+use super::declared::{Declared, Gradient, dot, entry};
+use super::frame::Part;
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy, Role,
-    Structure,
+    Coefficient, Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy,
+    LinearSystem, Role, Structure,
 };
+use crate::derivative::Number;
 use crate::expression::{Expression, Symbol};
 use crate::points::Point;
 use crate::precise::Real;
+use crate::proofs::{State, Velocity};
 
 /// A derivation and its problem at one point.
 pub(super) struct Comparison<'a> {
@@ -43,9 +46,11 @@ impl<'a> Comparison<'a> {
         self.structure()?;
         match &self.derivation.field {
             Field::Dirac(constraints) => self.constraints(constraints)?,
-            Field::Implicit(implicit) => self.implicit_field(implicit)?,
+            Field::Implicit(implicit) => self.systems(implicit)?,
             Field::Given(_) => self.given_field()?,
         }
+        self.motion()?;
+        self.frame()?;
         self.outputs()?;
         self.kinetic_energy()
     }
@@ -96,7 +101,7 @@ impl<'a> Comparison<'a> {
         if agrees { Ok(()) } else { Err("the bracket".to_owned()) }
     }
 
-    /// C and b.
+    /// C and b: -df.y, which is {H, f} of what is not driven.
     fn constraints(&self, constraints: &Constraints) -> Agreement {
         let members = constraints.members();
         let flows: Vec<Gradient> =
@@ -111,97 +116,104 @@ impl<'a> Comparison<'a> {
         }
         let right_side = constraints.right_side(&self.derivation.integrals);
         for (entry, f) in right_side.iter().zip(&members) {
-            let flow = self.declared.flow.as_ref().ok_or("the Hamiltonian")?;
-            let rate = dot(&self.declared.integrals[*f].gradient, flow);
-            self.holds(entry, &-&rate, || format!("the bracket {{H, {}}}", name(*f)))?;
+            let drift = dot(&self.declared.integrals[*f].gradient, &self.declared.flow);
+            self.holds(entry, &drift.negated(), || format!("the bracket {{H, {}}}", name(*f)))?;
         }
         Ok(())
     }
 
-    /// The linear systems and the rates that they lead to, and what stands for the frame.
-    fn implicit_field(&self, implicit: &Implicit) -> Agreement {
-        let motion = self.declared.motion.ok_or("the field")?;
-        if implicit.systems.len() != motion.field.systems.len() {
-            return Err("the number of linear systems".to_owned());
-        }
+    /// Whether linear systems are symmetric, as programs take them to be, and each has unknowns of its own.
+    fn systems(&self, implicit: &Implicit) -> Agreement {
         let symbols = &self.derivation.symbols;
-        for (derived, declared) in implicit.systems.iter().zip(&motion.field.systems) {
+        let mut known: BTreeSet<Symbol> = symbols.unknowns().collect();
+        for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
             let name = || {
-                let unknowns = derived.unknowns.iter().map(|unknown| symbols[*unknown].name.clone());
+                let unknowns = unknowns.iter().map(|unknown| symbols[*unknown].name.clone());
                 format!("the linear system for {}", unknowns.collect::<Vec<_>>().join(", "))
             };
-            let [sizes, expected] = [derived, declared].map(|system| (system.matrix.len(), system.right_side.len()));
-            if derived.unknowns != declared.unknowns || sizes != expected {
+            let n = unknowns.len();
+            let is_square = matrix.len() == n && right_side.len() == n && matrix.iter().all(|row| row.len() == n);
+            if !is_square || !unknowns.iter().all(|unknown| known.insert(*unknown)) {
                 return Err(name());
             }
-            for (row, expected) in derived.rows().zip(declared.rows()) {
-                let (row, expected): (Vec<_>, Vec<_>) = (row.collect(), expected.collect());
-                if row.len() != expected.len() {
-                    return Err(name());
-                }
-                row.iter().zip(&expected).try_for_each(|(entry, expected)| self.agrees(entry, expected, name))?;
+            let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (&matrix[i][j], &matrix[j][i])));
+            for (entry, mirrored) in pairs.filter(|(entry, mirrored)| entry != mirrored) {
+                self.holds(entry, &self.evaluate(mirrored).unwrap_or_else(Real::undefined), name)?;
             }
         }
-        for ((state, rate), expected) in implicit.rates.iter().zip(motion.field.rates.rows()) {
-            self.agrees(rate, expected, || format!("the rate of {}", symbols[state].name))?;
+        Ok(())
+    }
+
+    /// X and the multipliers, in whatever form the field is.
+    fn motion(&self) -> Agreement {
+        let Some(expected) = &self.declared.motion else { return Ok(()) };
+        let symbols = &self.derivation.symbols;
+        let state = State::new(&symbols.unknowns().map(|symbol| self.point.symbol(symbol)).collect());
+        let Some(velocity) = Velocity::new(self.derivation, state) else {
+            let is_defined = |expression: &Expression| self.evaluate(expression).is_some();
+            return match &self.derivation.field {
+                Field::Implicit(implicit) if implicit.expressions().chain(implicit.rates.rows()).all(is_defined) => {
+                    Err("the field".to_owned())
+                }
+                _ => {
+                    self.is_undefined.set(true);
+                    Ok(())
+                }
+            };
+        };
+        for state in symbols.states() {
+            let name = || format!("the rate of {}", symbols[state].name);
+            self.equals(Some(velocity.component(state).clone()), &entry(&expected.rates, state), name)?;
         }
-        let (Some(derived), Some(declared)) = (&self.derivation.hamel, &motion.hamel) else {
-            let agree = self.derivation.hamel.is_none() == motion.hamel.is_none();
+        for (symbol, expected) in &expected.multipliers {
+            let name = || format!("the multiplier {}", symbols[*symbol].name);
+            let derived = velocity.solved.get(symbol).ok_or_else(name)?;
+            self.equals(Some(derived.clone()), expected, name)?;
+        }
+        Ok(())
+    }
+
+    /// What stands for the frame of a Lagrangian system.
+    fn frame(&self) -> Agreement {
+        let (Some(derived), Some(frame)) = (&self.derivation.hamel, &self.declared.frame) else {
+            let agree = self.derivation.hamel.is_none() == self.declared.frame.is_none();
             return if agree { Ok(()) } else { Err("the frame".to_owned()) };
         };
-        self.agrees(&derived.lagrangian, &declared.lagrangian, || "the Lagrangian".to_owned())?;
-        let name = |what: &str, velocity: Symbol| format!("the {what} of {}", symbols[velocity].name);
-        let momenta = derived.momenta.iter().zip(&declared.momenta).map(|pair| ("momentum", pair));
-        let forces = derived.forces.iter().zip(&declared.forces).map(|pair| ("force", pair));
-        for (what, ((velocity, value), (other, expected))) in momenta.chain(forces) {
-            if velocity != other {
-                return Err(name(what, *velocity));
-            }
-            self.agrees(value, expected, || name(what, *velocity))?;
+        let of = |symbol: Symbol| &self.derivation.symbols[symbol].name;
+        let name = |part: Part| match part {
+            Part::Lagrangian => "the Lagrangian".to_owned(),
+            Part::Momentum(j) => format!("the momentum of {}", of(j)),
+            Part::Force(j) => format!("the force of {}", of(j)),
+            Part::Bracket(i, j, _) => format!("the bracket of the directions of {} and {}", of(i), of(j)),
+        };
+        if let Some(bracket) = frame.misfit(&self.declared) {
+            return Err(name(bracket));
         }
-        let is_complete = derived.momenta.len() == declared.momenta.len()
-            && derived.forces.len() == declared.forces.len()
-            && derived.brackets.len() == declared.brackets.len();
-        for (derived, declared) in derived.brackets.iter().zip(&declared.brackets) {
-            self.bracket(derived, declared)?;
+        let coefficients = derived.brackets.iter().flat_map(|FrameBracket { of: (i, j), coefficients }| {
+            coefficients.iter().map(|(a, entry)| (Part::Bracket(*i, *j, *a), entry))
+        });
+        let mut derived = [(Part::Lagrangian, &derived.lagrangian)]
+            .into_iter()
+            .chain(derived.momenta.iter().map(|(j, entry)| (Part::Momentum(*j), entry)))
+            .chain(derived.forces.iter().map(|(j, entry)| (Part::Force(*j), entry)))
+            .chain(coefficients);
+        for (part, expected) in frame.parts(&self.declared) {
+            let value = derived.next().filter(|(derived, _)| *derived == part).ok_or_else(|| name(part))?.1;
+            self.holds(value, &expected, || name(part))?;
         }
-        if is_complete { Ok(()) } else { Err("the frame".to_owned()) }
-    }
-
-    /// The bracket of two directions of the frame.
-    fn bracket(&self, derived: &FrameBracket, declared: &FrameBracket) -> Agreement {
-        let name = |velocity: Symbol| &self.derivation.symbols[velocity].name;
-        let what = || format!("the bracket of the directions of {} and {}", name(declared.of.0), name(declared.of.1));
-        let velocities = |bracket: &FrameBracket| bracket.coefficients.iter().map(|(a, _)| *a).collect::<Vec<_>>();
-        if derived.of != declared.of || velocities(derived) != velocities(declared) {
-            return Err(what());
-        }
-        let pairs = derived.coefficients.iter().zip(&declared.coefficients);
-        pairs.into_iter().try_for_each(|((_, derived), (_, expected))| self.agrees(derived, expected, what))
-    }
-
-    /// Whether two expressions have one value.
-    fn agrees(&self, derived: &Expression, expected: &Expression, name: impl Fn() -> String) -> Agreement {
-        match self.evaluate(expected) {
-            Some(expected) => self.holds(derived, &expected, name),
-            None => Ok(()),
-        }
+        derived.next().map_or(Ok(()), |(part, _)| Err(name(part)))
     }
 
     /// x', as it is given or J grad H.
     fn given_field(&self) -> Agreement {
         let Field::Given(rates) = &self.derivation.field else { return Ok(()) };
         let states = || self.derivation.symbols.states();
-        let expected: Vec<Option<Real>> = match (&self.declared.problem.dynamics, &self.declared.flow) {
+        let expected: Vec<Option<Real>> = match (&self.declared.problem.dynamics, &self.declared.energy) {
             (Dynamics::Given { rates }, _) => rates.iter().map(|rate| self.evaluate(rate)).collect(),
-            (_, Some(flow)) => {
-                let time = self.derivation.symbols.only(Role::Time);
-                let hamiltonian = self.declared.hamiltonian.as_ref();
-                let by_time = || hamiltonian?.gradient.get(&time?).cloned();
+            (_, Some(energy)) => {
                 let rate = |state: Symbol| match self.derivation.symbols[state].role {
-                    Role::Time => Some(Real::from(1.0)),
-                    Role::Work => Some(by_time().unwrap_or_else(Real::zero)),
-                    _ => Some(flow.get(&state).cloned().unwrap_or_else(Real::zero)),
+                    Role::Work => Some(self.declared.by_time(&energy.gradient)),
+                    _ => Some(entry(&self.declared.flow, state)),
                 };
                 states().map(rate).collect()
             }
@@ -240,9 +252,8 @@ impl<'a> Comparison<'a> {
             symbols.states().filter(is_momentum).map(|symbol| (symbol, Real::from(value(symbol)))).collect();
         let along = |factor: f64| {
             let scaled = |symbol| if is_momentum(&symbol) { factor * value(symbol) } else { value(symbol) };
-            self.declared.second_derivative(hamiltonian, &direction, scaled).unwrap_or_default()
+            self.declared.second_derivative_at(hamiltonian, &direction, scaled).unwrap_or_default()
         };
-        let entry = |gradient: &Gradient, symbol| gradient.get(&symbol).cloned().unwrap_or_else(Real::zero);
         let here = along(1.0);
         let is_separable =
             symbols.states().filter(|symbol| !is_momentum(symbol)).all(|symbol| !entry(&here, symbol).is_nonzero());
@@ -259,11 +270,15 @@ impl<'a> Comparison<'a> {
     }
 
     fn evaluate(&self, expression: &Expression) -> Option<Real> {
-        at(self.declared.problem, &self.point).evaluate(expression)
+        Real::evaluate(expression, &|symbol| Real::from(self.point.symbol(symbol)))
     }
 
     fn holds(&self, derived: &Expression, expected: &Real, name: impl Fn() -> String) -> Agreement {
-        match self.evaluate(derived) {
+        self.equals(self.evaluate(derived), expected, name)
+    }
+
+    fn equals(&self, derived: Option<Real>, expected: &Real, name: impl Fn() -> String) -> Agreement {
+        match derived {
             Some(derived) if (&derived - expected).is_nonzero() => Err(name()),
             Some(_) => Ok(()),
             None => {

@@ -2,83 +2,122 @@
 
 use std::collections::BTreeMap;
 
+use super::frame::Frame;
+use super::motion::Motion;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::derivative::{At, Differentiated, Jet, Number};
 use crate::expression::{Expression, Symbol};
-use crate::implicit::Motion;
 use crate::points::Point;
 use crate::precise::Real;
 use crate::table::Table;
 
-/// Derivatives by the entries of the state that do not vanish identically.
+/// Derivatives by, or rates of, the entries of the state that do not vanish identically.
 pub(super) type Gradient = BTreeMap<Symbol, Real>;
 
-/// What is declared, at one point.
+/// What is declared, at one point, where the velocities vanish that constraints put to zero.
 pub(super) struct Declared<'a> {
     pub(super) problem: &'a Problem,
-    /// The field, where it is implicit.
-    pub(super) motion: Option<&'a Motion>,
-    pub(super) hamiltonian: Option<Differentiated<Real>>,
-    /// J grad H, without the rates of the time and the work.
-    pub(super) flow: Option<Gradient>,
+    point: Point<'a>,
+    /// L and the frame of a Lagrangian system.
+    pub(super) frame: Option<Frame<'a>>,
+    /// The energy, or the balance of energy and work.
+    pub(super) energy: Option<Differentiated<Real>>,
+    /// y, the flow without constraints, but for the work; of a Lagrangian system that of its momenta, in the place of velocities.
+    pub(super) flow: Gradient,
+    /// Q, by the momenta or the velocities along which it acts.
+    pub(super) forces: Gradient,
     /// F and DF, rates among them.
     pub(super) integrals: Table<IntegralId, Differentiated<Real>>,
     /// J, row by row, where it is declared.
     pub(super) matrix: Table<Symbol, Vec<Real>>,
+    /// X, where it takes more than the brackets of constraints.
+    pub(super) motion: Option<Motion>,
 }
 
 impl<'a> Declared<'a> {
     /// Nothing where some of it is undefined.
-    pub(super) fn at(problem: &'a Problem, motion: Option<&'a Motion>, point: &Point<'_>) -> Option<Self> {
-        let at = at(problem, point);
-        let hamiltonian = match problem.energy_function() {
-            Some(hamiltonian) => Some(at.differentiate(&hamiltonian)?),
-            None => None,
-        };
-        let matrix = match &problem.dynamics {
-            Dynamics::Poisson { matrix, .. } => {
-                let row = |row: &Vec<Expression>| row.iter().map(|entry| at.evaluate(entry)).collect();
-                matrix.iter().map(row).collect::<Option<_>>()?
-            }
-            Dynamics::Canonical { .. } | Dynamics::Lagrangian(_) | Dynamics::Given { .. } => Table::new(),
-        };
-        let mut declared = Self { problem, motion, hamiltonian, flow: None, integrals: Table::new(), matrix };
-        declared.flow = declared.hamiltonian.as_ref().map(|hamiltonian| declared.moved(&hamiltonian.gradient));
-        if let Some(flow) = &mut declared.flow {
-            for (along, force) in &problem.forces {
-                add(flow, *along, at.evaluate(force)?);
-            }
-            flow.extend(problem.symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
+    pub(super) fn at(problem: &'a Problem, point: Point<'a>) -> Option<Self> {
+        let (flow, forces, integrals, matrix) = (Gradient::new(), Gradient::new(), Table::new(), Table::new());
+        let (frame, energy, motion) = (None, None, None);
+        let mut declared = Self { problem, point, frame, energy, flow, forces, integrals, matrix, motion };
+        for (symbol, force) in &problem.forces {
+            let force = declared.evaluate(force)?;
+            add(&mut declared.forces, *symbol, force);
         }
-        declared.integrals = problem.integrals.ids().map(|id| declared.integral(id, point)).collect::<Option<_>>()?;
+        if let Dynamics::Poisson { matrix, .. } = &problem.dynamics {
+            let row = |row: &Vec<Expression>| row.iter().map(|entry| declared.evaluate(entry)).collect();
+            declared.matrix = matrix.iter().map(row).collect::<Option<_>>()?;
+        }
+        if let Dynamics::Lagrangian(lagrangian) = &problem.dynamics {
+            let frame = Frame::at(&declared, lagrangian)?;
+            declared.energy = Some(frame.energy(&declared));
+            declared.frame = Some(frame);
+        } else if let Some(energy) = problem.energy_function() {
+            declared.energy = Some(declared.differentiate(&energy)?);
+        }
+        declared.flow = declared.free_flow()?;
+        declared.integrals = problem.integrals.ids().map(|id| declared.integral(id)).collect::<Option<_>>()?;
+        let is_held = !problem.reactions.is_empty() || problem.is_driven() || declared.frame.is_some();
+        if matches!(problem.dynamics, Dynamics::Canonical { .. } | Dynamics::Lagrangian(_)) && is_held {
+            declared.motion = Some(declared.motion()?);
+        }
         Some(declared)
     }
 
-    fn integral(&self, id: IntegralId, point: &Point<'_>) -> Option<Differentiated<Real>> {
-        let declared = &self.problem.integrals[id];
-        let derived = self.motion.and_then(|motion| motion.derived.get(&id));
-        match (declared.value.as_ref().or(derived), declared.kind) {
-            (Some(value), _) => at(self.problem, point).differentiate(value),
-            (None, Kind::Rate { of }) => self.rate(self.problem.integrals[of].value.as_ref()?, point),
-            (None, _) => self.hamiltonian.clone(),
-        }
+    /// J dH + Q
+    fn free_flow(&self) -> Option<Gradient> {
+        let mut flow = match &self.energy {
+            Some(energy) => self.moved(&self.covector(&energy.gradient)?),
+            None => Gradient::new(),
+        };
+        add_multiple(&mut flow, &Real::from(1.0), &self.forces);
+        flow.extend(self.problem.symbols.only(Role::Time).map(|time| (time, Real::from(1.0))));
+        Some(flow)
     }
 
-    /// {g, H} and its gradient.
-    fn rate(&self, constraint: &Expression, point: &Point<'_>) -> Option<Differentiated<Real>> {
-        let flow = self.flow.as_ref()?;
-        let constraint_here = at(self.problem, point).differentiate(constraint)?;
-        let here = |symbol| point.symbol(symbol);
-        let push = self.moved(&constraint_here.gradient);
-        let mut gradient = self.second_derivative(constraint, flow, here)?;
-        for (symbol, entry) in self.second_derivative(self.problem.dynamics.hamiltonian()?, &push, here)? {
-            add(&mut gradient, symbol, entry.negated());
+    /// A gradient by coordinates, momenta and the time.
+    pub(super) fn covector(&self, gradient: &Gradient) -> Option<Gradient> {
+        let mut covector = match &self.frame {
+            Some(frame) => frame.covector(gradient)?,
+            None => gradient.clone(),
+        };
+        covector.retain(|symbol, _| self.problem.symbols.is_state(*symbol));
+        Some(covector)
+    }
+
+    fn integral(&self, id: IntegralId) -> Option<Differentiated<Real>> {
+        let declared = &self.problem.integrals[id];
+        let mut integral = match (&declared.value, declared.kind) {
+            (Some(value), _) => self.differentiate(value)?,
+            (None, Kind::Rate { of }) => self.rate(self.problem.integrals[of].value.as_ref()?)?,
+            (None, _) => self.energy.clone()?,
+        };
+        integral.gradient.retain(|symbol, _| self.problem.symbols.is_state(*symbol));
+        Some(integral)
+    }
+
+    /// Dg.y and its gradient, of a g that depends on coordinates and the time.
+    fn rate(&self, constraint: &Expression) -> Option<Differentiated<Real>> {
+        let slope = self.differentiate(constraint)?.gradient;
+        let mut gradient = self.second_derivative(constraint, &self.flow)?;
+        match (&self.frame, self.problem.dynamics.hamiltonian()) {
+            (Some(frame), _) => {
+                let rates = slope.iter().filter_map(|(x, entry)| Some((entry, &frame.kinematics.get(x)?.gradient)));
+                rates.for_each(|(entry, rate)| add_multiple(&mut gradient, entry, rate));
+            }
+            (None, hamiltonian) => {
+                let turned = self.second_derivative(hamiltonian?, &self.moved(&slope))?;
+                add_multiple(&mut gradient, &Real::from(-1.0), &turned);
+            }
         }
-        Some(Differentiated { value: dot(&constraint_here.gradient, flow), gradient })
+        Some(Differentiated { value: dot(&slope, &self.flow), gradient })
     }
 
     /// J v
     pub(super) fn moved(&self, v: &Gradient) -> Gradient {
+        if let Some(frame) = &self.frame {
+            return frame.moved(v);
+        }
         let symbols = &self.problem.symbols;
         let mut moved = Gradient::new();
         for x in symbols.states() {
@@ -101,15 +140,45 @@ impl<'a> Declared<'a> {
         moved
     }
 
+    /// The partial derivative by the time, from a gradient.
+    pub(super) fn by_time(&self, gradient: &Gradient) -> Real {
+        self.problem.symbols.only(Role::Time).map_or_else(Real::zero, |time| entry(gradient, time))
+    }
+
+    pub(super) fn value(&self, symbol: Symbol) -> f64 {
+        let vanishes = matches!(self.problem.symbols[symbol].role, Role::Vanishing { .. });
+        if vanishes { 0.0 } else { self.point.symbol(symbol) }
+    }
+
+    pub(super) fn evaluate(&self, expression: &Expression) -> Option<Real> {
+        Real::evaluate(expression, &|symbol| Real::from(self.value(symbol)))
+    }
+
+    /// By the entries of the state and by all velocities.
+    pub(super) fn differentiate(&self, expression: &Expression) -> Option<Differentiated<Real>> {
+        let value = |symbol| Real::from(self.value(symbol));
+        At { value, is_variable: |symbol| self.is_variable(symbol) }.differentiate(expression)
+    }
+
+    fn is_variable(&self, symbol: Symbol) -> bool {
+        let role = self.problem.symbols[symbol].role;
+        role.is_state() || role.is_velocity()
+    }
+
+    /// (D^2 f) v
+    pub(super) fn second_derivative(&self, f: &Expression, v: &Gradient) -> Option<Gradient> {
+        self.second_derivative_at(f, v, |symbol| self.value(symbol))
+    }
+
     /// (D^2 f) v, where the symbols have these values. Terms of f that do not depend on what v moves are left out.
-    pub(super) fn second_derivative(
+    pub(super) fn second_derivative_at(
         &self,
         f: &Expression,
         v: &Gradient,
         values: impl Fn(Symbol) -> f64,
     ) -> Option<Gradient> {
         let value = |symbol| Jet { value: Real::from(values(symbol)), tangent: v.get(&symbol).cloned() };
-        let at = At { value, is_variable: |symbol| self.problem.symbols.is_state(symbol) };
+        let at = At { value, is_variable: |symbol| self.is_variable(symbol) };
         let terms = if let Expression::Sum(terms) = f { terms } else { std::slice::from_ref(f) };
         let mut derivative = Gradient::new();
         for term in terms.iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
@@ -121,16 +190,17 @@ impl<'a> Declared<'a> {
     }
 }
 
-pub(super) fn at<'p>(
-    problem: &'p Problem,
-    point: &'p Point<'p>,
-) -> At<impl Fn(Symbol) -> Real + 'p, impl Fn(Symbol) -> bool + 'p> {
-    At { value: |symbol| Real::from(point.symbol(symbol)), is_variable: |symbol| problem.symbols.is_state(symbol) }
+pub(super) fn entry(gradient: &Gradient, symbol: Symbol) -> Real {
+    gradient.get(&symbol).cloned().unwrap_or_else(Real::zero)
 }
 
-fn add(gradient: &mut Gradient, symbol: Symbol, entry: Real) {
+pub(super) fn add(gradient: &mut Gradient, symbol: Symbol, entry: Real) {
     let sum = gradient.get(&symbol).map_or_else(|| entry.clone(), |sum| sum.plus(&entry));
     gradient.insert(symbol, sum);
+}
+
+pub(super) fn add_multiple(gradient: &mut Gradient, factor: &Real, other: &Gradient) {
+    other.iter().for_each(|(symbol, entry)| add(gradient, *symbol, factor.times(entry)));
 }
 
 pub(super) fn dot(one: &Gradient, other: &Gradient) -> Real {

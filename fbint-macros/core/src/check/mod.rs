@@ -6,7 +6,8 @@
 //!
 //! grad {g, H} = (D^2 g) J grad H - (D^2 H) J grad g
 //!
-//! What linear systems an implicit field takes is written down a second time, by the same differentiation.
+//! The field that takes the solution of linear systems is computed from gradients and one dense system, whatever form was derived
+//! for it, and compared with what that form gives: X and the multipliers.
 //!
 //! What the field keeps by its form is evaluated along it, as if nothing were known of that form.
 //!
@@ -14,11 +15,12 @@
 
 mod comparison;
 mod declared;
+mod frame;
+mod motion;
 
 use self::comparison::Comparison;
 use self::declared::Declared;
 use crate::derivation::{Derivation, Problem};
-use crate::implicit::motion;
 use crate::points::search_points;
 use crate::proofs::changed_by_field;
 
@@ -39,10 +41,9 @@ pub enum Verdict {
 
 /// Whether everything was derived from the problem as it should have been.
 pub fn check(problem: &Problem, derivation: &Derivation) -> Verdict {
-    let motion = motion(problem);
     let mut compared = 0;
     for point in search_points(&problem.symbols).take(TRIED) {
-        let Some(declared) = Declared::at(problem, motion.as_ref(), &point) else { continue };
+        let Some(declared) = Declared::at(problem, point) else { continue };
         match Comparison::new(declared, derivation, point).all() {
             Verdict::Agreement => compared += 1,
             Verdict::Undefined => {}

@@ -23,14 +23,6 @@ pub(crate) struct At<V, I> {
 }
 
 impl<V, I: Fn(Symbol) -> bool> At<V, I> {
-    /// The value of an expression, where all of it is defined.
-    pub(crate) fn evaluate<T: Number>(&self, expression: &Expression) -> Option<T>
-    where
-        V: Fn(Symbol) -> T,
-    {
-        Some(self.parts(expression)?.value)
-    }
-
     /// The value and the gradient of an expression, where all of it is defined.
     pub(crate) fn differentiate<T: Number>(&self, expression: &Expression) -> Option<Differentiated<T>>
     where

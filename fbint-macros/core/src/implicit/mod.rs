@@ -2,7 +2,7 @@
 //! constraints or driven ones.
 //!
 //! Everything is written by automatic differentiation of what is declared, without algebra and without simplification: `mechanics`
-//! simplifies it, and `check` holds what it made of it against this. Holonomic constraints g with g' = A q' have Dirac's form, which
+//! simplifies it, and `check` computes X a second time, without what is written here. Holonomic constraints g with g' = A q' have Dirac's form, which
 //! conserves the energy in every state; velocity constraints f = A q' have the form of Lagrange's multipliers, which is the more
 //! accurate one (the two agree where the constraints hold).
 //!
@@ -37,8 +37,10 @@ use crate::expression::{Expression, Symbol};
 pub(crate) struct Motion {
     pub(crate) field: Implicit,
     /// Of a Lagrangian system.
+    #[cfg_attr(not(feature = "derive"), expect(dead_code, reason = "only what derives needs it"))]
     pub(crate) hamel: Option<Hamel>,
     /// The functions of integrals that are not declared: rates of constraints, and the energy.
+    #[cfg_attr(not(feature = "derive"), expect(dead_code, reason = "only what derives needs it"))]
     pub(crate) derived: BTreeMap<IntegralId, Expression>,
 }
 

@@ -48,3 +48,4 @@ pub(crate) use regularity::{Dependence, dependence};
 pub use search::{Found, Witness};
 pub use states::Values;
 pub(crate) use states::{State, consistent, general, magnitude};
+pub(crate) use velocity::{Velocity, solve};

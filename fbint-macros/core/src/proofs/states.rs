@@ -49,7 +49,7 @@ impl State {
 
     /// The value of an expression that may contain what is solved for on the way to a field.
     pub(super) fn evaluate_with(&self, expression: &Expression, solved: &BTreeMap<Symbol, Real>) -> Option<Real> {
-        let value = |symbol| solved.get(&symbol).unwrap_or_else(|| &self.values[symbol]).clone();
+        let value = |symbol| solved.get(&symbol).or(self.values.get(symbol)).cloned().unwrap_or_else(Real::undefined);
         Real::evaluate(expression, &value)
     }
 

@@ -9,11 +9,16 @@ use crate::precise::Real;
 use crate::table::Table;
 
 /// A state and the field in it.
-pub(super) struct Velocity {
+pub(crate) struct Velocity {
     pub(super) state: State,
     /// X, each component with the sum of its terms' sizes.
-    field: Table<Symbol, (Real, f64)>,
+    field: Components,
+    /// What is solved for on the way to X: multipliers, and the unknowns of linear systems.
+    pub(crate) solved: Solved,
 }
+
+type Components = Table<Symbol, (Real, f64)>;
+type Solved = BTreeMap<Symbol, Real>;
 
 /// The entries of a gradient that do not vanish, in the order of the state.
 pub(super) type Row = Vec<(Symbol, Real)>;
@@ -26,20 +31,18 @@ pub(super) fn row(derivation: &Derivation, state: &State, integral: IntegralId) 
 
 impl Velocity {
     /// `None` where the field is not defined.
-    pub(super) fn new(derivation: &Derivation, state: State) -> Option<Self> {
-        let field = match &derivation.field {
-            Field::Given(rates) => {
-                let rate = |rate: &Expression| {
-                    let value = state.evaluate(rate)?;
-                    let size = value.to_f64().abs();
-                    Some((value, size))
-                };
-                rates.rows().map(rate).collect::<Option<_>>()?
-            }
+    pub(crate) fn new(derivation: &Derivation, state: State) -> Option<Self> {
+        let (field, solved) = match &derivation.field {
+            Field::Given(rates) => components(rates, &state, Solved::new())?,
             Field::Dirac(constraints) => dirac(derivation, &constraints.members(), &state)?,
             Field::Implicit(implicit) => solved(implicit, &state)?,
         };
-        Some(Self { state, field })
+        Some(Self { state, field, solved })
+    }
+
+    /// X along an entry of the state.
+    pub(crate) fn component(&self, symbol: Symbol) -> &Real {
+        &self.field[symbol].0
     }
 
     /// dI.X, and what it would be if none of its terms cancelled another.
@@ -56,23 +59,28 @@ impl Velocity {
 }
 
 /// x', after the linear systems are solved.
-fn solved(implicit: &Implicit, state: &State) -> Option<Table<Symbol, (Real, f64)>> {
-    let mut known = BTreeMap::new();
+fn solved(implicit: &Implicit, state: &State) -> Option<(Components, Solved)> {
+    let mut known = Solved::new();
     for system in &implicit.systems {
         let row = |row: Vec<&Expression>| row.into_iter().map(|entry| state.evaluate_with(entry, &known)).collect();
         let rows: Vec<Vec<Real>> = system.rows().map(|entries| row(entries.collect())).collect::<Option<_>>()?;
         known.extend(system.unknowns.iter().copied().zip(solve(rows)?));
     }
+    components(&implicit.rates, state, known)
+}
+
+/// x', where what it takes is known.
+fn components(rates: &Table<Symbol, Expression>, state: &State, known: Solved) -> Option<(Components, Solved)> {
     let rate = |rate: &Expression| {
         let value = state.evaluate_with(rate, &known)?;
         let size = value.to_f64().abs();
         Some((value, size))
     };
-    implicit.rates.rows().map(rate).collect()
+    Some((rates.rows().map(rate).collect::<Option<_>>()?, known))
 }
 
 /// J (grad H - Df^T c)
-fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Option<Table<Symbol, (Real, f64)>> {
+fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Option<(Components, Solved)> {
     let row = |integral: IntegralId| row(derivation, state, integral);
     let constraints: Vec<Row> = members.iter().map(|&member| row(member)).collect::<Option<_>>()?;
     let energy = row(derivation.integrals.energy()?)?;
@@ -109,7 +117,8 @@ fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Opti
     }
     drive.time.into_iter().for_each(|time| field[time] = (Real::from(1.0), 1.0));
     drive.work.into_iter().for_each(|work| field[work] = power.clone());
-    Some(field)
+    let solved = members.iter().zip(multipliers).filter_map(|(id, c)| Some((derivation.symbols.multiplier(*id)?, c)));
+    Some((field, solved.collect()))
 }
 
 /// c with C^T c = b, from the brackets of gradients.
@@ -136,7 +145,7 @@ fn multipliers(derivation: &Derivation, state: &State, constraints: &[Row], ener
 }
 
 /// The solution of a square system from its rows, with the right side at their end.
-fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
+pub(crate) fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
     let n = rows.len();
     for step in 0..n {
         let size = |row: &Vec<Real>| row[step].to_f64().abs();

@@ -1,0 +1,70 @@
+//! X and the multipliers, from gradients of what is declared and one dense linear system.
+//!
+//! X = J (dH - sum c df) + Q, with Df.X = 0, in canonical systems and in Lagrangian ones on their momenta, where a velocity constraint has
+//! the row A along which its reaction acts in the place of df. So no form of the derived field is supposed: neither which linear
+//! systems it takes nor how they are eliminated.
+
+use super::declared::{Declared, Gradient, add_multiple, dot};
+use crate::derivation::{IntegralId, Kind, Reaction, Role};
+use crate::derivative::Number;
+use crate::expression::Symbol;
+use crate::proofs::solve;
+
+/// How the state moves.
+pub(super) struct Motion {
+    /// X
+    pub(super) rates: Gradient,
+    /// The multipliers of declared constraints, and what holds velocities at zero.
+    pub(super) multipliers: Gradient,
+}
+
+impl Declared<'_> {
+    /// Nothing where the multipliers are not determined.
+    pub(super) fn motion(&self) -> Option<Motion> {
+        let is_held = |id: &IntegralId| self.problem.integrals[*id].kind != Kind::InvariantSet;
+        let constraints: Vec<IntegralId> = self.problem.constraints().into_iter().filter(is_held).collect();
+        let covector = |id: &IntegralId| self.covector(&self.integrals[*id].gradient);
+        let slopes: Vec<Gradient> = constraints.iter().map(covector).collect::<Option<_>>()?;
+        let reaction = |id: &IntegralId| self.problem.reactions.iter().find(|reaction| reaction.constraint == *id);
+        let push = |(id, slope): (&IntegralId, &Gradient)| match reaction(id) {
+            Some(reaction) => self.pushed_by(reaction),
+            None => Some(self.moved(slope)),
+        };
+        let mut pushes: Vec<Gradient> = constraints.iter().zip(&slopes).map(push).collect::<Option<_>>()?;
+        pushes.push(self.flow.clone());
+        let row = |slope: &Gradient| pushes.iter().map(|push| dot(slope, push)).collect();
+        let c = solve(slopes.iter().map(row).collect())?;
+
+        let mut rates = self.flow.clone();
+        c.iter().zip(&pushes).for_each(|(c, push)| add_multiple(&mut rates, &c.negated(), push));
+        if let Some(work) = self.problem.symbols.only(Role::Work) {
+            let mut covector = self.covector(&self.energy.as_ref()?.gradient)?;
+            for ((id, slope), c) in constraints.iter().zip(&slopes).zip(&c) {
+                if reaction(id).is_none() {
+                    add_multiple(&mut covector, &c.negated(), slope);
+                }
+            }
+            rates.insert(work, &dot(&self.forces, &covector) + &self.by_time(&covector));
+        }
+        let declared = constraints.into_iter().zip(c);
+        let declared = declared.filter(|(id, _)| !matches!(self.problem.integrals[*id].kind, Kind::Rate { .. }));
+        let multiplier = |(id, c)| Some((self.problem.symbols.multiplier(id)?, c));
+        let mut multipliers: Gradient = declared.filter_map(multiplier).collect();
+        if let Some(frame) = &self.frame {
+            let (accelerations, holding) = frame.accelerations(self, &rates)?;
+            rates.extend(accelerations);
+            multipliers.extend(holding);
+        }
+        Some(Motion { rates, multipliers })
+    }
+
+    /// How a reaction moves the momenta, by minus its multiplier.
+    fn pushed_by(&self, reaction: &Reaction) -> Option<Gradient> {
+        let momentum = |symbol: Symbol| match self.problem.symbols[symbol].role {
+            Role::Coordinate { momentum } => momentum,
+            _ => symbol,
+        };
+        let entries = reaction.along.iter();
+        entries.map(|(symbol, entry)| Some((momentum(*symbol), self.evaluate(entry)?.negated()))).collect()
+    }
+}
