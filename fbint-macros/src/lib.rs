@@ -418,8 +418,8 @@ use proc_macro::{Span, TokenStream, TokenTree};
 /// # Prepared derivations
 ///
 /// A crate may keep what is derived in a folder `derivations/` beside its `Cargo.toml`, one text file for each model, committed
-/// and reviewed like snapshots. Whoever compiles the crate then needs no algebra: without the feature `derive` of `fbint-runtime`,
-/// which is on by default, nothing of it is compiled.
+/// and reviewed like snapshots. Whoever compiles the crate then has what algebra made of it without the feature `derive` of
+/// `fbint-runtime`, which is on by default.
 ///
 /// ```sh
 /// FBINT_DERIVATIONS=write cargo check --all-targets --features fbint-runtime/derive
@@ -438,10 +438,17 @@ use proc_macro::{Span, TokenStream, TokenTree};
 ///
 /// A model whose expressions unfold to more than 262,144 parts cannot be kept; a chain of 32 links has 18,416.
 ///
+/// # Without algebra
+///
+/// Gradients, brackets and fields are written by exact differentiation of what is declared. Computer algebra makes them shorter, and
+/// proves what numbers leave open. Without the feature `derive`, a model of a crate that keeps no derivations compiles all the same, with
+/// nothing of Symbolica: fields take about as many operations, and conservation is proved at points modulo primes. An invariant that
+/// these do not prove is an error that names it; so far this takes logarithms, or more roots than there are in a few bodies' distances.
+///
 /// # While compiling
 ///
-/// The derivation is done by the computer-algebra system Symbolica, one derivation at a time on the whole machine: a lock
-/// file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
+/// With the feature `derive`, expressions are simplified by the computer-algebra system Symbolica, one derivation at a time on the whole
+/// machine: a lock file serialises parallel builds. Each holds it for milliseconds, or for seconds if the model has dozens of bodies. The others
 /// wait for as long as the holder lives, and say on stderr for which process and crate. Programs of the same user that compute
 /// with Symbolica are waited for as well. Symbolica needs a folder for caches that it can write to: where that below the home
 /// folder is read-only, the compile error says to set `XDG_CACHE_HOME`. The README states what Symbolica's licence means for users.

@@ -85,6 +85,7 @@ fn command(message: &str) -> Result<String, Box<dyn Error>> {
 #[test]
 fn the_command_that_an_error_names_mends_it() -> Outcome {
     let user = User::new("user-of-derivations", &["springs"])?;
+    user.run("mkdir springs/derivations")??;
     let missing = user.check()?.expect_err("nothing is prepared");
     assert!(
         missing.contains("`derivations/` has no derivation of `Spring`, and this build of fbint has no algebra"),
@@ -121,6 +122,23 @@ fn the_command_that_an_error_names_mends_it() -> Outcome {
     assert_eq!(user.derivations("springs")?, files);
     let wrong = user.run("FBINT_DERIVATIONS=yes cargo check")?.expect_err("no such order");
     assert!(wrong.contains("the environment variable FBINT_DERIVATIONS is neither `write` nor `check`"), "{wrong}");
+    Ok(())
+}
+
+/// A package that keeps nothing is derived without algebra, and what takes algebra to prove is named with the remedy.
+#[test]
+fn crates_without_derivations_need_no_algebra() -> Outcome {
+    let user = User::new("user-without-derivations", &["springs"])?;
+    user.check()??;
+    assert_eq!(user.derivations("springs")?, [PathBuf::new(); 0]);
+    let declared = "state(x, y), dynamics(x = 0 * x, y = y), invariant(logarithm = (x * y).ln() - x.ln() - y.ln())";
+    let system = format!("#[fbint_runtime::feedback_system({declared})]\npub struct System {{}}\n");
+    user.write("springs/src/lib.rs", &system)?;
+    let open = user.check()?.expect_err("points modulo primes know nothing of logarithms of products");
+    let expected = "`logarithm` is neither proved to be conserved nor refuted: points modulo primes do not show that";
+    let remedy =
+        "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, write it in another form, or";
+    assert!(open.contains(expected) && open.contains(remedy), "{open}");
     Ok(())
 }
 
