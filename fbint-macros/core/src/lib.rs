@@ -17,6 +17,7 @@ mod implicit;
 #[cfg(feature = "derive")]
 pub mod mechanics;
 pub mod notation;
+mod numbers;
 pub mod points;
 mod precise;
 pub mod prepared;

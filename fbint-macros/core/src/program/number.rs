@@ -2,6 +2,7 @@
 
 use super::slopes::Unknown;
 use crate::expression::{Expression, Function, Symbol};
+use crate::numbers::linear::{Balanced, Entry};
 use crate::points::Point;
 use crate::precise::Real;
 
@@ -37,10 +38,8 @@ pub(super) trait Number: Clone {
         Self::exactly(value)
     }
 
-    /// The solution of C^T c = b.
-    fn solve_transposed(c: Vec<Vec<Self>>, b: Vec<Self>) -> Vec<Self> {
-        solve_transposed(c, b)
-    }
+    /// The solution of A x = b; not a number where A is singular or leaves the range of a double.
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self>;
 }
 
 impl Number for f64 {
@@ -90,6 +89,10 @@ impl Number for f64 {
 
     fn rounded(value: &Real) -> Self {
         value.to_f64()
+    }
+
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
+        solve(a, b)
     }
 }
 
@@ -142,59 +145,14 @@ impl Number for Real {
     fn rounded(value: &Real) -> Self {
         value.clone()
     }
+
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
+        solve(a, b)
+    }
 }
 
-/// The solution of C^T c = b by Gaussian elimination with partial pivoting, of rows and columns brought to one size; not a number
-/// where the matrix leaves the range of a double.
-fn solve_transposed<N: Number>(c: Vec<Vec<N>>, mut b: Vec<N>) -> Vec<N> {
-    let m = b.len();
-    let is_out_of_range = |entry: f64| entry != 0.0 && !entry.is_normal();
-    if c.iter().flatten().any(|entry| is_out_of_range(entry.to_f64())) {
-        return vec![N::exactly(f64::NAN); m];
-    }
-    let mut a: Vec<Vec<N>> = (0..m).map(|i| (0..m).map(|j| c[j][i].clone()).collect()).collect();
-    let columns = equilibrate(&mut a, &mut b);
-    for step in 0..m {
-        let size = |i: usize| a[i][step].to_f64().abs();
-        let pivot = (step..m).max_by(|&i, &j| size(i).total_cmp(&size(j))).unwrap_or(step);
-        a.swap(step, pivot);
-        b.swap(step, pivot);
-        for i in step + 1..m {
-            if a[i][step].is_zero() {
-                continue;
-            }
-            let factor = a[i][step].over(&a[step][step]);
-            for j in step..m {
-                a[i][j] = a[i][j].minus(&factor.times(&a[step][j]));
-            }
-            b[i] = b[i].minus(&factor.times(&b[step]));
-        }
-    }
-    for i in (0..m).rev() {
-        let known = (i + 1..m).fold(N::zero(), |sum, j| sum.plus(&a[i][j].times(&b[j])));
-        b[i] = b[i].minus(&known).over(&a[i][i]);
-    }
-    b.iter().zip(columns).map(|(x, scale)| x.times(&N::exactly(scale))).collect()
-}
-
-/// Multiplies rows, with their right sides, and columns by powers of two that bring their largest entries near one; gives the
-/// columns' factors.
-fn equilibrate<N: Number>(a: &mut [Vec<N>], b: &mut [N]) -> Vec<f64> {
-    let root = |largest: f64| if largest > 0.0 { (-0.5 * largest.log2()).round().exp2() } else { 1.0 };
-    let largest = |largest: f64, entry: &N| largest.max(entry.to_f64().abs());
-    let multiply = |entry: &mut N, factor: f64| *entry = entry.times(&N::exactly(factor));
-    let mut columns = vec![1.0; b.len()];
-    for _ in 0..4 {
-        for (row, right) in a.iter_mut().zip(&mut *b) {
-            let factor = root(row.iter().fold(0.0, largest));
-            row.iter_mut().for_each(|entry| multiply(entry, factor));
-            multiply(right, factor);
-        }
-        for (j, column) in columns.iter_mut().enumerate() {
-            let factor = root(a.iter().map(|row| &row[j]).fold(0.0, largest));
-            a.iter_mut().for_each(|row| multiply(&mut row[j], factor));
-            *column *= factor;
-        }
-    }
-    columns
+fn solve<N: Number + Entry>(a: Vec<Vec<N>>, b: &[N]) -> Vec<N> {
+    let is_in_range = a.iter().flatten().all(|entry| Number::is_zero(entry) || entry.to_f64().is_normal());
+    let factors = if is_in_range { Balanced::of(a).and_then(|a| a.factored(0.0)) } else { None };
+    factors.map_or_else(|| vec![Number::exactly(f64::NAN); b.len()], |factors| factors.solve(b))
 }

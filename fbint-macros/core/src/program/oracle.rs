@@ -58,9 +58,8 @@ fn solved<N: Number>(
         }
         let symbol = |symbol| known.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol));
         let value = |expression: &Expression| evaluate(expression, symbol, errors);
-        let transposed =
-            (0..matrix.len()).map(|j| matrix.iter().map(|row| value(&row[j])).collect::<Vec<_>>()).collect();
-        let solution = N::solve_transposed(transposed, right_side.iter().map(value).collect());
+        let rows = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
+        let solution = N::solve(rows, &right_side.iter().map(value).collect::<Vec<_>>());
         known.extend(unknowns.iter().copied().zip(solution));
     }
     known
@@ -75,7 +74,9 @@ impl<'a, N: Number> Oracle<'a, N> {
             integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
             row
         });
-        let solution = N::solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
+        let c = derivation.constraint_matrix(&value);
+        let transposed = (0..c.len()).map(|column| c.iter().map(|row| row[column].clone()).collect()).collect();
+        let solution = N::solve(transposed, &derivation.energy_brackets(&value));
         let mut multipliers = derivation.integrals.map(|_| N::zero());
         let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
         members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
@@ -257,7 +258,7 @@ impl<'a, N: Number> Oracle<'a, N> {
         };
         let ids = || self.integrals.ids();
         let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
-        let y = N::solve_transposed(gram, violation);
+        let y = N::solve(gram, &violation);
         self.combined(&y, variance)
     }
 

@@ -1,11 +1,12 @@
 //! Numbers of 256 bits with their derivatives by the unknowns, by which derivatives of functions are checked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::number::Number;
 use crate::derivation::IntegralId;
 use crate::derivative::{At, Number as _};
 use crate::expression::{Expression, Function, Symbol};
+use crate::numbers::linear::Balanced;
 use crate::points::Point;
 use crate::precise::Real;
 
@@ -134,18 +135,17 @@ impl Number for Slopes {
         Self::varying(Unknown::Symbol(symbol), point.symbol(symbol))
     }
 
-    // C^T dc = db - dC^T c
-    fn solve_transposed(c: Vec<Vec<Self>>, b: Vec<Self>) -> Vec<Self> {
-        let m = b.len();
-        let transposed = (0..m).map(|i| (0..m).map(|j| c[j][i].value.clone()).collect()).collect();
-        let factors = Factors::of(transposed);
-        let solution = factors.solve(b.iter().map(|entry| entry.value.clone()).collect());
-        let mut right_sides: BTreeMap<Unknown, Vec<Real>> = BTreeMap::new();
-        let unknowns: BTreeSet<Unknown> =
-            c.iter().flatten().chain(&b).flat_map(|entry| entry.gradient.keys().copied()).collect();
-        for unknown in unknowns {
-            right_sides.insert(unknown, vec![Real::zero(); m]);
-        }
+    // A dx = db - dA x
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
+        let values = |entries: &[Self]| -> Vec<Real> { entries.iter().map(|entry| entry.value.clone()).collect() };
+        let Some(factors) = Balanced::of(a.iter().map(|row| values(row)).collect()).and_then(|a| a.factored(0.0))
+        else {
+            return vec![Self::constant(Real::undefined()); b.len()];
+        };
+        let solution = factors.solve(&values(b));
+        let unknowns = a.iter().flatten().chain(b).flat_map(|entry| entry.gradient.keys().copied());
+        let mut right_sides: BTreeMap<Unknown, Vec<Real>> =
+            unknowns.map(|unknown| (unknown, vec![Real::zero(); b.len()])).collect();
         let mut subtract = |row: usize, entry: &Self, factor: &Real| {
             for (unknown, slope) in &entry.gradient {
                 if let Some(right) = right_sides.get_mut(unknown) {
@@ -154,62 +154,15 @@ impl Number for Slopes {
             }
         };
         b.iter().enumerate().for_each(|(row, entry)| subtract(row, entry, &-&one()));
-        for (j, column) in c.iter().enumerate() {
-            column.iter().enumerate().for_each(|(row, entry)| subtract(row, entry, &solution[j]));
+        for (place, row) in a.iter().enumerate() {
+            row.iter().zip(&solution).for_each(|(entry, x)| subtract(place, entry, x));
         }
         let mut solution: Vec<Self> = solution.into_iter().map(Self::constant).collect();
         for (unknown, right) in right_sides {
-            for (entry, slope) in solution.iter_mut().zip(factors.solve(right)) {
+            for (entry, slope) in solution.iter_mut().zip(factors.solve(&right)) {
                 entry.gradient.insert(unknown, slope);
             }
         }
         solution
-    }
-}
-
-/// P A = L U, by Gaussian elimination with partial pivoting.
-struct Factors {
-    /// L below the diagonal, U above and on it.
-    rows: Vec<Vec<Real>>,
-    /// The row of A that stands in each row.
-    order: Vec<usize>,
-}
-
-impl Factors {
-    fn of(mut rows: Vec<Vec<Real>>) -> Self {
-        let m = rows.len();
-        let mut order: Vec<usize> = (0..m).collect();
-        for step in 0..m {
-            let size = |row: &usize| rows[*row][step].to_f64().abs();
-            let pivot = (step..m).max_by(|i, j| size(i).total_cmp(&size(j))).unwrap_or(step);
-            rows.swap(step, pivot);
-            order.swap(step, pivot);
-            let (above, below) = rows.split_at_mut(step + 1);
-            for row in below.iter_mut().filter(|row| !row[step].is_zero()) {
-                let factor = &row[step] / &above[step][step];
-                for j in step + 1..m {
-                    row[j] = &row[j] - &(&factor * &above[step][j]);
-                }
-                row[step] = factor;
-            }
-        }
-        Self { rows, order }
-    }
-
-    fn solve(&self, b: Vec<Real>) -> Vec<Real> {
-        let m = b.len();
-        let mut x: Vec<Real> = self.order.iter().map(|&row| b[row].clone()).collect();
-        for i in 0..m {
-            for j in 0..i {
-                x[i] = &x[i] - &(&self.rows[i][j] * &x[j]);
-            }
-        }
-        for i in (0..m).rev() {
-            for j in i + 1..m {
-                x[i] = &x[i] - &(&self.rows[i][j] * &x[j]);
-            }
-            x[i] = &x[i] / &self.rows[i][i];
-        }
-        x
     }
 }

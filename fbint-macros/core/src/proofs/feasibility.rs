@@ -8,11 +8,11 @@
 
 use std::collections::BTreeMap;
 
-use super::elimination::solve;
 use super::regularity::{deficient, find_singularity, is_regular};
 use super::states::{self, State, Values};
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::linear::{Balanced, Entry};
 use crate::precise::Real;
 
 /// The number of starting points that are tried first; if all fail, every `STRIDE`-th of the rest is tried.
@@ -168,7 +168,8 @@ fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
             products.fold(Real::zero(), |sum, product| &sum + &product)
         };
         let gram = rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect();
-        for (row, weight) in rows.iter().zip(solve(gram, values)?) {
+        let factors = Balanced::of(gram)?.factored(Real::NEGLIGIBLE)?;
+        for (row, weight) in rows.iter().zip(factors.solve(&values)) {
             row.iter().for_each(|(symbol, entry)| state.shift(*symbol, &-&(&weight * entry)));
         }
     }

@@ -5,6 +5,8 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
+use crate::numbers::linear::Arithmetic;
+
 /// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
 const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
@@ -88,6 +90,30 @@ impl Field {
             return Some(numerator);
         }
         Some(self.multiply(numerator, self.inverse(residue(number.denom())?)?))
+    }
+}
+
+impl Arithmetic for Field {
+    type Entry = u64;
+
+    fn is_zero(&self, residue: &u64) -> bool {
+        *residue == 0
+    }
+
+    fn product(&self, a: &u64, b: &u64) -> u64 {
+        self.multiply(*a, *b)
+    }
+
+    fn difference(&self, a: &u64, b: &u64) -> u64 {
+        self.add(*a, self.negative(*b))
+    }
+
+    fn reciprocal(&self, residue: &u64) -> Option<u64> {
+        self.inverse(*residue)
+    }
+
+    fn merit(&self, row: &[u64], column: usize) -> f64 {
+        if row[column] == 0 { 0.0 } else { 1.0 }
     }
 }
 

@@ -3,13 +3,11 @@
 mod conservation;
 mod degree;
 mod elementary;
-mod elimination;
 mod feasibility;
 mod field;
 mod identities;
 pub mod involution;
 mod kinetic_energy;
-mod linear;
 mod linear_form;
 mod modular;
 mod point;

@@ -5,6 +5,7 @@
 //! roots. The price is that some elements other than 0 have no inverse.
 
 use super::field::Field;
+use crate::numbers::linear::{Arithmetic, solution};
 
 /// The most coefficients that an element may have.
 pub(super) const LARGEST_DIMENSION: usize = 64;
@@ -143,64 +144,33 @@ impl Ring {
                 rows[row][column] = entry;
             }
         }
-        self.solve_over_field(rows).map(trimmed)
+        solution(self.field, rows).map(trimmed)
+    }
+}
+
+impl Arithmetic for &Ring {
+    type Entry = Element;
+
+    fn is_zero(&self, element: &Element) -> bool {
+        element.is_empty()
     }
 
-    /// The solution of a square system from its rows, with the right side at their end; nothing where elimination meets no invertible
-    /// pivot.
-    pub(super) fn solve(&self, mut rows: Vec<Vec<Element>>) -> Option<Vec<Element>> {
-        let width = rows.len();
-        (self.reduce(&mut rows, width)? == width).then(|| rows.into_iter().filter_map(|mut row| row.pop()).collect())
+    fn product(&self, a: &Element, b: &Element) -> Element {
+        self.multiply(a, b)
     }
 
-    /// Brings the first columns to reduced echelon form, and gives their rank; nothing where none of the entries that are left in a column
-    /// has an inverse. Among the rows with an invertible pivot, the one with the fewest entries is taken: C is sparse.
-    pub(super) fn reduce(&self, rows: &mut [Vec<Element>], width: usize) -> Option<usize> {
-        let mut rank = 0;
-        for column in 0..width {
-            let entries = |row: &usize| rows[*row].iter().filter(|entry| !entry.is_empty()).count();
-            let mut candidates: Vec<usize> = (rank..rows.len()).filter(|&row| !rows[row][column].is_empty()).collect();
-            if candidates.is_empty() {
-                continue;
-            }
-            candidates.sort_by_key(entries);
-            let (pivot, reciprocal) =
-                candidates.into_iter().find_map(|row| Some((row, self.inverse(&rows[row][column])?)))?;
-            rows.swap(rank, pivot);
-            for entry in rows[rank].iter_mut().filter(|entry| !entry.is_empty()) {
-                *entry = self.multiply(entry, &reciprocal);
-            }
-            let source = rows[rank].clone();
-            let others =
-                rows.iter_mut().enumerate().filter(|(row, entries)| *row != rank && !entries[column].is_empty());
-            for (_, row) in others {
-                let factor = row[column].clone();
-                for (entry, other) in row.iter_mut().zip(&source).filter(|(_, other)| !other.is_empty()) {
-                    *entry = self.subtract(entry, &self.multiply(&factor, other));
-                }
-            }
-            rank += 1;
-        }
-        Some(rank)
+    fn difference(&self, a: &Element, b: &Element) -> Element {
+        self.subtract(a, b)
     }
 
-    /// The solution of a square system over the field, by elimination, from its rows with the right side at their end.
-    fn solve_over_field(&self, mut rows: Vec<Vec<u64>>) -> Option<Vec<u64>> {
-        let field = self.field;
-        for step in 0..rows.len() {
-            let pivot = (step..rows.len()).find(|&row| rows[row][step] != 0)?;
-            rows.swap(step, pivot);
-            let reciprocal = field.inverse(rows[step][step])?;
-            rows[step].iter_mut().for_each(|entry| *entry = field.multiply(*entry, reciprocal));
-            let source = rows[step].clone();
-            for (_, row) in rows.iter_mut().enumerate().filter(|(index, row)| *index != step && row[step] != 0) {
-                let factor = field.negative(row[step]);
-                for (entry, other) in row.iter_mut().zip(&source) {
-                    *entry = field.add(*entry, field.multiply(factor, *other));
-                }
-            }
-        }
-        rows.iter().map(|row| row.last().copied()).collect()
+    fn reciprocal(&self, element: &Element) -> Option<Element> {
+        self.inverse(element)
+    }
+
+    /// Few entries are best: C is sparse.
+    fn merit(&self, row: &[Element], column: usize) -> f64 {
+        let entries = row[column..].iter().filter(|entry| !entry.is_empty()).count();
+        if row[column].is_empty() { 0.0 } else { 1.0 / entries as f64 }
     }
 }
 

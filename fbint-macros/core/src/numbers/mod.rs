@@ -1,0 +1,3 @@
+//! What expressions are evaluated in, and the linear algebra of it.
+
+pub(crate) mod linear;
