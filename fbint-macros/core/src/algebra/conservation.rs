@@ -6,11 +6,12 @@
 
 use std::cell::OnceCell;
 
-use super::determinant::{LARGEST_DETERMINANT, determinant};
+use super::LARGEST_DETERMINANT;
 use super::vanishing::vanishes_where;
 use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, Implicit, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::mechanics::{Observable, PhaseSpace};
+use crate::numbers::determinant::determinant;
 use crate::proofs::grades;
 use crate::symbolic::Expr;
 use crate::table::Table;
@@ -120,7 +121,7 @@ impl<'a> Brackets<'a> {
         if all.is_empty() || rows.len() >= LARGEST_DETERMINANT {
             return None;
         }
-        let whole = determinant(&rows, &(0..rows.len()).collect::<Vec<_>>());
+        let whole = determinant(&rows);
         // Where all brackets vanish nothing has to be eliminated, which makes high degrees.
         let vanishes = [with_energy].into_iter().chain(own).all(is_zero) || {
             let rate = bordered(rows.iter().cloned().zip(right_side), own, with_energy);
@@ -139,8 +140,7 @@ impl<'a> Brackets<'a> {
                 row[column] = self.derivation.integrals[*rate].value.clone();
                 row
             });
-            let columns: Vec<usize> = (0..a.len()).collect();
-            determinant(&rows.collect::<Vec<_>>(), &columns).divide(whole.clone()).ok()
+            determinant(&rows.collect::<Vec<_>>()).divide(whole.clone()).ok()
         };
         (0..a.len()).map(replaced).collect()
     }
@@ -162,6 +162,5 @@ fn bordered(
     };
     let mut matrix: Vec<Vec<Expression>> = rows.map(|(row, entry)| with(row, entry)).collect();
     matrix.push(with(last.to_vec(), corner.clone()));
-    let columns: Vec<usize> = (0..matrix.len()).collect();
-    determinant(&matrix, &columns)
+    determinant(&matrix)
 }

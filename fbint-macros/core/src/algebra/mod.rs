@@ -1,7 +1,6 @@
 //! What takes algebra, in one session: the derivation, proofs that numbers do not give, and whether doubts are mistakes.
 
 mod conservation;
-mod determinant;
 mod involution;
 mod mistakes;
 mod poisson;
@@ -13,6 +12,9 @@ use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::mechanics::{self, Underived};
 use crate::proofs::grades;
 use crate::symbolic::{SessionError, session};
+
+/// The size of the largest determinant that is written out.
+const LARGEST_DETERMINANT: usize = 5;
 
 /// Why nothing was derived.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ use super::{Row, entry};
 use crate::derivation::{FrameBracket, Lagrangian, Role, Symbols};
 use crate::derivative;
 use crate::expression::{Expression, Symbol, to_f64};
+use crate::numbers::determinant::determinant;
 use crate::numbers::linear::Balanced;
 use crate::points::{Point, sample_points};
 use crate::proofs::vanishes_identically;
@@ -294,20 +295,4 @@ fn by_cramer(matrix: &Matrix, right: &[Expression]) -> Result<Option<Vec<Express
         Some(settled(numerator.divide(whole.clone()).ok()?))
     });
     Ok(solution.collect())
-}
-
-/// By expansion along the first row, without what is zero.
-fn determinant(matrix: &[Vec<Expression>]) -> Expression {
-    let Some((first, rest)) = matrix.split_first() else { return Expression::one() };
-    let terms = first.iter().enumerate().filter(|(_, entry)| !entry.is_zero()).map(|(column, entry)| {
-        let minor: Vec<Vec<Expression>> = rest
-            .iter()
-            .map(|row| {
-                row.iter().enumerate().filter(|(other, _)| *other != column).map(|(_, entry)| entry.clone()).collect()
-            })
-            .collect();
-        let term = entry.clone() * determinant(&minor);
-        if column % 2 == 0 { term } else { -term }
-    });
-    Expression::sum(terms.collect::<Vec<_>>())
 }
