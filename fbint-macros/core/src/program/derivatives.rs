@@ -13,10 +13,11 @@ use super::fields::{self, Parts};
 use super::functions::{Argument, Expected, Function, Returns, Rows};
 use super::optimise::eliminate_dead_values;
 use super::projection;
-use super::slopes::{Slopes, Unknown};
+use super::slopes::Slopes;
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Input, Instruction, Program, Value};
 use crate::derivation::Derivation;
+use crate::points::Unknown;
 use crate::precise::Real;
 use crate::table::Id;
 

@@ -7,9 +7,10 @@ use super::Program;
 use super::derivatives::{DERIVATIVES, Derivative};
 use super::fields::{self, Parts};
 use super::oracle::Oracle;
-use super::slopes::{Slopes, Unknown};
+use super::slopes::Slopes;
 use super::{hamel, lagrangian, projection};
 use crate::derivation::Derivation;
+use crate::points::Unknown;
 use crate::precise::Real;
 
 /// A generated function of the state.

@@ -1,9 +1,8 @@
 //! What programs and derivations are evaluated in: doubles, and numbers of 256 bits in which no rounding counts.
 
-use super::slopes::Unknown;
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::linear::{Balanced, Entry};
-use crate::points::Point;
+use crate::points::{Point, Unknown};
 use crate::precise::Real;
 
 /// A number of either kind. What is undefined is not a number, and as a double NaN.

@@ -3,18 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use super::interpret::{noise, variance, weigh, weight};
+use super::interpret::weigh;
 use super::number::Number;
 use super::projection::DAMPING;
-use super::slopes::Unknown;
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output, Role,
 };
 use crate::derivative::At;
 use crate::expression::{Expression, Symbol};
-use crate::points::Point;
+use crate::points::{Draw, Point, Unknown};
 use crate::precise::Real;
-use crate::table::{Id, Table};
+use crate::table::Table;
 
 /// The mathematics of a model at one point. What is computed on the way gets errors, where there are any.
 pub(super) struct Oracle<'a, N> {
@@ -206,7 +205,7 @@ impl<'a, N: Number> Oracle<'a, N> {
         let velocities = symbols.with(|role| role == Role::Velocity);
         let lacking = |(row, of): (usize, &Symbol)| {
             let own = symbols.only(Role::Acceleration { of: *of }).map_or_else(N::zero, |own| self.symbol(own));
-            N::exactly(weight(self.point, row)).minus(&own)
+            N::exactly(self.point.draw(Draw::Weight(row))).minus(&own)
         };
         let lacking: Vec<N> = velocities.iter().enumerate().map(lacking).collect();
         let matrix = self.mass_matrix();
@@ -242,7 +241,7 @@ impl<'a, N: Number> Oracle<'a, N> {
     }
 
     fn projection_of(&self, violation: Vec<N>) -> Vec<N> {
-        let variance = |state| N::varying(Unknown::Variance(state), variance(self.point, state));
+        let variance = |state| N::varying(Unknown::Variance(state), self.point.draw(Draw::Variance(state)));
         let dot = |a: &Table<Symbol, N>, b: &Table<Symbol, N>| -> N {
             let nonzero = a.iter().zip(b.rows()).filter(|((_, a), b)| !a.is_zero() && !b.is_zero());
             let terms = nonzero.map(|((state, a), b)| variance(state).times(a).times(b));
@@ -254,7 +253,7 @@ impl<'a, N: Number> Oracle<'a, N> {
             if i != j {
                 return product;
             }
-            product.times(&N::exactly(1.0 + DAMPING)).plus(&N::exactly(noise(self.point, i)))
+            product.times(&N::exactly(1.0 + DAMPING)).plus(&N::exactly(self.point.draw(Draw::Noise(i))))
         };
         let ids = || self.integrals.ids();
         let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
@@ -295,7 +294,7 @@ pub(super) fn consistent_targets(derivation: &Derivation, point: &Point) -> Vec<
 pub(super) fn consistent_violation<N: Number>(derivation: &Derivation, point: &Point, integrals: &[N]) -> Vec<N> {
     let value = |expression: &Expression| evaluate::<N>(expression, |symbol| N::exactly(point.symbol(symbol)), None);
     let along = |gradient: &[(Symbol, Expression)]| -> N {
-        let z = |column: Symbol| N::exactly(point.size(column) * point.value(3000 + column.place() as u64));
+        let z = |column: Symbol| N::exactly(point.draw(Draw::Displacement(column)));
         gradient.iter().fold(N::zero(), |sum, (column, entry)| sum.plus(&value(entry).times(&z(*column))))
     };
     let rows = derivation.integrals.rows().zip(integrals);

@@ -3,23 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::number::Number;
-use crate::derivation::IntegralId;
 use crate::derivative::{At, Number as _};
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::linear::Balanced;
-use crate::points::Point;
+use crate::points::{Point, Unknown};
 use crate::precise::Real;
-
-/// What derivatives are taken by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Unknown {
-    /// An entry of the state, of a parameter or of an input.
-    Symbol(Symbol),
-    /// S_j, with which a projection moves an entry of the state.
-    Variance(Symbol),
-    /// The entry of F_target that belongs to an integral.
-    Target(IntegralId),
-}
 
 /// A number and its derivatives that do not vanish identically.
 #[derive(Clone, Debug)]

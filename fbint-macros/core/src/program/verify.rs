@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 
 use super::derivatives::Derivative;
 use super::functions::{Expected, Form, Function, PROJECTION};
-use super::interpret::{TRIALS, direction, inputs, interpret, rounding, spread, weigh, weight};
+use super::interpret::{TRIALS, inputs, interpret, rounding, spread, weigh};
 use super::number::Number;
 use super::oracle::{Oracle, consistent_targets, consistent_violation};
 use super::scaling::balanced;
 use super::slopes::Slopes;
 use super::{Fault, Input, Instruction, Program, Programs};
 use crate::derivation::Derivation;
-use crate::points::{IntegralSizes, Point, Sizes, sample_points};
+use crate::points::{Draw, IntegralSizes, Point, Sizes, sample_points};
 use crate::precise::Real;
 use crate::table::Id;
 
@@ -123,8 +123,8 @@ struct Place<'a> {
 impl Place<'_> {
     /// The derivative of results, along the direction or with the weights of the point.
     fn derivatives(&self, function: &Function, derivative: Derivative, results: &[Slopes]) -> Vec<Real> {
-        let direction = |unknown| Real::from(direction(self.point, unknown));
-        let weight = |row| Real::from(weight(self.point, row));
+        let direction = |unknown| Real::from(self.point.draw(Draw::Direction(unknown)));
+        let weight = |row| Real::from(self.point.draw(Draw::Weight(row)));
         let unknowns = function.unknowns(self.derivation);
         derivative.expected(results, self.derivation, &unknowns, direction, weight)
     }
