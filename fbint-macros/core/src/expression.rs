@@ -5,8 +5,6 @@
 //! Constructors fold constants exactly and drop neutral elements; everything deeper (derivatives, normal forms, zero
 //! tests) is Symbolica's business.
 
-mod evaluation;
-
 use std::collections::BTreeSet;
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::Arc;

@@ -2,11 +2,9 @@
 
 #[cfg(feature = "derive")]
 pub mod algebra;
-mod bounds;
 pub mod check;
 pub mod compile;
 pub mod derivation;
-mod derivative;
 pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
@@ -17,13 +15,10 @@ mod implicit;
 #[cfg(feature = "derive")]
 pub mod mechanics;
 pub mod notation;
-mod numbers;
-pub mod points;
-mod precise;
+pub mod numbers;
 pub mod prepared;
 pub mod program;
 pub mod proofs;
-mod scaled;
 #[cfg(feature = "derive")]
 pub mod symbolic;
 pub mod syntax;

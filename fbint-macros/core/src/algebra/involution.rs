@@ -6,7 +6,7 @@
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution};
 use crate::expression::Expression;
 use crate::mechanics::{Observable, PhaseSpace};
-use crate::points::sample_points;
+use crate::numbers::points::sample_points;
 use crate::proofs::{State, general, involution, vanishes_identically};
 use crate::symbolic::Expr;
 use crate::table::Table;

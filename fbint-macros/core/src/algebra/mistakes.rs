@@ -7,9 +7,9 @@ use num_rational::BigRational;
 
 use super::LARGEST_DETERMINANT;
 use super::vanishing::{contradict, vanishes_where};
-use crate::bounds::{Range, is_never_zero};
 use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::bounds::{Range, is_never_zero};
 use crate::numbers::determinant::determinant;
 use crate::proofs::{general, is_singular};
 

@@ -10,8 +10,8 @@ use crate::derivation::{
     Structure,
 };
 use crate::expression::{Expression, Symbol};
-use crate::points::Point;
-use crate::precise::Real;
+use crate::numbers::points::Point;
+use crate::numbers::precise::Real;
 
 /// A derivation and its problem at one point.
 pub(super) struct Comparison<'a> {

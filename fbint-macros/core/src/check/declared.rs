@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
-use crate::derivative::{At, Differentiated, Jet, Number};
 use crate::expression::{Expression, Symbol};
 use crate::implicit::Motion;
-use crate::points::Point;
-use crate::precise::Real;
+use crate::numbers::derivative::{At, Differentiated};
+use crate::numbers::dual::Dual;
+use crate::numbers::number::Number;
+use crate::numbers::points::Point;
+use crate::numbers::precise::Real;
 use crate::table::Table;
 
 /// Derivatives by the entries of the state that do not vanish identically.
@@ -102,13 +104,14 @@ impl<'a> Declared<'a> {
         v: &Gradient,
         values: impl Fn(Symbol) -> f64,
     ) -> Option<Gradient> {
-        let value = |symbol| Jet { value: Real::from(values(symbol)), tangent: v.get(&symbol).cloned() };
+        let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
+        let value = |symbol| Dual { value: Real::from(values(symbol)), gradient: along(symbol) };
         let at = At { value, is_variable: |symbol| self.problem.symbols.is_state(symbol) };
         let terms = if let Expression::Sum(terms) = f { terms } else { std::slice::from_ref(f) };
         let mut derivative = Gradient::new();
         for term in terms.iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
-            for (symbol, jet) in at.differentiate(term)?.gradient {
-                jet.tangent.into_iter().for_each(|entry| add(&mut derivative, symbol, entry));
+            for (symbol, slope) in at.differentiate(term)?.gradient {
+                slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
             }
         }
         Some(derivative)

@@ -14,11 +14,11 @@ use num_traits::{ToPrimitive, Zero};
 use super::hamel::directions;
 use super::{Row, entry};
 use crate::derivation::{FrameBracket, Lagrangian, Role, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol, to_f64};
+use crate::numbers::derivative;
 use crate::numbers::determinant::determinant;
 use crate::numbers::linear::Balanced;
-use crate::points::{Point, sample_points};
+use crate::numbers::points::{Point, sample_points};
 use crate::proofs::vanishes_identically;
 
 /// Why a frame cannot be used.

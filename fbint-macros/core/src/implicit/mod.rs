@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, massless, unsound_mass};
 use crate::derivation::{Dynamics, Hamel, Implicit, IntegralId, Problem, Role, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative;
 
 /// An implicit field, and what else follows from the declaration.
 pub(crate) struct Motion {

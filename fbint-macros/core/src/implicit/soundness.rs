@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use super::frame::first_combination;
 use super::hamel::directions;
 use super::{Row, along, by_time, entry, motion, rows};
-use crate::bounds::Range;
 use crate::derivation::{
     Derivation, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
     Problem, Role, Structure, Symbols,
 };
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::bounds::Range;
+use crate::numbers::derivative;
 use crate::numbers::linear::Balanced;
-use crate::points::{Point, sample_points};
+use crate::numbers::points::{Point, sample_points};
 use crate::proofs::{Dependence, State, consistent, dependence, general, vanishes_identically};
 
 /// States on the constraint set at which rates are evaluated, of those that are tried.

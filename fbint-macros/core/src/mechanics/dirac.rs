@@ -3,8 +3,9 @@
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::{Constraints, IntegralId, Problem};
 use crate::expression::Expression;
-use crate::numbers::linear::{Balanced, Entry};
-use crate::points::sample_points;
+use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::sample_points;
 use crate::symbolic::{Expr, NotReal};
 use crate::table::Table;
 

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::precise::Real;
+use super::number::Numeric;
 
 /// The arithmetic of the entries of a matrix.
 pub(crate) trait Arithmetic {
@@ -21,86 +21,10 @@ pub(crate) trait Arithmetic {
     }
 }
 
-/// A number that may be divided by its size.
-///
-/// Elimination takes a pivot for 0 if it is negligible in a matrix whose rows and columns are of size one. Where a column depends on
-/// others, rounding leaves some units in the last place, times what elimination multiplies them with; where it does not, the pivot is
-/// about the reciprocal of the condition. So negligible is what has lost three fifths of the digits: conditions up to 1e10 in doubles,
-/// and 1e45 in 256 bits, are told from infinite ones. Factors by which columns depend on one another are then known to two fifths of the
-/// digits, and shares below that are none.
-pub(crate) trait Entry: Clone {
-    const NEGLIGIBLE: f64;
-    const SMALLEST_SHARE: f64;
-    fn product(&self, other: &Self) -> Self;
-    fn difference(&self, other: &Self) -> Self;
-    fn reciprocal(&self) -> Option<Self>;
-    fn size(&self) -> f64;
-    fn is_zero(&self) -> bool;
-    fn exactly(value: f64) -> Self;
-}
-
-impl Entry for f64 {
-    const NEGLIGIBLE: f64 = 1e-10;
-    const SMALLEST_SHARE: f64 = 1e-6;
-
-    fn product(&self, other: &Self) -> Self {
-        self * other
-    }
-
-    fn difference(&self, other: &Self) -> Self {
-        self - other
-    }
-
-    fn reciprocal(&self) -> Option<Self> {
-        (self.is_finite() && self.recip().is_finite()).then(|| self.recip())
-    }
-
-    fn size(&self) -> f64 {
-        self.abs()
-    }
-
-    fn is_zero(&self) -> bool {
-        *self == 0.0
-    }
-
-    fn exactly(value: f64) -> Self {
-        value
-    }
-}
-
-impl Entry for Real {
-    const NEGLIGIBLE: f64 = 1e-45;
-    const SMALLEST_SHARE: f64 = 1e-30;
-
-    fn product(&self, other: &Self) -> Self {
-        self * other
-    }
-
-    fn difference(&self, other: &Self) -> Self {
-        self - other
-    }
-
-    fn reciprocal(&self) -> Option<Self> {
-        self.is_nonzero().then(|| &Self::from(1.0) / self)
-    }
-
-    fn size(&self) -> f64 {
-        self.to_f64().abs()
-    }
-
-    fn is_zero(&self) -> bool {
-        self.is_zero()
-    }
-
-    fn exactly(value: f64) -> Self {
-        Self::from(value)
-    }
-}
-
 /// The arithmetic of numbers of one type.
 struct Numbers<N>(PhantomData<N>);
 
-impl<N: Entry> Arithmetic for Numbers<N> {
+impl<N: Numeric> Arithmetic for Numbers<N> {
     type Entry = N;
 
     fn is_zero(&self, entry: &N) -> bool {
@@ -108,11 +32,11 @@ impl<N: Entry> Arithmetic for Numbers<N> {
     }
 
     fn product(&self, a: &N, b: &N) -> N {
-        a.product(b)
+        a.times(b)
     }
 
     fn difference(&self, a: &N, b: &N) -> N {
-        a.difference(b)
+        a.minus(b)
     }
 
     fn reciprocal(&self, entry: &N) -> Option<N> {
@@ -220,15 +144,22 @@ pub(crate) fn solution<A: Arithmetic>(arithmetic: A, rows: Vec<Vec<A::Entry>>) -
     Some(echelon.combination(width).into_iter().map(|(_, entry)| entry).collect())
 }
 
+/// The solution of A x = b; not a number where A is singular or leaves the range of a double.
+pub(crate) fn solve<N: Numeric>(a: Vec<Vec<N>>, b: &[N]) -> Vec<N> {
+    let is_in_range = a.iter().flatten().all(|entry| entry.is_zero() || entry.to_f64().is_normal());
+    let factors = if is_in_range { Balanced::of(a).and_then(|a| a.factored(0.0)) } else { None };
+    factors.map_or_else(|| vec![N::undefined(); b.len()], |factors| factors.solve(b))
+}
+
 /// A matrix of numbers whose rows and columns are brought to size one, by powers of two, which round nothing.
-pub(crate) struct Balanced<N: Entry> {
+pub(crate) struct Balanced<N: Numeric> {
     echelon: Echelon<Numbers<N>>,
     /// What rows and columns were multiplied by.
     rows: Vec<f64>,
     columns: Vec<f64>,
 }
 
-impl<N: Entry> Balanced<N> {
+impl<N: Numeric> Balanced<N> {
     /// `None` where an entry is not finite.
     pub(crate) fn of(mut matrix: Vec<Vec<N>>) -> Option<Self> {
         if !matrix.iter().flatten().all(|entry| entry.size().is_finite()) {
@@ -236,7 +167,7 @@ impl<N: Entry> Balanced<N> {
         }
         let power = |largest: f64| if largest > 0.0 { (-largest.log2().round()).exp2() } else { 1.0 };
         let larger = |largest: f64, entry: &N| largest.max(entry.size());
-        let scale = |entry: &mut N, factor: f64| *entry = entry.product(&N::exactly(factor));
+        let scale = |entry: &mut N, factor: f64| *entry = entry.times(&N::exactly(factor));
         let width = matrix.first().map_or(0, Vec::len);
         let (mut rows, mut columns) = (vec![1.0; matrix.len()], vec![1.0; width]);
         for _ in 0..2 {
@@ -294,7 +225,7 @@ impl<N: Entry> Balanced<N> {
     /// The factors by which a column is a combination of others, with their columns.
     pub(crate) fn combination(&self, column: usize) -> Vec<(usize, N)> {
         let scale = |of: usize| N::exactly(self.columns[of] / self.columns[column]);
-        self.echelon.combination(column).into_iter().map(|(of, share)| (of, share.product(&scale(of)))).collect()
+        self.echelon.combination(column).into_iter().map(|(of, share)| (of, share.times(&scale(of)))).collect()
     }
 
     /// Eliminates all columns, if each has a pivot that is not negligible.
@@ -304,7 +235,7 @@ impl<N: Entry> Balanced<N> {
 
     /// x with A x = b, after all columns are eliminated.
     pub(crate) fn solve(&self, b: &[N]) -> Vec<N> {
-        let scaled = |entry: &N, factor: &f64| entry.product(&N::exactly(*factor));
+        let scaled = |entry: &N, factor: &f64| entry.times(&N::exactly(*factor));
         let b = b.iter().zip(&self.rows).map(|(entry, factor)| scaled(entry, factor)).collect();
         self.echelon.solve(b).iter().zip(&self.columns).map(|(entry, factor)| scaled(entry, factor)).collect()
     }
@@ -312,6 +243,7 @@ impl<N: Entry> Balanced<N> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::precise::Real;
     use super::*;
 
     /// What depends on what does not depend on units, and three columns of which the last is 2 a - 3 b are dependent in each of them.
@@ -340,9 +272,9 @@ mod tests {
     /// Columns that differ by 1e-20 are equal in doubles, and not in 256 bits.
     #[test]
     fn negligible_is_what_rounding_leaves() {
-        fn dependent<N: Entry>(small: N) -> Option<usize> {
+        fn dependent<N: Numeric>(small: N) -> Option<usize> {
             let one = || N::exactly(1.0);
-            Balanced::of(vec![vec![one(), one()], vec![one(), one().difference(&small)]])?.dependent()
+            Balanced::of(vec![vec![one(), one()], vec![one(), one().minus(&small)]])?.dependent()
         }
         assert_eq!(
             (dependent(1e-20), dependent(Real::from(1e-20)), dependent(Real::from(1e-60))),

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::number::Number;
 use super::{Input, Instruction, Program, Value};
 use crate::derivation::IntegralId;
-use crate::points::{Draw, Point, Unknown};
+use crate::numbers::number::Numeric;
+use crate::numbers::points::{Draw, Point, Unknown};
 use crate::table::Id;
 
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
@@ -16,7 +16,7 @@ pub(super) const TRIALS: usize = 4;
 const MOST_ROUNDING: f64 = 100.0;
 
 /// The results of `program`, where `weigh` is the feedback law.
-pub(super) fn interpret<N: Number>(
+pub(super) fn interpret<N: Numeric>(
     program: &Program,
     input: &impl Fn(Input) -> N,
     weigh: &impl Fn(&[N]) -> Vec<N>,
@@ -25,13 +25,13 @@ pub(super) fn interpret<N: Number>(
 }
 
 /// The results of `program`, where `round` changes the value of every instruction.
-fn interpret_rounded<N: Number>(
+fn interpret_rounded<N: Numeric>(
     program: &Program,
     input: &impl Fn(Input) -> N,
     weigh: &impl Fn(&[N]) -> Vec<N>,
     round: &impl Fn(N) -> N,
 ) -> Vec<N> {
-    let mut values = vec![N::exactly(f64::NAN); program.instructions.len()];
+    let mut values = vec![N::undefined(); program.instructions.len()];
     // What the law returned, which is not one number.
     let mut weighed: BTreeMap<Value, Vec<N>> = BTreeMap::new();
     for (index, instruction) in program.instructions.iter().enumerate() {
@@ -42,7 +42,7 @@ fn interpret_rounded<N: Number>(
             }
             Instruction::Weighed(law, integral) => {
                 let y = weighed.get(law).and_then(|y| y.get(integral.place()));
-                values[index] = y.cloned().unwrap_or(N::exactly(f64::NAN));
+                values[index] = y.cloned().unwrap_or(N::undefined());
             }
             Instruction::Input(symbol) => values[index] = input(*symbol),
             other => values[index] = round(apply(other, &|value| &values[value.index()])),
@@ -87,10 +87,10 @@ pub(super) fn spread(
     most
 }
 
-fn apply<'v, N: Number + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> &'v N) -> N {
+fn apply<'v, N: Numeric + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> &'v N) -> N {
     match *instruction {
         Instruction::Constant(bits) => N::exactly(f64::from_bits(bits)),
-        Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => N::exactly(f64::NAN),
+        Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => N::undefined(),
         Instruction::Add(a, b) => of(a).plus(of(b)),
         Instruction::Sub(a, b) => of(a).minus(of(b)),
         Instruction::Mul(a, b) => of(a).times(of(b)),
@@ -102,8 +102,10 @@ fn apply<'v, N: Number + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> &
         Instruction::NegMulAdd(a, b, c) => of(c).minus(&of(a).times(of(b))),
         Instruction::MulSub(a, b, c) => of(a).times(of(b)).minus(of(c)),
         Instruction::NegMulSub(a, b, c) => of(a).times(of(b)).negated().minus(of(c)),
-        Instruction::Unary(function, a) => N::call(function, &[of(a).clone()]),
-        Instruction::Binary(function, a, b) => N::call(function, &[of(a).clone(), of(b).clone()]),
+        Instruction::Unary(function, a) => N::call(function, &[of(a).clone()]).unwrap_or_else(N::undefined),
+        Instruction::Binary(function, a, b) => {
+            N::call(function, &[of(a).clone(), of(b).clone()]).unwrap_or_else(N::undefined)
+        }
     }
 }
 
@@ -114,7 +116,7 @@ pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program
 }
 
 /// What programs read at a point.
-pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn(Input) -> N {
+pub(super) fn inputs<N: Numeric>(point: &Point, preparation: &Program) -> impl Fn(Input) -> N {
     let drawn = |input: Input| match input {
         Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => Some(Draw::Value(symbol)),
         Input::Variance(column) => Some(Draw::Variance(column)),
@@ -138,7 +140,7 @@ pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn
 }
 
 /// A feedback law in general position: y_i = k_i (F_i - t_i).
-pub(super) fn weigh<N: Number>(point: &Point, integrals: &[N]) -> Vec<N> {
+pub(super) fn weigh<N: Numeric>(point: &Point, integrals: &[N]) -> Vec<N> {
     let law = |(i, integral): (usize, &N)| {
         let id = IntegralId::at(i);
         N::exactly(point.draw(Draw::Gain(id))).times(&integral.minus(&N::exactly(point.draw(Draw::Target(id)))))

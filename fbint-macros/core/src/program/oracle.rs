@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 use super::interpret::weigh;
-use super::number::Number;
 use super::projection::DAMPING;
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output, Role,
 };
-use crate::derivative::At;
 use crate::expression::{Expression, Symbol};
-use crate::points::{Draw, Point, Unknown};
-use crate::precise::Real;
+use crate::numbers::derivative::At;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::{Draw, Point, Unknown};
+use crate::numbers::precise::Real;
 use crate::table::Table;
 
 /// The mathematics of a model at one point. What is computed on the way gets errors, where there are any.
@@ -34,7 +34,7 @@ pub(super) struct Oracle<'a, N> {
 type Errors<'a> = Option<&'a dyn Fn() -> f64>;
 
 /// The value of an expression with an error, where the symbols have these values.
-fn evaluate<N: Number>(expression: &Expression, symbol: impl Fn(Symbol) -> N, errors: Errors) -> N {
+fn evaluate<N: Numeric>(expression: &Expression, symbol: impl Fn(Symbol) -> N, errors: Errors) -> N {
     match errors {
         None => N::evaluate(expression, &symbol),
         Some(error) => {
@@ -45,7 +45,7 @@ fn evaluate<N: Number>(expression: &Expression, symbol: impl Fn(Symbol) -> N, er
 }
 
 /// The solutions of the linear systems at a point, where some symbols have values already.
-fn solved<N: Number>(
+fn solved<N: Numeric>(
     implicit: &Implicit,
     mut known: BTreeMap<Symbol, N>,
     point: &Point,
@@ -64,7 +64,7 @@ fn solved<N: Number>(
     known
 }
 
-impl<'a, N: Number> Oracle<'a, N> {
+impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
     pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, errors: Errors<'a>) -> Self {
         let value = |expression: &Expression| evaluate(expression, |symbol| N::of_symbol(point, symbol), errors);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
@@ -180,8 +180,8 @@ impl<'a, N: Number> Oracle<'a, N> {
         let row = |expression: &Expression| {
             let differentiated = at.differentiate(expression);
             let entry = |state: Symbol| match &differentiated {
-                Some(of) => of.gradient.get(&state).map_or_else(N::zero, N::rounded).times(&N::exactly(error())),
-                None => N::exactly(f64::NAN),
+                Some(of) => of.gradient.get(&state).cloned().map_or_else(N::zero, N::from).times(&N::exactly(error())),
+                None => N::undefined(),
             };
             symbols.states().map(entry).collect::<Vec<_>>()
         };
@@ -291,7 +291,7 @@ pub(super) fn consistent_targets(derivation: &Derivation, point: &Point) -> Vec<
 
 /// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program
 /// hands over as F shows by its difference from F.
-pub(super) fn consistent_violation<N: Number>(derivation: &Derivation, point: &Point, integrals: &[N]) -> Vec<N> {
+pub(super) fn consistent_violation<N: Numeric>(derivation: &Derivation, point: &Point, integrals: &[N]) -> Vec<N> {
     let value = |expression: &Expression| evaluate::<N>(expression, |symbol| N::exactly(point.symbol(symbol)), None);
     let along = |gradient: &[(Symbol, Expression)]| -> N {
         let z = |column: Symbol| N::exactly(point.draw(Draw::Displacement(column)));

@@ -12,8 +12,9 @@ use super::regularity::{deficient, find_singularity, is_regular};
 use super::states::{self, State, Values};
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
-use crate::numbers::linear::{Balanced, Entry};
-use crate::precise::Real;
+use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
+use crate::numbers::precise::Real;
 
 /// The number of starting points that are tried first; if all fail, every `STRIDE`-th of the rest is tried.
 const STARTS: usize = 24;

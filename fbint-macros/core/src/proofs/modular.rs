@@ -6,9 +6,9 @@
 
 use super::identities::{POINTS, points};
 use super::point::Point;
-use super::ring::{Element, LARGEST_DIMENSION};
 use crate::expression::Expression;
 use crate::numbers::linear::Echelon;
+use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 
 /// Whether these columns of a matrix, given by its rows, are proved to be linearly dependent in every state.
 pub(super) fn are_dependent(rows: &[Vec<Expression>], columns: &[usize]) -> bool {

@@ -7,7 +7,7 @@ use super::states::{self, State, Values};
 use crate::derivation::{BoundSet, Derivation, IntegralId, Rank};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
-use crate::precise::Real;
+use crate::numbers::precise::Real;
 use crate::table::Id;
 
 /// Integrals beyond this number are not compared.

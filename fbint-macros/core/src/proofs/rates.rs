@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 use super::identities::vanish_on;
 use super::point::{Constraint, Point, Set};
-use super::ring::{Element, LARGEST_DIMENSION};
 use super::rotation::Rotation;
 use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
+use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 use crate::table::Table;
 
 /// Whether dI.X is proved to vanish in every state where it is defined.

@@ -9,8 +9,8 @@ use super::states::State;
 use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
 use crate::numbers::linear::Balanced;
-use crate::points::sample_points;
-use crate::precise::Real;
+use crate::numbers::points::sample_points;
+use crate::numbers::precise::Real;
 
 /// Columns of a matrix that look dependent at every point that was tried.
 pub(crate) struct Dependence {

@@ -12,8 +12,8 @@ use num_traits::Signed;
 use crate::derivation::{Coefficient, Derivation, IntegralId, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::linear::Balanced;
-use crate::points::search_points;
-use crate::precise::Real;
+use crate::numbers::points::search_points;
+use crate::numbers::precise::Real;
 use crate::table::Table;
 
 /// A value for every entry of the state and of the parameters.

@@ -1,10 +1,10 @@
 //! States at which an attempt is made to refute a claim: of many sizes and both signs, and close to where functions change.
 
-use super::field::Random;
 use super::states::{self, Equation, Values};
 use crate::derivation::{Derivation, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative;
+use crate::numbers::field::Random;
 
 /// Parts of expressions whose zeros are looked for.
 const MOST_PARTS: usize = 24;

@@ -6,7 +6,7 @@ use super::states::State;
 use crate::derivation::{Derivation, Field, Implicit, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
-use crate::precise::Real;
+use crate::numbers::precise::Real;
 use crate::table::Table;
 
 /// A state and the field in it.

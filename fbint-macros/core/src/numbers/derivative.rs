@@ -1,13 +1,13 @@
 //! Values and gradients of expressions, by automatic differentiation in reverse: no algebra takes part. In numbers they are values;
 //! in expressions, they are derivatives that nobody has simplified.
 
-mod number;
-
 use std::collections::BTreeMap;
 
-use crate::expression::{Expression, Symbol};
-pub(crate) use number::{Jet, Number};
-use number::{slope, slope_of_power};
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::number::Number;
+use crate::expression::{Expression, Function, Symbol};
 
 /// A value, and the derivatives by the symbols that the expression contains.
 #[derive(Clone, Debug)]
@@ -120,4 +120,48 @@ fn weighted<T: Number>(expression: &Expression, evaluated: &Evaluated<T>, weight
         }
         Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => weight.clone(),
     })
+}
+
+/// d(b^r)/db = r b^(r - 1)
+pub(super) fn slope_of_power<T: Number>(base: &T, exponent: &BigRational) -> Option<T> {
+    let lower = exponent - BigRational::one();
+    let power = if lower == BigRational::from_integer(0.into()) { T::integer(1) } else { base.power(&lower)? };
+    Some(T::rational(exponent).times(&power))
+}
+
+/// The partial derivative of a function by the argument at `place`.
+pub(super) fn slope<T: Number>(function: Function, arguments: &[T], place: usize) -> Option<T> {
+    let x = &arguments[0];
+    let call = |function| T::call(function, std::slice::from_ref(x));
+    let one = || T::integer(1);
+    let square = |x: &T| x.times(x);
+    Some(match function {
+        Function::Abs => x.times(&call(Function::Abs)?.reciprocal()?),
+        Function::Sin => call(Function::Cos)?,
+        Function::Cos => call(Function::Sin)?.negated(),
+        Function::Tan => square(&call(Function::Cos)?).reciprocal()?,
+        Function::Asin => inverse_root(&one().plus(&square(x).negated()))?,
+        Function::Acos => inverse_root(&one().plus(&square(x).negated()))?.negated(),
+        Function::Atan => one().plus(&square(x)).reciprocal()?,
+        Function::Sinh => call(Function::Cosh)?,
+        Function::Cosh => call(Function::Sinh)?,
+        Function::Tanh => square(&call(Function::Cosh)?).reciprocal()?,
+        Function::Exp => call(Function::Exp)?,
+        Function::Ln => x.reciprocal()?,
+        Function::Atan2 => {
+            let (y, x) = (&arguments[0], &arguments[1]);
+            let weight = square(x).plus(&square(y)).reciprocal()?;
+            if place == 0 { x.times(&weight) } else { y.times(&weight).negated() }
+        }
+        Function::Powf => {
+            let power = T::call(Function::Powf, arguments)?;
+            let factor = if place == 0 { arguments[1].times(&x.reciprocal()?) } else { call(Function::Ln)? };
+            power.times(&factor)
+        }
+    })
+}
+
+/// x^(-1/2)
+fn inverse_root<T: Number>(x: &T) -> Option<T> {
+    x.power(&BigRational::new((-1).into(), 2.into()))
 }

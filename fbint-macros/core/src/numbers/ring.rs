@@ -5,18 +5,18 @@
 //! roots. The price is that some elements other than 0 have no inverse.
 
 use super::field::Field;
-use crate::numbers::linear::{Arithmetic, solution};
+use super::linear::{Arithmetic, solution};
 
 /// The most coefficients that an element may have.
-pub(super) const LARGEST_DIMENSION: usize = 64;
+pub(crate) const LARGEST_DIMENSION: usize = 64;
 
 /// The coefficients of an element: of the powers of the first generator, then of their products with the second,
 /// and so on, without zeros at the end.
-pub(super) type Element = Vec<u64>;
+pub(crate) type Element = Vec<u64>;
 
 /// The ring.
-pub(super) struct Ring {
-    pub(super) field: Field,
+pub(crate) struct Ring {
+    pub(crate) field: Field,
     generators: Vec<Generator>,
 }
 
@@ -28,12 +28,12 @@ struct Generator {
 }
 
 impl Ring {
-    pub(super) fn new(field: Field) -> Self {
+    pub(crate) fn new(field: Field) -> Self {
         Self { field, generators: Vec::new() }
     }
 
     /// Adjoins x with x^d = sum of the d members of `relation` times powers of x, unless the ring would become too large.
-    pub(super) fn adjoin(&mut self, relation: Vec<Element>) -> Option<Element> {
+    pub(crate) fn adjoin(&mut self, relation: Vec<Element>) -> Option<Element> {
         let stride = self.dimension();
         if stride * relation.len() > LARGEST_DIMENSION || relation.is_empty() {
             return None;
@@ -51,30 +51,30 @@ impl Ring {
         self.generators.last().map_or(1, |last| last.stride * last.relation.len())
     }
 
-    pub(super) fn number(&self, residue: u64) -> Element {
+    pub(crate) fn number(&self, residue: u64) -> Element {
         trimmed(vec![residue])
     }
 
-    pub(super) fn one(&self) -> Element {
+    pub(crate) fn one(&self) -> Element {
         vec![1]
     }
 
-    pub(super) fn add(&self, a: &[u64], b: &[u64]) -> Element {
+    pub(crate) fn add(&self, a: &[u64], b: &[u64]) -> Element {
         let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
         let mut sum = long.to_vec();
         sum.iter_mut().zip(short).for_each(|(entry, other)| *entry = self.field.add(*entry, *other));
         trimmed(sum)
     }
 
-    pub(super) fn negative(&self, a: &[u64]) -> Element {
+    pub(crate) fn negative(&self, a: &[u64]) -> Element {
         a.iter().map(|entry| self.field.negative(*entry)).collect()
     }
 
-    pub(super) fn subtract(&self, a: &[u64], b: &[u64]) -> Element {
+    pub(crate) fn subtract(&self, a: &[u64], b: &[u64]) -> Element {
         self.add(a, &self.negative(b))
     }
 
-    pub(super) fn multiply(&self, a: &[u64], b: &[u64]) -> Element {
+    pub(crate) fn multiply(&self, a: &[u64], b: &[u64]) -> Element {
         let longest = a.len().max(b.len());
         let levels = self.generators.iter().take_while(|generator| generator.stride < longest).count();
         trimmed(self.product(levels, a, b))
@@ -111,7 +111,7 @@ impl Ring {
         powers.concat()
     }
 
-    pub(super) fn raise(&self, base: &[u64], mut exponent: u64) -> Element {
+    pub(crate) fn raise(&self, base: &[u64], mut exponent: u64) -> Element {
         let (mut square, mut power) = (base.to_vec(), self.one());
         while exponent > 0 {
             if exponent & 1 == 1 {
@@ -126,7 +126,7 @@ impl Ring {
     }
 
     /// `None` where there is none: of 0, and of what divides 0.
-    pub(super) fn inverse(&self, element: &[u64]) -> Option<Element> {
+    pub(crate) fn inverse(&self, element: &[u64]) -> Option<Element> {
         match element {
             [] => return None,
             [number] => return self.field.inverse(*number).map(|inverse| self.number(inverse)),

@@ -13,6 +13,8 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
 
+use super::linear;
+use super::number::{Number, Numeric};
 use crate::expression::{Expression, Function, Symbol};
 
 /// Bits of the mantissa.
@@ -337,6 +339,75 @@ impl Neg for &Real {
     type Output = Real;
     fn neg(self) -> Real {
         Real { value: self.value.clone().neg(), error: self.error }
+    }
+}
+
+impl From<Real> for f64 {
+    fn from(value: Real) -> Self {
+        value.to_f64()
+    }
+}
+
+impl Number for Real {
+    fn rational(number: &BigRational) -> Self {
+        Self::rational(number)
+    }
+
+    fn pi() -> Self {
+        Self::pi()
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        self + other
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        self * other
+    }
+
+    fn power(&self, exponent: &BigRational) -> Option<Self> {
+        self.power(exponent)
+    }
+
+    fn call(function: Function, arguments: &[Self]) -> Option<Self> {
+        Self::call(function, arguments)
+    }
+
+    fn negated(&self) -> Self {
+        -self
+    }
+}
+
+impl Numeric for Real {
+    const NEGLIGIBLE: f64 = 1e-45;
+    const SMALLEST_SHARE: f64 = 1e-30;
+
+    fn exactly(value: f64) -> Self {
+        if value.is_finite() { Self::from(value) } else { Self::undefined() }
+    }
+
+    fn to_f64(&self) -> f64 {
+        self.to_f64()
+    }
+
+    fn is_zero(&self) -> bool {
+        self.is_zero()
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        self - other
+    }
+
+    fn over(&self, other: &Self) -> Self {
+        self / other
+    }
+
+    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
+        Self::evaluate(expression, value).unwrap_or_else(Self::undefined)
+    }
+
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
+        linear::solve(a, b)
     }
 }
 
