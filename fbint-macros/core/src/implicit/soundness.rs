@@ -14,6 +14,7 @@ use crate::expression::{Expression, Symbol};
 use crate::numbers::bounds::Range;
 use crate::numbers::derivative;
 use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
 use crate::numbers::points::{Point, sample_points};
 use crate::proofs::{Dependence, State, consistent, dependence, general, vanishes_identically};
 
@@ -22,8 +23,6 @@ const STATES: usize = 3;
 const TRIED: usize = 40;
 /// More constraints than this are not looked at on their set.
 const MOST: usize = 256;
-/// Derivatives of forms that are smaller, relative to the largest one, are zero.
-const NEGLIGIBLE_RATE: f64 = 1e-9;
 
 /// Which of several constraints, each with all of its entries, the velocities keep by themselves wherever all of them hold.
 pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[Vec<&Expression>]) -> Vec<bool> {
@@ -264,7 +263,7 @@ impl Form {
         let mut pairs = allowed.iter().enumerate().flat_map(|(k, x)| allowed[k + 1..].iter().map(move |y| (x, y)));
         pairs.all(|(x, y)| {
             let product = |(i, j, entry): &(usize, usize, f64)| entry * (x[*i] * y[*j] - x[*j] * y[*i]);
-            terms.iter().map(product).sum::<f64>().abs() <= NEGLIGIBLE_RATE * scale
+            terms.iter().map(product).sum::<f64>().abs() <= f64::NEGLIGIBLE * scale
         })
     }
 }

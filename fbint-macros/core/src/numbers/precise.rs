@@ -93,25 +93,6 @@ impl Real {
         self.value.is_zero() && self.error > 0.0
     }
 
-    /// The nearest number of 256 bits.
-    pub(crate) fn rational(number: &BigRational) -> Self {
-        CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
-    }
-
-    pub(crate) fn pi() -> Self {
-        CONSTANTS.with_borrow_mut(|constants| Self::rounded(constants.pi(PRECISION, ROUNDING), 0.0))
-    }
-
-    /// The power, unless it is undefined or out of range.
-    pub(crate) fn power(&self, exponent: &BigRational) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| power(self, exponent, constants))?.in_range()
-    }
-
-    /// The value of a function, unless it is undefined or out of range.
-    pub(crate) fn call(function: Function, arguments: &[Self]) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| call(function, arguments, constants))?.in_range()
-    }
-
     /// The value of an expression, unless some part of it is undefined or out of range.
     pub(crate) fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Option<Self> {
         CONSTANTS.with_borrow_mut(|constants| evaluate(expression, value, constants))
@@ -350,11 +331,11 @@ impl From<Real> for f64 {
 
 impl Number for Real {
     fn rational(number: &BigRational) -> Self {
-        Self::rational(number)
+        CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
     }
 
     fn pi() -> Self {
-        Self::pi()
+        CONSTANTS.with_borrow_mut(|constants| Self::rounded(constants.pi(PRECISION, ROUNDING), 0.0))
     }
 
     fn plus(&self, other: &Self) -> Self {
@@ -366,11 +347,11 @@ impl Number for Real {
     }
 
     fn power(&self, exponent: &BigRational) -> Option<Self> {
-        self.power(exponent)
+        CONSTANTS.with_borrow_mut(|constants| power(self, exponent, constants))?.in_range()
     }
 
     fn call(function: Function, arguments: &[Self]) -> Option<Self> {
-        Self::call(function, arguments)
+        CONSTANTS.with_borrow_mut(|constants| call(function, arguments, constants))?.in_range()
     }
 
     fn negated(&self) -> Self {
@@ -498,5 +479,18 @@ mod tests {
         let exponential = Expression::call(Function::Exp, [Expression::from(Symbol(0))]);
         let value = Real::evaluate(&exponential, &|_| Real::from(-5000.0)).unwrap();
         assert!(value.to_f64() == 0.0 && value.error() > 0.0 && !value.is_nonzero());
+    }
+
+    /// Columns that differ by 1e-20 are equal in doubles, and not in 256 bits.
+    #[test]
+    fn negligible_is_what_rounding_leaves() {
+        fn dependent<N: Numeric>(small: N) -> Option<usize> {
+            let one = || N::exactly(1.0);
+            linear::Balanced::of(vec![vec![one(), one()], vec![one(), one().minus(&small)]])?.dependent()
+        }
+        assert_eq!(
+            (dependent(1e-20), dependent(Real::from(1e-20)), dependent(Real::from(1e-60))),
+            (Some(1), None, Some(1))
+        );
     }
 }

@@ -25,7 +25,7 @@ const STATES: usize = 4;
 const MOST_CONSTRAINTS: usize = 64;
 const MOST_IN_PAIRS: usize = 12;
 /// A gradient this small, compared with that at the start, vanishes.
-const NEGLIGIBLE: f64 = 1e-4;
+const FLAT: f64 = 1e-4;
 /// Newton's steps in precise numbers, a factor that those to a multiple zero do not reach, and what is zero relative to the terms
 /// that it is made of.
 const PRECISE_STEPS: usize = 160;
@@ -56,7 +56,7 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     let flat = members.iter().filter(|member| derivation.has_reaction(**member)).find(|&&member| {
         let slope = |state: &Values| gradient(derivation, member, state).1.sqrt();
         let is_flat = |(start, end): &(Values, Values)| {
-            slope(end) < NEGLIGIBLE * slope(start) && is_multiple_zero(derivation, member, end)
+            slope(end) < FLAT * slope(start) && is_multiple_zero(derivation, member, end)
         };
         found.iter().all(is_flat)
     });

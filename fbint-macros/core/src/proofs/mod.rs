@@ -35,5 +35,4 @@ pub(crate) use states::{State, consistent, general};
 pub(crate) use {
     degree::{Degree, degree_in},
     regularity::is_singular,
-    states::magnitude,
 };

@@ -164,7 +164,7 @@ pub(super) fn solve(equations: &[Equation<'_>], mut x: Values) -> Option<Values>
 }
 
 /// The value of an expression if none of its terms cancelled another.
-pub(crate) fn magnitude(expression: &Expression, state: &Values) -> f64 {
+pub(super) fn magnitude(expression: &Expression, state: &Values) -> f64 {
     match expression {
         Expression::Sum(terms) => terms.iter().map(|term| magnitude(term, state)).sum(),
         Expression::Product(factors) => factors.iter().map(|factor| magnitude(factor, state)).product(),
