@@ -46,8 +46,8 @@ pub(crate) enum Misfit {
 const LARGEST_DENOMINATOR: i64 = 720;
 /// Determinants that may have more parts than this are not written out.
 const LARGEST_DETERMINANT: usize = 1 << 24;
-/// What differs by less is equal, in doubles of size one.
-const NEGLIGIBLE: f64 = 1e-9;
+/// Doubles that differ by less, relative to their size, may be equal: whether they are is proved.
+pub(super) const CLOSE: f64 = 1e-9;
 
 /// The brackets of the frame that do not vanish, of pairs of velocities that do not both vanish.
 pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<FrameBracket>, Misfit> {
@@ -250,7 +250,7 @@ pub(super) fn first_combination(rows: Vec<Vec<f64>>) -> Option<(usize, Vec<(usiz
 fn settled(expression: Expression) -> Expression {
     let mut values = sample_points().map(|point| point.evaluate(&expression));
     let Some(number) = values.next().and_then(rational) else { return expression };
-    let is_number = values.all(|value| (value - to_f64(&number)).abs() < NEGLIGIBLE);
+    let is_number = values.all(|value| (value - to_f64(&number)).abs() < CLOSE);
     let number = Expression::Number(number);
     if is_number && vanishes_identically(&(expression.clone() - number.clone())) { number } else { expression }
 }
@@ -260,7 +260,7 @@ fn rational(number: f64) -> Option<BigRational> {
     let mut denominators = 1..=LARGEST_DENOMINATOR;
     let (denominator, numerator) = denominators.find_map(|denominator| {
         let numerator = number * denominator as f64;
-        let is_whole = (numerator - numerator.round()).abs() < NEGLIGIBLE * numerator.abs().max(1.0);
+        let is_whole = (numerator - numerator.round()).abs() < CLOSE * numerator.abs().max(1.0);
         is_whole.then_some((denominator, numerator))
     })?;
     Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))

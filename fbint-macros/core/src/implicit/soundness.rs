@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::first_combination;
+use super::frame::{CLOSE, first_combination};
 use super::hamel::directions;
 use super::{Row, along, by_time, entry, motion, rows};
 use crate::derivation::{
@@ -128,7 +128,7 @@ fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
     let stacked: Vec<Vec<f64>> = sample_points().flat_map(values).collect();
     let (column, combination) = first_combination(stacked)?;
     let kernel = null_vector(matrix.len(), column, combination);
-    let is_whole = |number: f64| (number - number.round()).abs() < 1e-9;
+    let is_whole = |number: f64| (number - number.round()).abs() < CLOSE;
     let scale = (1..=12).map(f64::from).find(|scale| kernel.iter().all(|entry| is_whole(entry * scale)))?;
     let kernel: Vec<i64> = kernel.iter().map(|entry| (entry * scale).round() as i64).collect();
     let product = |row: &Vec<Expression>| {

@@ -145,14 +145,11 @@ impl Numeric for Dual<Unknown> {
             return vec![Self::undefined(); b.len()];
         };
         let solution = factors.solve(&values(b));
-        let unknowns = a.iter().flatten().chain(b).flat_map(|entry| entry.gradient.keys().copied());
-        let mut right_sides: BTreeMap<Unknown, Vec<Real>> =
-            unknowns.map(|unknown| (unknown, vec![Real::zero(); b.len()])).collect();
+        let mut right_sides: BTreeMap<Unknown, Vec<Real>> = BTreeMap::new();
         let mut subtract = |row: usize, entry: &Self, factor: &Real| {
             for (unknown, slope) in &entry.gradient {
-                if let Some(right) = right_sides.get_mut(unknown) {
-                    right[row] = &right[row] - &(slope * factor);
-                }
+                let right = right_sides.entry(*unknown).or_insert_with(|| vec![Real::zero(); b.len()]);
+                right[row] = &right[row] - &(slope * factor);
             }
         };
         b.iter().enumerate().for_each(|(row, entry)| subtract(row, entry, &Real::from(-1.0)));

@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use super::linear::Arithmetic;
+use super::random::Random;
 
 /// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
 const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
@@ -32,19 +33,6 @@ fn is_prime(number: u64) -> bool {
                 is_minus_one
             })
     })
-}
-
-/// Numbers that look random and follow from the seed (SplitMix64).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
 }
 
 /// The residues modulo a prime.

@@ -11,5 +11,6 @@ pub(crate) mod linear;
 pub(crate) mod number;
 pub mod points;
 pub(crate) mod precise;
+pub(crate) mod random;
 pub(crate) mod ring;
 pub(crate) mod scaled;

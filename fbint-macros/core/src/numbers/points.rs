@@ -1,5 +1,6 @@
 //! Points at which identities between expressions and programs are tested numerically.
 
+use super::random::numbered;
 use crate::derivation::{IntegralId, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::table::{Id, Table};
@@ -193,13 +194,9 @@ impl<'a> Point<'a> {
         expression.evaluate(&|symbol| self.symbol(symbol))
     }
 
-    /// A number in (0.5, 1.5) that depends on nothing but the seed and what it is drawn for (SplitMix64).
+    /// A number in (0.5, 1.5) that depends on nothing but the seed and what it is drawn for.
     fn number(&self, of: Draw) -> f64 {
-        let mut bits = (self.seed << 32).wrapping_add(of.index()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^= bits >> 31;
-        0.5 + (bits >> 11) as f64 / (1u64 << 53) as f64
+        0.5 + numbered((self.seed << 32).wrapping_add(of.index()))
     }
 }
 

@@ -11,7 +11,8 @@ use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::bounds::is_never_zero;
-use crate::numbers::field::{Field, Random};
+use crate::numbers::field::Field;
+use crate::numbers::random::Random;
 use crate::numbers::ring::{Element, Ring};
 
 /// Where an identity has to hold: everywhere, or where constraints do.

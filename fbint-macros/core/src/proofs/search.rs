@@ -17,8 +17,8 @@ use super::trials;
 use super::velocity::Velocity;
 use crate::derivation::{Derivation, Field, IntegralId};
 use crate::expression::Expression;
-use crate::numbers::field::Random;
 use crate::numbers::precise::Real;
+use crate::numbers::random::Random;
 
 /// What a search for states that refute a claim found.
 #[derive(Clone, Debug)]
