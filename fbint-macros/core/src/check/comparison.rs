@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verdict;
-use super::declared::{Declared, Gradient, at, dot};
+use super::declared::{Declared, Gradient, at};
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy, Role,
     Structure,
 };
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::dot;
 use crate::numbers::points::Point;
 use crate::numbers::precise::Real;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::implicit::Motion;
-use crate::numbers::derivative::{At, Differentiated};
+use crate::numbers::derivative::{At, Differentiated, add, dot};
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Number;
 use crate::numbers::points::Point;
@@ -123,14 +123,4 @@ pub(super) fn at<'p>(
     point: &'p Point<'p>,
 ) -> At<impl Fn(Symbol) -> Real + 'p, impl Fn(Symbol) -> bool + 'p> {
     At { value: |symbol| Real::from(point.symbol(symbol)), is_variable: |symbol| problem.symbols.is_state(symbol) }
-}
-
-fn add(gradient: &mut Gradient, symbol: Symbol, entry: Real) {
-    let sum = gradient.get(&symbol).map_or_else(|| entry.clone(), |sum| sum.plus(&entry));
-    gradient.insert(symbol, sum);
-}
-
-pub(super) fn dot(one: &Gradient, other: &Gradient) -> Real {
-    let terms = one.iter().filter_map(|(symbol, entry)| Some(entry.times(other.get(symbol)?)));
-    terms.fold(Real::zero(), |sum, term| sum.plus(&term))
 }

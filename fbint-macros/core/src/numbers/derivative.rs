@@ -93,8 +93,7 @@ fn propagate<T: Number>(
     gradient: &mut BTreeMap<Symbol, T>,
 ) -> Option<()> {
     if let Expression::Symbol(symbol) = expression {
-        let sum = gradient.get(symbol).map_or_else(|| weight.clone(), |sum| sum.plus(&weight));
-        gradient.insert(*symbol, sum);
+        add(gradient, *symbol, weight);
         return Some(());
     }
     for (place, (part, of_part)) in expression.children().zip(&evaluated.parts).enumerate() {
@@ -103,6 +102,18 @@ fn propagate<T: Number>(
         }
     }
     Some(())
+}
+
+/// Adds a term to an entry of a gradient.
+pub(crate) fn add<K: Ord, T: Number>(gradient: &mut BTreeMap<K, T>, key: K, term: T) {
+    let sum = gradient.get(&key).map_or_else(|| term.clone(), |sum| sum.plus(&term));
+    gradient.insert(key, sum);
+}
+
+/// The inner product of two gradients.
+pub(crate) fn dot<K: Ord, T: Number>(one: &BTreeMap<K, T>, other: &BTreeMap<K, T>) -> T {
+    let terms = one.iter().filter_map(|(key, entry)| Some(entry.times(other.get(key)?)));
+    terms.fold(T::integer(0), |sum, term| sum.plus(&term))
 }
 
 /// `weight` times the derivative of an expression by its part at `place`.

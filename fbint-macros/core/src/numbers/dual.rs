@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use num_rational::BigRational;
 
-use super::derivative::{At, slope, slope_of_power};
+use super::derivative::{At, add, slope, slope_of_power};
 use super::linear::Balanced;
 use super::number::{Number, Numeric};
 use super::points::Unknown;
@@ -39,11 +39,6 @@ impl<K: Ord + Copy> Dual<K> {
         }
         Self { value, gradient }
     }
-}
-
-fn add<K: Ord>(gradient: &mut BTreeMap<K, Real>, unknown: K, term: Real) {
-    let sum = gradient.get(&unknown).map_or_else(|| term.clone(), |sum| sum + &term);
-    gradient.insert(unknown, sum);
 }
 
 impl<K: Ord + Copy> From<Real> for Dual<K> {

@@ -12,6 +12,7 @@ use super::regularity::{deficient, find_singularity, is_regular};
 use super::states::{self, State, Values};
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::dot;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::precise::Real;
@@ -164,10 +165,6 @@ fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
         let entry = |(symbol, entry): &(Symbol, Expression)| Some((*symbol, state.evaluate(entry)?));
         let row = |member: &&Integral| member.gradient.iter().map(entry).collect();
         let rows: Vec<BTreeMap<Symbol, Real>> = members.iter().map(row).collect::<Option<_>>()?;
-        let dot = |a: &BTreeMap<Symbol, Real>, b: &BTreeMap<Symbol, Real>| {
-            let products = a.iter().filter_map(|(symbol, entry)| Some(entry * b.get(symbol)?));
-            products.fold(Real::zero(), |sum, product| &sum + &product)
-        };
         let gram = rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect();
         let factors = Balanced::of(gram)?.factored(Real::NEGLIGIBLE)?;
         for (row, weight) in rows.iter().zip(factors.solve(&values)) {
