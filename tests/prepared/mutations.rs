@@ -2,7 +2,7 @@
 
 use fbint_macros_core::derivation::{Derivation, Field, Hamel, Prepared, Problem};
 use fbint_macros_core::expression::Expression;
-use fbint_macros_core::points::sample_points;
+use fbint_macros_core::numbers::points::sample_points;
 use fbint_macros_core::prepared::{contradiction, read, write};
 use fbint_tests::compiler::Declaration;
 use fbint_tests::{Random, amount};

@@ -108,12 +108,10 @@
 
 #[cfg(feature = "derive")]
 pub mod algebra;
-mod bounds;
 pub mod check;
 mod circle;
 pub mod compile;
 pub mod derivation;
-mod derivative;
 pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
@@ -122,12 +120,10 @@ pub mod factored;
 mod implicit;
 pub mod mechanics;
 pub mod notation;
-pub mod points;
-mod precise;
+pub mod numbers;
 pub mod prepared;
 pub mod program;
 pub mod proofs;
-mod scaled;
 #[cfg(feature = "derive")]
 pub mod symbolic;
 pub mod syntax;

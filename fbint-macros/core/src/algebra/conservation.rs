@@ -9,13 +9,14 @@
 
 use std::cell::OnceCell;
 
-use super::determinant::{LARGEST_DETERMINANT, determinant};
+use super::LARGEST_DETERMINANT;
 use super::simplify::Algebra;
 use super::vanishing::vanishes_where;
 use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, IntegralId};
 use crate::expression::Expression;
 use crate::mechanics::phase_space::{Observable, PhaseSpace};
 use crate::mechanics::rate;
+use crate::numbers::determinant::determinant;
 use crate::proofs::grades;
 use crate::table::Table;
 
@@ -101,7 +102,7 @@ impl<'a> Brackets<'a> {
         if all.is_empty() || rows.len() >= LARGEST_DETERMINANT {
             return None;
         }
-        let whole = determinant(&rows, &(0..rows.len()).collect::<Vec<_>>());
+        let whole = determinant(&rows);
         // Where all brackets vanish nothing has to be eliminated, which makes high degrees.
         let vanishes = [with_energy].into_iter().chain(own).all(is_zero) || {
             let rate = bordered(rows.iter().cloned().zip(right_side), own, with_energy);
@@ -120,8 +121,7 @@ impl<'a> Brackets<'a> {
                 row[column] = self.derivation.integrals[*rate].value.clone();
                 row
             });
-            let columns: Vec<usize> = (0..a.len()).collect();
-            determinant(&rows.collect::<Vec<_>>(), &columns).divide(whole.clone()).ok()
+            determinant(&rows.collect::<Vec<_>>()).divide(whole.clone()).ok()
         };
         (0..a.len()).map(replaced).collect()
     }
@@ -143,6 +143,5 @@ fn bordered(
     };
     let mut matrix: Vec<Vec<Expression>> = rows.map(|(row, entry)| with(row, entry)).collect();
     matrix.push(with(last.to_vec(), corner.clone()));
-    let columns: Vec<usize> = (0..matrix.len()).collect();
-    determinant(&matrix, &columns)
+    determinant(&matrix)
 }

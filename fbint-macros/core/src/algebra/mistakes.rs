@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use num_rational::BigRational;
 
-use super::determinant::{LARGEST_DETERMINANT, determinant};
+use super::LARGEST_DETERMINANT;
 use super::vanishing::{contradict, vanishes_where};
 use crate::derivation::{Derivation, Doubt, IntegralId};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::determinant::determinant;
 use crate::proofs::general;
 
 /// Whether algebra proves that a doubt is a mistake. Runs within a session.
@@ -56,7 +57,7 @@ fn gram_determinant<C: Ord>(rows: impl Iterator<Item = BTreeMap<C, Expression>>)
         Expression::sum(terms)
     };
     let matrix: Vec<Vec<Expression>> = rows.iter().map(|a| rows.iter().map(|b| product(a, b)).collect()).collect();
-    determinant(&matrix, &(0..rows.len()).collect::<Vec<_>>())
+    determinant(&matrix)
 }
 
 /// Whether algebra shows that these integrals have no common zero, at three values of the parameters.

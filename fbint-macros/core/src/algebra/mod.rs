@@ -4,7 +4,6 @@
 //! prove are found after the first session, and the states that raise doubts are searched for before the doubts are judged.
 
 mod conservation;
-mod determinant;
 mod mistakes;
 mod simplify;
 mod vanishing;
@@ -16,6 +15,9 @@ use crate::mechanics::{self, Underived, involution};
 use crate::proofs::{self, grades};
 pub use crate::symbolic::SessionError;
 use crate::symbolic::session;
+
+/// The size of the largest determinant that is written out.
+const LARGEST_DETERMINANT: usize = 5;
 
 /// Why nothing was derived.
 #[derive(Debug)]

@@ -4,16 +4,17 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verdict;
-use super::declared::{Declared, Gradient, dot, entry};
+use super::declared::{Declared, Gradient, entry};
 use super::frame::Part;
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy,
     LinearSystem, Role, Structure,
 };
-use crate::derivative::Number;
 use crate::expression::{Expression, Symbol};
-use crate::points::Point;
-use crate::precise::Real;
+use crate::numbers::derivative::dot;
+use crate::numbers::number::Number;
+use crate::numbers::points::Point;
+use crate::numbers::precise::Real;
 use crate::proofs::{State, Velocity};
 
 /// A derivation and its problem at one point.

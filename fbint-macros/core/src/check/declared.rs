@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use super::frame::Frame;
 use super::motion::Motion;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
-use crate::derivative::{At, Differentiated, Jet, Number};
 use crate::expression::{Expression, Symbol};
-use crate::points::Point;
-use crate::precise::Real;
+use crate::numbers::derivative::{At, Differentiated, add, dot};
+use crate::numbers::dual::Dual;
+use crate::numbers::number::Number;
+use crate::numbers::points::Point;
+use crate::numbers::precise::Real;
 use crate::table::Table;
 
 /// Derivatives by, or rates of, the entries of the state that do not vanish identically.
@@ -177,13 +179,14 @@ impl<'a> Declared<'a> {
         v: &Gradient,
         values: impl Fn(Symbol) -> f64,
     ) -> Option<Gradient> {
-        let value = |symbol| Jet { value: Real::from(values(symbol)), tangent: v.get(&symbol).cloned() };
+        let along = |symbol| v.get(&symbol).map(|entry| ((), entry.clone())).into_iter().collect();
+        let value = |symbol| Dual { value: Real::from(values(symbol)), gradient: along(symbol) };
         let at = At { value, is_variable: |symbol| self.is_variable(symbol) };
         let terms = if let Expression::Sum(terms) = f { terms } else { std::slice::from_ref(f) };
         let mut derivative = Gradient::new();
         for term in terms.iter().filter(|term| term.symbols().iter().any(|symbol| v.contains_key(symbol))) {
-            for (symbol, jet) in at.differentiate(term)?.gradient {
-                jet.tangent.into_iter().for_each(|entry| add(&mut derivative, symbol, entry));
+            for (symbol, slope) in at.differentiate(term)?.gradient {
+                slope.gradient.into_values().for_each(|entry| add(&mut derivative, symbol, entry));
             }
         }
         Some(derivative)
@@ -194,16 +197,6 @@ pub(super) fn entry(gradient: &Gradient, symbol: Symbol) -> Real {
     gradient.get(&symbol).cloned().unwrap_or_else(Real::zero)
 }
 
-pub(super) fn add(gradient: &mut Gradient, symbol: Symbol, entry: Real) {
-    let sum = gradient.get(&symbol).map_or_else(|| entry.clone(), |sum| sum.plus(&entry));
-    gradient.insert(symbol, sum);
-}
-
 pub(super) fn add_multiple(gradient: &mut Gradient, factor: &Real, other: &Gradient) {
     other.iter().for_each(|(symbol, entry)| add(gradient, *symbol, factor.times(entry)));
-}
-
-pub(super) fn dot(one: &Gradient, other: &Gradient) -> Real {
-    let terms = one.iter().filter_map(|(symbol, entry)| Some(entry.times(other.get(symbol)?)));
-    terms.fold(Real::zero(), |sum, term| sum.plus(&term))
 }

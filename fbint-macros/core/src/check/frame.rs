@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use super::declared::{Declared, Gradient, add, add_multiple, dot, entry};
+use super::declared::{Declared, Gradient, add_multiple, entry};
 use crate::derivation::{Lagrangian, Role};
-use crate::derivative::{Differentiated, Number};
+use crate::numbers::derivative::{Differentiated, add, dot};
+use crate::numbers::number::Number;
 use crate::expression::Symbol;
-use crate::precise::Real;
+use crate::numbers::precise::Real;
 use crate::proofs::solve;
 
 /// L, U and what follows from them by differentiation alone.

@@ -21,7 +21,7 @@ mod motion;
 use self::comparison::Comparison;
 use self::declared::Declared;
 use crate::derivation::{Derivation, Problem};
-use crate::points::search_points;
+use crate::numbers::points::search_points;
 use crate::proofs::changed_by_field;
 
 /// Points at which everything is compared, and points that are tried.

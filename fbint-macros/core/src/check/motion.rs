@@ -4,9 +4,10 @@
 //! the row A along which its reaction acts in the place of df. So no form of the derived field is supposed: neither which linear
 //! systems it takes nor how they are eliminated.
 
-use super::declared::{Declared, Gradient, add_multiple, dot};
+use super::declared::{Declared, Gradient, add_multiple};
 use crate::derivation::{IntegralId, Kind, Reaction, Role};
-use crate::derivative::Number;
+use crate::numbers::derivative::dot;
+use crate::numbers::number::Number;
 use crate::expression::Symbol;
 use crate::proofs::solve;
 

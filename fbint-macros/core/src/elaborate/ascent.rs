@@ -2,7 +2,7 @@
 
 use crate::derivation::Symbols;
 use crate::expression::{Expression, Symbol};
-use crate::points::search_points;
+use crate::numbers::points::search_points;
 use crate::table::Table;
 
 /// The number of starts.

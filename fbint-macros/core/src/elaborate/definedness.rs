@@ -4,11 +4,11 @@ use num_rational::BigRational;
 use num_traits::{One, Signed};
 
 use super::ascent::is_positive_somewhere;
-use crate::bounds::Range;
 use crate::derivation::{IntegralId, Problem, Symbols};
 use crate::expression::{Expression, Function};
-use crate::points::{Point, search_points};
-use crate::precise::Real;
+use crate::numbers::bounds::Range;
+use crate::numbers::points::{Point, search_points};
+use crate::numbers::precise::Real;
 
 /// The number of points at which the arguments must be defined before the function is judged.
 const ENOUGH: usize = 50;

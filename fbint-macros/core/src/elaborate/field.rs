@@ -6,9 +6,9 @@ use super::lagrangian::lagrangian;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::value::Value;
 use crate::derivation::{Dynamics, Role, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
 use crate::factored::collected;
+use crate::numbers::derivative;
 use crate::syntax::{Declaration, Named, Shape, System, plain};
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.

@@ -11,11 +11,11 @@ use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::symbols::UnknownKind;
 use super::value::{Scalar, Value};
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols};
-use crate::derivative;
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
 use crate::implicit::{Misfit, brackets, keeps};
 use crate::notation;
+use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
 use crate::syntax::{ASSUME, Declaration, KEPT, Named, System, plain};
 

@@ -10,6 +10,7 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use crate::expression::{Expression, Function, Symbol};
+use crate::numbers::determinant::by_minors;
 use crate::syntax::{MAX_ENTRIES, Shape};
 
 /// The most nodes of an expression, or of all entries of a value together.
@@ -293,18 +294,11 @@ impl Value {
         let largest = self.entries.iter().map(|entry| entry.nodes).max().unwrap_or(1);
         let terms: usize = (1..=rows).product();
         fits(terms.saturating_mul(rows).saturating_mul(largest))?;
-        // minors[set] is the minor of the last |set| columns and the rows in `set`.
-        let mut minors = vec![Scalar::integer(1); 1 << rows];
-        for set in 1_usize..1 << rows {
-            let column = rows - set.count_ones() as usize;
-            let members = (0..rows).filter(|row| set & (1 << row) != 0);
-            let terms = members.enumerate().map(|(position, row)| {
-                let sign = Scalar::integer(if position % 2 == 0 { 1 } else { -1 });
-                Scalar::product(vec![sign, self.entry(row, column).clone(), minors[set & !(1 << row)].clone()])
-            });
-            minors[set] = Scalar::sum(terms.filter(|term| !term.is_zero()).collect());
-        }
-        Ok(minors.pop().expect("the set of all rows is the last"))
+        let term = |sign: i64, column: usize, row: usize, minor: &Scalar| {
+            let term = Scalar::product(vec![Scalar::integer(sign), self.entry(row, column).clone(), minor.clone()]);
+            (!term.is_zero()).then_some(term)
+        };
+        Ok(by_minors(rows, Scalar::integer(1), term, Scalar::sum))
     }
 }
 

@@ -14,9 +14,11 @@ use num_traits::{ToPrimitive, Zero};
 use super::hamel::directions;
 use super::{Row, entry};
 use crate::derivation::{FrameBracket, Lagrangian, Role, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol, to_f64};
-use crate::points::{Point, sample_points};
+use crate::numbers::derivative;
+use crate::numbers::determinant::determinant;
+use crate::numbers::linear::Balanced;
+use crate::numbers::points::{Point, sample_points};
 use crate::proofs::vanishes_identically;
 
 /// Why a frame cannot be used.
@@ -44,8 +46,8 @@ pub(crate) enum Misfit {
 const LARGEST_DENOMINATOR: i64 = 720;
 /// Determinants that may have more parts than this are not written out.
 const LARGEST_DETERMINANT: usize = 1 << 24;
-/// What differs by less is equal, in doubles of size one.
-const NEGLIGIBLE: f64 = 1e-9;
+/// Doubles that differ by less, relative to their size, may be equal: whether they are is proved.
+pub(super) const CLOSE: f64 = 1e-9;
 
 /// The brackets of the frame that do not vanish, of pairs of velocities that do not both vanish.
 pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<FrameBracket>, Misfit> {
@@ -134,10 +136,7 @@ impl Frame {
             row
         });
         let (place, factors) = first_combination(rows.collect())?;
-        let factors: Vec<BigRational> = factors.into_iter().map(rational).collect::<Option<_>>()?;
-        let involved = velocities.iter().zip(factors).filter(|(_, factor)| !factor.is_zero());
-        let involved: Vec<(Symbol, Expression)> =
-            involved.map(|(velocity, factor)| (*velocity, Expression::Number(factor))).collect();
+        let involved = exact(&velocities, factors)?;
         // Directions may differ by less than doubles tell.
         let is_proved = self.is_combination(&self.directions[&velocities[place]], &involved);
         is_proved.then(|| involved.into_iter().map(|(velocity, _)| velocity).chain([velocities[place]]).collect())
@@ -145,11 +144,8 @@ impl Frame {
 
     /// Constant coefficients of a vector in the frame.
     fn constants(&self, vector: &Row) -> Option<Vec<(Symbol, Expression)>> {
-        let numbers = constant_combination(self.stacked(vector))?;
-        let numbers: Vec<BigRational> = numbers.into_iter().map(rational).collect::<Option<_>>()?;
-        let coefficients = self.directions.keys().zip(numbers).filter(|(_, number)| !number.is_zero());
-        let coefficients: Vec<(Symbol, Expression)> =
-            coefficients.map(|(velocity, number)| (*velocity, Expression::Number(number))).collect();
+        let velocities: Vec<Symbol> = self.directions.keys().copied().collect();
+        let coefficients = exact(&velocities, constant_combination(self.stacked(vector))?)?;
         self.is_combination(vector, &coefficients).then_some(coefficients)
     }
 
@@ -227,69 +223,34 @@ impl Frame {
     }
 }
 
-/// The constant factors by which the last column of a matrix is a combination of the others, if it is one; those of columns that
-/// depend on earlier ones are 0.
-pub(super) fn constant_combination(rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+/// The factors that do not vanish, as exact numbers with their velocities.
+fn exact(velocities: &[Symbol], factors: Vec<(usize, f64)>) -> Option<Vec<(Symbol, Expression)>> {
+    let factors: Vec<(usize, BigRational)> =
+        factors.into_iter().map(|(place, factor)| Some((place, rational(factor)?))).collect::<Option<_>>()?;
+    let nonzero = factors.into_iter().filter(|(_, factor)| !factor.is_zero());
+    Some(nonzero.map(|(place, factor)| (velocities[place], Expression::Number(factor))).collect())
+}
+
+/// The constant factors by which the last column of a matrix is a combination of others, if it is one.
+fn constant_combination(rows: Vec<Vec<f64>>) -> Option<Vec<(usize, f64)>> {
     let last = rows.first()?.len() - 1;
-    let mut echelon = Echelon::of(rows)?;
-    (0..last).for_each(|column| _ = echelon.pivot(column));
-    echelon.combination(last)
+    let mut matrix = Balanced::of(rows)?;
+    (0..last).for_each(|column| _ = matrix.pivot(column));
+    (matrix.pivot(last) == Some(false)).then(|| matrix.combination(last))
 }
 
 /// The first column of a matrix that is a combination of those before it, and their factors.
-fn first_combination(rows: Vec<Vec<f64>>) -> Option<(usize, Vec<f64>)> {
-    let width = rows.first()?.len();
-    let mut echelon = Echelon::of(rows)?;
-    let column = (0..width).find(|&column| !echelon.pivot(column))?;
-    Some((column, echelon.combination(column)?))
-}
-
-/// A matrix whose first columns are eliminated, and the columns of its pivots.
-struct Echelon {
-    rows: Vec<Vec<f64>>,
-    pivots: Vec<usize>,
-}
-
-impl Echelon {
-    fn of(rows: Vec<Vec<f64>>) -> Option<Self> {
-        let is_finite = rows.iter().flatten().all(|entry| entry.is_finite());
-        is_finite.then_some(Self { rows, pivots: Vec::new() })
-    }
-
-    /// Eliminates a column, unless it is a combination of those before it.
-    fn pivot(&mut self, column: usize) -> bool {
-        let (rows, step) = (&mut self.rows, self.pivots.len());
-        let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
-        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else { return false };
-        rows.swap(step, pivot);
-        let source = rows[step].clone();
-        let others = rows.iter_mut().enumerate().filter(|(index, row)| *index != step && row[column] != 0.0);
-        for (_, row) in others {
-            let factor = row[column] / source[column];
-            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
-        }
-        self.pivots.push(column);
-        true
-    }
-
-    /// The factors by which a column is a combination of those before it, which are eliminated.
-    fn combination(&self, column: usize) -> Option<Vec<f64>> {
-        if self.rows[self.pivots.len()..].iter().any(|row| row[column].abs() > NEGLIGIBLE) {
-            return None;
-        }
-        let mut factors = vec![0.0; column];
-        for (row, &pivot) in self.rows.iter().zip(&self.pivots) {
-            factors[pivot] = row[column] / row[pivot];
-        }
-        Some(factors)
-    }
+pub(super) fn first_combination(rows: Vec<Vec<f64>>) -> Option<(usize, Vec<(usize, f64)>)> {
+    let mut matrix = Balanced::of(rows)?;
+    let column = matrix.dependent()?;
+    Some((column, matrix.combination(column)))
 }
 
 /// The expression, or the number that it is in every state.
 fn settled(expression: Expression) -> Expression {
     let mut values = sample_points().map(|point| point.evaluate(&expression));
     let Some(number) = values.next().and_then(rational) else { return expression };
-    let is_number = values.all(|value| (value - to_f64(&number)).abs() < NEGLIGIBLE);
+    let is_number = values.all(|value| (value - to_f64(&number)).abs() < CLOSE);
     let number = Expression::Number(number);
     if is_number && vanishes_identically(&(expression.clone() - number.clone())) { number } else { expression }
 }
@@ -299,7 +260,7 @@ fn rational(number: f64) -> Option<BigRational> {
     let mut denominators = 1..=LARGEST_DENOMINATOR;
     let (denominator, numerator) = denominators.find_map(|denominator| {
         let numerator = number * denominator as f64;
-        let is_whole = (numerator - numerator.round()).abs() < NEGLIGIBLE * numerator.abs().max(1.0);
+        let is_whole = (numerator - numerator.round()).abs() < CLOSE * numerator.abs().max(1.0);
         is_whole.then_some((denominator, numerator))
     })?;
     Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))
@@ -334,20 +295,4 @@ fn by_cramer(matrix: &Matrix, right: &[Expression]) -> Result<Option<Vec<Express
         Some(settled(numerator.divide(whole.clone()).ok()?))
     });
     Ok(solution.collect())
-}
-
-/// By expansion along the first row, without what is zero.
-fn determinant(matrix: &[Vec<Expression>]) -> Expression {
-    let Some((first, rest)) = matrix.split_first() else { return Expression::one() };
-    let terms = first.iter().enumerate().filter(|(_, entry)| !entry.is_zero()).map(|(column, entry)| {
-        let minor: Vec<Vec<Expression>> = rest
-            .iter()
-            .map(|row| {
-                row.iter().enumerate().filter(|(other, _)| *other != column).map(|(_, entry)| entry.clone()).collect()
-            })
-            .collect();
-        let term = entry.clone() * determinant(&minor);
-        if column % 2 == 0 { term } else { -term }
-    });
-    Expression::sum(terms.collect::<Vec<_>>())
 }

@@ -13,8 +13,8 @@ use num_traits::{One, Zero};
 
 use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
 use crate::derivation::{Hamel, Implicit, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative;
 
 pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion> {
     let frame = Frame::of(problem, declared)?;

@@ -30,17 +30,15 @@ use std::collections::BTreeMap;
 pub(crate) use self::frame::{Misfit, brackets};
 pub(crate) use self::soundness::{Dependent, Unsound, are_integrable, dependent_rows, keeps, massless, unsound_mass};
 use crate::derivation::{Dynamics, Hamel, Implicit, IntegralId, Problem, Role, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative;
 
 /// An implicit field, and what else follows from the declaration.
 pub(crate) struct Motion {
     pub(crate) field: Implicit,
     /// Of a Lagrangian system.
-    #[cfg_attr(not(feature = "derive"), expect(dead_code, reason = "only what derives needs it"))]
     pub(crate) hamel: Option<Hamel>,
     /// The functions of integrals that are not declared: rates of constraints, and the energy.
-    #[cfg_attr(not(feature = "derive"), expect(dead_code, reason = "only what derives needs it"))]
     pub(crate) derived: BTreeMap<IntegralId, Expression>,
 }
 

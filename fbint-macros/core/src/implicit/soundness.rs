@@ -3,17 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::constant_combination;
+use super::frame::{CLOSE, first_combination};
 use super::hamel::directions;
 use super::{Row, along, by_time, entry, motion, rows};
-use crate::bounds::Range;
 use crate::derivation::{
     Derivation, Drive, Dynamics, Field, FrameBracket, Integral, IntegralId, Integrals, Kind, KineticEnergy, Lagrangian,
     Problem, Role, Structure, Symbols,
 };
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
-use crate::points::{Point, sample_points};
+use crate::numbers::bounds::Range;
+use crate::numbers::derivative;
+use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::{Point, sample_points};
 use crate::proofs::{Dependence, State, consistent, dependence, general, vanishes_identically};
 
 /// States on the constraint set at which rates are evaluated, of those that are tried.
@@ -21,10 +23,6 @@ const STATES: usize = 3;
 const TRIED: usize = 40;
 /// More constraints than this are not looked at on their set.
 const MOST: usize = 256;
-/// What is smaller, relative to rows and columns of size one, is zero.
-const NEGLIGIBLE: f64 = 1e-11;
-/// Derivatives of forms that are smaller, relative to the largest one, are zero.
-const NEGLIGIBLE_RATE: f64 = 1e-9;
 
 /// Which of several constraints, each with all of its entries, the velocities keep by themselves wherever all of them hold.
 pub(crate) fn keeps(symbols: &Symbols, lagrangian: &Lagrangian, constraints: &[Vec<&Expression>]) -> Vec<bool> {
@@ -129,13 +127,9 @@ fn whole_kernel(matrix: &[Vec<Expression>]) -> Option<Vec<i64>> {
     let values =
         |point: Point<'static>| matrix.iter().map(move |row| row.iter().map(|entry| point.evaluate(entry)).collect());
     let stacked: Vec<Vec<f64>> = sample_points().flat_map(values).collect();
-    let kernel = (1..=matrix.len()).find_map(|count| {
-        let factors = constant_combination(stacked.iter().map(|row| row[..count].to_vec()).collect())?;
-        let mut kernel: Vec<f64> = factors.into_iter().map(std::ops::Neg::neg).chain([1.0]).collect();
-        kernel.resize(matrix.len(), 0.0);
-        Some(kernel)
-    })?;
-    let is_whole = |number: f64| (number - number.round()).abs() < 1e-9;
+    let (column, combination) = first_combination(stacked)?;
+    let kernel = null_vector(matrix.len(), column, combination);
+    let is_whole = |number: f64| (number - number.round()).abs() < CLOSE;
     let scale = (1..=12).map(f64::from).find(|scale| kernel.iter().all(|entry| is_whole(entry * scale)))?;
     let kernel: Vec<i64> = kernel.iter().map(|entry| (entry * scale).round() as i64).collect();
     let product = |row: &Vec<Expression>| {
@@ -219,7 +213,7 @@ pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
     Some(sample_points().all(|point| {
         let value = |entry: &Expression| point.evaluate(entry);
         let allowed = kernel(forms.iter().map(|form| form.entries.iter().map(value).collect()).collect());
-        forms.iter().all(|form| form.is_closed_on(&allowed, &value))
+        allowed.is_some_and(|allowed| forms.iter().all(|form| form.is_closed_on(&allowed, &value)))
     }))
 }
 
@@ -270,32 +264,23 @@ impl Form {
         let mut pairs = allowed.iter().enumerate().flat_map(|(k, x)| allowed[k + 1..].iter().map(move |y| (x, y)));
         pairs.all(|(x, y)| {
             let product = |(i, j, entry): &(usize, usize, f64)| entry * (x[*i] * y[*j] - x[*j] * y[*i]);
-            terms.iter().map(product).sum::<f64>().abs() <= NEGLIGIBLE_RATE * scale
+            terms.iter().map(product).sum::<f64>().abs() <= f64::NEGLIGIBLE * scale
         })
     }
 }
 
-/// Vectors that span what a matrix takes to zero.
-fn kernel(mut rows: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+/// Vectors that span what a matrix takes to zero; nothing where an entry is not finite.
+fn kernel(rows: Vec<Vec<f64>>) -> Option<Vec<Vec<f64>>> {
     let width = rows.first().map_or(0, Vec::len);
-    let mut pivots: Vec<usize> = Vec::new();
-    for column in 0..width {
-        let step = pivots.len();
-        let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
-        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > NEGLIGIBLE) else { continue };
-        rows.swap(step, pivot);
-        let source = rows[step].clone();
-        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != step) {
-            let factor = row[column] / source[column];
-            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
-        }
-        pivots.push(column);
-    }
-    let vector = |column: usize| {
-        let mut vector = vec![0.0; width];
-        vector[column] = 1.0;
-        pivots.iter().zip(&rows).for_each(|(&pivot, row)| vector[pivot] = -row[column] / row[pivot]);
-        vector
-    };
-    (0..width).filter(|column| !pivots.contains(column)).map(vector).collect()
+    let mut matrix = Balanced::of(rows)?;
+    let free: Vec<usize> = (0..width).filter(|&column| matrix.pivot(column) == Some(false)).collect();
+    Some(free.into_iter().map(|column| null_vector(width, column, matrix.combination(column))).collect())
+}
+
+/// The vector that a matrix of this width takes to zero where a column is this combination of others.
+fn null_vector(width: usize, column: usize, combination: Vec<(usize, f64)>) -> Vec<f64> {
+    let mut vector = vec![0.0; width];
+    vector[column] = 1.0;
+    combination.into_iter().for_each(|(of, factor)| vector[of] = -factor);
+    vector
 }

@@ -3,7 +3,9 @@
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::{Constraints, IntegralId, Problem};
 use crate::expression::Expression;
-use crate::points::sample_points;
+use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::sample_points;
 use crate::table::Table;
 
 /// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C; `None` where a bracket is not a finite
@@ -82,28 +84,17 @@ fn is_definite(a: &[Vec<Expression>]) -> bool {
     })
 }
 
-fn has_pivots_of_one_sign(mut a: Vec<Vec<f64>>) -> bool {
-    let largest = a.iter().flatten().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
-    let negligible = |value: f64| value.is_nan() || value.abs() <= 1e-10 * largest;
+fn has_pivots_of_one_sign(a: Vec<Vec<f64>>) -> bool {
+    let n = a.len();
+    let Some(mut matrix) = Balanced::of(a) else { return true };
     let mut sign = 0.0;
-    for step in 0..a.len() {
-        let pivot = a[step][step];
-        if negligible(pivot) {
-            if (step + 1..a.len()).all(|i| negligible(a[i][step])) {
-                continue;
-            }
-            return false;
+    (0..n).all(|step| {
+        let pivot = *matrix.entry(step, step);
+        if pivot.abs() <= f64::NEGLIGIBLE {
+            return (step + 1..n).all(|row| matrix.entry(row, step).abs() <= f64::NEGLIGIBLE);
         }
-        if sign * pivot < 0.0 {
-            return false;
-        }
-        sign = pivot.signum();
-        for i in step + 1..a.len() {
-            let factor = a[i][step] / pivot;
-            for j in step..a.len() {
-                a[i][j] -= factor * a[step][j];
-            }
-        }
-    }
-    true
+        let is_other = sign * pivot < 0.0;
+        sign = pivot;
+        !is_other && matrix.eliminate(step, step)
+    })
 }

@@ -7,7 +7,7 @@ use super::phase_space::{Observable, PhaseSpace};
 use super::simplify::Simplify;
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution};
 use crate::expression::Expression;
-use crate::points::sample_points;
+use crate::numbers::points::sample_points;
 use crate::proofs::{State, general, involution, vanishes_identically};
 use crate::table::Table;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::simplify::Simplify;
 use crate::derivation::{Coefficient, Derivation, Drive, Integral, Structure, Symbols};
-use crate::derivative;
+use crate::numbers::derivative;
 use crate::expression::{Expression, Symbol};
 
 /// The states of a model, with their bracket.

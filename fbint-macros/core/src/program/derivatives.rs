@@ -15,11 +15,12 @@ use super::fields::{self, Parts};
 use super::functions::{Argument, Expected, Function, Returns, Rows};
 use super::optimise::eliminate_dead_values;
 use super::projection;
-use super::slopes::{Slopes, Unknown};
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Input, Instruction, Program, Value};
 use crate::derivation::Derivation;
-use crate::precise::Real;
+use crate::numbers::dual::Dual;
+use crate::numbers::points::Unknown;
+use crate::numbers::precise::Real;
 use crate::table::Id;
 
 /// Which derivative of a function f a function is.
@@ -272,7 +273,7 @@ impl Derivative {
     /// What the derivative should return, from the results of the function with their derivatives.
     pub(super) fn expected(
         self,
-        results: &[Slopes],
+        results: &[Dual<Unknown>],
         derivation: &Derivation,
         unknowns: &[Unknown],
         direction: impl Fn(Unknown) -> Real,
@@ -283,7 +284,7 @@ impl Derivative {
             |unknown: &Unknown| matches!(unknown, Unknown::Symbol(symbol) if derivation.symbols.is_state(*symbol));
         match self {
             Self::Tangent | Self::StateTangent => {
-                let along = |row: &Slopes| {
+                let along = |row: &Dual<Unknown>| {
                     let slopes = row.gradient.iter();
                     let moved = slopes.filter(|(unknown, _)| self == Self::Tangent || is_state(unknown));
                     sum(&mut moved.map(|(unknown, slope)| slope * &direction(*unknown)))
@@ -298,7 +299,7 @@ impl Derivative {
                 unknowns.iter().map(by).collect()
             }
             Self::Jacobian => {
-                let row = |row: &Slopes| -> Vec<Real> {
+                let row = |row: &Dual<Unknown>| -> Vec<Real> {
                     let by = |unknown| row.gradient.get(unknown).cloned().unwrap_or_else(Real::zero);
                     unknowns.iter().map(by).collect()
                 };

@@ -19,8 +19,8 @@ use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
 use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
-use crate::derivative::gradient;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative::gradient;
 use crate::table::Table;
 
 /// What functions are built from.

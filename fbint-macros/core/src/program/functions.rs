@@ -8,10 +8,11 @@ use super::Program;
 use super::derivatives::{DERIVATIVES, Derivative};
 use super::fields::{self, Parts};
 use super::oracle::Oracle;
-use super::slopes::{Slopes, Unknown};
 use super::{hamel, lagrangian, projection};
 use crate::derivation::Derivation;
-use crate::precise::Real;
+use crate::numbers::dual::Dual;
+use crate::numbers::points::Unknown;
+use crate::numbers::precise::Real;
 
 /// A generated function of the state.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ pub(super) enum Expected {
     /// Numbers: in doubles, and where rounding must not count.
     Values { in_doubles: fn(&Oracle<'_, f64>) -> Vec<f64>, precisely: fn(&Oracle<'_, Real>) -> Vec<Real> },
     /// A derivative of these numbers.
-    Derivative(Derivative, fn(&Oracle<'_, Slopes>) -> Vec<Slopes>),
+    Derivative(Derivative, fn(&Oracle<'_, Dual<Unknown>>) -> Vec<Dual<Unknown>>),
 }
 
 /// What a function should return, from an oracle of either kind of numbers.

@@ -3,22 +3,20 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::number::Number;
-use super::slopes::Unknown;
 use super::{Input, Instruction, Program, Value};
 use crate::derivation::IntegralId;
-use crate::expression::Symbol;
-use crate::points::Point;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::{Draw, Point, Unknown};
 use crate::table::Id;
 
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
 /// rounding may have changed a result.
 const ERROR: f64 = 1e-15;
-pub(super) const TRIALS: u64 = 4;
+pub(super) const TRIALS: usize = 4;
 const MOST_ROUNDING: f64 = 100.0;
 
 /// The results of `program`, where `weigh` is the feedback law.
-pub(super) fn interpret<N: Number>(
+pub(super) fn interpret<N: Numeric>(
     program: &Program,
     input: &impl Fn(Input) -> N,
     weigh: &impl Fn(&[N]) -> Vec<N>,
@@ -27,13 +25,13 @@ pub(super) fn interpret<N: Number>(
 }
 
 /// The results of `program`, where `round` changes the value of every instruction.
-fn interpret_rounded<N: Number>(
+fn interpret_rounded<N: Numeric>(
     program: &Program,
     input: &impl Fn(Input) -> N,
     weigh: &impl Fn(&[N]) -> Vec<N>,
     round: &impl Fn(N) -> N,
 ) -> Vec<N> {
-    let mut values = vec![N::exactly(f64::NAN); program.instructions.len()];
+    let mut values = vec![N::undefined(); program.instructions.len()];
     // What the law returned, which is not one number.
     let mut weighed: BTreeMap<Value, Vec<N>> = BTreeMap::new();
     for (index, instruction) in program.instructions.iter().enumerate() {
@@ -44,7 +42,7 @@ fn interpret_rounded<N: Number>(
             }
             Instruction::Weighed(law, integral) => {
                 let y = weighed.get(law).and_then(|y| y.get(integral.place()));
-                values[index] = y.cloned().unwrap_or(N::exactly(f64::NAN));
+                values[index] = y.cloned().unwrap_or(N::undefined());
             }
             Instruction::Input(symbol) => values[index] = input(*symbol),
             other => values[index] = round(apply(other, &|value| &values[value.index()])),
@@ -74,13 +72,13 @@ pub(super) fn rounding(
 pub(super) fn spread(
     point: &Point,
     results: &[f64],
-    trials: u64,
+    trials: usize,
     with_errors: impl Fn(&dyn Fn() -> f64) -> Vec<f64>,
 ) -> Vec<f64> {
     let mut most = vec![0.0; results.len()];
     for trial in 1..=trials {
-        let drawn = Cell::new(trial << 32);
-        let error = || ERROR * 2.0 * (point.value(drawn.replace(drawn.get() + 1)) - 1.0);
+        let drawn = Cell::new(0);
+        let error = || ERROR * point.draw(Draw::Error(trial, drawn.replace(drawn.get() + 1)));
         for ((most, x), y) in most.iter_mut().zip(results).zip(with_errors(&error)) {
             let change = MOST_ROUNDING * (x - y).abs();
             *most = if change.is_finite() { change.max(*most) } else { *most };
@@ -89,10 +87,10 @@ pub(super) fn spread(
     most
 }
 
-fn apply<'v, N: Number + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> &'v N) -> N {
+fn apply<'v, N: Numeric + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> &'v N) -> N {
     match *instruction {
         Instruction::Constant(bits) => N::exactly(f64::from_bits(bits)),
-        Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => N::exactly(f64::NAN),
+        Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => N::undefined(),
         Instruction::Add(a, b) => of(a).plus(of(b)),
         Instruction::Sub(a, b) => of(a).minus(of(b)),
         Instruction::Mul(a, b) => of(a).times(of(b)),
@@ -104,8 +102,10 @@ fn apply<'v, N: Number + 'v>(instruction: &Instruction, of: &impl Fn(Value) -> &
         Instruction::NegMulAdd(a, b, c) => of(c).minus(&of(a).times(of(b))),
         Instruction::MulSub(a, b, c) => of(a).times(of(b)).minus(of(c)),
         Instruction::NegMulSub(a, b, c) => of(a).times(of(b)).negated().minus(of(c)),
-        Instruction::Unary(function, a) => N::call(function, &[of(a).clone()]),
-        Instruction::Binary(function, a, b) => N::call(function, &[of(a).clone(), of(b).clone()]),
+        Instruction::Unary(function, a) => N::call(function, &[of(a).clone()]).unwrap_or_else(N::undefined),
+        Instruction::Binary(function, a, b) => {
+            N::call(function, &[of(a).clone(), of(b).clone()]).unwrap_or_else(N::undefined)
+        }
     }
 }
 
@@ -116,70 +116,34 @@ pub(super) fn results_at(point: &Point, preparation: &Program, program: &Program
 }
 
 /// What programs read at a point.
-pub(super) fn inputs<N: Number>(point: &Point, preparation: &Program) -> impl Fn(Input) -> N {
-    let symbols = |input: Input| match input {
-        Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => N::exactly(point.symbol(symbol)),
-        Input::Variance(column) => N::exactly(variance(point, column)),
-        Input::Noise(row) => N::exactly(noise(point, row)),
-        Input::Direction(symbol) => N::exactly(direction(point, Unknown::Symbol(symbol))),
-        Input::VarianceDirection(state) => N::exactly(direction(point, Unknown::Variance(state))),
-        Input::TargetDirection(integral) => N::exactly(direction(point, Unknown::Target(integral))),
+pub(super) fn inputs<N: Numeric>(point: &Point, preparation: &Program) -> impl Fn(Input) -> N {
+    let drawn = |input: Input| match input {
+        Input::State(symbol) | Input::Parameter(symbol) | Input::Driving(symbol) => Some(Draw::Value(symbol)),
+        Input::Variance(column) => Some(Draw::Variance(column)),
+        Input::Noise(row) => Some(Draw::Noise(row)),
+        Input::Direction(symbol) => Some(Draw::Direction(Unknown::Symbol(symbol))),
+        Input::VarianceDirection(state) => Some(Draw::Direction(Unknown::Variance(state))),
+        Input::TargetDirection(integral) => Some(Draw::Direction(Unknown::Target(integral))),
         // Any: what these are is known once there are all programs.
-        Input::Change(index) => N::exactly(point.value(8000 + index as u64) - 0.4),
-        Input::Weight(row) | Input::Acceleration(row) => N::exactly(weight(point, row)),
-        Input::Gain(integral) => N::exactly(gain(point, integral)),
-        Input::Target(integral) => N::exactly(target(point, integral)),
-        Input::Prepared(_) => N::exactly(f64::NAN),
+        Input::Change(index) => Some(Draw::Change(index)),
+        Input::Weight(row) | Input::Acceleration(row) => Some(Draw::Weight(row)),
+        Input::Gain(integral) => Some(Draw::Gain(integral)),
+        Input::Target(integral) => Some(Draw::Target(integral)),
+        Input::Prepared(_) => None,
     };
-    let prepared = interpret(preparation, &symbols, &|_| Vec::new());
+    let number = move |input| N::exactly(drawn(input).map_or(f64::NAN, |draw| point.draw(draw)));
+    let prepared = interpret(preparation, &number, &|_| Vec::new());
     move |input: Input| match input {
         Input::Prepared(index) => prepared[index].clone(),
-        other => symbols(other),
+        other => number(other),
     }
 }
 
 /// A feedback law in general position: y_i = k_i (F_i - t_i).
-pub(super) fn weigh<N: Number>(point: &Point, integrals: &[N]) -> Vec<N> {
+pub(super) fn weigh<N: Numeric>(point: &Point, integrals: &[N]) -> Vec<N> {
     let law = |(i, integral): (usize, &N)| {
         let id = IntegralId::at(i);
-        N::exactly(gain(point, id)).times(&integral.minus(&N::exactly(target(point, id))))
+        N::exactly(point.draw(Draw::Gain(id))).times(&integral.minus(&N::exactly(point.draw(Draw::Target(id)))))
     };
     integrals.iter().enumerate().map(law).collect()
-}
-
-/// k_i in general position.
-fn gain(point: &Point, integral: IntegralId) -> f64 {
-    point.integral_sizes(integral).gain * point.value(1000 + integral.place() as u64)
-}
-
-/// The target of an integral in general position.
-fn target(point: &Point, integral: IntegralId) -> f64 {
-    point.integral_sizes(integral).target * point.value(2000 + integral.place() as u64)
-}
-
-/// The change of an unknown in general position.
-pub(super) fn direction(point: &Point, unknown: Unknown) -> f64 {
-    match unknown {
-        Unknown::Symbol(symbol) => point.size(symbol) * (point.value(6000 + symbol.place() as u64) - 0.4),
-        Unknown::Variance(state) => variance(point, state) * (point.value(9000 + state.place() as u64) - 0.4),
-        Unknown::Target(integral) => {
-            point.integral_sizes(integral).target * (point.value(10_000 + integral.place() as u64) - 0.4)
-        }
-    }
-}
-
-/// A weight, or an acceleration, in general position.
-pub(super) fn weight(point: &Point, row: usize) -> f64 {
-    point.value(7000 + row as u64) - 0.4
-}
-
-/// S_j in general position.
-pub(super) fn variance(point: &Point, state: Symbol) -> f64 {
-    let size = point.size(state);
-    size * size * (0.5 + point.value(4000 + state.place() as u64))
-}
-
-/// R_i in general position, and small as it is in a run.
-pub(super) fn noise(point: &Point, integral: IntegralId) -> f64 {
-    1e-4 * point.integral_sizes(integral).noise * (0.5 + point.value(5000 + integral.place() as u64))
 }

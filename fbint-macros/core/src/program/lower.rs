@@ -18,7 +18,7 @@ use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_sha
 use super::{Builder, Input, Instruction, Value};
 use crate::derivation::{IntegralId, Role, Symbols};
 use crate::expression::{Expression, Function, Symbol, to_f64};
-use crate::scaled;
+use crate::numbers::scaled;
 
 /// What a value depends on, in the order in which factors are taken out of sums and terms are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -29,14 +29,12 @@ mod lower;
 mod monomial;
 mod multipliers;
 mod normalise;
-mod number;
 mod optimise;
 mod oracle;
 mod projection;
 mod rows;
 mod scaling;
 mod schedule;
-mod slopes;
 mod tangent;
 mod verify;
 

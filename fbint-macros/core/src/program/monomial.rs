@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
 use super::Value;
-use crate::scaled::{magnitude, power_of_two};
+use crate::numbers::scaled::{magnitude, power_of_two};
 
 /// An exact coefficient times integer powers of values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use super::schedule::schedule;
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Fault, Input, Instruction, Program, Value};
 use crate::expression::Symbol;
-use crate::points::{Point, sample_points};
+use crate::numbers::points::{Point, sample_points};
 
 /// How a pass is done.
 enum Rewrite {

@@ -3,18 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use super::interpret::{noise, variance, weigh, weight};
-use super::number::Number;
+use super::interpret::weigh;
 use super::projection::DAMPING;
-use super::slopes::Unknown;
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output, Role,
 };
-use crate::derivative::At;
 use crate::expression::{Expression, Symbol};
-use crate::points::Point;
-use crate::precise::Real;
-use crate::table::{Id, Table};
+use crate::numbers::derivative::At;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::{Draw, Point, Unknown};
+use crate::numbers::precise::Real;
+use crate::table::Table;
 
 /// The mathematics of a model at one point. What is computed on the way gets errors, where there are any.
 pub(super) struct Oracle<'a, N> {
@@ -35,7 +34,7 @@ pub(super) struct Oracle<'a, N> {
 type Errors<'a> = Option<&'a dyn Fn() -> f64>;
 
 /// The value of an expression with an error, where the symbols have these values.
-fn evaluate<N: Number>(expression: &Expression, symbol: impl Fn(Symbol) -> N, errors: Errors) -> N {
+fn evaluate<N: Numeric>(expression: &Expression, symbol: impl Fn(Symbol) -> N, errors: Errors) -> N {
     match errors {
         None => N::evaluate(expression, &symbol),
         Some(error) => {
@@ -46,7 +45,7 @@ fn evaluate<N: Number>(expression: &Expression, symbol: impl Fn(Symbol) -> N, er
 }
 
 /// The solutions of the linear systems at a point, where some symbols have values already.
-fn solved<N: Number>(
+fn solved<N: Numeric>(
     implicit: &Implicit,
     mut known: BTreeMap<Symbol, N>,
     point: &Point,
@@ -58,15 +57,14 @@ fn solved<N: Number>(
         }
         let symbol = |symbol| known.get(&symbol).cloned().unwrap_or_else(|| N::of_symbol(point, symbol));
         let value = |expression: &Expression| evaluate(expression, symbol, errors);
-        let transposed =
-            (0..matrix.len()).map(|j| matrix.iter().map(|row| value(&row[j])).collect::<Vec<_>>()).collect();
-        let solution = N::solve_transposed(transposed, right_side.iter().map(value).collect());
+        let rows = matrix.iter().map(|row| row.iter().map(value).collect()).collect();
+        let solution = N::solve(rows, &right_side.iter().map(value).collect::<Vec<_>>());
         known.extend(unknowns.iter().copied().zip(solution));
     }
     known
 }
 
-impl<'a, N: Number> Oracle<'a, N> {
+impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
     pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, errors: Errors<'a>) -> Self {
         let value = |expression: &Expression| evaluate(expression, |symbol| N::of_symbol(point, symbol), errors);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
@@ -75,7 +73,9 @@ impl<'a, N: Number> Oracle<'a, N> {
             integral.gradient.iter().for_each(|(state, entry)| row[*state] = value(entry));
             row
         });
-        let solution = N::solve_transposed(derivation.constraint_matrix(&value), derivation.energy_brackets(&value));
+        let c = derivation.constraint_matrix(&value);
+        let transposed = (0..c.len()).map(|column| c.iter().map(|row| row[column].clone()).collect()).collect();
+        let solution = N::solve(transposed, &derivation.energy_brackets(&value));
         let mut multipliers = derivation.integrals.map(|_| N::zero());
         let members = derivation.constraints().map_or_else(Vec::new, Constraints::members);
         members.into_iter().zip(solution).for_each(|(member, entry)| multipliers[member] = entry);
@@ -197,8 +197,8 @@ impl<'a, N: Number> Oracle<'a, N> {
         let row = |expression: &Expression| {
             let differentiated = at.differentiate(expression);
             let entry = |state: Symbol| match &differentiated {
-                Some(of) => of.gradient.get(&state).map_or_else(N::zero, N::rounded).times(&N::exactly(error())),
-                None => N::exactly(f64::NAN),
+                Some(of) => of.gradient.get(&state).cloned().map_or_else(N::zero, N::from).times(&N::exactly(error())),
+                None => N::undefined(),
             };
             symbols.states().map(entry).collect::<Vec<_>>()
         };
@@ -222,7 +222,7 @@ impl<'a, N: Number> Oracle<'a, N> {
         let velocities = symbols.with(|role| role == Role::Velocity);
         let lacking = |(row, of): (usize, &Symbol)| {
             let own = symbols.only(Role::Acceleration { of: *of }).map_or_else(N::zero, |own| self.symbol(own));
-            N::exactly(weight(self.point, row)).minus(&own)
+            N::exactly(self.point.draw(Draw::Weight(row))).minus(&own)
         };
         let lacking: Vec<N> = velocities.iter().enumerate().map(lacking).collect();
         let matrix = self.mass_matrix();
@@ -258,7 +258,7 @@ impl<'a, N: Number> Oracle<'a, N> {
     }
 
     fn projection_of(&self, violation: Vec<N>) -> Vec<N> {
-        let variance = |state| N::varying(Unknown::Variance(state), variance(self.point, state));
+        let variance = |state| N::varying(Unknown::Variance(state), self.point.draw(Draw::Variance(state)));
         let dot = |a: &Table<Symbol, N>, b: &Table<Symbol, N>| -> N {
             let nonzero = a.iter().zip(b.rows()).filter(|((_, a), b)| !a.is_zero() && !b.is_zero());
             let terms = nonzero.map(|((state, a), b)| variance(state).times(a).times(b));
@@ -270,11 +270,11 @@ impl<'a, N: Number> Oracle<'a, N> {
             if i != j {
                 return product;
             }
-            product.times(&N::exactly(1.0 + DAMPING)).plus(&N::exactly(noise(self.point, i)))
+            product.times(&N::exactly(1.0 + DAMPING)).plus(&N::exactly(self.point.draw(Draw::Noise(i))))
         };
         let ids = || self.integrals.ids();
         let gram = ids().map(|i| ids().map(|j| entry(i, j)).collect()).collect();
-        let y = N::solve_transposed(gram, violation);
+        let y = N::solve(gram, &violation);
         self.combined(&y, variance)
     }
 
@@ -308,10 +308,10 @@ pub(super) fn consistent_targets(derivation: &Derivation, point: &Point) -> Vec<
 
 /// DF z for a z in general position: a violation that some state has, also where integrals are dependent. What the program
 /// hands over as F shows by its difference from F.
-pub(super) fn consistent_violation<N: Number>(derivation: &Derivation, point: &Point, integrals: &[N]) -> Vec<N> {
+pub(super) fn consistent_violation<N: Numeric>(derivation: &Derivation, point: &Point, integrals: &[N]) -> Vec<N> {
     let value = |expression: &Expression| evaluate::<N>(expression, |symbol| N::exactly(point.symbol(symbol)), None);
     let along = |gradient: &[(Symbol, Expression)]| -> N {
-        let z = |column: Symbol| N::exactly(point.size(column) * point.value(3000 + column.place() as u64));
+        let z = |column: Symbol| N::exactly(point.draw(Draw::Displacement(column)));
         gradient.iter().fold(N::zero(), |sum, (column, entry)| sum.plus(&value(entry).times(&z(*column))))
     };
     let rows = derivation.integrals.rows().zip(integrals);

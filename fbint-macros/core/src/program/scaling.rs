@@ -10,8 +10,8 @@ use num_traits::ToPrimitive;
 
 use crate::derivation::{Coefficient, Derivation, Field};
 use crate::expression::{Expression, Function, Symbol, to_f64};
-use crate::points::{IntegralSizes, Sizes};
-use crate::scaled::{magnitude, power_of_two};
+use crate::numbers::points::{IntegralSizes, Sizes};
+use crate::numbers::scaled::{magnitude, power_of_two};
 use crate::table::Table;
 
 /// Passes over the equations, and the part by which each has to lower the residuals.

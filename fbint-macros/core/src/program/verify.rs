@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 
 use super::derivatives::Derivative;
 use super::functions::{Expected, Form, Function, PROJECTION};
-use super::interpret::{TRIALS, direction, inputs, interpret, rounding, spread, weigh, weight};
-use super::number::Number;
+use super::interpret::{TRIALS, inputs, interpret, rounding, spread, weigh};
 use super::oracle::{Oracle, consistent_targets, consistent_violation};
 use super::scaling::balanced;
-use super::slopes::Slopes;
 use super::{Fault, Input, Instruction, Program, Programs};
 use crate::derivation::Derivation;
-use crate::points::{IntegralSizes, Point, Sizes, sample_points};
-use crate::precise::Real;
+use crate::numbers::dual::Dual;
+use crate::numbers::number::Numeric;
+use crate::numbers::points::{Draw, IntegralSizes, Point, Sizes, Unknown, sample_points};
+use crate::numbers::precise::Real;
 use crate::table::Id;
 
 /// Difference relative to the expected entry up to which rounding explains a disagreement without a look at where it comes from.
@@ -128,15 +128,15 @@ struct Place<'a> {
 
 impl Place<'_> {
     /// The derivative of results, along the direction or with the weights of the point.
-    fn derivatives(&self, function: &Function, derivative: Derivative, results: &[Slopes]) -> Vec<Real> {
-        let direction = |unknown| Real::from(direction(self.point, unknown));
-        let weight = |row| Real::from(weight(self.point, row));
+    fn derivatives(&self, function: &Function, derivative: Derivative, results: &[Dual<Unknown>]) -> Vec<Real> {
+        let direction = |unknown| Real::from(self.point.draw(Draw::Direction(unknown)));
+        let weight = |row| Real::from(self.point.draw(Draw::Weight(row)));
         let unknowns = function.unknowns(self.derivation);
         derivative.expected(results, self.derivation, &unknowns, direction, weight)
     }
 
     /// What programs read, where these prepare: in a projection, targets by which the violation is consistent.
-    fn inputs<N: Number>(&self, prepare: &Program, direction: &Program, moves_targets: bool) -> impl Fn(Input) -> N {
+    fn inputs<N: Numeric>(&self, prepare: &Program, direction: &Program, moves_targets: bool) -> impl Fn(Input) -> N {
         let input = inputs(self.point, prepare);
         let changes = interpret(direction, &input, &|_: &[N]| Vec::new());
         let targets = if moves_targets { consistent_targets(self.derivation, self.point) } else { Vec::new() };
@@ -148,7 +148,7 @@ impl Place<'_> {
     }
 
     /// The law that a function is given.
-    fn law<N: Number>(&self, function: &Function, normalisation: &[N], integrals: &[N]) -> Vec<N> {
+    fn law<N: Numeric>(&self, function: &Function, normalisation: &[N], integrals: &[N]) -> Vec<N> {
         match function.law() {
             Some(Form::Normalised) => normalised_law(normalisation, integrals, |f| weigh(self.point, f)),
             Some(Form::Declared) | None => consistent_violation(self.derivation, self.point, integrals),
@@ -306,7 +306,7 @@ fn with_constants(program: &Program, constant: impl Fn(f64) -> f64) -> Program {
 }
 
 /// `factor` y of F = `scale` (f + `offset`).
-fn normalised_law<N: Number>(normalisation: &[N], forms: &[N], law: impl Fn(&[N]) -> Vec<N>) -> Vec<N> {
+fn normalised_law<N: Numeric>(normalisation: &[N], forms: &[N], law: impl Fn(&[N]) -> Vec<N>) -> Vec<N> {
     let rows = normalisation.chunks(3);
     let integrals: Vec<N> = rows.clone().zip(forms).map(|(row, form)| row[1].times(&form.plus(&row[2]))).collect();
     rows.zip(law(&integrals)).map(|(row, y)| row[0].times(&y)).collect()

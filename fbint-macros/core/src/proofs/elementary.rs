@@ -7,8 +7,8 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::linear_form::terms;
 use super::point::{Key, Point};
-use super::ring::Element;
 use crate::expression::{Expression, Function};
+use crate::numbers::ring::Element;
 
 impl Point {
     pub(super) fn call(&mut self, function: Function, arguments: &[Expression]) -> Option<Element> {

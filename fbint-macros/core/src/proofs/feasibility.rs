@@ -8,12 +8,14 @@
 
 use std::collections::BTreeMap;
 
-use super::elimination::solve;
 use super::regularity::{deficient, find_singularity, is_regular};
 use super::states::{self, State, Values};
 use crate::derivation::{Derivation, Doubt, Integral, IntegralId};
 use crate::expression::{Expression, Symbol};
-use crate::precise::Real;
+use crate::numbers::derivative::dot;
+use crate::numbers::linear::Balanced;
+use crate::numbers::number::Numeric;
+use crate::numbers::precise::Real;
 
 /// The number of starting points that are tried first; if all fail, every `STRIDE`-th of the rest is tried.
 const STARTS: usize = 24;
@@ -24,7 +26,7 @@ const STATES: usize = 4;
 const MOST_CONSTRAINTS: usize = 64;
 const MOST_IN_PAIRS: usize = 12;
 /// A gradient this small, compared with that at the start, vanishes.
-const NEGLIGIBLE: f64 = 1e-4;
+const FLAT: f64 = 1e-4;
 /// Newton's steps in precise numbers, a factor that those to a multiple zero do not reach, and what is zero relative to the terms
 /// that it is made of.
 const PRECISE_STEPS: usize = 160;
@@ -55,7 +57,7 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
     let flat = members.iter().filter(|member| derivation.has_reaction(**member)).find(|&&member| {
         let slope = |state: &Values| gradient(derivation, member, state).1.sqrt();
         let is_flat = |(start, end): &(Values, Values)| {
-            slope(end) < NEGLIGIBLE * slope(start) && is_multiple_zero(derivation, member, end)
+            slope(end) < FLAT * slope(start) && is_multiple_zero(derivation, member, end)
         };
         found.iter().all(is_flat)
     });
@@ -163,12 +165,9 @@ fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
         let entry = |(symbol, entry): &(Symbol, Expression)| Some((*symbol, state.evaluate(entry)?));
         let row = |member: &&Integral| member.gradient.iter().map(entry).collect();
         let rows: Vec<BTreeMap<Symbol, Real>> = members.iter().map(row).collect::<Option<_>>()?;
-        let dot = |a: &BTreeMap<Symbol, Real>, b: &BTreeMap<Symbol, Real>| {
-            let products = a.iter().filter_map(|(symbol, entry)| Some(entry * b.get(symbol)?));
-            products.fold(Real::zero(), |sum, product| &sum + &product)
-        };
         let gram = rows.iter().map(|a| rows.iter().map(|b| dot(a, b)).collect()).collect();
-        for (row, weight) in rows.iter().zip(solve(gram, values)?) {
+        let factors = Balanced::of(gram)?.factored(Real::NEGLIGIBLE)?;
+        for (row, weight) in rows.iter().zip(factors.solve(&values)) {
             row.iter().for_each(|(symbol, entry)| state.shift(*symbol, &-&(&weight * entry)));
         }
     }

@@ -26,12 +26,12 @@ use num_traits::{One, ToPrimitive};
 use siphasher::sip::SipHasher24;
 
 use super::degree::Degree;
-use super::field::primes;
 use super::linear_form::denominators;
 use super::point::{Point, Set};
-use super::ring::{Element, LARGEST_DIMENSION};
 use super::rotation;
 use crate::expression::Expression;
+use crate::numbers::field::primes;
+use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 
 /// Points that an identity has to hold at.
 pub(super) const POINTS: usize = 8;
@@ -105,10 +105,10 @@ fn common_denominator(parts: &[&Expression]) -> Option<u64> {
 mod tests {
     use num_rational::BigRational;
 
-    use super::super::field::Field;
     use super::super::point::Constraint;
     use super::*;
     use crate::expression::{Function, Symbol};
+    use crate::numbers::field::Field;
 
     fn powers(base: Expression, numerator: i64, denominator: i64) -> Expression {
         base.power(BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")

@@ -2,7 +2,7 @@
 //! rank of C.
 
 use super::regularity::is_singular;
-use crate::bounds::{Range, is_never_zero};
+use crate::numbers::bounds::{Range, is_never_zero};
 use crate::derivation::{Derivation, Doubt};
 use crate::expression::Expression;
 

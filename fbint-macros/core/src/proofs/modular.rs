@@ -6,8 +6,9 @@
 
 use super::identities::{POINTS, points};
 use super::point::Point;
-use super::ring::{Element, LARGEST_DIMENSION};
 use crate::expression::Expression;
+use crate::numbers::linear::Echelon;
+use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 
 /// Whether these columns of a matrix, given by its rows, are proved to be linearly dependent in every state.
 pub(super) fn are_dependent(rows: &[Vec<Expression>], columns: &[usize]) -> bool {
@@ -30,7 +31,8 @@ fn rank(point: &mut Point, rows: &[Vec<Expression>], columns: &[usize]) -> Optio
     for row in rows {
         entries.push(columns.iter().map(|&column| point.evaluate(&row[column])).collect::<Option<Vec<Element>>>()?);
     }
-    point.ring.reduce(&mut entries, columns.len())
+    let mut matrix = Echelon::new(&point.ring, entries);
+    (0..columns.len()).try_fold(0, |rank, column| Some(rank + usize::from(matrix.pivot(column, 0.0)?)))
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@ use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
 use super::degree::{degree_in, leading};
-use super::field::{Field, Random};
-use super::ring::{Element, Ring};
 use super::rotation::Rotation;
-use crate::bounds::is_never_zero;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
+use crate::numbers::bounds::is_never_zero;
+use crate::numbers::field::Field;
+use crate::numbers::random::Random;
+use crate::numbers::ring::{Element, Ring};
 
 /// Where an identity has to hold: everywhere, or where constraints do.
 #[derive(Default)]

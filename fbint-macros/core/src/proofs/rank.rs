@@ -6,12 +6,12 @@ use super::modular::are_dependent;
 use super::states::{self, State, Values};
 use crate::derivation::{BoundSet, Derivation, IntegralId, Rank};
 use crate::expression::{Expression, Symbol};
-use crate::precise::Real;
+use crate::numbers::linear::Balanced;
+use crate::numbers::precise::Real;
+use crate::table::Id;
 
 /// Integrals beyond this number are not compared.
 const MOST_INTEGRALS: usize = 256;
-/// What is left of a row below this is nothing, as all entries are at most one.
-const NEGLIGIBLE: f64 = 1e-40;
 /// States at which the rank is taken.
 const STATES: usize = 4;
 
@@ -48,91 +48,19 @@ fn are_bound(derivation: &Derivation, members: &[IntegralId]) -> bool {
 /// size do not mislead. `None` where a gradient is not defined, or an entry is below the range of precise numbers.
 fn dependent_rows(derivation: &Derivation, state: &Values) -> Option<Vec<Vec<IntegralId>>> {
     let state = State::new(state);
-    let mut rows = Vec::new();
-    for (id, integral) in derivation.integrals.iter() {
-        let entry = |entry| state.evaluate(entry).filter(|value| !value.is_lost());
-        let entries = integral.gradient.iter().map(|(symbol, slope)| Some((*symbol, entry(slope)?)));
-        let entries: BTreeMap<Symbol, Real> = entries.collect::<Option<_>>()?;
-        rows.push(Combination {
+    let ids: Vec<IntegralId> = derivation.integrals.ids().collect();
+    let mut transposed: BTreeMap<Symbol, Vec<Real>> = BTreeMap::new();
+    for id in &ids {
+        for (symbol, slope) in &derivation.integrals[*id].gradient {
+            let entry = state.evaluate(slope).filter(|entry| !entry.is_lost())?;
             // What terms that cancel leave behind is rounding, by which nothing can be divided.
-            entries: entries.into_iter().filter(|(_, entry)| entry.is_nonzero()).collect(),
-            weights: BTreeMap::from([(id, Real::from(1.0))]),
-        });
-    }
-    scale_columns(&mut rows);
-    let mut kept: Vec<(Symbol, Combination)> = Vec::new();
-    let mut sets = Vec::new();
-    for mut row in rows {
-        row.scale();
-        kept.iter().for_each(|(pivot, other)| row.eliminate(*pivot, other));
-        match row.largest().filter(|(_, size)| *size > NEGLIGIBLE) {
-            Some((pivot, _)) => kept.push((pivot, row)),
-            None => sets.push(row.members()),
-        }
-    }
-    Some(sets)
-}
-
-/// Divides every column by its largest entry, so that units do not matter.
-fn scale_columns(rows: &mut [Combination]) {
-    let mut largest: BTreeMap<Symbol, Real> = BTreeMap::new();
-    for row in &mut *rows {
-        row.scale();
-        for (symbol, entry) in &row.entries {
-            let known = largest.entry(*symbol).or_insert_with(|| entry.abs());
-            if entry.abs().to_f64() > known.to_f64() {
-                *known = entry.abs();
+            if entry.is_nonzero() {
+                transposed.entry(*symbol).or_insert_with(|| vec![Real::zero(); ids.len()])[id.place()] = entry;
             }
         }
     }
-    for (symbol, entry) in rows.iter_mut().flat_map(|row| &mut row.entries) {
-        if largest[symbol].to_f64() > 0.0 {
-            *entry = &*entry / &largest[symbol];
-        }
-    }
-}
-
-/// A combination of rows of DF.
-struct Combination {
-    entries: BTreeMap<Symbol, Real>,
-    weights: BTreeMap<IntegralId, Real>,
-}
-
-impl Combination {
-    /// The column and the size of the largest entry.
-    fn largest(&self) -> Option<(Symbol, f64)> {
-        let sizes = self.entries.iter().map(|(symbol, entry)| (*symbol, entry.abs().to_f64()));
-        sizes.max_by(|(_, a), (_, b)| a.total_cmp(b))
-    }
-
-    /// Divides everything by the largest entry.
-    fn scale(&mut self) {
-        let Some((symbol, _)) = self.largest().filter(|(_, size)| *size > 0.0) else { return };
-        let largest = self.entries[&symbol].abs();
-        self.entries.values_mut().chain(self.weights.values_mut()).for_each(|entry| *entry = &*entry / &largest);
-    }
-
-    /// Subtracts the multiple of another combination that leaves nothing in a column.
-    fn eliminate(&mut self, pivot: Symbol, other: &Self) {
-        let Some(entry) = self.entries.get(&pivot) else { return };
-        let factor = entry / &other.entries[&pivot];
-        subtract(&mut self.entries, &factor, &other.entries);
-        subtract(&mut self.weights, &factor, &other.weights);
-        self.entries.remove(&pivot);
-    }
-
-    /// The rows that take part.
-    fn members(&self) -> Vec<IntegralId> {
-        let size = |weight: &Real| weight.abs().to_f64();
-        self.weights.iter().filter(|(_, weight)| size(weight) > NEGLIGIBLE).map(|(id, _)| *id).collect()
-    }
-}
-
-/// a - factor b
-fn subtract<K: Ord + Copy>(a: &mut BTreeMap<K, Real>, factor: &Real, b: &BTreeMap<K, Real>) {
-    for (key, entry) in b {
-        let product = factor * entry;
-        let known = a.entry(*key).or_insert_with(Real::zero);
-        *known = &*known - &product;
-    }
+    let mut matrix = Balanced::of(transposed.into_values().collect())?;
+    let dependent: Vec<&IntegralId> = ids.iter().filter(|id| matrix.pivot(id.place()) == Some(false)).collect();
+    let set = |id: &IntegralId| matrix.involved(id.place()).into_iter().map(|other| ids[other]).chain([*id]).collect();
+    Some(dependent.into_iter().map(set).collect())
 }

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 
 use super::identities::vanish_on;
 use super::point::{Constraint, Point, Set};
-use super::ring::{Element, LARGEST_DIMENSION};
 use super::rotation::Rotation;
 use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
+use crate::numbers::linear::solution;
+use crate::numbers::ring::{Element, LARGEST_DIMENSION};
 use crate::table::Table;
 
 /// Whether dI.X is proved to vanish in every state where it is defined.
@@ -98,7 +99,7 @@ fn rate_of_implicit(
         for row in system.rows() {
             rows.push(row.map(|entry| point.evaluate(entry)).collect::<Option<Vec<Element>>>()?);
         }
-        let solution = point.ring.solve(rows)?;
+        let solution = solution(&point.ring, rows)?;
         system.unknowns.iter().zip(solution).for_each(|(unknown, element)| point.bind(*unknown, element));
     }
     rate_along(point, derivation, integral, &implicit.rates)
@@ -227,6 +228,6 @@ impl<'a> System<'a> {
             let column = self.matrix.iter().map(|row| &row[i]).chain([&self.right_side[i]]);
             rows.push(column.map(|entry| point.evaluate(entry)).collect::<Option<Vec<Element>>>()?);
         }
-        point.ring.solve(rows)
+        solution(&point.ring, rows)
     }
 }

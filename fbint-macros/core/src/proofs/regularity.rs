@@ -4,20 +4,13 @@
 //! Doubles find the suspects, at a few points in general position. Columns that are merely close to one another look dependent in
 //! doubles, so numbers of 256 bits look again, and points modulo primes prove what they leave.
 
-use std::collections::BTreeMap;
-
-use super::elimination::has_full_rank;
 use super::modular::are_dependent;
 use super::states::State;
 use crate::derivation::{Derivation, IntegralId};
 use crate::expression::Expression;
-use crate::points::sample_points;
-use crate::precise::Real;
-
-/// Shares in a null vector below this count as zero.
-const NEGLIGIBLE: f64 = 1e-6;
-/// Pivots below this vanish, relative to rows and columns of size one.
-const SMALLEST_PIVOT: f64 = 1e-10;
+use crate::numbers::linear::Balanced;
+use crate::numbers::points::sample_points;
+use crate::numbers::precise::Real;
 
 /// Columns of a matrix that look dependent at every point that was tried.
 pub(crate) struct Dependence {
@@ -90,43 +83,15 @@ enum Rank {
     Undefined,
 }
 
-/// By elimination with columns and rows scaled to size one.
-fn rank(mut rows: Vec<Vec<f64>>) -> Rank {
-    let width = rows.first().map_or(0, Vec::len);
-    if rows.iter().flatten().any(|entry| !entry.is_finite()) {
-        return Rank::Undefined;
+fn rank(rows: Vec<Vec<f64>>) -> Rank {
+    let Some(mut matrix) = Balanced::of(rows) else { return Rank::Undefined };
+    match matrix.dependent() {
+        Some(column) => Rank::Deficient(matrix.involved(column).into_iter().chain([column]).collect()),
+        None => Rank::Full,
     }
-    scale(&mut rows);
-    let mut pivots: BTreeMap<usize, usize> = BTreeMap::new();
-    for column in 0..width {
-        let step = pivots.len();
-        let largest = (step..rows.len()).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()));
-        let Some(pivot) = largest.filter(|&row| rows[row][column].abs() > SMALLEST_PIVOT) else {
-            let share = |(&pivot, &row): (&usize, &usize)| (pivot, rows[row][column] / rows[row][pivot]);
-            let involved = pivots.iter().map(share).filter(|(_, share)| share.abs() > NEGLIGIBLE);
-            return Rank::Deficient(involved.map(|(pivot, _)| pivot).chain([column]).collect());
-        };
-        rows.swap(step, pivot);
-        let source = rows[step].clone();
-        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != step) {
-            let factor = row[column] / source[column];
-            row.iter_mut().zip(&source).for_each(|(entry, other)| *entry -= factor * other);
-        }
-        pivots.insert(column, step);
-    }
-    Rank::Full
 }
 
-fn scale(rows: &mut [Vec<f64>]) {
-    let width = rows.first().map_or(0, Vec::len);
-    for column in 0..width {
-        let largest = rows.iter().fold(0.0, |largest: f64, row| largest.max(row[column].abs()));
-        if largest > 0.0 {
-            rows.iter_mut().for_each(|row| row[column] /= largest);
-        }
-    }
-    for row in rows {
-        let largest = row.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
-        row.iter_mut().for_each(|entry| *entry /= if largest > 0.0 { largest } else { 1.0 });
-    }
+/// Whether the columns of a matrix are independent, as far as precise numbers tell.
+fn has_full_rank(rows: Vec<Vec<Real>>) -> bool {
+    Balanced::of(rows).is_some_and(|mut matrix| matrix.dependent().is_none())
 }

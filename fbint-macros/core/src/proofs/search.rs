@@ -12,13 +12,13 @@
 //! Where there are constraints, only states that satisfy them count. How many states are tried follows from how large the
 //! expressions are.
 
-use super::field::Random;
 use super::states::{self, State, Values};
 use super::trials;
 use super::velocity::Velocity;
 use crate::derivation::{Derivation, Field, IntegralId};
 use crate::expression::Expression;
-use crate::precise::Real;
+use crate::numbers::precise::Real;
+use crate::numbers::random::Random;
 
 /// What a search for states that refute a claim found.
 #[derive(Clone, Debug)]

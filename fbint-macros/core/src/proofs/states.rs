@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use num_traits::Signed;
 
-use super::linear::Lu;
 use crate::derivation::{Coefficient, Derivation, IntegralId, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
-use crate::points::search_points;
-use crate::precise::Real;
+use crate::numbers::linear::Balanced;
+use crate::numbers::points::search_points;
+use crate::numbers::precise::Real;
 use crate::table::Table;
 
 /// A value for every entry of the state and of the parameters.
@@ -164,7 +164,7 @@ pub(super) fn solve(equations: &[Equation<'_>], mut x: Values) -> Option<Values>
 }
 
 /// The value of an expression if none of its terms cancelled another.
-pub(crate) fn magnitude(expression: &Expression, state: &Values) -> f64 {
+pub(super) fn magnitude(expression: &Expression, state: &Values) -> f64 {
     match expression {
         Expression::Sum(terms) => terms.iter().map(|term| magnitude(term, state)).sum(),
         Expression::Product(factors) => factors.iter().map(|factor| magnitude(factor, state)).product(),
@@ -219,7 +219,7 @@ fn stepped(x: &Values, rows: &[Row], damping: f64, residual: &[f64]) -> Option<V
     is_finite.then(|| x.rows().zip(step.rows()).map(|(x, step)| x - step).collect())
 }
 
-fn normal_equations(rows: &[Row], damping: f64) -> Option<Lu> {
+fn normal_equations(rows: &[Row], damping: f64) -> Option<Balanced<f64>> {
     if rows.iter().all(Vec::is_empty) {
         return None;
     }
@@ -232,7 +232,7 @@ fn normal_equations(rows: &[Row], damping: f64) -> Option<Lu> {
     };
     let mut matrix: Vec<Vec<f64>> = rows.iter().map(|row| rows.iter().map(|other| dot(row, other)).collect()).collect();
     (0..matrix.len()).for_each(|i| matrix[i][i] += damping * (matrix[i][i] + 1e-6));
-    Lu::factor(matrix)
+    Balanced::of(matrix)?.factored(0.0)
 }
 
 fn norm<'a>(values: impl IntoIterator<Item = &'a f64>) -> f64 {

@@ -1,10 +1,10 @@
 //! States at which an attempt is made to refute a claim: of many sizes and both signs, and close to where functions change.
 
-use super::field::Random;
 use super::states::{self, Equation, Values};
 use crate::derivation::{Derivation, Symbols};
-use crate::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative;
+use crate::numbers::random::Random;
 
 /// Parts of expressions whose zeros are looked for.
 const MOST_PARTS: usize = 24;
@@ -16,11 +16,6 @@ const STEPS: usize = 100;
 const DISTANCES: [f64; 4] = [0.1, 1e-4, 1e-9, 4e-15];
 
 impl Random {
-    /// A number between 0 and 1.
-    fn number(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
     /// A state nearby; the distance is smaller the more steps were taken before.
     pub(super) fn step(&mut self, start: &Values, before: usize) -> Values {
         let width = 2_f64.powi(-(before as i32 % 20));

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::states::State;
 use crate::derivation::{Derivation, Field, Implicit, IntegralId};
 use crate::expression::{Expression, Symbol};
-use crate::precise::Real;
+use crate::numbers::linear::Balanced;
+use crate::numbers::precise::Real;
 use crate::table::Table;
 
 /// A state and the field in it.
@@ -146,32 +147,8 @@ fn multipliers(derivation: &Derivation, state: &State, constraints: &[Row], ener
 
 /// The solution of a square system from its rows, with the right side at their end.
 pub(crate) fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
-    let n = rows.len();
-    for step in 0..n {
-        let size = |row: &Vec<Real>| row[step].to_f64().abs();
-        let pivot = (step..n).max_by(|&i, &j| size(&rows[i]).total_cmp(&size(&rows[j])))?;
-        rows.swap(step, pivot);
-        let (above, below) = rows.split_at_mut(step + 1);
-        let source = &above[step];
-        if !source[step].is_nonzero() {
-            return None;
-        }
-        for row in below.iter_mut().filter(|row| !row[step].is_zero()) {
-            let factor = &row[step] / &source[step];
-            for (entry, other) in row[step..].iter_mut().zip(&source[step..]).filter(|(_, other)| !other.is_zero()) {
-                *entry = &*entry - &(&factor * other);
-            }
-        }
-    }
-    let mut solution: Vec<Real> = Vec::new();
-    for row in rows.iter().rev() {
-        let pivot = n - 1 - solution.len();
-        let known = row[pivot + 1..n].iter().zip(solution.iter().rev());
-        let rest = known.fold(row[n].clone(), |rest, (entry, x)| &rest - &(entry * x));
-        solution.push(&rest / &row[pivot]);
-    }
-    solution.reverse();
-    Some(solution)
+    let right: Vec<Real> = rows.iter_mut().filter_map(Vec::pop).collect();
+    Some(Balanced::of(rows)?.factored(0.0)?.solve(&right))
 }
 
 /// {f, g}, from the entries of the gradients that do not vanish.

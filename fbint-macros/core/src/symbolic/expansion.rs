@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::Signed;
 
 use super::{Atom, AtomCore, AtomView, kept_symbol, write};
-use crate::points::{Point, sample_points};
+use crate::numbers::points::{Point, sample_points};
 
 /// Terms of a sum beyond which it is not expanded.
 const MOST_TERMS: usize = 20_000;

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use proc_macro2::Span;
 
 use super::Messages;
-use crate::bounds::is_never_zero;
 use crate::derivation::{Derivation, Doubt, IntegralId, Kind};
 use crate::diagnostics::Errors;
+use crate::numbers::bounds::is_never_zero;
 
 impl Messages<'_> {
     /// Reports integrals that are constant or, if there are none, the first mistake among the constraints.

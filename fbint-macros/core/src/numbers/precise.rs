@@ -13,6 +13,8 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
 
+use super::linear;
+use super::number::{Number, Numeric};
 use crate::expression::{Expression, Function, Symbol};
 
 /// Bits of the mantissa.
@@ -89,25 +91,6 @@ impl Real {
     /// Whether nothing is left of the number but its error, as where it is below the range.
     pub(crate) fn is_lost(&self) -> bool {
         self.value.is_zero() && self.error > 0.0
-    }
-
-    /// The nearest number of 256 bits.
-    pub(crate) fn rational(number: &BigRational) -> Self {
-        CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
-    }
-
-    pub(crate) fn pi() -> Self {
-        CONSTANTS.with_borrow_mut(|constants| Self::rounded(constants.pi(PRECISION, ROUNDING), 0.0))
-    }
-
-    /// The power, unless it is undefined or out of range.
-    pub(crate) fn power(&self, exponent: &BigRational) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| power(self, exponent, constants))?.in_range()
-    }
-
-    /// The value of a function, unless it is undefined or out of range.
-    pub(crate) fn call(function: Function, arguments: &[Self]) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| call(function, arguments, constants))?.in_range()
     }
 
     /// The value of an expression, unless some part of it is undefined or out of range.
@@ -340,6 +323,75 @@ impl Neg for &Real {
     }
 }
 
+impl From<Real> for f64 {
+    fn from(value: Real) -> Self {
+        value.to_f64()
+    }
+}
+
+impl Number for Real {
+    fn rational(number: &BigRational) -> Self {
+        CONSTANTS.with_borrow_mut(|constants| rational(number, constants))
+    }
+
+    fn pi() -> Self {
+        CONSTANTS.with_borrow_mut(|constants| Self::rounded(constants.pi(PRECISION, ROUNDING), 0.0))
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        self + other
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        self * other
+    }
+
+    fn power(&self, exponent: &BigRational) -> Option<Self> {
+        CONSTANTS.with_borrow_mut(|constants| power(self, exponent, constants))?.in_range()
+    }
+
+    fn call(function: Function, arguments: &[Self]) -> Option<Self> {
+        CONSTANTS.with_borrow_mut(|constants| call(function, arguments, constants))?.in_range()
+    }
+
+    fn negated(&self) -> Self {
+        -self
+    }
+}
+
+impl Numeric for Real {
+    const NEGLIGIBLE: f64 = 1e-45;
+    const SMALLEST_SHARE: f64 = 1e-30;
+
+    fn exactly(value: f64) -> Self {
+        if value.is_finite() { Self::from(value) } else { Self::undefined() }
+    }
+
+    fn to_f64(&self) -> f64 {
+        self.to_f64()
+    }
+
+    fn is_zero(&self) -> bool {
+        self.is_zero()
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        self - other
+    }
+
+    fn over(&self, other: &Self) -> Self {
+        self / other
+    }
+
+    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
+        Self::evaluate(expression, value).unwrap_or_else(Self::undefined)
+    }
+
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
+        linear::solve(a, b)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -427,5 +479,18 @@ mod tests {
         let exponential = Expression::call(Function::Exp, [Expression::from(Symbol(0))]);
         let value = Real::evaluate(&exponential, &|_| Real::from(-5000.0)).unwrap();
         assert!(value.to_f64() == 0.0 && value.error() > 0.0 && !value.is_nonzero());
+    }
+
+    /// Columns that differ by 1e-20 are equal in doubles, and not in 256 bits.
+    #[test]
+    fn negligible_is_what_rounding_leaves() {
+        fn dependent<N: Numeric>(small: N) -> Option<usize> {
+            let one = || N::exactly(1.0);
+            linear::Balanced::of(vec![vec![one(), one()], vec![one(), one().minus(&small)]])?.dependent()
+        }
+        assert_eq!(
+            (dependent(1e-20), dependent(Real::from(1e-20)), dependent(Real::from(1e-60))),
+            (Some(1), None, Some(1))
+        );
     }
 }

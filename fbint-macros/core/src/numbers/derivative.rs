@@ -1,13 +1,13 @@
 //! Values and gradients of expressions, without algebra: in numbers by automatic differentiation in reverse, in expressions by the chain
 //! rule, not simplified.
 
-mod number;
-
 use std::collections::BTreeMap;
 
-use crate::expression::{Expression, Symbol};
-pub(crate) use number::{Jet, Number};
-use number::{slope, slope_of_power};
+use num_rational::BigRational;
+use num_traits::One;
+
+use super::number::Number;
+use crate::expression::{Expression, Function, Symbol};
 
 /// A value, and the derivatives by the symbols that the expression contains.
 #[derive(Clone, Debug)]
@@ -113,8 +113,7 @@ fn propagate<T: Number>(
     gradient: &mut BTreeMap<Symbol, T>,
 ) -> Option<()> {
     if let Expression::Symbol(symbol) = expression {
-        let sum = gradient.get(symbol).map_or_else(|| weight.clone(), |sum| sum.plus(&weight));
-        gradient.insert(*symbol, sum);
+        add(gradient, *symbol, weight);
         return Some(());
     }
     for (place, (part, of_part)) in expression.children().zip(&evaluated.parts).enumerate() {
@@ -123,6 +122,18 @@ fn propagate<T: Number>(
         }
     }
     Some(())
+}
+
+/// Adds a term to an entry of a gradient.
+pub(crate) fn add<K: Ord, T: Number>(gradient: &mut BTreeMap<K, T>, key: K, term: T) {
+    let sum = gradient.get(&key).map_or_else(|| term.clone(), |sum| sum.plus(&term));
+    gradient.insert(key, sum);
+}
+
+/// The inner product of two gradients.
+pub(crate) fn dot<K: Ord, T: Number>(one: &BTreeMap<K, T>, other: &BTreeMap<K, T>) -> T {
+    let terms = one.iter().filter_map(|(key, entry)| Some(entry.times(other.get(key)?)));
+    terms.fold(T::integer(0), |sum, term| sum.plus(&term))
 }
 
 /// `weight` times the derivative of an expression by its part at `place`.
@@ -140,4 +151,48 @@ fn weighted<T: Number>(expression: &Expression, evaluated: &Evaluated<T>, weight
         }
         Expression::Sum(_) | Expression::Number(_) | Expression::Pi | Expression::Symbol(_) => weight.clone(),
     })
+}
+
+/// d(b^r)/db = r b^(r - 1)
+pub(super) fn slope_of_power<T: Number>(base: &T, exponent: &BigRational) -> Option<T> {
+    let lower = exponent - BigRational::one();
+    let power = if lower == BigRational::from_integer(0.into()) { T::integer(1) } else { base.power(&lower)? };
+    Some(T::rational(exponent).times(&power))
+}
+
+/// The partial derivative of a function by the argument at `place`.
+pub(super) fn slope<T: Number>(function: Function, arguments: &[T], place: usize) -> Option<T> {
+    let x = &arguments[0];
+    let call = |function| T::call(function, std::slice::from_ref(x));
+    let one = || T::integer(1);
+    let square = |x: &T| x.power(&BigRational::from_integer(2.into()));
+    Some(match function {
+        Function::Abs => x.times(&call(Function::Abs)?.reciprocal()?),
+        Function::Sin => call(Function::Cos)?,
+        Function::Cos => call(Function::Sin)?.negated(),
+        Function::Tan => one().plus(&square(&call(Function::Tan)?)?),
+        Function::Asin => inverse_root(&one().plus(&square(x)?.negated()))?,
+        Function::Acos => inverse_root(&one().plus(&square(x)?.negated()))?.negated(),
+        Function::Atan => one().plus(&square(x)?).reciprocal()?,
+        Function::Sinh => call(Function::Cosh)?,
+        Function::Cosh => call(Function::Sinh)?,
+        Function::Tanh => one().plus(&square(&call(Function::Tanh)?)?.negated()),
+        Function::Exp => call(Function::Exp)?,
+        Function::Ln => x.reciprocal()?,
+        Function::Atan2 => {
+            let (y, x) = (&arguments[0], &arguments[1]);
+            let weight = square(x)?.plus(&square(y)?).reciprocal()?;
+            if place == 0 { x.times(&weight) } else { y.times(&weight).negated() }
+        }
+        Function::Powf => {
+            let power = T::call(Function::Powf, arguments)?;
+            let factor = if place == 0 { arguments[1].times(&x.reciprocal()?) } else { call(Function::Ln)? };
+            power.times(&factor)
+        }
+    })
+}
+
+/// x^(-1/2)
+fn inverse_root<T: Number>(x: &T) -> Option<T> {
+    x.power(&BigRational::new((-1).into(), 2.into()))
 }

@@ -1,11 +1,13 @@
-//! Expressions evaluated in double precision.
+//! Doubles, and expressions evaluated in them.
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use super::{Expression, Symbol, to_f64};
-use crate::scaled::Scaled;
+use super::linear;
+use super::number::{Number, Numeric};
+use super::scaled::Scaled;
+use crate::expression::{Expression, Function, Symbol, to_f64};
 
 impl Expression {
     /// The value in double precision, where `value` gives the value of each symbol.
@@ -87,5 +89,72 @@ fn power_f64(base: f64, exponent: &BigRational) -> f64 {
         Some(integer) => base.powi(integer),
         None if *exponent.denom() == BigInt::from(2) => base.sqrt().powi(exponent.numer().to_i32().unwrap_or(i32::MAX)),
         None => base.powf(to_f64(exponent)),
+    }
+}
+
+impl Number for f64 {
+    fn rational(number: &BigRational) -> Self {
+        to_f64(number)
+    }
+
+    fn pi() -> Self {
+        std::f64::consts::PI
+    }
+
+    fn plus(&self, other: &Self) -> Self {
+        self + other
+    }
+
+    fn times(&self, other: &Self) -> Self {
+        self * other
+    }
+
+    fn power(&self, exponent: &BigRational) -> Option<Self> {
+        Some(power_f64(*self, exponent))
+    }
+
+    fn call(function: Function, arguments: &[Self]) -> Option<Self> {
+        Some(function.evaluate(arguments))
+    }
+
+    fn negated(&self) -> Self {
+        -self
+    }
+
+    fn reciprocal(&self) -> Option<Self> {
+        Some(self.recip()).filter(|reciprocal| reciprocal.is_normal())
+    }
+}
+
+impl Numeric for f64 {
+    const NEGLIGIBLE: f64 = 1e-10;
+    const SMALLEST_SHARE: f64 = 1e-6;
+
+    fn exactly(value: f64) -> Self {
+        value
+    }
+
+    fn to_f64(&self) -> f64 {
+        *self
+    }
+
+    fn is_zero(&self) -> bool {
+        *self == 0.0
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        self - other
+    }
+
+    fn over(&self, other: &Self) -> Self {
+        self / other
+    }
+
+    fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
+        expression.evaluate(value)
+    }
+
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
+        linear::solve(a, b)
     }
 }

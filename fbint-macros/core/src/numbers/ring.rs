@@ -5,17 +5,18 @@
 //! roots. The price is that some elements other than 0 have no inverse.
 
 use super::field::Field;
+use super::linear::{Arithmetic, solution};
 
 /// The most coefficients that an element may have.
-pub(super) const LARGEST_DIMENSION: usize = 64;
+pub(crate) const LARGEST_DIMENSION: usize = 64;
 
 /// The coefficients of an element: of the powers of the first generator, then of their products with the second,
 /// and so on, without zeros at the end.
-pub(super) type Element = Vec<u64>;
+pub(crate) type Element = Vec<u64>;
 
 /// The ring.
-pub(super) struct Ring {
-    pub(super) field: Field,
+pub(crate) struct Ring {
+    pub(crate) field: Field,
     generators: Vec<Generator>,
 }
 
@@ -27,12 +28,12 @@ struct Generator {
 }
 
 impl Ring {
-    pub(super) fn new(field: Field) -> Self {
+    pub(crate) fn new(field: Field) -> Self {
         Self { field, generators: Vec::new() }
     }
 
     /// Adjoins x with x^d = sum of the d members of `relation` times powers of x, unless the ring would become too large.
-    pub(super) fn adjoin(&mut self, relation: Vec<Element>) -> Option<Element> {
+    pub(crate) fn adjoin(&mut self, relation: Vec<Element>) -> Option<Element> {
         let stride = self.dimension();
         if stride * relation.len() > LARGEST_DIMENSION || relation.is_empty() {
             return None;
@@ -50,30 +51,30 @@ impl Ring {
         self.generators.last().map_or(1, |last| last.stride * last.relation.len())
     }
 
-    pub(super) fn number(&self, residue: u64) -> Element {
+    pub(crate) fn number(&self, residue: u64) -> Element {
         trimmed(vec![residue])
     }
 
-    pub(super) fn one(&self) -> Element {
+    pub(crate) fn one(&self) -> Element {
         vec![1]
     }
 
-    pub(super) fn add(&self, a: &[u64], b: &[u64]) -> Element {
+    pub(crate) fn add(&self, a: &[u64], b: &[u64]) -> Element {
         let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
         let mut sum = long.to_vec();
         sum.iter_mut().zip(short).for_each(|(entry, other)| *entry = self.field.add(*entry, *other));
         trimmed(sum)
     }
 
-    pub(super) fn negative(&self, a: &[u64]) -> Element {
+    pub(crate) fn negative(&self, a: &[u64]) -> Element {
         a.iter().map(|entry| self.field.negative(*entry)).collect()
     }
 
-    pub(super) fn subtract(&self, a: &[u64], b: &[u64]) -> Element {
+    pub(crate) fn subtract(&self, a: &[u64], b: &[u64]) -> Element {
         self.add(a, &self.negative(b))
     }
 
-    pub(super) fn multiply(&self, a: &[u64], b: &[u64]) -> Element {
+    pub(crate) fn multiply(&self, a: &[u64], b: &[u64]) -> Element {
         let longest = a.len().max(b.len());
         let levels = self.generators.iter().take_while(|generator| generator.stride < longest).count();
         trimmed(self.product(levels, a, b))
@@ -110,7 +111,7 @@ impl Ring {
         powers.concat()
     }
 
-    pub(super) fn raise(&self, base: &[u64], mut exponent: u64) -> Element {
+    pub(crate) fn raise(&self, base: &[u64], mut exponent: u64) -> Element {
         let (mut square, mut power) = (base.to_vec(), self.one());
         while exponent > 0 {
             if exponent & 1 == 1 {
@@ -125,7 +126,7 @@ impl Ring {
     }
 
     /// `None` where there is none: of 0, and of what divides 0.
-    pub(super) fn inverse(&self, element: &[u64]) -> Option<Element> {
+    pub(crate) fn inverse(&self, element: &[u64]) -> Option<Element> {
         match element {
             [] => return None,
             [number] => return self.field.inverse(*number).map(|inverse| self.number(inverse)),
@@ -143,64 +144,33 @@ impl Ring {
                 rows[row][column] = entry;
             }
         }
-        self.solve_over_field(rows).map(trimmed)
+        solution(self.field, rows).map(trimmed)
+    }
+}
+
+impl Arithmetic for &Ring {
+    type Entry = Element;
+
+    fn is_zero(&self, element: &Element) -> bool {
+        element.is_empty()
     }
 
-    /// The solution of a square system from its rows, with the right side at their end; nothing where elimination meets no invertible
-    /// pivot.
-    pub(super) fn solve(&self, mut rows: Vec<Vec<Element>>) -> Option<Vec<Element>> {
-        let width = rows.len();
-        (self.reduce(&mut rows, width)? == width).then(|| rows.into_iter().filter_map(|mut row| row.pop()).collect())
+    fn product(&self, a: &Element, b: &Element) -> Element {
+        self.multiply(a, b)
     }
 
-    /// Brings the first columns to reduced echelon form, and gives their rank; nothing where none of the entries that are left in a column
-    /// has an inverse. Among the rows with an invertible pivot, the one with the fewest entries is taken: C is sparse.
-    pub(super) fn reduce(&self, rows: &mut [Vec<Element>], width: usize) -> Option<usize> {
-        let mut rank = 0;
-        for column in 0..width {
-            let entries = |row: &usize| rows[*row].iter().filter(|entry| !entry.is_empty()).count();
-            let mut candidates: Vec<usize> = (rank..rows.len()).filter(|&row| !rows[row][column].is_empty()).collect();
-            if candidates.is_empty() {
-                continue;
-            }
-            candidates.sort_by_key(entries);
-            let (pivot, reciprocal) =
-                candidates.into_iter().find_map(|row| Some((row, self.inverse(&rows[row][column])?)))?;
-            rows.swap(rank, pivot);
-            for entry in rows[rank].iter_mut().filter(|entry| !entry.is_empty()) {
-                *entry = self.multiply(entry, &reciprocal);
-            }
-            let source = rows[rank].clone();
-            let others =
-                rows.iter_mut().enumerate().filter(|(row, entries)| *row != rank && !entries[column].is_empty());
-            for (_, row) in others {
-                let factor = row[column].clone();
-                for (entry, other) in row.iter_mut().zip(&source).filter(|(_, other)| !other.is_empty()) {
-                    *entry = self.subtract(entry, &self.multiply(&factor, other));
-                }
-            }
-            rank += 1;
-        }
-        Some(rank)
+    fn difference(&self, a: &Element, b: &Element) -> Element {
+        self.subtract(a, b)
     }
 
-    /// The solution of a square system over the field, by elimination, from its rows with the right side at their end.
-    fn solve_over_field(&self, mut rows: Vec<Vec<u64>>) -> Option<Vec<u64>> {
-        let field = self.field;
-        for step in 0..rows.len() {
-            let pivot = (step..rows.len()).find(|&row| rows[row][step] != 0)?;
-            rows.swap(step, pivot);
-            let reciprocal = field.inverse(rows[step][step])?;
-            rows[step].iter_mut().for_each(|entry| *entry = field.multiply(*entry, reciprocal));
-            let source = rows[step].clone();
-            for (_, row) in rows.iter_mut().enumerate().filter(|(index, row)| *index != step && row[step] != 0) {
-                let factor = field.negative(row[step]);
-                for (entry, other) in row.iter_mut().zip(&source) {
-                    *entry = field.add(*entry, field.multiply(factor, *other));
-                }
-            }
-        }
-        rows.iter().map(|row| row.last().copied()).collect()
+    fn reciprocal(&self, element: &Element) -> Option<Element> {
+        self.inverse(element)
+    }
+
+    /// Few entries are best: C is sparse.
+    fn merit(&self, row: &[Element], column: usize) -> f64 {
+        let entries = row[column..].iter().filter(|entry| !entry.is_empty()).count();
+        if row[column].is_empty() { 0.0 } else { 1.0 / entries as f64 }
     }
 }
 

@@ -5,11 +5,14 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
+use super::linear::Arithmetic;
+use super::random::Random;
+
 /// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
 const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
 /// Random primes between 2^61 and 2^62.
-pub(super) fn primes(seed: u64) -> impl Iterator<Item = Field> {
+pub(crate) fn primes(seed: u64) -> impl Iterator<Item = Field> {
     let mut random = Random(seed);
     std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 1)).filter(|number| is_prime(*number)).map(Field)
 }
@@ -32,38 +35,25 @@ fn is_prime(number: u64) -> bool {
     })
 }
 
-/// Numbers that look random and follow from the seed (SplitMix64).
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-}
-
 /// The residues modulo a prime.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Field(pub(super) u64);
+pub(crate) struct Field(pub(crate) u64);
 
 impl Field {
-    pub(super) fn add(self, a: u64, b: u64) -> u64 {
+    pub(crate) fn add(self, a: u64, b: u64) -> u64 {
         let sum = a + b;
         if sum >= self.0 { sum - self.0 } else { sum }
     }
 
-    pub(super) fn negative(self, a: u64) -> u64 {
+    pub(crate) fn negative(self, a: u64) -> u64 {
         if a == 0 { 0 } else { self.0 - a }
     }
 
-    pub(super) fn multiply(self, a: u64, b: u64) -> u64 {
+    pub(crate) fn multiply(self, a: u64, b: u64) -> u64 {
         (u128::from(a) * u128::from(b) % u128::from(self.0)) as u64
     }
 
-    pub(super) fn raise(self, base: u64, mut exponent: u64) -> u64 {
+    pub(crate) fn raise(self, base: u64, mut exponent: u64) -> u64 {
         let (mut square, mut power) = (base, 1);
         while exponent > 0 {
             if exponent & 1 == 1 {
@@ -76,18 +66,42 @@ impl Field {
     }
 
     /// By Fermat's little theorem.
-    pub(super) fn inverse(self, residue: u64) -> Option<u64> {
+    pub(crate) fn inverse(self, residue: u64) -> Option<u64> {
         (residue != 0).then(|| self.raise(residue, self.0 - 2))
     }
 
     /// `None` where the denominator vanishes.
-    pub(super) fn residue(self, number: &BigRational) -> Option<u64> {
+    pub(crate) fn residue(self, number: &BigRational) -> Option<u64> {
         let residue = |part: &BigInt| part.mod_floor(&BigInt::from(self.0)).to_u64();
         let numerator = residue(number.numer())?;
         if number.is_integer() {
             return Some(numerator);
         }
         Some(self.multiply(numerator, self.inverse(residue(number.denom())?)?))
+    }
+}
+
+impl Arithmetic for Field {
+    type Entry = u64;
+
+    fn is_zero(&self, residue: &u64) -> bool {
+        *residue == 0
+    }
+
+    fn product(&self, a: &u64, b: &u64) -> u64 {
+        self.multiply(*a, *b)
+    }
+
+    fn difference(&self, a: &u64, b: &u64) -> u64 {
+        self.add(*a, self.negative(*b))
+    }
+
+    fn reciprocal(&self, residue: &u64) -> Option<u64> {
+        self.inverse(*residue)
+    }
+
+    fn merit(&self, row: &[u64], column: usize) -> f64 {
+        if row[column] == 0 { 0.0 } else { 1.0 }
     }
 }
 
