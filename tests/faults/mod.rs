@@ -276,11 +276,34 @@ mod derivations {
         "SuslovProblem",
     ];
 
+    /// Inertia that depends on the place, a moving constraint, a reaction that also acts along a velocity that vanishes, forces, and a
+    /// frame whose brackets are functions.
+    const GENERAL: &str = "
+        #[feedback_system(
+            coordinates(x, y, z, theta),
+            velocities(u, v, w, s),
+            time(t),
+            kinematics(
+                x = u * theta.cos() - v * theta.sin(),
+                y = u * theta.sin() + v * theta.cos(),
+                z = s + x * u / 3,
+                theta = w,
+            ),
+            lagrangian = (2 + x * y / 5) * u.powi(2) / 2 + v.powi(2) / 2 + u * v * z / 4 + (1 + z.powi(2)) * w.powi(2) / 2
+                + s.powi(2) / 2 + w * s * x / 3 + v * w / 5 + u * t.sin() / 3 - z * x,
+            constraint(surface = z - x * y / 3 - t.sin() / 5),
+            velocity_constraint(blade = v, roll = w - x * u / 2 + v * z),
+            force(u = t.cos() - u / 3, v = w / 4, s = -s),
+            output(normal = multiplier(surface), side = multiplier(blade), torque = multiplier(roll)),
+        )]
+        pub struct General;
+    ";
+
     /// The compiler notices faults in driven, rolling and Lagrangian systems, or they change nothing: neither what programs return nor
     /// the value of any part of the frame.
     #[test]
     fn faults_in_implicit_fields_are_noticed_or_change_nothing() {
-        let tests = [include_str!("../velocities/systems.rs"), include_str!("../driven/systems.rs")];
+        let tests = [GENERAL, include_str!("../velocities/systems.rs"), include_str!("../driven/systems.rs")];
         let shipped = IMPLICIT.map(Declaration::of_system);
         let declarations: Vec<Declaration> =
             shipped.into_iter().chain(tests.into_iter().flat_map(Declaration::all)).collect();
