@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use super::declared::{Declared, Gradient, add_multiple, entry};
 use crate::derivation::{Lagrangian, Role};
+use crate::expression::Symbol;
 use crate::numbers::derivative::{Differentiated, add, dot};
 use crate::numbers::number::Number;
-use crate::expression::Symbol;
 use crate::numbers::precise::Real;
 use crate::proofs::solve;
 

@@ -6,9 +6,9 @@
 
 use super::declared::{Declared, Gradient, add_multiple};
 use crate::derivation::{IntegralId, Kind, Reaction, Role};
+use crate::expression::Symbol;
 use crate::numbers::derivative::dot;
 use crate::numbers::number::Number;
-use crate::expression::Symbol;
 use crate::proofs::solve;
 
 /// How the state moves.

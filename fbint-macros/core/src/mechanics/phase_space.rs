@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::simplify::Simplify;
 use crate::derivation::{Coefficient, Derivation, Drive, Integral, Structure, Symbols};
-use crate::numbers::derivative;
 use crate::expression::{Expression, Symbol};
+use crate::numbers::derivative;
 
 /// The states of a model, with their bracket.
 pub(crate) struct PhaseSpace<'a> {

@@ -2,9 +2,9 @@
 //! rank of C.
 
 use super::regularity::is_singular;
-use crate::numbers::bounds::{Range, is_never_zero};
 use crate::derivation::{Derivation, Doubt};
 use crate::expression::Expression;
+use crate::numbers::bounds::{Range, is_never_zero};
 
 /// Whether numbers prove that a doubt is a mistake.
 pub fn is_mistake(derivation: &Derivation, doubt: &Doubt) -> bool {
