@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use fbint_macros_core::algebra::symbolic;
+use fbint_macros_core::derivation::table::{Id, Table};
 use fbint_macros_core::derivation::{Claim, Derivation, IntegralId, Prepared};
 use fbint_macros_core::diagnostics::Errors;
 use fbint_macros_core::elaborate::{Model, elaborate};
@@ -10,8 +12,7 @@ use fbint_macros_core::prepared::Surroundings;
 use fbint_macros_core::program::{
     Fault, Input, Instruction, OperationCount, Program, Programs, Value, assemble, assemble_with_derivatives,
 };
-use fbint_macros_core::table::{Id, Table};
-use fbint_macros_core::{algebra, compile, mechanics, prepared, symbolic, syntax};
+use fbint_macros_core::{algebra, compile, mechanics, prepared, syntax};
 use fbint_runtime::{Operations, Scalar};
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 use quote::ToTokens;

@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader, Read, stdin};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use fbint_macros_core::symbolic::session;
+use fbint_macros_core::algebra::symbolic::session;
 use fbint_tests::amount;
 use fbint_tests::workspaces::{Member, target_folder, write_workspace};
 

@@ -4,10 +4,10 @@
 use std::time::Instant;
 
 use fbint_macros_core::check::{Verdict, check};
+use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Claim, IntegralId};
 use fbint_macros_core::expression::Symbol;
 use fbint_macros_core::program;
-use fbint_macros_core::table::Id;
 use fbint_runtime::{FeedbackSystem, Integral, Operations};
 use fbint_tests::compiler::{Declaration, counted};
 use fbint_tests::systems::{

@@ -3,6 +3,7 @@
 //! All of them are interpreted. Emitted code does what its program says: see `emitted`, and `identities` for the functions.
 
 use fbint_macros_core::derivation::Symbols;
+use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::program::{Derivative, Form, Function, Input, OUTPUTS, Programs};
 use fbint_macros_core::program::{
     FEEDBACK_FIELD, FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_DERIVATIVES, FEEDBACK_FIELD_STATE_TANGENT,
@@ -10,7 +11,6 @@ use fbint_macros_core::program::{
     OUTPUTS_DERIVATIVES, OUTPUTS_TANGENT, PROJECTION, PROJECTION_ADJOINT, PROJECTION_TANGENT, VECTOR_FIELD,
     VECTOR_FIELD_ADJOINT, VECTOR_FIELD_DERIVATIVES, VECTOR_FIELD_STATE_TANGENT, VECTOR_FIELD_TANGENT,
 };
-use fbint_macros_core::table::Id;
 use fbint_runtime::Scalar;
 use fbint_tests::compiler::{Compiled, Declaration, interpret, normalised_law};
 use fbint_tests::{Random, states};

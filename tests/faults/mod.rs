@@ -12,13 +12,13 @@ mod magnitudes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fbint_macros_core::check::{self, Verdict};
+use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Constraints, Derivation, Field, Hamel, Implicit, IntegralId};
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{
     FUNCTIONS, Function, INTEGRALS, Input, Instruction, JACOBIAN, OUTPUTS, Program, Programs, VECTOR_FIELD, Value,
     assemble, verify,
 };
-use fbint_macros_core::table::Id;
 use fbint_runtime::FeedbackSystem;
 use fbint_tests::compiler::{Declaration, run};
 use fbint_tests::functions::{Question, Results, disagreement, emitted, interpreted};

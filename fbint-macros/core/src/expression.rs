@@ -10,6 +10,9 @@
 //! [`Expression`]s on the macro's thread and reports mistakes at their spans, a session reads them, derives, and writes
 //! [`Expression`]s back, and everything after that happens without the lock.
 
+pub(crate) mod circle;
+pub mod factored;
+
 use std::collections::BTreeSet;
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::Arc;

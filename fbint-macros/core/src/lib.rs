@@ -109,25 +109,19 @@
 #[cfg(feature = "derive")]
 pub mod algebra;
 pub mod check;
-mod circle;
 pub mod compile;
 pub mod derivation;
 pub mod diagnostics;
 pub mod elaborate;
 pub mod emit;
 pub mod expression;
-pub mod factored;
-mod implicit;
 pub mod mechanics;
 pub mod notation;
 pub mod numbers;
 pub mod prepared;
 pub mod program;
 pub mod proofs;
-#[cfg(feature = "derive")]
-pub mod symbolic;
 pub mod syntax;
-pub mod table;
 
 use proc_macro2::TokenStream;
 

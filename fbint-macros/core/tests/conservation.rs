@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use fbint_macros_core::algebra::symbolic::session;
+use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{
     Claim, Conservation, Declared, Derivation, Dynamics, Evidence, Kind, Problem, Role, SymbolInfo,
 };
@@ -10,8 +12,6 @@ use fbint_macros_core::elaborate::elaborate;
 use fbint_macros_core::expression::{Expression, Symbol};
 use fbint_macros_core::program::{FUNCTIONS, Fault, assemble, verify};
 use fbint_macros_core::proofs::{self, Found, Violation, Witness};
-use fbint_macros_core::symbolic::session;
-use fbint_macros_core::table::Id;
 use fbint_macros_core::{algebra, mechanics, syntax};
 
 use super::angles::{CONVENTIONS, Inverse, inverses};

@@ -1,10 +1,10 @@
 //! What well-formed declarations mean: the values of their expressions against the same formulas written in Rust.
 
+use fbint_macros_core::derivation::table::Id;
 use fbint_macros_core::derivation::{Declared, Dynamics, Kind};
 use fbint_macros_core::elaborate::{Entry, Model};
 use fbint_macros_core::expression::Expression;
 use fbint_macros_core::syntax::Shape;
-use fbint_macros_core::table::Id;
 
 use super::common;
 

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use fbint_macros_core::algebra::symbolic::{Expr, session};
 use fbint_macros_core::expression::{Expression, Symbol};
-use fbint_macros_core::symbolic::{Expr, session};
 
 const LOCK: &str = "symbolica/locks/symbolica-restricted-thread-0.lock";
 const DERIVED: &str = "what was derived: ";

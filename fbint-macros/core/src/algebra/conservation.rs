@@ -12,13 +12,13 @@ use std::cell::OnceCell;
 use super::LARGEST_DETERMINANT;
 use super::simplify::Algebra;
 use super::vanishing::vanishes_where;
+use crate::derivation::table::Table;
 use crate::derivation::{Claim, Conservation, Constraints, Derivation, Evidence, Field, IntegralId};
 use crate::expression::Expression;
 use crate::mechanics::phase_space::{Observable, PhaseSpace};
 use crate::mechanics::rate;
 use crate::numbers::determinant::determinant;
 use crate::proofs::grades;
-use crate::table::Table;
 
 /// What algebra says to every integral. Runs within a session.
 pub fn claims(derivation: &Derivation) -> Table<IntegralId, Claim> {

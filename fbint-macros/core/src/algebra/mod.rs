@@ -6,15 +6,16 @@
 mod conservation;
 mod mistakes;
 mod simplify;
+pub mod symbolic;
 mod vanishing;
 
 pub use self::conservation::claims;
 pub use self::simplify::Algebra;
+pub use crate::algebra::symbolic::SessionError;
+use crate::algebra::symbolic::session;
 use crate::derivation::{Derivation, Doubt, Prepared, Problem};
 use crate::mechanics::{self, Underived, involution};
 use crate::proofs::{self, grades};
-pub use crate::symbolic::SessionError;
-use crate::symbolic::session;
 
 /// The size of the largest determinant that is written out.
 const LARGEST_DETERMINANT: usize = 5;

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::circle;
+use crate::algebra::symbolic::Expr;
 use crate::expression::Expression;
+use crate::expression::circle;
 use crate::mechanics::Simplify;
-use crate::symbolic::Expr;
 
 /// The computer-algebra system.
 pub struct Algebra;

@@ -20,9 +20,9 @@ use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive, Zero};
 
+use crate::algebra::symbolic::{self, Expr, Fraction};
 use crate::expression::{Expression, Function, Symbol};
 use crate::proofs::{Degree, degree_in, vanishes_identically};
-use crate::symbolic::{self, Expr, Fraction};
 
 /// Terms of an expansion beyond which it is not tried.
 const MOST_TERMS: usize = 4000;
@@ -391,8 +391,8 @@ fn positive_power(base: Expression, exponent: u64) -> Expression {
 #[cfg(test)]
 mod tests {
     use super::vanishes_where;
+    use crate::algebra::symbolic::session;
     use crate::expression::{Expression, Function, Symbol};
-    use crate::symbolic::session;
 
     fn powers(base: Expression, numerator: i64, denominator: i64) -> Expression {
         base.power(num_rational::BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::frame::Frame;
 use super::motion::Motion;
+use crate::derivation::table::Table;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::{At, Differentiated, add, dot};
@@ -11,7 +12,6 @@ use crate::numbers::dual::Dual;
 use crate::numbers::number::Number;
 use crate::numbers::points::Point;
 use crate::numbers::precise::Real;
-use crate::table::Table;
 
 /// Derivatives by, or rates of, the entries of the state that do not vanish identically.
 pub(super) type Gradient = BTreeMap<Symbol, Real>;

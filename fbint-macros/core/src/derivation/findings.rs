@@ -1,8 +1,8 @@
 //! What was found out about a derivation.
 
 use super::IntegralId;
+use crate::derivation::table::Table;
 use crate::expression::Expression;
-use crate::table::Table;
 
 /// Where the field without feedback keeps an integral, and how that is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

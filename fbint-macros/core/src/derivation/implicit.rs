@@ -1,8 +1,8 @@
 //! A field whose rates contain quantities that are the solutions of linear systems: accelerations, and the multipliers of reactions.
 
 use super::IntegralId;
+use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
-use crate::table::Table;
 
 /// A field in steps: linear systems, each of which may contain what those before it are solved for, and the rates.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What each integral of a model is.
 
 use super::{Conservation, Evidence};
+use crate::derivation::table::{Id, Table};
 use crate::expression::{Expression, Symbol};
-use crate::table::{Id, Table};
 
 /// The place of an integral in F.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

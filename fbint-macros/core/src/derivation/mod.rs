@@ -32,6 +32,7 @@ mod implicit;
 mod integrals;
 mod structure;
 mod symbols;
+pub mod table;
 
 pub use constraints::{Constraints, EnergyBracket};
 pub use drive::{Drive, Force};
@@ -43,8 +44,8 @@ pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
 pub use structure::{Coefficient, Structure};
 pub use symbols::{Role, SymbolInfo, Symbols};
 
+use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
-use crate::table::Table;
 
 /// What is declared.
 #[derive(Clone, Debug)]

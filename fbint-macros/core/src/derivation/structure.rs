@@ -1,8 +1,8 @@
 //! The bracket of a model's phase space: {f, g} = sum over x, y of f_x J_xy g_y.
 
 use super::{Dynamics, Problem, Role, Symbols};
+use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
-use crate::table::Table;
 
 /// What the bracket of two functions is.
 #[derive(Clone, Debug)]

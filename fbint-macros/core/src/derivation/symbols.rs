@@ -1,8 +1,8 @@
 //! What each symbol of a model is.
 
 use super::IntegralId;
+use crate::derivation::table::{Id, Table};
 use crate::expression::Symbol;
-use crate::table::{Id, Table};
 
 /// A symbol of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A search for a state in which something is positive, one unknown at a time.
 
 use crate::derivation::Symbols;
+use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::points::search_points;
-use crate::table::Table;
 
 /// The number of starts.
 const STARTS: usize = 4;

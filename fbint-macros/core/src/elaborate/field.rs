@@ -6,8 +6,8 @@ use super::lagrangian::lagrangian;
 use super::scope::{Outcome, Poison, Scope, Settlement};
 use super::value::Value;
 use crate::derivation::{Dynamics, Role, Symbols};
+use crate::expression::factored::collected;
 use crate::expression::{Expression, Symbol};
-use crate::factored::collected;
 use crate::numbers::derivative;
 use crate::syntax::{Declaration, Named, Shape, System, plain};
 

@@ -6,9 +6,9 @@ use proc_macro2::Span;
 use super::lagrangian::{refuse_assumptions, sets};
 use super::quantities::{Flattened, Purpose, Quantity, flatten, sound};
 use super::scope::{Outcome, Scope};
+use crate::derivation::table::{Id, Table};
 use crate::derivation::{Declared, Dynamics, IntegralId, Kind};
 use crate::syntax::Declaration;
-use crate::table::{Id, Table};
 
 /// Declared quantities that the motion keeps, sorted by meaning.
 pub(super) struct Kept {

@@ -13,7 +13,7 @@ use super::value::{Scalar, Value};
 use crate::derivation::{Dynamics, FrameBracket, Kind, Lagrangian, Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::implicit::{Misfit, brackets, keeps};
+use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;

@@ -36,11 +36,11 @@ use self::quantities::{Flattened, Purpose, Quantity, flatten, join, sound};
 use self::scope::{Outcome, Scope};
 use self::symbols::Unknowns;
 pub use self::symbols::{Entry, Place};
+use crate::derivation::table::Table;
 use crate::derivation::{Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
 use crate::syntax::{Declaration, Named, System, Variable, plain};
-use crate::table::Table;
 
 /// The meaning of a declaration, and where everything in it is declared.
 #[derive(Clone, Debug)]

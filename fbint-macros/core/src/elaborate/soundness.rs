@@ -3,12 +3,12 @@
 use proc_macro2::Span;
 
 use super::lagrangian::{joined, plain_stem};
+use crate::derivation::table::Table;
 use crate::derivation::{Doubt, Dynamics, IntegralId, Kind, Problem, Reaction, Role};
 use crate::diagnostics::Errors;
 use crate::expression::Symbol;
-use crate::implicit::{Dependent, Unsound, dependent_rows, massless, unsound_mass};
+use crate::mechanics::motion::{Dependent, Unsound, dependent_rows, massless, unsound_mass};
 use crate::syntax::{Declaration, plain};
-use crate::table::Table;
 
 /// Reports mistakes, and returns doubts.
 pub(super) fn check(

@@ -2,10 +2,10 @@
 
 use syn::Ident;
 
+use crate::derivation::table::Table;
 use crate::derivation::{Declared, IntegralId, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
 use crate::syntax::{Declaration, Shape, System, Variable, plain};
-use crate::table::Table;
 
 /// The place of a symbol in the declaration.
 #[derive(Clone, Debug)]

@@ -18,12 +18,12 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
 use super::local;
+use crate::derivation::table::{Id, Table};
 use crate::derivation::{IntegralId, Symbols};
 use crate::elaborate::{Entry, Place};
 use crate::expression::Symbol;
 use crate::program::{Form, Input, Instruction, Program, Programs, Trait, Value};
 use crate::syntax::plain;
-use crate::table::{Id, Table};
 
 /// The arguments of the functions that are derivatives.
 const DERIVATIVE_ARGUMENTS: [&str; 7] =

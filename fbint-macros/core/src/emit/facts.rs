@@ -5,10 +5,10 @@ use quote::quote;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
 use super::Compiled;
+use crate::derivation::table::Id;
 use crate::derivation::{Conservation, Evidence, IntegralId, Kind, KineticEnergy, Role};
 use crate::expression::Symbol;
 use crate::program::OperationCount;
-use crate::table::Id;
 
 /// The first paragraph of an item's documentation, in one line.
 pub(super) fn first_paragraph(attributes: &[Attribute]) -> String {

@@ -14,12 +14,12 @@ mod stub;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{IdentFragment, format_ident, quote};
 
+use crate::derivation::table::Table;
 use crate::derivation::{Conservation, Derivation, IntegralId, Role};
 use crate::elaborate::Place;
 use crate::expression::Symbol;
 use crate::program::{self, Programs};
 use crate::syntax::{Declaration, plain};
-use crate::table::Table;
 use body::{Writer, place};
 use derivatives::derivatives;
 use functions::{Signatures, functions};

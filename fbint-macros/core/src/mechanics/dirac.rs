@@ -1,12 +1,12 @@
 //! Second-class constraints: partners of holonomic constraints and the matrix C (CPV22 section 2.1).
 
 use super::phase_space::{Observable, PhaseSpace};
+use crate::derivation::table::Table;
 use crate::derivation::{Constraints, IntegralId, Problem};
 use crate::expression::Expression;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::sample_points;
-use crate::table::Table;
 
 /// The blocks A and B where all constraints are holonomic and A is definite, else the whole of C; `None` where a bracket is not a finite
 /// real expression.

@@ -2,9 +2,9 @@
 //! that take minutes and gigabytes, although the code in the end is short.
 
 use super::phase_space::{Observable, PhaseSpace};
+use crate::derivation::table::Table;
 use crate::derivation::{Field, IntegralId};
 use crate::expression::{Expression, Symbol};
-use crate::table::Table;
 
 /// The largest number of operations of one expression, without any sharing.
 const MOST_OPERATIONS: usize = 1_000_000;

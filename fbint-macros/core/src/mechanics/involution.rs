@@ -5,11 +5,11 @@
 
 use super::phase_space::{Observable, PhaseSpace};
 use super::simplify::Simplify;
+use crate::derivation::table::Table;
 use crate::derivation::{Bracket, Claim, Derivation, IntegralId, Involution};
 use crate::expression::Expression;
 use crate::numbers::points::sample_points;
 use crate::proofs::{State, general, involution, vanishes_identically};
-use crate::table::Table;
 
 /// States in which a bracket is shown not to vanish.
 const STATES: usize = 100;

@@ -4,11 +4,12 @@
 
 mod dirac;
 mod extent;
-mod implicit;
 mod involution;
+pub(crate) mod motion;
 pub(crate) mod phase_space;
 mod poisson;
 mod rates;
+mod shorter;
 mod simplify;
 mod written;
 
@@ -20,14 +21,14 @@ pub use rates::rate;
 pub use simplify::{Collect, Simplify};
 use written::Written;
 
+use crate::derivation::table::Table;
 use crate::derivation::{
     Claim, Conservation, Declared, Derivation, Drive, Dynamics, Field, Integral, IntegralId, Integrals, Kind,
     Lagrangian, Prepared, Problem, Role, Structure,
 };
 use crate::expression::{Expression, Symbol};
-use crate::implicit::motion;
+use crate::mechanics::motion::motion;
 use crate::proofs::{grades, kinetic_energy};
-use crate::table::Table;
 
 /// A declared quantity that has no finite real derivative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +93,7 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     {
         return Err(Underived::NotPoisson(reason));
     }
-    let motion = motion(&implicit::in_lowest_terms(problem, simplify).ok_or(Unreal::Lagrangian)?);
+    let motion = motion(&shorter::in_lowest_terms(problem, simplify).ok_or(Unreal::Lagrangian)?);
     let energy = problem.energy_function();
     let derived = motion.as_ref().map(|motion| &motion.derived);
     let function =
@@ -112,7 +113,7 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     extent::check_observables(&space, &observables, &constraints)?;
     let written = Written::of(problem);
     let field = match &motion {
-        Some(motion) => Field::Implicit(implicit::field(&motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?),
+        Some(motion) => Field::Implicit(shorter::field(&motion.field, &written, simplify).ok_or(Unreal::Lagrangian)?),
         None => field(problem, &space, hamiltonian.as_ref(), &observables, &written)?,
     };
     extent::check_field(&field)?;
@@ -122,7 +123,7 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     let kinetic_energy = kinetic_energy(&problem.symbols, &integrals);
     let mut derivation = problem.derivation(integrals, field, kinetic_energy);
     if let Some(hamel) = motion.and_then(|motion| motion.hamel) {
-        derivation.hamel = Some(implicit::hamel(&hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
+        derivation.hamel = Some(shorter::hamel(&hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
     }
     Ok(derivation)
 }

@@ -6,9 +6,9 @@
 
 use super::phase_space::{Observable, PhaseSpace};
 use crate::derivation::Symbols;
+use crate::derivation::table::Table;
 use crate::expression::{Expression, Symbol};
 use crate::proofs::{State, Values, general, vanishes_identically};
-use crate::table::Table;
 
 /// States in which a failure is looked for.
 const STATES: usize = 100;

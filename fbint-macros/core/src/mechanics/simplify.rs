@@ -1,9 +1,9 @@
 //! What brings derived expressions into shorter forms: exact differentiation writes everything that is needed, and sums of what it writes
 //! have terms that cancel.
 
-use crate::circle;
 use crate::expression::Expression;
-use crate::factored::collected;
+use crate::expression::circle;
+use crate::expression::factored::collected;
 use crate::proofs::vanishes_identically;
 
 /// Brings expressions into shorter forms.

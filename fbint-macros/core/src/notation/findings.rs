@@ -1,12 +1,12 @@
 //! Findings about a derivation in print: as equations in the derivation, and as a list in the documentation.
 
 use super::{Equation, Notation, Section, Style, short};
+use crate::derivation::table::Table;
 use crate::derivation::{
     BoundSet, Bracket, Conservation, Constraints, Derivation, Doubt, Evidence, Findings, IntegralId, Involution, Rank,
     VelocityConstraints,
 };
 use crate::expression::Expression;
-use crate::table::Table;
 
 /// The most pairs of integrals that do not commute that are listed. More are counted.
 const MOST_PAIRS: usize = 40;

@@ -10,12 +10,12 @@ mod print;
 use num_traits::One;
 
 use self::print::{Printer, Style};
+use crate::derivation::table::Table;
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Drive, EnergyBracket, Field, Findings, Force, FrameBracket, Implicit,
     Integral, IntegralId, Kind, LinearSystem, Role, Structure, Symbols,
 };
 use crate::expression::{Expression, Symbol};
-use crate::table::Table;
 
 pub use findings::summary;
 

@@ -4,8 +4,8 @@ use num_rational::BigRational;
 use num_traits::{One, Signed};
 
 use crate::derivation::Symbols;
+use crate::derivation::table::Table;
 use crate::expression::{Expression, Function, Symbol};
-use crate::table::Table;
 
 /// The length, in characters, beyond which an expression is cut short.
 const LONGEST: usize = 160;

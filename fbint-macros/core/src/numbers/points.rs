@@ -1,9 +1,9 @@
 //! Points at which identities between expressions and programs are tested numerically.
 
 use super::random::numbered;
+use crate::derivation::table::{Id, Table};
 use crate::derivation::{IntegralId, Symbols};
 use crate::expression::{Expression, Symbol};
-use crate::table::{Id, Table};
 
 /// A value for every symbol, in general position: reproducible, in (0.5, 1.5), where most declared functions are defined,
 /// times a size.

@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use super::Damage;
 use super::key::{Key, checksum};
 use super::notation::{Reader, Writer, excerpt, natural};
+use crate::derivation::table::{Id, Table};
 use crate::derivation::{
     Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, FrameBracket, Hamel, Implicit, Integral,
     IntegralId, Integrals, Involution, LinearSystem, Prepared, Problem, Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::proofs::kinetic_energy;
-use crate::table::{Id, Table};
 
 /// The first line of a file but for the number of the format.
 const TITLE: &str = "fbint derivation ";

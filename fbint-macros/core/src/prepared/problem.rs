@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::notation::Writer;
+use crate::derivation::table::Id;
 use crate::derivation::{Dynamics, Kind, Lagrangian, Problem, Reaction, Role};
 use crate::expression::{Expression, Symbol};
-use crate::table::Id;
 
 /// Equal for problems that are equal but for names.
 pub(super) fn text(problem: &Problem) -> String {

@@ -188,7 +188,7 @@ fn is_in_range(product: f64) -> bool {
 mod tests {
     use super::*;
     use crate::derivation::IntegralId;
-    use crate::table::Id;
+    use crate::derivation::table::Id;
 
     #[test]
     fn value_numbering_makes_equal_instructions_one() {

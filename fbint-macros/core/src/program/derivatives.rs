@@ -18,10 +18,10 @@ use super::projection;
 use super::tangent::{Tangent, tangents};
 use super::{Builder, Input, Instruction, Program, Value};
 use crate::derivation::Derivation;
+use crate::derivation::table::Id;
 use crate::numbers::dual::Dual;
 use crate::numbers::points::Unknown;
 use crate::numbers::precise::Real;
-use crate::table::Id;
 
 /// Which derivative of a function f a function is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

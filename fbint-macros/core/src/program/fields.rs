@@ -18,10 +18,10 @@ use super::lower::{Lowering, Order};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
+use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
-use crate::table::Table;
 
 /// What functions are built from.
 pub(super) struct Parts<'a> {

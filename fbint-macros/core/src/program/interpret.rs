@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::{Input, Instruction, Program, Value};
 use crate::derivation::IntegralId;
+use crate::derivation::table::Id;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point, Unknown};
-use crate::table::Id;
 
 /// Relative errors that are put into every operation to learn what rounding does, how often that is tried, and by how much more
 /// rounding may have changed a result.

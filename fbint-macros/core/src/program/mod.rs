@@ -46,8 +46,8 @@ pub use functions::*;
 pub use verify::verify;
 
 use crate::derivation::IntegralId;
+use crate::derivation::table::Id;
 use crate::expression::{self, Symbol};
-use crate::table::Id;
 
 /// The result of the instruction of this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

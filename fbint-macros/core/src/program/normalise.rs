@@ -13,9 +13,9 @@ use num_traits::One;
 use super::Value;
 use super::lower::{Lowering, Order};
 use super::monomial::{Monomial, is_moderate};
+use crate::derivation::table::Table;
 use crate::derivation::{Constraints, Derivation, IntegralId};
 use crate::expression::Symbol;
-use crate::table::Table;
 
 /// A sparse row: entries of the state in their order, with what is in their columns.
 pub(super) type Row = Vec<(Symbol, Monomial)>;

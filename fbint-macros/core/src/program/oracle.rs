@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::interpret::weigh;
 use super::projection::DAMPING;
+use crate::derivation::table::Table;
 use crate::derivation::{
     Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Output, Role,
 };
@@ -13,7 +14,6 @@ use crate::numbers::derivative::At;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, Point, Unknown};
 use crate::numbers::precise::Real;
-use crate::table::Table;
 
 /// The mathematics of a model at one point. What is computed on the way gets errors, where there are any.
 pub(super) struct Oracle<'a, N> {

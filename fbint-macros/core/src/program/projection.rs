@@ -12,8 +12,8 @@ use super::monomial::Monomial;
 use super::normalise::Row;
 use super::{Program, Value};
 use crate::derivation::Derivation;
+use crate::derivation::table::Table;
 use crate::expression::Symbol;
-use crate::table::Table;
 
 /// e, the damping of a projection relative to the diagonal D of DF S DF^T: at a relative equilibrium, where DF loses rank, a
 /// violation moves the state by at most 1 / (2 sqrt(e)) times its own size.

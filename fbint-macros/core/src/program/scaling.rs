@@ -8,11 +8,11 @@
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
+use crate::derivation::table::Table;
 use crate::derivation::{Coefficient, Derivation, Field};
 use crate::expression::{Expression, Function, Symbol, to_f64};
 use crate::numbers::points::{IntegralSizes, Sizes};
 use crate::numbers::scaled::{magnitude, power_of_two};
-use crate::table::Table;
 
 /// Passes over the equations, and the part by which each has to lower the residuals.
 const SWEEPS: usize = 400;

@@ -16,11 +16,11 @@ use super::oracle::{Oracle, consistent_targets, consistent_violation};
 use super::scaling::balanced;
 use super::{Fault, Input, Instruction, Program, Programs};
 use crate::derivation::Derivation;
+use crate::derivation::table::Id;
 use crate::numbers::dual::Dual;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Draw, IntegralSizes, Point, Sizes, Unknown, sample_points};
 use crate::numbers::precise::Real;
-use crate::table::Id;
 
 /// Difference relative to the expected entry up to which rounding explains a disagreement without a look at where it comes from.
 const TOLERANCE: f64 = 1e-12;

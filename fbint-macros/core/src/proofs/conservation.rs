@@ -18,9 +18,9 @@ use super::rates::{vanishes_everywhere, vanishes_on_constraints};
 use super::search::{Found, Search};
 use super::states::{State, consistent, general};
 use super::velocity::Velocity;
+use crate::derivation::table::Table;
 use crate::derivation::{Claim, Conservation, Derivation, Evidence, IntegralId};
 use crate::expression::Expression;
-use crate::table::Table;
 
 /// States in which what is said to hold everywhere is tested.
 const STATES: usize = 8;

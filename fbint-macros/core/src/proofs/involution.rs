@@ -3,10 +3,10 @@
 use super::identities::vanishes_identically;
 use super::states::{State, general};
 use super::velocity::{Row, bracket, row};
+use crate::derivation::table::Table;
 use crate::derivation::{Bracket, Claim, Coefficient, Derivation, IntegralId, Involution, Kind};
 use crate::expression::Expression;
 use crate::numbers::precise::Real;
-use crate::table::Table;
 
 /// More integrals than this are not compared: their pairs would be too many to print, or to wait for.
 const MOST_INTEGRALS: usize = 64;

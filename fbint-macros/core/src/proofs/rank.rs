@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::modular::are_dependent;
 use super::states::{self, State, Values};
+use crate::derivation::table::Id;
 use crate::derivation::{BoundSet, Derivation, IntegralId, Rank};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
-use crate::table::Id;
 
 /// Integrals beyond this number are not compared.
 const MOST_INTEGRALS: usize = 256;

@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use super::identities::vanish_on;
 use super::point::{Constraint, Point, Set};
 use super::rotation::Rotation;
+use crate::derivation::table::Table;
 use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
 use crate::numbers::ring::{Element, LARGEST_DIMENSION};
-use crate::table::Table;
 
 /// Whether dI.X is proved to vanish in every state where it is defined.
 pub(super) fn vanishes_everywhere(derivation: &Derivation, integral: IntegralId) -> bool {

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 use num_traits::Signed;
 
+use crate::derivation::table::Table;
 use crate::derivation::{Coefficient, Derivation, IntegralId, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::linear::Balanced;
 use crate::numbers::points::search_points;
 use crate::numbers::precise::Real;
-use crate::table::Table;
 
 /// A value for every entry of the state and of the parameters.
 pub type Values = Table<Symbol, f64>;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::states::State;
+use crate::derivation::table::Table;
 use crate::derivation::{Derivation, Field, Implicit, IntegralId};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
-use crate::table::Table;
 
 /// A state and the field in it.
 pub(crate) struct Velocity {

@@ -12,7 +12,7 @@ pub(super) use self::definedness::undefined;
 use crate::derivation::{IntegralId, VelocityConstraints};
 use crate::elaborate::Model;
 use crate::expression::Symbol;
-use crate::implicit::are_integrable;
+use crate::mechanics::motion::are_integrable;
 use crate::prepared::{Surroundings, Trouble};
 use crate::program::Fault;
 use crate::syntax::{Declaration, plain};

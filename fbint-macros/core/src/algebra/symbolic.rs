@@ -36,8 +36,8 @@ pub use self::expansion::terms_of_power;
 pub use self::lock::SessionError;
 use self::lock::Turn;
 use crate::diagnostics::panic_text;
+use crate::expression::factored::factored;
 use crate::expression::{Expression, Function, Symbol};
-use crate::factored::factored;
 
 /// The highest power of a denominator that is divided.
 const HIGHEST_POWER: usize = 4;

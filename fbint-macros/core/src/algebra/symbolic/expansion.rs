@@ -166,8 +166,8 @@ fn number(exponent: AtomView<'_>) -> Option<BigRational> {
 #[cfg(test)]
 mod tests {
     use super::{Atom, AtomView, expanded, kept_symbol};
+    use crate::algebra::symbolic::{Expr, session};
     use crate::expression::{Expression, Symbol};
-    use crate::symbolic::{Expr, session};
 
     fn terms(atom: &Atom) -> usize {
         match atom.as_view() {

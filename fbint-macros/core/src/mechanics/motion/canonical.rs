@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
+use crate::derivation::table::Table;
 use crate::derivation::{Implicit, IntegralId, LinearSystem, Problem, Role};
 use crate::expression::{Expression, Symbol};
-use crate::table::Table;
 
 pub(super) fn motion(problem: &Problem, hamiltonian: &Expression) -> Option<Motion> {
     let system = System::of(problem, hamiltonian)?;
