@@ -2,8 +2,8 @@
 //!
 //! An [`Expression`] is a tree over exact rational numbers and [`Symbol`]s. It holds no span and no handle of the
 //! computer-algebra system, so it may cross the border of `symbolic` in both directions and be lowered to code afterwards.
-//! Constructors fold constants exactly and drop neutral elements; everything deeper (derivatives, normal forms, zero
-//! tests) is Symbolica's business.
+//! Constructors fold constants exactly and drop neutral elements; derivatives are those of `numbers::derivative`, and whatever else makes
+//! expressions shorter is `mechanics::Simplify`.
 //!
 //! Symbolica has expressions of its own, but these cannot leave its thread: the types of a procedural macro work on the macro's thread only,
 //! and Symbolica runs on another one that ends before its lock is released (see `symbolic`). So `elaborate` turns `syn` expressions into

@@ -1,6 +1,6 @@
 //! The border to Symbolica: the only file that names it.
 //!
-//! Symbolica is used through its public interface, for what it does best: derivatives, expansion, zero tests. Without a
+//! Symbolica is used through its public interface, for what it does best: expansion, greatest common divisors, Groebner bases. Without a
 //! licence key it aborts the process when a second thread of the same user computes with it, so all algebra happens in a
 //! [`session`]: one short-lived thread with a large stack, while a lock on a file shared by every process of the machine
 //! is held. The thread ends before the lock is released. Only plain data ([`Expression`]) goes in and comes out; an
@@ -14,8 +14,6 @@ mod expansion;
 mod lock;
 mod permit;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -23,14 +21,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use symbolica::GLOBAL_SETTINGS;
-use symbolica::atom::{Atom, AtomCore, AtomView, Indeterminate};
+use symbolica::atom::{Atom, AtomCore, AtomView};
 use symbolica::coefficient::Coefficient;
 use symbolica::domains::integer::Integer;
 use symbolica::domains::rational::{Q, Rational, RationalField};
 use symbolica::poly::groebner::GroebnerBasis;
 use symbolica::poly::polynomial::MultivariatePolynomial;
 use symbolica::poly::{GrevLexOrder, LexOrder, PolyVariable};
-use symbolica::utils::Settable;
 
 pub use self::expansion::terms_of_power;
 pub use self::lock::SessionError;
@@ -82,11 +79,6 @@ impl Expr {
         self.0.to_polynomial(&Q, variables.clone())
     }
 
-    /// The number 0.
-    pub fn zero() -> Self {
-        Self(Atom::zero())
-    }
-
     /// Takes an expression in.
     pub fn read(expression: &Expression) -> Self {
         Self(match expression {
@@ -108,34 +100,6 @@ impl Expr {
         write(self.0.as_view()).map(|expression| factored(&expression))
     }
 
-    /// Operations of a naive evaluation.
-    pub fn operations(&self) -> usize {
-        operations(self.0.as_view())
-    }
-
-    /// The partial derivative.
-    pub fn derivative(&self, symbol: Symbol) -> Self {
-        Self(self.0.derivative(Indeterminate::from(state_symbol(symbol))))
-    }
-
-    /// The partial derivatives by the variables among its symbols that do not vanish. A sum is differentiated term by term, by
-    /// the symbols of each: the energy of a long chain has many terms, and each symbol occurs in few of them.
-    pub fn gradient(&self, is_variable: impl Fn(Symbol) -> bool) -> BTreeMap<Symbol, Self> {
-        let mut gradient: BTreeMap<Symbol, Self> = BTreeMap::new();
-        let mut add = |term: &Self| {
-            for symbol in term.symbols().into_iter().filter(|symbol| is_variable(*symbol)) {
-                let sum = gradient.entry(symbol).or_insert_with(Self::zero);
-                *sum = &*sum + &term.derivative(symbol);
-            }
-        };
-        match self.0.as_view() {
-            AtomView::Add(sum) => sum.iter().for_each(|term| add(&Self(term.to_owned()))),
-            _ => add(self),
-        }
-        let simplest = gradient.into_iter().map(|(symbol, entry)| (symbol, entry.simplest()));
-        simplest.filter(|(_, entry)| !entry.is_zero()).collect()
-    }
-
     /// Zero if the expression vanishes identically, else the form with fewer operations among the present one and the
     /// expanded one. Vanishing is decided exactly for rational expressions; of others, some that vanish may be missed.
     ///
@@ -143,7 +107,7 @@ impl Expr {
     pub fn simplest(&self) -> Self {
         let Some(expanded) = expansion::expanded(&self.0) else { return self.clone() };
         if expanded.is_zero() || expansion::cancels(&expanded) {
-            return Self::zero();
+            return Self(Atom::zero());
         }
         if operations(expanded.as_view()) < operations(self.0.as_view()) { Self(expanded) } else { self.clone() }
     }
@@ -161,18 +125,6 @@ impl Expr {
             Some(quotient) if operations(quotient.as_view()) < operations(self.0.as_view()) => Self(quotient),
             _ => self.clone(),
         }
-    }
-
-    /// Whether the expression is the number 0.
-    pub fn is_zero(&self) -> bool {
-        self.0.is_zero()
-    }
-
-    /// The model's symbols that occur, in their order.
-    pub fn symbols(&self) -> BTreeSet<Symbol> {
-        let mut found = BTreeSet::new();
-        collect_symbols(self.0.as_view(), &mut found);
-        found
     }
 }
 
@@ -243,17 +195,6 @@ fn polynomial_variables(symbols: &[Symbol]) -> Arc<Vec<PolyVariable>> {
     // Symbolica orders terms by the registration of symbols, which must be that of the indices.
     symbols.iter().max().map(|symbol| state_symbol(*symbol));
     Arc::new(symbols.iter().map(|symbol| PolyVariable::from(state_symbol(*symbol))).collect())
-}
-
-fn collect_symbols(view: AtomView<'_>, found: &mut BTreeSet<Symbol>) {
-    match view {
-        AtomView::Num(_) => {}
-        AtomView::Var(variable) => found.extend(model_symbol(variable.get_symbol())),
-        AtomView::Add(sum) => sum.iter().for_each(|term| collect_symbols(term, found)),
-        AtomView::Mul(product) => product.iter().for_each(|factor| collect_symbols(factor, found)),
-        AtomView::Pow(power) => power.iter().for_each(|part| collect_symbols(part, found)),
-        AtomView::Fun(function) => function.iter().for_each(|argument| collect_symbols(argument, found)),
-    }
 }
 
 fn model_symbol(symbol: symbolica::atom::Symbol) -> Option<Symbol> {
@@ -335,70 +276,14 @@ fn kept_symbol() -> symbolica::atom::Symbol {
     *REGISTERED.get_or_init(|| symbolica::symbol!("fbint::kept"))
 }
 
-/// Our own symbol for each function, so that derivatives stay within the functions that generated code can call.
+/// Our own symbol for each function, so that only functions come out that generated code can call.
 fn function_symbol(function: Function) -> symbolica::atom::Symbol {
     static REGISTERED: OnceLock<[symbolica::atom::Symbol; Function::ALL.len()]> = OnceLock::new();
     let registered = REGISTERED.get_or_init(|| {
         Function::ALL.map(|function| {
             let name = format!("fbint::{}", function.name());
-            let differentiate = move |call: AtomView<'_>, argument: usize, out: &mut Settable<'_, Atom>| {
-                if let AtomView::Fun(view) = call {
-                    let arguments: Vec<Atom> = view.iter().map(|argument| argument.to_owned()).collect();
-                    **out = partial_derivative(function, &arguments, argument);
-                }
-            };
-            symbolica::symbol!(name.as_str(), der = differentiate)
+            symbolica::symbol!(name.as_str())
         })
     });
     registered[function as usize]
-}
-
-/// The derivative of `function` by its argument number `argument`.
-fn partial_derivative(function: Function, arguments: &[Atom], argument: usize) -> Atom {
-    let x = &arguments[0];
-    let call = |function: Function| function_symbol(function).call_args([x]);
-    let one = Atom::one();
-    let half = Atom::num((1, 2));
-    match function {
-        Function::Abs => x / call(Function::Abs),
-        Function::Sin => call(Function::Cos),
-        Function::Cos => -call(Function::Sin),
-        Function::Tan => one + call(Function::Tan).pow(2),
-        Function::Asin => (one - x.pow(2)).pow(-half),
-        Function::Acos => -(one - x.pow(2)).pow(-half),
-        Function::Atan => (one + x.pow(2)).pow(-1),
-        Function::Sinh => call(Function::Cosh),
-        Function::Cosh => call(Function::Sinh),
-        Function::Tanh => one - call(Function::Tanh).pow(2),
-        Function::Exp => call(Function::Exp),
-        Function::Ln => x.pow(-1),
-        Function::Atan2 => {
-            let (y, x) = (&arguments[0], &arguments[1]);
-            let inverse = (x.pow(2) + y.pow(2)).pow(-1);
-            if argument == 0 { x * inverse } else { -(y * inverse) }
-        }
-        Function::Powf => unreachable!("powers are Symbolica's own"),
-    }
-}
-
-/// Forwards an operator to atoms.
-macro_rules! operator {
-    ($trait:ident, $method:ident, $operator:tt) => {
-        impl $trait for &Expr {
-            type Output = Expr;
-            fn $method(self, other: &Expr) -> Expr {
-                Expr(&self.0 $operator &other.0)
-            }
-        }
-    };
-}
-operator!(Add, add, +);
-operator!(Sub, sub, -);
-operator!(Mul, mul, *);
-
-impl Neg for &Expr {
-    type Output = Expr;
-    fn neg(self) -> Expr {
-        Expr(-&self.0)
-    }
 }

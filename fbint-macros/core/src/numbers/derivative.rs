@@ -196,3 +196,53 @@ pub(super) fn slope<T: Number>(function: Function, arguments: &[T], place: usize
 fn inverse_root<T: Number>(x: &T) -> Option<T> {
     x.power(&BigRational::new((-1).into(), 2.into()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::number::Numeric;
+    use super::super::precise::Real;
+    use super::*;
+
+    /// Expressions with every function of two symbols, smooth near (0.6, 0.3).
+    fn samples() -> Vec<Expression> {
+        let [x, y] = [0, 1].map(|symbol| move || Expression::from(Symbol(symbol)));
+        let power = |base: Expression, numerator: i64, denominator: i64| {
+            base.power(BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")
+        };
+        let functions = Function::ALL.into_iter().map(|function| match function {
+            Function::Atan2 | Function::Powf => Expression::call(function, [x() + y(), x() * y()]),
+            _ => Expression::call(function, [x() * x() + y()]),
+        });
+        let powers = [
+            power(x() * x() + y() * y(), 1, 2),
+            power(x() * x() + y(), -3, 2) * Expression::Pi,
+            power(x() + y(), 1, 3) * x() * y(),
+            x() * power(y() + Expression::integer(2), -1, 1),
+        ];
+        functions.chain(powers).collect()
+    }
+
+    /// Both ways of differentiation against central differences, in 256 bits: mechanics and its check share these rules.
+    #[test]
+    fn derivatives_are_limits_of_differences() {
+        const STEP: f64 = 1e-20;
+        let point = |symbol: Symbol| Real::from([0.6, 0.3][symbol.0 as usize]);
+        for sample in samples() {
+            let derived = gradient(&sample, |_| true).expect("the sample is smooth");
+            let at = At { value: point, is_variable: |_| true };
+            let in_numbers = at.differentiate(&sample).expect("the sample is smooth").gradient;
+            for symbol in [Symbol(0), Symbol(1)] {
+                let shifted = |step: f64| {
+                    let value = |other| if other == symbol { &point(other) + &Real::from(step) } else { point(other) };
+                    <Real as Numeric>::evaluate(&sample, &value)
+                };
+                let difference = &(&shifted(STEP) - &shifted(-STEP)) / &Real::from(2.0 * STEP);
+                let value = <Real as Numeric>::evaluate(&derived[&symbol], &point);
+                for derivative in [&value, &in_numbers[&symbol]] {
+                    let error = (derivative - &difference).to_f64().abs();
+                    assert!(error < 1e-35, "{sample:?} by {symbol:?}: {error:e}");
+                }
+            }
+        }
+    }
+}

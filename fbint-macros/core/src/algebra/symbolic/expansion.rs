@@ -168,6 +168,7 @@ mod tests {
     use super::{Atom, AtomView, expanded, kept_symbol};
     use crate::algebra::symbolic::{Expr, session};
     use crate::expression::{Expression, Symbol};
+    use crate::numbers::derivative::gradient;
 
     fn terms(atom: &Atom) -> usize {
         match atom.as_view() {
@@ -189,7 +190,7 @@ mod tests {
             Expression::sum(squares)
         };
         let potential = Expression::sum((1..=bodies).map(|body| power(&square(body), exponent)));
-        Expr::read(&potential).derivative(Symbol(0))
+        Expr::read(&gradient(&potential, |symbol| symbol == Symbol(0)).expect("bodies apart")[&Symbol(0)])
     }
 
     #[test]
@@ -211,9 +212,9 @@ mod tests {
             potential(Expression::sum(squares))
         };
         let pairs = (0..bodies).flat_map(|i| (0..i).map(move |j| (i, j)));
-        let energy = Expr::read(&Expression::sum(pairs.map(between).collect::<Vec<_>>()));
+        let energy = Expression::sum(pairs.map(between));
         let along = |symbol: Symbol| symbol.0.is_multiple_of(dimensions);
-        energy.gradient(along).values().fold(Expr::zero(), |sum, force| &sum + force)
+        Expr::read(&Expression::sum(gradient(&energy, along).expect("bodies apart").into_values()))
     }
 
     #[test]
@@ -254,7 +255,7 @@ mod tests {
             power(&sum, (120, 1)) - power(&expanded_square, (60, 1)),
         ];
         for expression in of_zero {
-            assert!(session(|| Expr::read(&expression).simplest().is_zero()).expect("a session"), "{expression:?}");
+            assert!(session(|| Expr::read(&expression).simplest().0.is_zero()).expect("a session"), "{expression:?}");
         }
     }
 }

@@ -215,7 +215,7 @@ mod tests {
     /// Another process that has the lock on a file.
     fn hold(path: &Path) -> Child {
         let mut holder = Command::new(std::env::current_exe().expect("a test"))
-            .args(["--exact", "symbolic::lock::tests::hold_a_lock", "--ignored", "--nocapture"])
+            .args(["--exact", "algebra::symbolic::lock::tests::hold_a_lock", "--ignored", "--nocapture"])
             .env(FILE, path)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
