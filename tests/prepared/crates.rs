@@ -130,7 +130,7 @@ fn the_command_that_an_error_names_mends_it() -> Outcome {
 fn crates_without_derivations_need_no_algebra() -> Outcome {
     let user = User::new("user-without-derivations", &["springs"])?;
     user.check()??;
-    assert_eq!(user.derivations("springs")?, [PathBuf::new(); 0]);
+    assert!(user.derivations("springs")?.is_empty(), "nothing is kept");
     let declared = "state(x, y), dynamics(x = 0 * x, y = y), invariant(logarithm = (x * y).ln() - x.ln() - y.ln())";
     let system = format!("#[fbint_runtime::feedback_system({declared})]\npub struct System {{}}\n");
     user.write("springs/src/lib.rs", &system)?;

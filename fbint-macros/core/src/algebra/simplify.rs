@@ -11,7 +11,7 @@ use crate::mechanics::Simplify;
 pub struct Algebra;
 
 impl Simplify for Algebra {
-    fn simplified(&self, expression: &Expression) -> Option<Expression> {
+    fn shortened(&self, expression: &Expression) -> Option<Expression> {
         let expression = Expr::read(expression);
         let simplest = circle::simplified(&expression.simplest().write().ok()?);
         let expanded = expression.expanded().and_then(|expanded| expanded.write().ok());

@@ -6,10 +6,18 @@ use crate::expression::circle;
 use crate::expression::factored::collected;
 use crate::proofs::vanishes_identically;
 
+/// Expressions with more operations are left as they are: what is made of them is refused as too long, or would be after minutes.
+const MOST_OPERATIONS: usize = 50_000;
+
 /// Brings expressions into shorter forms.
 pub trait Simplify {
-    /// An equal expression, 0 if it is found to vanish identically; `None` if it is not a finite real expression.
-    fn simplified(&self, expression: &Expression) -> Option<Expression>;
+    /// A shorter expression that is equal, 0 if it is found to vanish identically; `None` if it is not a finite real expression.
+    fn shortened(&self, expression: &Expression) -> Option<Expression>;
+
+    /// The same, unless the expression is too long for that.
+    fn simplified(&self, expression: &Expression) -> Option<Expression> {
+        if expression.operations() > MOST_OPERATIONS { Some(expression.clone()) } else { self.shortened(expression) }
+    }
 
     /// An equal quotient in its lowest terms, where that is shorter; `None` if it is not a finite real expression.
     fn cancelled(&self, expression: &Expression) -> Option<Expression> {
@@ -21,7 +29,7 @@ pub trait Simplify {
 pub struct Collect;
 
 impl Simplify for Collect {
-    fn simplified(&self, expression: &Expression) -> Option<Expression> {
+    fn shortened(&self, expression: &Expression) -> Option<Expression> {
         let collected = circle::simplified(&collected(expression));
         let shorter = if collected.operations() <= expression.operations() { collected } else { expression.clone() };
         Some(if vanishes_identically(&shorter) { Expression::zero() } else { shorter })
