@@ -199,10 +199,9 @@ fn rows_are_never_without_their_record() -> Outcome {
 fn ctrl_c_ends_a_reproduction_between_files() -> Outcome {
     let interrupted = || -> Result<(TempDir, Output), Box<dyn Error>> {
         let folder = tempdir()?;
-        let mut child = begin(&folder, &["reproduce", "cjp16-kepler", "--out", "out"])?;
-        wait_until(&mut child, || folder.path().join("out").exists())?;
-        send("INT", &child)?;
-        Ok((folder, child.wait_with_output()?))
+        let child = begin(&folder, &["reproduce", "cjp16-kepler", "--out", "out"])?;
+        let output = signalled(child, "INT", || folder.path().join("out").exists())?;
+        Ok((folder, output))
     };
     let (mut folder, mut output) = interrupted()?;
     // It may have come to its end before the signal came.
@@ -431,6 +430,18 @@ fn blocks(folder: &TempDir) -> usize {
     blocks_in(folder.path().join("c"))
 }
 
+/// An ensemble that a signal ends when so many blocks are on disk, and what it said. One that comes to its end before is begun again.
+fn interrupted(ensemble: &[&str], count: usize, signal: &str) -> Result<(TempDir, Output), Box<dyn Error>> {
+    loop {
+        let folder = tempdir()?;
+        let output = signalled(begin(&folder, ensemble)?, signal, || blocks(&folder) >= count)?;
+        if blocks(&folder) >= count {
+            return Ok((folder, output));
+        }
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
 /// By SIGKILL, which leaves drafts in the folder, and by Ctrl-C, which says what to do.
 #[test]
 fn an_interrupted_ensemble_resumes_to_the_same_bytes() -> Outcome {
@@ -440,11 +451,7 @@ fn an_interrupted_ensemble_resumes_to_the_same_bytes() -> Outcome {
     let kept = [&BLOCKS[..], &["a.svg", "--checkpoint", "c", "--threads", "1"]].concat();
     for count in 1..4 {
         for signal in ["KILL", "INT"] {
-            let folder = tempdir()?;
-            let mut child = begin(&folder, &kept)?;
-            wait_until(&mut child, || blocks(&folder) >= count)?;
-            send(signal, &child)?;
-            let output = child.wait_with_output()?;
+            let (folder, output) = interrupted(&kept, count, signal)?;
             if signal == "INT" {
                 let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
                 let words = [
@@ -486,11 +493,7 @@ fn an_interrupted_folder_of_parts_resumes_to_the_same_bytes() -> Outcome {
     // With a figure, for which the ends of members are on disk, and without.
     let (drawn, bare) = ([&ensemble[..], &["a.svg"]].concat(), &ensemble[..BLOCKS.len() - 1]);
     for (run, count, signal) in [(&drawn[..], 1, "KILL"), (bare, 2, "INT"), (bare, 3, "KILL")] {
-        let folder = tempdir()?;
-        let mut child = begin(&folder, &[run, &["--checkpoint", "c", "--threads", "1"]].concat())?;
-        wait_until(&mut child, || blocks(&folder) >= count)?;
-        send(signal, &child)?;
-        child.wait_with_output()?;
+        let (folder, _) = interrupted(&[run, &["--checkpoint", "c", "--threads", "1"]].concat(), count, signal)?;
         match count {
             2 => fs::remove_file(folder.path().join("e/part-00001.parquet"))?,
             3 => fs::write(folder.path().join("s/part-00001.parquet"), "damaged")?,
@@ -542,11 +545,7 @@ fn ctrl_c_leaves_whole_parts() -> Outcome {
 fn damaged_blocks_are_integrated_again() -> Outcome {
     let whole = tempdir()?;
     assert!(fbint(&whole, &[&BLOCKS[..], &["a.svg"]].concat())?.status.success());
-    let folder = tempdir()?;
-    let mut child = begin(&folder, &[&BLOCKS[..], &["a.svg", "--checkpoint", "c"]].concat())?;
-    wait_until(&mut child, || blocks(&folder) >= 3)?;
-    child.kill()?;
-    child.wait()?;
+    let (folder, _) = interrupted(&[&BLOCKS[..], &["a.svg", "--checkpoint", "c"]].concat(), 3, "KILL")?;
     let file = |name: &str| folder.path().join("c").join(name);
 
     let head = fs::read_to_string(file("ensemble"))?;
@@ -626,6 +625,14 @@ fn begin(folder: &TempDir, arguments: &[&str]) -> std::io::Result<Child> {
 fn send(signal: &str, child: &Child) -> Outcome {
     let status = Command::new("kill").args([format!("-{signal}"), child.id().to_string()]).status()?;
     if status.success() { Ok(()) } else { Err("kill failed".into()) }
+}
+
+/// What a process says that gets a signal when something is so, unless it has ended by then.
+fn signalled(mut child: Child, signal: &str, is_so: impl FnMut() -> bool) -> Result<Output, Box<dyn Error>> {
+    if wait_until(&mut child, is_so).is_ok() {
+        send(signal, &child)?;
+    }
+    Ok(child.wait_with_output()?)
 }
 
 /// Whether so many changes of the names in a folder are seen before a process ends.
