@@ -223,9 +223,10 @@ Files:
   for what varied, the entries of the state, d(NAME) for the change of each integral, and error; --samples has t instead of what
   varied, and no member that failed. --of chooses the panels of --plot: 'NAME' draws a histogram of a column of --ends over the
   members, 'NAME,NAME' the second column against the first, a dot for each member or for each of 4000.
-  A path that ends in a slash, as in --ends ends/ or --samples samples/, is a folder of Parquet files, part-00000.parquet and so on,
-  one for each 2048 members, which pyarrow, polars, Dask and Spark read as one table. It must be new or empty. A part is there as
-  soon as its members are done, so that no process has to write the rows of all of them; the record tells when all parts are there.
+  A path that ends in a slash, as in --ends ends/ or --samples samples/, is a folder of Parquet files, part-0000000.parquet and so
+  on, one for each 2048 members. pyarrow, polars, Dask and Spark, with which this was tried, read it as one table; Spark reads parts in
+  an order of its own: sort by member. The folder must be new or empty. A part is there as soon as its members are done, so that no
+  process has to write the rows of all of them; the record tells when all parts are there.
   An ensemble leaves a record of its settings and of the statistics at its end: ends.ensemble.json next to
   ends.csv, or MODEL.ensemble.json in the current folder.
 

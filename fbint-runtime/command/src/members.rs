@@ -27,7 +27,7 @@ use crate::trajectory::{motion, names_of_motion, state_and_changes};
 const GAINS: &str = "gains";
 /// The number of members in a block, but for the last one. Statistics are summed up block by block, so that their last digits depend
 /// on it.
-const SIZE: u32 = 1 << 11;
+pub(crate) const SIZE: u32 = 1 << 11;
 
 /// A quantity that varies, with its position.
 enum Varied {

@@ -36,6 +36,11 @@ impl Output {
         Self::of(path, Path::is_dir, "not a folder")
     }
 
+    /// The place of a file in this folder.
+    pub(crate) fn within(&self, name: &str) -> Self {
+        Self { given: self.given.join(name), target: self.target.join(name), drafts: self.target.clone() }
+    }
+
     /// The place of what is, if it exists, of the right kind.
     fn of(path: &Path, is_right: fn(&Path) -> bool, wrong: &str) -> Result<Self, Box<dyn Error>> {
         let target = resolve(path).map_err(|error| refusal(path, &error))?;

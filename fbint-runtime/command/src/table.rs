@@ -77,6 +77,11 @@ impl TableFile {
         Ok(Self { output: Output::at(path)?, format })
     }
 
+    /// A part of a table that is a folder.
+    pub(crate) fn of_part(output: Output) -> Self {
+        Self { output, format: Format::Parquet }
+    }
+
     pub(crate) fn output(&self) -> &Output {
         &self.output
     }

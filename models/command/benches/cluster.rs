@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (block, part) = (alone / f64::from(BLOCKS), parts / f64::from(BLOCKS));
     let (add, add_summary) = (seconds_to_add(FILE)?, seconds_to_add(FOLDER)?);
     let of_member = f64::from(bytes_of(FILE, "c/block-0")?) / f64::from(BLOCK);
-    let of_part = f64::from(bytes_of(FOLDER, "ends/part-00000.parquet")?) / f64::from(BLOCK);
+    let of_part = f64::from(bytes_of(FOLDER, "ends/part-0000000.parquet")?) / f64::from(BLOCK);
     let of_summary = bytes_of(FOLDER, "c/block-0")?;
     println!("\nto begin and end by mpirun: {begin:.2} s; a block: {block:.3} s to integrate, {add:.4} s to add;");
     println!("with a folder: {part:.3} s to integrate and write, {add_summary:.5} s to add;");

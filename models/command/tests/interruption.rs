@@ -495,11 +495,11 @@ fn an_interrupted_folder_of_parts_resumes_to_the_same_bytes() -> Outcome {
     for (run, count, signal) in [(&drawn[..], 1, "KILL"), (bare, 2, "INT"), (bare, 3, "KILL")] {
         let (folder, _) = interrupted(&[run, &["--checkpoint", "c", "--threads", "1"]].concat(), count, signal)?;
         match count {
-            2 => fs::remove_file(folder.path().join("e/part-00001.parquet"))?,
-            3 => fs::write(folder.path().join("s/part-00001.parquet"), "damaged")?,
+            2 => fs::remove_file(folder.path().join("e/part-0000001.parquet"))?,
+            3 => fs::write(folder.path().join("s/part-0000001.parquet"), "damaged")?,
             _ => {}
         }
-        let written = || ["e", "s"].map(|name| fs::metadata(folder.path().join(name).join("part-00000.parquet")));
+        let written = || ["e", "s"].map(|name| fs::metadata(folder.path().join(name).join("part-0000000.parquet")));
         let before = written().map(|part| part.and_then(|part| part.modified()).ok());
         let output = fbint(&folder, &["resume", "c", "--threads", "2"])?;
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -520,7 +520,7 @@ fn ctrl_c_leaves_whole_parts() -> Outcome {
     let kepler: Vec<&str> = kepler.split_whitespace().collect();
     let folder = tempdir()?;
     let mut child = begin(&folder, &[&kepler[..], &["10000000"]].concat())?;
-    wait_until(&mut child, || folder.path().join("e/part-00002.parquet").exists())?;
+    wait_until(&mut child, || folder.path().join("e/part-0000002.parquet").exists())?;
     send("INT", &child)?;
     let output = child.wait_with_output()?;
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
@@ -528,7 +528,7 @@ fn ctrl_c_leaves_whole_parts() -> Outcome {
     let record = json_in(&folder, "e.ensemble.json")?;
     let (done, parts) = (record["done"].as_u64().ok_or("no number")?, files_in(folder.path().join("e"))?);
     assert_eq!((&record["status"], parts.len() as u64), (&json!("interrupted"), done.div_ceil(2048)));
-    assert!(parts.keys().enumerate().all(|(block, name)| *name == format!("part-{block:05}.parquet")));
+    assert!(parts.keys().enumerate().all(|(block, name)| *name == format!("part-{block:07}.parquet")));
 
     let endless = ["ensemble", "four-bar", "--until", "1e5", "--ends", "e/"];
     let folder = tempdir()?;

@@ -57,9 +57,9 @@ fn pyarrow_and_polars_read_what_csv_has() -> Outcome {
     write(folder.path(), &ensemble, &[("--out", "statistics"), ("--ends", "ends"), ("--samples", "samples")], 0)?;
     let fails = ["run", "kepler", "--method", "dop853", "--gains", "none", "--start", "v[1]=0", "--until", "5"];
     write(folder.path(), &fails, &[("--out", "failed")], 2)?;
-    // Several blocks, each a part.
+    // Several blocks, each a part. All members of the last one fail, so that it has no samples.
     let many = ["ensemble", "spherical-pendulum", "--members", "5000", "--until", "0.02", "--step", "0.01"];
-    let many = [&many[..], &["--vary", "q[0]=linspace:0,1.1", "--every", "0.01"]].concat();
+    let many = [&many[..], &["--vary", "q[0]=linspace:0,1.4", "--every", "0.01"]].concat();
     for files in
         [["--ends", "one.parquet", "--samples", "one-s.parquet"], ["--ends", "parts/", "--samples", "parts-s/"]]
     {
@@ -118,7 +118,7 @@ fn a_folder_has_a_part_for_each_block() -> Outcome {
         let [ends, samples] = ["ends", "samples"].map(|name| folder.path().join(name));
         let parts = [files_in(&ends)?, files_in(&samples)?];
         for parts in &parts {
-            assert!(parts.keys().eq(["part-00000.parquet", "part-00001.parquet", "part-00002.parquet"]));
+            assert!(parts.keys().eq(["part-0000000.parquet", "part-0000001.parquet", "part-0000002.parquet"]));
         }
         std::fs::remove_dir_all(ends)?;
         std::fs::remove_dir_all(samples)?;

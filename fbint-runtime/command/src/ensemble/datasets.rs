@@ -1,7 +1,7 @@
 //! Tables of members as folders: a Parquet file for each block of members, as pyarrow, polars, Dask and Spark read a dataset.
 //!
 //! Whoever integrates a block writes its parts, which have their names as soon as they are whole. The part of block 7 is
-//! `part-00007.parquet`, so that parts in the order of their names have members in their order.
+//! `part-0000007.parquet`, so that parts in the order of their names have members in their order.
 
 use std::error::Error;
 use std::fs;
@@ -83,7 +83,7 @@ impl Datasets {
 
     /// The paths of the parts of a block.
     pub(super) fn paths(&self, block: u32) -> Vec<PathBuf> {
-        self.all().map(|dataset| dataset.path(block)).collect()
+        self.all().map(|dataset| dataset.output_of(block).path().to_owned()).collect()
     }
 }
 
@@ -97,18 +97,19 @@ impl Dataset {
         &self.0
     }
 
-    fn path(&self, block: u32) -> PathBuf {
-        self.0.path().join(format!("part-{block:05}.parquet"))
+    /// The place of the part of a block.
+    fn output_of(&self, block: u32) -> Output {
+        self.0.within(&format!("part-{block:07}.parquet"))
     }
 
-    /// The place of the part of a block.
+    /// The part of a block, and the folder. Whatever ends the process, nothing but parts is left there.
     fn part(&self, block: u32, drafts: Option<&Path>) -> Result<TableFile, Box<dyn Error>> {
         let folder = self.0.target();
         match fs::create_dir(folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(self.0.refusal(&error)),
             _ => {}
         }
-        let file = TableFile::at("", &self.path(block))?;
+        let file = TableFile::of_part(self.output_of(block));
         Ok(drafts.or(folder.parent()).map_or(file.clone(), |drafts| file.drafted_in(drafts)))
     }
 }
@@ -137,5 +138,42 @@ impl Parts {
             files.push(table.finish(&record()?)?);
         }
         Ok(files)
+    }
+}
+
+#[cfg(all(test, unix, feature = "parquet"))]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use tempfile::tempdir;
+
+    use super::*;
+    use crate::members::SIZE;
+    use crate::output::publish;
+    use crate::table::Column;
+
+    /// Names of one length have one order, as texts and as numbers.
+    #[test]
+    fn the_last_part_of_the_largest_ensemble_has_a_name_as_long_as_the_first() -> Result<(), Box<dyn Error>> {
+        let dataset = Dataset(Output::of_folder(Path::new("parts"))?);
+        let [first, last] = [0, u32::MAX / SIZE].map(|block| dataset.output_of(block).path().as_os_str().len());
+        assert_eq!(first, last);
+        Ok(())
+    }
+
+    /// The time of the last change in a folder is that of whatever came or went there.
+    #[test]
+    fn nothing_is_in_the_folder_before_a_part_is_whole() -> Result<(), Box<dyn Error>> {
+        let around = tempdir()?;
+        let path = around.path().join("parts");
+        fs::create_dir(&path)?;
+        let folder = fs::File::open(&path)?;
+        folder.set_modified(UNIX_EPOCH)?;
+        let part = Dataset(Output::of_folder(&path)?).part(0, None)?.begin(&[Column::count("member")])?;
+        let whole = part.finish("{}")?;
+        assert_eq!(folder.metadata()?.modified()?, UNIX_EPOCH);
+        publish([whole])?;
+        assert!(folder.metadata()?.modified()? > UNIX_EPOCH);
+        Ok(())
     }
 }
