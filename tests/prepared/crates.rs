@@ -131,11 +131,13 @@ fn crates_without_derivations_need_no_algebra() -> Outcome {
     let user = User::new("user-without-derivations", &["springs"])?;
     user.check()??;
     assert!(user.derivations("springs")?.is_empty(), "nothing is kept");
-    let declared = "state(x, y), dynamics(x = 0 * x, y = y), invariant(logarithm = (x * y).ln() - x.ln() - y.ln())";
-    let system = format!("#[fbint_runtime::feedback_system({declared})]\npub struct System {{}}\n");
+    let dynamics = "dynamics(x = x, y = y, z = (x * y).ln() - x.ln() - y.ln())";
+    let system = format!(
+        "#[fbint_runtime::feedback_system(state(x, y, z), {dynamics}, invariant(height = z))]\npub struct System {{}}\n"
+    );
     user.write("springs/src/lib.rs", &system)?;
     let open = user.check()?.expect_err("points modulo primes know nothing of logarithms of products");
-    let expected = "`logarithm` is neither proved to be conserved nor refuted: points modulo primes do not show that";
+    let expected = "`height` is neither proved to be conserved nor refuted: points modulo primes do not show that";
     let remedy =
         "use the feature `derive` of `fbint-runtime`, whose algebra may prove it, write it in another form, or";
     assert!(open.contains(expected) && open.contains(remedy), "{open}");
