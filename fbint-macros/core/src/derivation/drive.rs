@@ -1,6 +1,6 @@
 //! What moves a canonical system beside its energy: generalised forces, and the time.
 
-use super::{Problem, Role, Symbols};
+use super::{Problem, Role};
 use crate::expression::{Expression, Symbol};
 
 /// Forces and the time.
@@ -33,9 +33,9 @@ pub struct Force {
 }
 
 impl Drive {
-    /// The drive of a canonical system; none of any other system.
+    /// What drives a system. The forces of a Lagrangian system are not among it: its rates have them.
     pub fn of(problem: &Problem) -> Self {
-        let symbols: &Symbols = &problem.symbols;
+        let symbols = &problem.symbols;
         let force = |(momentum, value): &(Symbol, Expression)| match symbols[*momentum].role {
             Role::Momentum { coordinate } => Some(Force { momentum: *momentum, coordinate, value: value.clone() }),
             _ => None,

@@ -102,15 +102,6 @@ pub struct Integral {
     pub gradient: Vec<(Symbol, Expression)>,
 }
 
-impl Integral {
-    /// The integral with its function and the entries of its gradient in another form.
-    pub fn mapped(mut self, to: impl Fn(&Expression) -> Expression) -> Self {
-        self.value = to(&self.value);
-        self.gradient = self.gradient.into_iter().map(|(symbol, entry)| (symbol, to(&entry))).collect();
-        self
-    }
-}
-
 /// F: all integrals in the order in which generated code has them.
 pub type Integrals = Table<IntegralId, Integral>;
 

@@ -79,3 +79,8 @@ impl Structure {
         terms
     }
 }
+
+/// What is in a column of a sparse row, whose columns are in the order of the state.
+pub fn column_of<T>(row: &[(Symbol, T)], column: Symbol) -> Option<&T> {
+    row.binary_search_by_key(&column, |(column, _)| *column).ok().map(|place| &row[place].1)
+}

@@ -16,10 +16,10 @@ use super::Program;
 use super::implicit::{solve, solve_system};
 use super::lower::{Lowering, Order};
 use super::monomial::Monomial;
-use super::multipliers::{coefficients, column_of, constraint_multipliers, times_entry};
+use super::multipliers::{coefficients, constraint_multipliers, times_entry};
 use super::normalise::{Normalised, Row};
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
@@ -151,7 +151,6 @@ pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
             let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
             let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
             add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
-            add_power(derivation, &normalised, &mut lowering, &weights, &mut rows);
             Order::Arranged
         }
     };
@@ -270,7 +269,6 @@ fn add_dynamics(
     let mut weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
     weights.extend(derivation.integrals.energy().map(|energy| (energy, normalised.factors[energy].clone())));
     add_flow(derivation, normalised, lowering, &weights, rows);
-    add_power(derivation, normalised, lowering, &weights, rows);
     for force in &derivation.drive.forces {
         rows[force.momentum].extend(lowering.terms(&force.value));
     }
@@ -279,7 +277,8 @@ fn add_dynamics(
     }
 }
 
-/// Adds J v, term by term, where v is the sum of these normalised rows, each with its weight.
+/// Adds J v to rows that are empty, term by term, where v is the sum of these normalised rows, each with its weight; along the work
+/// Q . q' + v_t.
 fn add_flow(
     derivation: &Derivation,
     normalised: &Normalised,
@@ -295,16 +294,6 @@ fn add_flow(
             }
         }
     }
-}
-
-/// Adds Q . q' + v_t along the work, where the rows of the coordinates have all of q'.
-fn add_power(
-    derivation: &Derivation,
-    normalised: &Normalised,
-    lowering: &mut Lowering,
-    weights: &[(IntegralId, Monomial)],
-    rows: &mut Table<Symbol, Vec<Monomial>>,
-) {
     let Some(work) = derivation.drive.work else { return };
     for force in &derivation.drive.forces {
         let velocity = lowering.sum(rows[force.coordinate].clone());
@@ -323,9 +312,7 @@ fn add_power(
 pub(super) fn dot_product(a: &Row, b: &Row) -> Vec<Monomial> {
     let mut terms = Vec::new();
     for (column, x) in a {
-        if let Ok(position) = b.binary_search_by_key(column, |(column, _)| *column) {
-            terms.push(x.clone().times(&b[position].1));
-        }
+        terms.extend(column_of(b, *column).map(|y| x.clone().times(y)));
     }
     terms
 }

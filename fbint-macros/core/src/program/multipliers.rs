@@ -4,8 +4,8 @@ use super::Value;
 use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
-use super::normalise::{Normalised, Row};
-use crate::derivation::{Coefficient, Constraints, Derivation, IntegralId};
+use super::normalise::Normalised;
+use crate::derivation::{Coefficient, Constraints, Derivation, IntegralId, column_of};
 use crate::expression::Symbol;
 
 /// c, from the coefficients of the normalised rows.
@@ -164,11 +164,6 @@ fn solve_general(lowering: &mut Lowering, brackets: &Brackets<'_>, members: &[In
         members.iter().map(|&f| brackets.with_energy(lowering, f).map(|entry| lowering.materialise(&entry))).collect();
     let solution = solve_antisymmetric(lowering, &c, &right);
     solution.into_iter().map(|value| value.map(|value| lowering.scalar(value))).collect()
-}
-
-/// What is in a column of a sparse row.
-pub(super) fn column_of(row: &Row, column: Symbol) -> Option<&Monomial> {
-    row.binary_search_by_key(&column, |(column, _)| *column).ok().map(|place| &row[place].1)
 }
 
 /// A term that an entry of J multiplies.

@@ -30,9 +30,8 @@ mod states;
 mod trials;
 mod velocity;
 
-pub(crate) use conservation::changed_by_field;
-pub(crate) use conservation::grades;
 pub use conservation::{Violation, believed, prove};
+pub(crate) use conservation::{changed_by_field, grades};
 #[cfg(feature = "derive")]
 pub(crate) use degree::{Degree, degree_in};
 pub use feasibility::doubts;

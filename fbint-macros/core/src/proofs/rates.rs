@@ -9,7 +9,9 @@ use super::identities::vanish_on;
 use super::point::{Constraint, Point, Set};
 use super::rotation::Rotation;
 use crate::derivation::table::Table;
-use crate::derivation::{Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role};
+use crate::derivation::{
+    Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role, column_of,
+};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
 use crate::numbers::ring::{Element, LARGEST_DIMENSION};
@@ -136,11 +138,6 @@ struct System<'a> {
 
 type Row = Vec<(Symbol, Element)>;
 
-/// What is in a column of a sparse row.
-fn entry(row: &Row, column: Symbol) -> Option<&Element> {
-    Some(&row[row.binary_search_by_key(&column, |(symbol, _)| *symbol).ok()?].1)
-}
-
 impl<'a> System<'a> {
     fn new(derivation: &'a Derivation, constraints: &Constraints) -> Self {
         Self {
@@ -179,7 +176,7 @@ impl<'a> System<'a> {
 
     fn bracket(&self, point: &mut Point, f: &Row, g: &Row) -> Option<Element> {
         let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
-        let other = |symbol: Symbol| entry(g, symbol);
+        let other = |symbol: Symbol| column_of(g, symbol);
         let mut sum = Element::new();
         for (f, entry, g) in self.derivation.structure.bracket(&self.derivation.symbols, slopes, other) {
             let term = point.ring.multiply(f, g);
@@ -199,7 +196,9 @@ impl<'a> System<'a> {
     /// {f, g} + df/dW drive(g)
     fn with_work(&self, point: &mut Point, f: &Row, g: &Row) -> Option<Element> {
         let bracket = self.bracket(point, f, g)?;
-        let Some(by_work) = self.derivation.drive.work.and_then(|work| entry(f, work)) else { return Some(bracket) };
+        let Some(by_work) = self.derivation.drive.work.and_then(|work| column_of(f, work)) else {
+            return Some(bracket);
+        };
         let power = self.drive(point, g)?;
         Some(point.ring.add(&bracket, &point.ring.multiply(by_work, &power)))
     }
@@ -207,7 +206,7 @@ impl<'a> System<'a> {
     /// drive(f)
     fn drive(&self, point: &mut Point, f: &Row) -> Option<Element> {
         let mut sum = Element::new();
-        for (slope, force) in self.derivation.drive.terms(|symbol| entry(f, symbol)) {
+        for (slope, force) in self.derivation.drive.terms(|symbol| column_of(f, symbol)) {
             let term = match force {
                 Some(force) => {
                     let force = point.evaluate(force)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::states::State;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, Implicit, IntegralId};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
@@ -133,8 +133,7 @@ fn multipliers(derivation: &Derivation, state: &State, constraints: &[Row], ener
             rows[i][j] = -&entry;
             rows[j][i] = entry;
         }
-        let column =
-            |symbol: Symbol| constraints[i].iter().find(|(column, _)| *column == symbol).map(|(_, entry)| entry);
+        let column = |symbol: Symbol| column_of(&constraints[i], symbol);
         let mut right_side = bracket(energy, &constraints[i])?;
         for (slope, force) in derivation.drive.terms(column) {
             let term = force.map_or_else(|| Some(slope.clone()), |force| Some(&state.evaluate(force)? * slope))?;
@@ -154,7 +153,7 @@ pub(crate) fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
 /// {f, g}, from the entries of the gradients that do not vanish.
 pub(super) fn bracket(derivation: &Derivation, state: &State, f: &Row, g: &Row) -> Option<Real> {
     let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
-    let other = |symbol: Symbol| Some(&g[g.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?].1);
+    let other = |symbol: Symbol| column_of(g, symbol);
     let terms = derivation.structure.bracket(&derivation.symbols, slopes, other);
     terms.into_iter().try_fold(Real::zero(), |sum, (f, entry, g)| Some(&sum + &(&state.entry(entry)? * &(f * g))))
 }
