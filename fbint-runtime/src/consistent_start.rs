@@ -21,7 +21,7 @@ use crate::error::Error;
 use crate::extremes::Extremes;
 use crate::linear::{Orthonormal, dot, filled, is_finite, largest, sum};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateRole, Vector, clock};
+use crate::system::{FeedbackSystem, IntegralKind, Integrals, PreparedSystem, StateEntry, StateRole, Vector, clock};
 
 const TOLERANCE: f64 = 1e-8;
 /// The size that every entry has at least, relative to the largest: with the tolerance, 1e-11 of it counts as rounding.
@@ -352,11 +352,10 @@ impl core::fmt::Display for StartMove {
 #[cfg(feature = "std")]
 impl StartMove {
     /// The move from `start` to `state`, if there was one.
-    pub(crate) fn between<S: FeedbackSystem>(start: &Vector<S>, state: &Vector<S>) -> Option<Self> {
-        let sizes = sizes_of_variables::<S>(start);
-        let moved = (0..S::STATE.len()).filter(|&j| state[j] != start[j]).map(|j| {
+    pub(crate) fn between(entries: &[StateEntry], start: &[f64], state: &[f64]) -> Option<Self> {
+        let moved = entries.iter().enumerate().filter(|(j, _)| state[*j] != start[*j]).map(|(j, entry)| {
             let distance = (state[j] - start[j]).abs();
-            Self { entry: S::STATE[j].name, distance, relative: distance / sizes[j] }
+            Self { entry: entry.name, distance, relative: distance / size_or_least(entries, start, j) }
         });
         moved.reduce(|furthest, other| if other.relative > furthest.relative { other } else { furthest })
     }
@@ -473,15 +472,19 @@ fn sizes<S: FeedbackSystem>(x: &Vector<S>) -> Vector<S> {
 
 /// The size of the variable that each entry of a state belongs to: its entries have one unit, and those near 0 err by as much as others.
 fn sizes_of_variables<S: FeedbackSystem>(x: &Vector<S>) -> Vector<S> {
-    let least = SMALLEST_ENTRY * largest(x);
-    Entries::from_fn(|j| size_of_variable::<S>(x, j).max(least))
+    Entries::from_fn(|j| size_or_least(S::STATE, x.as_ref(), j))
+}
+
+/// The size of the variable that an entry of a state belongs to.
+fn size_or_least(state: &[StateEntry], x: &[f64], j: usize) -> f64 {
+    size_of_variable(state, x, j).max(SMALLEST_ENTRY * largest(x))
 }
 
 /// The largest entry of the variable that an entry of the state belongs to.
-pub(crate) fn size_of_variable<S: FeedbackSystem>(x: &Vector<S>, i: usize) -> f64 {
-    let variable = |i: usize| S::STATE.get(i).and_then(|entry| entry.name.split('[').next());
+pub(crate) fn size_of_variable(state: &[StateEntry], x: &[f64], i: usize) -> f64 {
+    let variable = |i: usize| state.get(i).and_then(|entry| entry.name.split('[').next());
     let own = variable(i);
-    let entries = x.as_ref().iter().enumerate().filter(|(j, _)| variable(*j) == own);
+    let entries = x.iter().enumerate().filter(|(j, _)| variable(*j) == own);
     entries.fold(0.0, |largest: f64, (_, entry)| largest.max(entry.abs()))
 }
 

@@ -6,30 +6,72 @@
 
 use core::fmt;
 
-use derive_where::derive_where;
-
 use crate::consistent_start::StartMove;
-use crate::entries::Entries;
-use crate::linear::filled;
-use crate::linear::from_slice;
 use crate::projection::{LeftOutReason, Omission};
-use crate::system::{Conservation, FeedbackSystem, Integrals};
+use crate::system::{Conservation, Integral};
 
-/// The record of the integrals of the system `S` over a run. Displays as a table.
-#[derive_where(Clone, Copy, Debug, PartialEq)]
-pub struct Drift<S: FeedbackSystem> {
-    targets: Integrals<S>,
-    largest: Integrals<S>,
-    last: Integrals<S>,
-    mean: Integrals<S>,
+/// The record of the integrals of a system over a run. Displays as a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drift {
+    integrals: &'static [Integral],
+    targets: Vec<f64>,
+    changes: Changes,
+    start_move: Option<StartMove>,
+}
+
+/// A [`Drift`] without its names and targets, which come from the system and the start. Vectors have an entry for each integral.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Changes {
+    largest: Vec<f64>,
+    last: Vec<f64>,
+    mean: Vec<f64>,
     mean_time: f64,
     /// sum (t - mean t)^2.
     time_moment: f64,
     /// sum (t - mean t) (change - mean change).
-    moment: Integrals<S>,
+    moment: Vec<f64>,
     count: f64,
-    left_out: Integrals<S, Option<LeftOut>>,
-    start_move: Option<StartMove>,
+    /// Of the integrals for which that was so, by their indices.
+    left_out: Vec<(usize, LeftOut)>,
+}
+
+impl Changes {
+    fn none(integrals: usize) -> Self {
+        let zero = vec![0.0; integrals];
+        Self {
+            largest: zero.clone(),
+            last: zero.clone(),
+            mean: zero.clone(),
+            mean_time: 0.0,
+            time_moment: 0.0,
+            moment: zero,
+            count: 0.0,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Whether they are those of `length` integrals.
+    pub(crate) fn has_length(&self, length: usize) -> bool {
+        [&self.largest, &self.last, &self.mean, &self.moment].iter().all(|entries| entries.len() == length)
+            && self.left_out.iter().all(|(integral, _)| *integral < length)
+    }
+
+    /// Adds F - F_target at time t.
+    fn record(&mut self, time: f64, changes: impl Iterator<Item = f64>) {
+        self.count += 1.0;
+        let ahead = time - self.mean_time;
+        self.mean_time += ahead / self.count;
+        self.time_moment += ahead * (time - self.mean_time);
+        let means = self.mean.iter_mut().zip(&mut self.moment);
+        let ends = self.largest.iter_mut().zip(&mut self.last);
+        for (((mean, moment), (largest, last)), change) in means.zip(ends).zip(changes) {
+            *mean += (change - *mean) / self.count;
+            *moment += (change - *mean) * ahead;
+            *largest = largest.max(change.abs());
+            *last = change;
+        }
+    }
 }
 
 /// Steps after which an integral, or because of it the whole projection, was left out.
@@ -83,22 +125,10 @@ pub struct IntegralDrift {
     pub left_out: Option<LeftOut>,
 }
 
-impl<S: FeedbackSystem> Drift<S> {
+impl Drift {
     /// An empty record of integrals that should keep these values.
-    pub(crate) fn new(targets: Integrals<S>) -> Self {
-        let zero = filled(0.0);
-        Self {
-            targets,
-            largest: zero,
-            last: zero,
-            mean: zero,
-            mean_time: 0.0,
-            time_moment: 0.0,
-            moment: zero,
-            count: 0.0,
-            left_out: Entries::from_fn(|_| None),
-            start_move: None,
-        }
+    pub(crate) fn new(integrals: &'static [Integral], targets: Vec<f64>) -> Self {
+        Self { integrals, changes: Changes::none(targets.len()), targets, start_move: None }
     }
 
     /// By how much the start was moved onto the constraints, if it was; see [`Run::start_move`](crate::Run::start_move).
@@ -112,40 +142,45 @@ impl<S: FeedbackSystem> Drift<S> {
 
     /// Counts steps after which something was left out of a projection.
     pub(crate) fn leave_out(&mut self, time: f64, Omission { integral, reason }: Omission, steps: u64) {
-        let left_out = self.left_out[integral].get_or_insert(LeftOut { reason, time, steps: 0 });
-        left_out.steps += steps;
+        let left_out = &mut self.changes.left_out;
+        let index = left_out.binary_search_by_key(&integral, |(index, _)| *index).unwrap_or_else(|index| {
+            left_out.insert(index, (integral, LeftOut { reason, time, steps: 0 }));
+            index
+        });
+        left_out[index].1.steps += steps;
     }
 
     /// Adds the integrals F at time t.
-    pub(crate) fn record(&mut self, time: f64, integrals: &Integrals<S>) {
-        self.count += 1.0;
-        let ahead = time - self.mean_time;
-        self.mean_time += ahead / self.count;
-        self.time_moment += ahead * (time - self.mean_time);
-        for i in 0..Integrals::<S>::LEN {
-            let change = integrals[i] - self.targets[i];
-            self.mean[i] += (change - self.mean[i]) / self.count;
-            self.moment[i] += (change - self.mean[i]) * ahead;
-            self.largest[i] = self.largest[i].max(change.abs());
-            self.last[i] = change;
-        }
+    pub(crate) fn record(&mut self, time: f64, integrals: &[f64]) {
+        let changes = integrals.iter().zip(&self.targets).map(|(value, target)| value - target);
+        self.changes.record(time, changes);
     }
 
     /// Changes the values that the integrals should keep from now on.
-    pub(crate) fn set_targets(&mut self, targets: Integrals<S>) {
-        self.targets = targets;
+    pub(crate) fn set_targets(&mut self, targets: &[f64]) {
+        self.targets.copy_from_slice(targets);
     }
 
-    /// What the run did to each integral, in the order of [`FeedbackSystem::INTEGRALS`].
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Resumes from the changes of as many integrals.
+    pub(crate) fn restore(&mut self, changes: &Changes) {
+        self.changes = changes.clone();
+    }
+
+    /// What the run did to each integral, in the order of [`INTEGRALS`](crate::FeedbackSystem::INTEGRALS).
     pub fn integrals(&self) -> impl Iterator<Item = IntegralDrift> + '_ {
-        S::INTEGRALS.iter().enumerate().map(|(i, integral)| IntegralDrift {
+        let Changes { largest, last, time_moment, moment, left_out, .. } = &self.changes;
+        self.integrals.iter().enumerate().map(move |(i, integral)| IntegralDrift {
             name: integral.name,
             target: self.targets[i],
-            max: self.largest[i],
-            last: self.last[i],
-            slope: if self.time_moment > 0.0 { self.moment[i] / self.time_moment } else { 0.0 },
+            max: largest[i],
+            last: last[i],
+            slope: if *time_moment > 0.0 { moment[i] / time_moment } else { 0.0 },
             assumed: integral.conservation == Conservation::Assumed,
-            left_out: self.left_out[i],
+            left_out: left_out.iter().find(|(index, _)| *index == i).map(|(_, left_out)| *left_out),
         })
     }
 
@@ -155,53 +190,10 @@ impl<S: FeedbackSystem> Drift<S> {
     }
 }
 
-/// A [`Drift`] without its names and targets, which come from the system and the start.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct DriftRecord {
-    largest: Vec<f64>,
-    last: Vec<f64>,
-    mean: Vec<f64>,
-    mean_time: f64,
-    time_moment: f64,
-    moment: Vec<f64>,
-    count: f64,
-    /// Of the integrals for which that was so, by their indices.
-    left_out: Vec<(usize, LeftOut)>,
-}
-
-impl DriftRecord {
-    /// Whether it is a record of `length` integrals.
-    pub(crate) fn has_length(&self, length: usize) -> bool {
-        [&self.largest, &self.last, &self.mean, &self.moment].iter().all(|entries| entries.len() == length)
-            && self.left_out.iter().all(|(integral, _)| *integral < length)
-    }
-}
-
-impl<S: FeedbackSystem> Drift<S> {
-    pub(crate) fn to_record(self) -> DriftRecord {
-        let [largest, last, mean, moment] =
-            [self.largest, self.last, self.mean, self.moment].map(|entries| entries.as_ref().to_vec());
-        let Self { mean_time, time_moment, count, .. } = self;
-        let left_out =
-            self.left_out.into_iter().enumerate().filter_map(|(integral, left_out)| Some((integral, left_out?)));
-        DriftRecord { largest, last, mean, mean_time, time_moment, moment, count, left_out: left_out.collect() }
-    }
-
-    /// Resumes from a record of as many integrals.
-    pub(crate) fn restore(&mut self, record: &DriftRecord) {
-        [self.largest, self.last, self.mean, self.moment] =
-            [&record.largest, &record.last, &record.mean, &record.moment].map(|entries| from_slice(entries));
-        (self.mean_time, self.time_moment, self.count) = (record.mean_time, record.time_moment, record.count);
-        self.left_out = Entries::from_fn(|_| None);
-        record.left_out.iter().for_each(|(integral, left_out)| self.left_out[*integral] = Some(*left_out));
-    }
-}
-
-impl<S: FeedbackSystem> fmt::Display for Drift<S> {
+impl fmt::Display for Drift {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width =
-            S::INTEGRALS.iter().map(|integral| integral.name.chars().count()).fold("integral".len(), usize::max);
+            self.integrals.iter().map(|integral| integral.name.chars().count()).fold("integral".len(), usize::max);
         write!(
             out,
             "{:width$}  {:>10}  {:>12}  {:>12}  {:>13}",
@@ -228,7 +220,7 @@ impl<S: FeedbackSystem> fmt::Display for Drift<S> {
 #[cfg(test)]
 mod tests {
     use super::Drift;
-    use crate::feedback_system;
+    use crate::{FeedbackSystem, feedback_system};
 
     /// A system at rest, whose integrals have names.
     #[feedback_system(
@@ -241,7 +233,7 @@ mod tests {
 
     #[test]
     fn drift_finds_the_slope_under_an_oscillation() {
-        let mut drift = Drift::<Still>::new([5.0, -1.0]);
+        let mut drift = Drift::new(Still::INTEGRALS, vec![5.0, -1.0]);
         // Whole periods from a crest, which leave the slope as it is.
         for step in 0..=100_000 {
             let t = 0.002 * f64::from(step);
@@ -265,7 +257,7 @@ mod tests {
 
     #[test]
     fn drift_shows_no_negative_zero() {
-        let mut drift = Drift::<Still>::new([-0.0; 2]);
+        let mut drift = Drift::new(Still::INTEGRALS, vec![-0.0; 2]);
         drift.record(0.0, &[-0.0; 2]);
         assert!(!drift.to_string().contains("-0.0"), "{drift}");
     }

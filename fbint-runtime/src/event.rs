@@ -6,6 +6,9 @@
 
 use core::fmt;
 
+use crate::entries::Entries;
+use crate::linear::from_slice;
+
 /// An event: a function of the time and of the state `X`, with a zero that a simulation looks for.
 ///
 /// The function's value is finite at all times of the run and changes its sign where the event occurs, such as the distance to a
@@ -66,6 +69,20 @@ impl<'a, X> Event<'a, X> {
     /// run ends with the state after it.
     pub fn reset(self, reset: impl Fn(f64, &X) -> X + 'a) -> Self {
         Self { reset: Some(Box::new(reset)), ..self }
+    }
+
+    /// This event on flat states, which have the entries of a `V`.
+    pub(crate) fn flat<V: Entries<f64>>(self) -> Event<'a, Vec<f64>>
+    where
+        X: From<V> + Into<V> + 'a,
+    {
+        let Self { name, value, direction, is_terminal, reset } = self;
+        let shaped = |state: &Vec<f64>| X::from(from_slice::<V>(state));
+        let reset = reset.map(|reset| -> Reset<'a, Vec<f64>> {
+            Box::new(move |time, state| reset(time, &shaped(state)).into().as_ref().to_vec())
+        });
+        let value = Box::new(move |time, state: &Vec<f64>| value(time, &shaped(state)));
+        Event { name, value, direction, is_terminal, reset }
     }
 
     /// Whether it occurs where its function goes from one value to another, which are not both 0.

@@ -6,13 +6,15 @@ use core::fmt;
 use crate::dependence::Dependence;
 #[cfg(feature = "std")]
 use crate::driver::UndefinedInput;
+#[cfg(feature = "std")]
+use crate::dynamical_system::DynamicalSystem;
 use crate::entries::Entries;
 #[cfg(feature = "std")]
 use crate::error::Error;
 #[cfg(feature = "std")]
 use crate::extremes::Extremes;
 #[cfg(feature = "std")]
-use crate::system::{FeedbackSystem, StateEntry, Vector};
+use crate::system::StateEntry;
 
 /// A run that ended before its end: why, and where.
 #[cfg(feature = "std")]
@@ -127,9 +129,9 @@ pub enum Cause {
 #[cfg(feature = "std")]
 impl Cause {
     /// That no further step of a run of the system `S` can be made.
-    pub(crate) fn of_step<S: FeedbackSystem>(reason: StepFailure) -> Self {
+    pub(crate) fn of_step(reason: StepFailure, state: &[StateEntry]) -> Self {
         let entry = match reason {
-            StepFailure::NotFinite { entry } => S::STATE.get(entry).map(|entry| entry.name),
+            StepFailure::NotFinite { entry } => state.get(entry).map(|entry| entry.name),
             _ => None,
         };
         Self::Step { reason, entry }
@@ -138,17 +140,12 @@ impl Cause {
 
 #[cfg(feature = "std")]
 impl Failure {
-    /// The failure of a run of the system `S` in which no further step can be made.
-    pub(crate) fn of_step<S: FeedbackSystem>(
-        error: StepError<Vector<S>>,
-        dependence: Option<Dependence>,
-        extremes: Extremes,
-        trajectory: Vec<(f64, Vec<f64>)>,
-    ) -> Self {
-        let StepError { reason, time, state } = error;
-        let last_state = state.as_ref().to_vec();
-        let cause = Cause::of_step::<S>(reason);
-        Self { cause, time, last_time: time, last_state, entries: S::STATE, dependence, extremes, trajectory }
+    /// The failure of a run of a system in which no step can be made from the last state.
+    pub(crate) fn of_step(reason: StepFailure, time: f64, last_state: Vec<f64>, system: &dyn DynamicalSystem) -> Self {
+        let (entries, extremes) = (system.state(), system.extremes());
+        let cause = Cause::of_step(reason, entries);
+        let trajectory = Vec::new();
+        Self { cause, time, last_time: time, last_state, entries, dependence: None, extremes, trajectory }
     }
 }
 

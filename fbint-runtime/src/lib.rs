@@ -83,6 +83,8 @@ mod differential_equations;
 #[cfg(feature = "std")]
 mod drift;
 mod driver;
+#[cfg(feature = "std")]
+mod dynamical_system;
 #[cfg(feature = "ensemble")]
 mod ensemble;
 mod entries;

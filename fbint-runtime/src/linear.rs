@@ -12,7 +12,9 @@ pub(crate) fn filled<V: Entries<T>, T: Scalar>(value: T) -> V {
 /// The entries of `slice`, and 0 where it is too short.
 #[cfg(feature = "std")]
 pub(crate) fn from_slice<V: Entries<f64>>(slice: &[f64]) -> V {
-    V::from_fn(|i| slice.get(i).copied().unwrap_or_default())
+    let mut vector: V = filled(0.0);
+    vector.as_mut().iter_mut().zip(slice).for_each(|(entry, value)| *entry = *value);
+    vector
 }
 
 /// a - b, entry by entry.
@@ -28,7 +30,7 @@ pub(crate) fn sum<V: Entries<f64>>(a: &V, factor: f64, b: &V) -> V {
 }
 
 /// The largest absolute value, 0 for a vector without entries. What is not a number is passed over.
-pub(crate) fn largest<V: Entries<f64>>(v: &V) -> f64 {
+pub(crate) fn largest(v: &(impl AsRef<[f64]> + ?Sized)) -> f64 {
     v.as_ref().iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()))
 }
 

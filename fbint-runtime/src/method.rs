@@ -156,6 +156,24 @@ impl Method {
     }
 }
 
+impl Stepping {
+    /// The size of the steps, unless error control chooses it.
+    pub(crate) fn h(self) -> Option<f64> {
+        match self {
+            Self::Fixed { h, .. } | Self::Hamel { h } => Some(h),
+            Self::Controlled { .. } => None,
+        }
+    }
+
+    /// The end of the real stability interval within which a feedback has to be.
+    pub(crate) fn stability_interval(self) -> f64 {
+        match self {
+            Self::Fixed { method, .. } => method.stability_interval(),
+            Self::Hamel { .. } | Self::Controlled { .. } => f64::INFINITY,
+        }
+    }
+}
+
 impl FixedStep {
     /// One step of size `h` along x' = `field`(x).
     #[inline(always)]

@@ -40,7 +40,7 @@ use crate::consistent_start::{onto_constraints, size_of_variable, targets};
 use crate::entries::Entries;
 use crate::linear::{difference, filled, is_finite};
 use crate::scalar::Scalar;
-use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateRole, Vector, set_clock};
+use crate::system::{FeedbackLaw, FeedbackSystem, Integrals, PreparedSystem, StateEntry, StateRole, Vector, set_clock};
 use crate::tableau::Tableau;
 use crate::tolerance::Larger;
 
@@ -388,13 +388,13 @@ impl<S: FeedbackSystem> Projector<S> {
     fn settled(self, begin: Vector<S>, Doubt { end, variances, switching }: Doubt<S>) -> Settled<S> {
         let (state, projected) = self.projected(&variances, &end);
         let as_held = Settled { state, targets: self.targets, noise: self.noise, projected, variances };
-        if furthest::<S>(&projected.correction, &variances, &end).is_usual() {
+        if furthest_from::<S>(&projected, &variances, &end).is_usual() {
             return as_held;
         }
         let variances = switching;
         let (state, projected) = self.projected(&variances, &end);
         let as_held = Settled { state, projected, variances, ..as_held };
-        if furthest::<S>(&projected.correction, &variances, &end).is_in_proportion() {
+        if furthest_from::<S>(&projected, &variances, &end).is_in_proportion() {
             return as_held;
         }
         if !is_finite(&end) {
@@ -404,7 +404,7 @@ impl<S: FeedbackSystem> Projector<S> {
         if let Some(integral) = (0..Integrals::<S>::LEN).find(|&i| jumped[i]) {
             let noise = Entries::from_fn(|i| if jumped[i] { UNBOUNDED } else { self.noise[i] });
             let (state, projected) = Self { noise, ..self }.projected(&variances, &end);
-            if furthest::<S>(&projected.correction, &variances, &end).is_in_proportion() {
+            if furthest_from::<S>(&projected, &variances, &end).is_in_proportion() {
                 let shift = |i: usize| if jumped[i] { projected.violation[i] } else { 0.0 };
                 let targets = Entries::from_fn(|i| self.targets[i] + shift(i));
                 let left_out = Some(Omission { integral, reason: LeftOutReason::Jump });
@@ -604,18 +604,11 @@ impl<S: FeedbackSystem> Projector<S> {
         self.remember(filled(0.0), None);
     }
 
-    /// Begins anew at a state that sets these targets.
-    #[cfg(feature = "std")]
-    pub(crate) fn start_at(&mut self, start: &Vector<S>, targets: Integrals<S>) {
-        self.hold([targets, noise::<S>(&self.system, start, &targets)]);
-        self.begin_anew();
-    }
-
     /// Projects a state within the last step in the metric after it, if that is in proportion, and remembers nothing of that.
     #[cfg(feature = "std")]
     pub(crate) fn project_within(&self, x: &mut Vector<S>) {
         let (state, projected) = self.projected(&self.mean, x);
-        if furthest::<S>(&projected.correction, &self.mean, x).is_in_proportion() {
+        if furthest_from::<S>(&projected, &self.mean, x).is_in_proportion() {
             *x = state;
         }
     }
@@ -636,30 +629,35 @@ pub(crate) fn mean_with<V: Entries<T>, T: Larger>(mean: &V, squares: &V) -> V {
     })
 }
 
+/// The entry that a projection of the state `x` moved furthest.
+fn furthest_from<S: FeedbackSystem>(projected: &Projected<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
+    furthest(S::STATE, projected.correction.as_ref(), variances.as_ref(), x.as_ref())
+}
+
 /// The entry of the state `x` that a projection moved furthest in units of its error. What is within a thousand roundings of the
 /// vector that an entry belongs to is rounding: where a reaction keeps an entry at 0, what it errs by is rounding of the others.
-pub(crate) fn furthest<S: FeedbackSystem>(correction: &Vector<S>, variances: &Vector<S>, x: &Vector<S>) -> Move {
+pub(crate) fn furthest(state: &[StateEntry], correction: &[f64], variances: &[f64], x: &[f64]) -> Move {
     let furthest = furthest_of(correction, |i| variances[i]);
     if furthest.is_in_proportion() {
         return furthest;
     }
     furthest_of(correction, |i| {
-        let rounding = ROUNDINGS * f64::EPSILON * size_of_variable::<S>(x, i);
+        let rounding = ROUNDINGS * f64::EPSILON * size_of_variable(state, x, i);
         variances[i] + rounding * rounding
     })
 }
 
 /// The entry that is largest against its variance.
-fn furthest_of<V: Entries<f64>>(correction: &V, variance: impl Fn(usize) -> f64) -> Move {
+fn furthest_of(correction: &[f64], variance: impl Fn(usize) -> f64) -> Move {
     let (mut entry, mut largest) = (0, 0.0);
-    for i in 0..V::LEN {
-        let square = correction[i] * correction[i] / variance(i);
+    for (i, &distance) in correction.iter().enumerate() {
+        let square = distance * distance / variance(i);
         // What is not a number is out of all proportion, unless nothing was moved.
-        if square > largest || (square.is_nan() && correction[i] != 0.0) {
+        if square > largest || (square.is_nan() && distance != 0.0) {
             (entry, largest) = (i, if square.is_nan() { f64::INFINITY } else { square });
         }
     }
-    let distance = correction.as_ref().get(entry).map_or(0.0, |distance| distance.abs());
+    let distance = correction.get(entry).map_or(0.0, |distance| distance.abs());
     Move { entry, distance, per_error: Scalar::sqrt(largest) }
 }
 

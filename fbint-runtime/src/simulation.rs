@@ -11,23 +11,23 @@
 //! its order, because the stages are further from the level set of the integrals than the steps are. With DOP853 projection costs no
 //! evaluation. BENCHMARKS.md of the repository has the measurements.
 
-mod bare;
-mod course;
-mod hamel;
+mod drive;
 mod lookout;
 mod record;
 mod run;
 mod sampling;
 mod schedule;
 mod snapshot;
+mod stepper;
 
 use core::fmt;
 use core::ops::ControlFlow;
 
-pub(crate) use self::course::Audit;
-use self::course::{Course, Leg, Plan, Steps, Watch};
 #[cfg(feature = "ensemble")]
-pub(crate) use self::record::bounds;
+pub(crate) use self::drive::check_stability;
+use self::drive::{Drive, Ended, Pace, Plan, Segment, Watch, follow_alone};
+#[cfg(feature = "ensemble")]
+pub(crate) use self::record::bound;
 pub use self::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
 pub(crate) use self::sampling::SampleTimes;
 #[cfg(feature = "ensemble")]
@@ -35,8 +35,10 @@ pub(crate) use self::sampling::Sampling;
 pub(crate) use self::schedule::{Schedule, Span};
 use self::snapshot::Origin;
 pub use self::snapshot::{Moment, Snapshot};
-use crate::consistent_start::check_start;
+use self::stepper::{Advance, ControlledSteps, Ends, Explicit, FixedSteps, Geometric, Hamel, Kept, Stepper};
+use crate::consistent_start::{check_start, projected_start};
 use crate::driver::{Driven, Driver, Signal, TakesInput};
+use crate::dynamical_system::{DynamicalSystem, Prepared};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::event::Event;
@@ -45,12 +47,12 @@ use crate::field::{Field, PlainField};
 use crate::gains::Gains;
 use crate::geometric::OneStep;
 use crate::integrator::{Integrator, MAX_STEPS};
-use crate::linear::filled;
+use crate::linear::from_slice;
 use crate::method::{ErrorControl, Method, Settings, Stepping};
 use crate::policy::GainPolicy;
-use crate::projection::{Hold, Projection};
+use crate::projection::{Hold, Projection, Projector};
 use crate::sealed::Sealed;
-use crate::system::{DrivenSystem, FeedbackSystem, Integrals, PreparedSystem, Vector, clock};
+use crate::system::{DrivenSystem, FeedbackSystem, Integrals, Vector, clock};
 
 /// A field that other gains may replace: one without inputs, which they would forget.
 #[diagnostic::on_unimplemented(
@@ -64,11 +66,16 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Replaceable for Feedback<S, K> {}
 
 /// Builder for one integration run of the system `S` along a field `F`.
 pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
+    setup: Setup<'a, S>,
+    field: Result<F, Error>,
+}
+
+/// All of a simulation but the field.
+struct Setup<'a, S: FeedbackSystem> {
     system: &'a S,
     time: f64,
     start: Vector<S>,
     targets: Integrals<S>,
-    field: Result<F, Error>,
     /// When it is sampled, unless at the default times.
     samples: Option<SampleTimes>,
     hold: Hold,
@@ -77,7 +84,7 @@ pub struct Simulation<'a, S: FeedbackSystem, F = PlainField<S>> {
     is_audited: bool,
     is_dense: bool,
     watch: Watch<'a>,
-    events: Vec<Event<'a, S::State>>,
+    events: Vec<Event<'a, Vec<f64>>>,
     from: Option<Snapshot>,
 }
 
@@ -99,12 +106,11 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
     pub fn new(system: &'a S, start: impl Into<Vector<S>>) -> Result<Self, Error> {
         let start = start.into();
         let targets = check_start(system, &start)?;
-        Ok(Self {
+        let setup = Setup {
             system,
             time: clock::<S>().map_or(0.0, |index| start[index]),
             start,
             targets,
-            field: Ok(PlainField::new(system)),
             samples: None,
             hold: Hold::ByDefault,
             scales: None,
@@ -114,7 +120,8 @@ impl<'a, S: FeedbackSystem> Simulation<'a, S> {
             watch: Box::new(|_| ControlFlow::Continue(())),
             events: Vec::new(),
             from: None,
-        })
+        };
+        Ok(Self { setup, field: Ok(PlainField::new(system)) })
     }
 }
 
@@ -125,7 +132,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     where
         F: Replaceable,
     {
-        let field = Feedback::new(self.system, &self.start, gains);
+        let field = Feedback::new(self.setup.system, &self.setup.start, gains);
         self.with_field(field)
     }
 
@@ -134,19 +141,20 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     where
         F: Replaceable,
     {
-        let field = Ok(PlainField::new(self.system));
+        let field = Ok(PlainField::new(self.setup.system));
         self.with_field(field)
     }
 
     /// Projects the state onto all integrals after each step, whatever the method, with feedback or without.
-    pub fn projected(self, projection: Projection) -> Self {
-        Self { hold: Hold::Chosen(Some(projection)), ..self }
+    pub fn projected(mut self, projection: Projection) -> Self {
+        self.setup.hold = Hold::Chosen(Some(projection));
+        self
     }
 
     /// The time at the start. The default is 0, or the time in the start's state where it is part of the state; then it has to be this
     /// time.
     pub fn from_time(mut self, time: f64) -> Self {
-        self.time = time;
+        self.setup.time = time;
         self
     }
 
@@ -157,7 +165,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// samples are steps, all of them up to 2000 or, beyond, every second, fourth and so on. The start and the end are always
     /// sampled. The drift is recorded at every step, whatever this is.
     pub fn record_every(mut self, interval: f64) -> Self {
-        self.samples = Some(SampleTimes::Every(interval));
+        self.setup.samples = Some(SampleTimes::Every(interval));
         self
     }
 
@@ -180,7 +188,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn record_at(mut self, times: impl Into<Vec<f64>>) -> Self {
-        self.samples = Some(SampleTimes::At(times.into()));
+        self.setup.samples = Some(SampleTimes::At(times.into()));
         self
     }
 
@@ -203,26 +211,26 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn dense(mut self) -> Self {
-        self.is_dense = true;
+        self.setup.is_dense = true;
         self
     }
 
     /// The typical size of each entry of the state, such as 30 for positions and 1e-6 for momenta: with error control the absolute
     /// tolerance of an entry is atol times its scale. The default is 1 for every entry.
     pub fn scales(mut self, scales: impl Into<Vector<S>>) -> Self {
-        self.scales = Some(scales.into());
+        self.setup.scales = Some(scales.into());
         self
     }
 
     /// The limit to the number of steps, accepted and rejected, of a method with error control. The default is ten million.
     pub fn max_steps(mut self, limit: u64) -> Self {
-        self.max_steps = limit;
+        self.setup.max_steps = limit;
         self
     }
 
     /// Makes the run even where the gains are too large for the step, to see what comes of it.
     pub fn unaudited(mut self) -> Self {
-        self.is_audited = false;
+        self.setup.is_audited = false;
         self
     }
 
@@ -263,7 +271,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn event(mut self, event: Event<'a, S::State>) -> Self {
-        self.events.push(event);
+        self.setup.events.push(event.flat::<Vector<S>>());
         self
     }
 
@@ -298,7 +306,7 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// # Ok::<(), fbint_runtime::Error>(())
     /// ```
     pub fn watched(mut self, watch: impl FnMut(&Moment<'_>) -> ControlFlow<()> + 'a) -> Self {
-        self.watch = Box::new(watch);
+        self.setup.watch = Box::new(watch);
         self
     }
 
@@ -306,32 +314,18 @@ impl<'a, S: FeedbackSystem, F> Simulation<'a, S, F> {
     /// The result is bit-identical to the result of the uninterrupted run. A later end is not another run, as long as all steps of a fixed
     /// size before the snapshot were of that size; nor are inputs, which are not compared.
     pub fn from_snapshot(mut self, snapshot: Snapshot) -> Self {
-        self.from = Some(snapshot);
+        self.setup.from = Some(snapshot);
         self
     }
 
     /// With another field, and no projection unless one was chosen.
-    fn with_field<G>(self, field: Result<G, Error>) -> Simulation<'a, S, G> {
-        Simulation { hold: Hold::Chosen(self.hold.if_chosen()), ..self.map_field(|_| field) }
+    fn with_field<G>(mut self, field: Result<G, Error>) -> Simulation<'a, S, G> {
+        self.setup.hold = Hold::Chosen(self.setup.hold.if_chosen());
+        self.map_field(|_| field)
     }
 
     fn map_field<G>(self, map: impl FnOnce(Result<F, Error>) -> Result<G, Error>) -> Simulation<'a, S, G> {
-        Simulation {
-            system: self.system,
-            time: self.time,
-            start: self.start,
-            targets: self.targets,
-            field: map(self.field),
-            samples: self.samples,
-            hold: self.hold,
-            scales: self.scales,
-            max_steps: self.max_steps,
-            is_audited: self.is_audited,
-            is_dense: self.is_dense,
-            watch: self.watch,
-            events: self.events,
-            from: self.from,
-        }
+        Simulation { setup: self.setup, field: map(self.field) }
     }
 }
 
@@ -401,29 +395,35 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// With a fixed step the feedback is audited at the start and at every sample: where h times its largest rate of decay is
     /// beyond the method's real stability interval, the run is refused or ends, and the error says which step or gain would do.
     pub fn run(self, method: Method, until: f64) -> Result<Run<S>, Error> {
-        let mut field = self.field?;
-        let (system, time, start, samples) = (self.system, self.time, self.start, self.samples);
-        let span = Span::new(time, until)?;
-        check_driving::<S>(field.driver(), &start, span)?;
-        let control = StepControl { time, scales: self.scales, max_steps: self.max_steps };
-        let is_hamel = matches!(method, Method::DiscreteHamel { .. });
-        let projection = if is_hamel { self.hold.if_chosen() } else { self.hold.projection::<S>() };
-        let (targets, watch, events, from, is_dense) =
-            (self.targets, self.watch, self.events, self.from, self.is_dense);
-        let origin = Origin::of(system, Some(method), projection.is_some(), field.decay_rate(&start));
-        let plan = Plan { system, time, start, targets, projection, watch, is_dense, events, from, origin };
-        let mut course = Course::new(plan)?;
-        let route = Route { control, span, samples: samples.as_ref(), is_audited: self.is_audited };
-        if let Some(start) = course.moved_start() {
-            field.start_at(&start);
-        }
+        let Self { setup, field } = self;
+        let mut field = field?;
+        let span = Span::new(setup.time, until)?;
+        check_driving::<S>(field.driver(), &setup.start, span)?;
+        let (samples, is_audited, control) = (setup.samples.clone(), setup.is_audited, setup.control());
+        let projection = setup.projection(method);
+        let (system, mut kept) = (Prepared::new(setup.system), setup.is_dense.then(Vec::new));
+        let (of, given) = (setup.system, setup.start);
+        let origin = Origin::of(&system, Some(method), projection.is_some(), field.decay_rate(&given));
+        let mut drive = setup.drive(&system, span, projection, origin)?;
+        let stepping = method.stepping()?;
+        let schedule = stepping.schedule(span, samples.as_ref())?;
         loop {
-            if let Some(state) = course.last_reset() {
-                field.start_at(&state);
-            }
-            match route.leg(system, &field, method, &mut course) {
-                Ok(Leg::Ended { steps, evaluations }) => return Ok(course.end(steps, evaluations)),
-                Ok(Leg::Reset) => {}
+            let start = drive.new_start().map(from_slice);
+            start.iter().for_each(|start| field.start_at(start));
+            let start = start.unwrap_or(given);
+            let interval = if is_audited { stepping.stability_interval() } else { f64::INFINITY };
+            let pace = Pace::new(schedule.as_ref(), field.driver(), interval);
+            let projector =
+                projection.map(|projection| Projector::new(of, &start, from_slice(drive.targets()), projection));
+            let ends = Ends::new(projector, &mut kept);
+            let mut stepper = stepping.stepper(of, &field, start, &control, ends)?;
+            let segment = drive.follow(&mut *stepper, &pace);
+            drop(stepper);
+            match segment {
+                Ok(Segment::Ended { steps, evaluations }) => {
+                    return Ok(finished(drive.end(), steps, evaluations, kept));
+                }
+                Ok(Segment::Reset) => {}
                 Err(error) => return Err(error.blaming(field.driver())),
             }
         }
@@ -434,10 +434,40 @@ impl<'a, S: FeedbackSystem, F: Field<Vector = Vector<S>>> Simulation<'a, S, F> {
     /// # Errors
     ///
     /// Those of [`run`](Self::run).
-    pub fn run_with(self, settings: &Settings) -> Result<Run<S>, Error> {
-        let Settings { method, from, until, every, projection } = *settings;
-        let samples = every.map(SampleTimes::Every).or(self.samples);
-        Self { time: from, samples, hold: Hold::Chosen(projection), ..self }.run(method, until)
+    pub fn run_with(mut self, settings: &Settings) -> Result<Run<S>, Error> {
+        self.setup.apply(settings);
+        self.run(settings.method, settings.until)
+    }
+
+    /// The state at the end of the steps of [`run_with`](Self::run_with), and nothing else: no drift is recorded, no sample taken, no
+    /// gain audited, nobody watches, and a blow-up is not noticed. The result is bit-identical to the end of the run. With events it is
+    /// that run.
+    ///
+    /// # Errors
+    ///
+    /// If the gains, the method or the end are out of range, or if no further step can be made.
+    pub fn final_state(mut self, settings: &Settings) -> Result<S::State, Error> {
+        if !self.setup.events.is_empty() {
+            return self.run_with(settings).map(|run| run.state());
+        }
+        self.setup.apply(settings);
+        let Self { setup, field } = self;
+        let mut field = field?;
+        let span = Span::new(setup.time, settings.until)?;
+        check_driving::<S>(field.driver(), &setup.start, span)?;
+        let control = setup.control();
+        let (start, targets) = setup.start_of_run(settings.projection)?;
+        if settings.projection.is_some() {
+            field.start_at(&start);
+        }
+        let projector = settings.projection.map(|of| Projector::new(setup.system, &start, targets, of));
+        let (stepping, system, mut kept) = (settings.method.stepping()?, Prepared::new(setup.system), None);
+        let schedule = stepping.schedule(span, None)?;
+        let pace = Pace::new(schedule.as_ref(), field.driver(), f64::INFINITY);
+        let ends = Ends::new(projector, &mut kept);
+        let mut stepper = stepping.stepper(setup.system, &field, start, &control, ends)?;
+        follow_alone(&system, &mut *stepper, &pace, span)?;
+        Ok(from_slice::<Vector<S>>(stepper.state()).into())
     }
 }
 
@@ -455,98 +485,129 @@ impl<S: FeedbackSystem, F> Simulation<'_, S, F> {
         h: f64,
         until: f64,
     ) -> Result<Run<S>, Error> {
-        let interval = self.samples.as_ref().and_then(SampleTimes::interval);
-        let schedule = Schedule::new(h, Span::new(self.time, until)?, interval)?;
-        let projection = self.hold.if_chosen();
-        let (system, time, start, targets) = (self.system, self.time, self.start, self.targets);
-        let (watch, events, from, is_dense) = (self.watch, self.events, self.from, self.is_dense);
-        let origin = Origin::of(system, None, projection.is_some(), 0.0);
-        let plan = Plan { system, time, start, targets, projection, watch, is_dense, events, from, origin };
-        let mut course = Course::new(plan)?;
-        let prepared = system.prepare();
-        let steps = Steps {
-            alone: &|x, h| {
-                method.step(x, h);
-                Ok(())
-            },
-            // It estimates no error: every entry counts alike.
-            projected: &|projector, x, h, _| {
-                let begin = *x;
-                method.step(x, h);
-                Ok(projector.land(&begin, &filled(1.0), x))
-            },
-            between: &|x, h| {
-                method.step(x, h);
-                Ok(())
-            },
-            rates: &|x| prepared.vector_field(x),
-            evaluations: method.evaluations_per_step(),
-            carried: None,
-            driver: None,
-        };
+        let setup = self.setup;
+        let span = Span::new(setup.time, until)?;
+        let schedule = Schedule::new(h, span, setup.samples.as_ref().and_then(SampleTimes::interval))?;
+        let projection = setup.hold.if_chosen();
+        let (system, mut kept) = (Prepared::new(setup.system), setup.is_dense.then(Vec::new));
+        let (of, given) = (setup.system, setup.start);
+        let origin = Origin::of(&system, None, projection.is_some(), 0.0);
+        let mut drive = setup.drive(&system, span, projection, origin)?;
+        let pace = Pace::new(Some(&schedule), None, f64::INFINITY);
         loop {
-            let audit = Audit { interval: f64::INFINITY, decay_rate: &|_| 0.0 };
-            match course.with_fixed_steps(&schedule, self.samples.as_ref(), audit, &steps)? {
-                Leg::Ended { steps, evaluations } => return Ok(course.end(steps, evaluations)),
-                Leg::Reset => {}
+            let start = drive.new_start().map_or(given, from_slice);
+            let projector =
+                projection.map(|projection| Projector::new(of, &start, from_slice(drive.targets()), projection));
+            let ends = Ends::new(projector, &mut kept);
+            let method: Box<dyn Advance<S> + '_> = Box::new(Geometric { method, system: of.prepare() });
+            let mut stepper = FixedSteps::new(method, span.from, start, ends);
+            if let Segment::Ended { steps, evaluations } = drive.follow(&mut stepper, &pace)? {
+                drop(stepper);
+                return Ok(finished(drive.end(), steps, evaluations, kept));
             }
         }
     }
 }
 
-/// What all legs of a run have in common.
-struct Route<'s, V> {
-    control: StepControl<V>,
-    span: Span,
-    samples: Option<&'s SampleTimes>,
-    is_audited: bool,
+impl<'a, S: FeedbackSystem> Setup<'a, S> {
+    /// Takes these settings instead of those of the builder.
+    fn apply(&mut self, settings: &Settings) {
+        let Settings { method: _, from, until: _, every, projection } = *settings;
+        (self.time, self.hold) = (from, Hold::Chosen(projection));
+        self.samples = every.map(SampleTimes::Every).or(self.samples.take());
+    }
+
+    /// The projection of a run by a method.
+    fn projection(&self, method: Method) -> Option<Projection> {
+        match method {
+            Method::DiscreteHamel { .. } => self.hold.if_chosen(),
+            _ => self.hold.projection::<S>(),
+        }
+    }
+
+    fn control(&self) -> StepControl<Vector<S>> {
+        StepControl { time: self.time, scales: self.scales, max_steps: self.max_steps }
+    }
+
+    /// The start of a run and its targets, on the constraints if states are projected.
+    fn start_of_run(&self, projection: Option<Projection>) -> Result<(Vector<S>, Integrals<S>), Error> {
+        match projection {
+            Some(_) => projected_start(self.system, &self.start),
+            None => Ok((self.start, self.targets)),
+        }
+    }
+
+    /// A run that is about to begin.
+    fn drive<'r>(
+        self,
+        system: &'r dyn DynamicalSystem,
+        span: Span,
+        projection: Option<Projection>,
+        origin: Origin,
+    ) -> Result<Drive<'r>, Error>
+    where
+        'a: 'r,
+    {
+        let (start, targets) = self.start_of_run(projection)?;
+        Drive::new(Plan {
+            system,
+            span,
+            given: self.start.as_ref().to_vec(),
+            start: start.as_ref().to_vec(),
+            targets: targets.as_ref().to_vec(),
+            is_projected: projection.is_some(),
+            samples: self.samples,
+            watch: self.watch,
+            events: self.events,
+            from: self.from,
+            origin,
+        })
+    }
 }
 
-impl<V: Entries<f64>> Route<'_, V> {
-    /// A run by a method to its end, or to a reset.
-    fn leg<S: FeedbackSystem<Vector<f64> = V>, F: Field<Vector = V>>(
-        &self,
+/// The run of the system `S` that has ended so.
+fn finished<S: FeedbackSystem>(ended: Ended, steps: u64, evaluations: u64, kept: Kept<Vector<S>>) -> Run<S> {
+    let Ended { last, trajectory, findings, occurrences, end } = ended;
+    let trajectory = trajectory.iter().map(Sample::shaped).collect();
+    let Sample { time, state, .. } = Sample::<S>::shaped(&last);
+    let events = occurrences.into_iter().map(Occurrence::shaped).collect();
+    let dense_output = kept.unwrap_or_default();
+    Run { time, state, trajectory, steps, evaluations, findings, events, dense_output, end }
+}
+
+impl Stepping {
+    /// When the steps of a fixed size end.
+    fn schedule(self, span: Span, samples: Option<&SampleTimes>) -> Result<Option<Schedule>, Error> {
+        let interval = samples.and_then(SampleTimes::interval);
+        self.h().map(|h| Schedule::new(h, span, interval)).transpose()
+    }
+
+    /// What makes the steps.
+    fn stepper<'s, S: FeedbackSystem, F: Field<Vector = Vector<S>>>(
+        self,
         system: &S,
-        field: &F,
-        method: Method,
-        course: &mut Course<'_, S>,
-    ) -> Result<Leg, Error> {
-        let (span, samples, start) = (self.span, self.samples, course.state());
-        let schedule = |h: f64| Schedule::new(h, span, samples.and_then(SampleTimes::interval));
-        match method.stepping()? {
-            Stepping::Fixed { method, h } => {
-                let decay_rate = |x: &V| field.decay_rate(x);
-                let interval = if self.is_audited { method.stability_interval() } else { f64::INFINITY };
-                let audit = Audit { interval, decay_rate: &decay_rate };
-                let steps = Steps {
-                    alone: &|x, h| {
-                        method.step(|x| field.value(x), x, h);
-                        Ok(())
-                    },
-                    projected: &|projector, x, h, time| {
-                        Ok(method.projected_step(projector, |x| field.value(x), x, h, time))
-                    },
-                    between: &|x, h| {
-                        method.step(|x| field.value(x), x, h);
-                        Ok(())
-                    },
-                    rates: &|x| field.value(x),
-                    evaluations: method.evaluations(),
-                    carried: None,
-                    driver: field.driver(),
-                };
-                course.with_fixed_steps(&schedule(h)?, samples, audit, &steps)
+        field: &'s F,
+        start: Vector<S>,
+        control: &StepControl<Vector<S>>,
+        ends: Ends<'s, S>,
+    ) -> Result<Box<dyn Stepper + 's>, Error> {
+        Ok(match self {
+            Self::Fixed { method, .. } => {
+                Box::new(FixedSteps::new(Explicit { method, field }, control.time, start, ends))
             }
-            Stepping::Hamel { h } => course.with_hamel_steps(system, &schedule(h)?, samples),
-            Stepping::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
-                let integrator = self.control.set(Integrator::dormand_prince(field, start, tolerance))?;
-                course.with_error_control(integrator, span, samples)
+            Self::Hamel { .. } => {
+                let method: Box<dyn Advance<S>> = Box::new(Hamel::new(system, &start)?);
+                Box::new(FixedSteps::new(method, control.time, start, ends))
             }
-            Stepping::Controlled { method: ErrorControl::Dop853, tolerance } => {
-                let integrator = self.control.set(Integrator::dop853(field, start, tolerance))?;
-                course.with_error_control(integrator, span, samples)
+            Self::Controlled { method: ErrorControl::DormandPrince, tolerance } => {
+                let integrator = control.set(Integrator::dormand_prince(field, start, tolerance))?;
+                Box::new(ControlledSteps::new(integrator, ends))
             }
-        }
+            Self::Controlled { method: ErrorControl::Dop853, tolerance } => {
+                let integrator = control.set(Integrator::dop853(field, start, tolerance))?;
+                Box::new(ControlledSteps::new(integrator, ends))
+            }
+        })
     }
 }
 
@@ -589,6 +650,9 @@ impl<V: Entries<f64>> StepControl<V> {
 // By hand, because neither the field nor the watch can be printed.
 impl<S: FeedbackSystem, F> fmt::Debug for Simulation<'_, S, F> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Simulation").field("system", &S::NAME).field("start", &self.start).finish_non_exhaustive()
+        out.debug_struct("Simulation")
+            .field("system", &S::NAME)
+            .field("start", &self.setup.start)
+            .finish_non_exhaustive()
     }
 }

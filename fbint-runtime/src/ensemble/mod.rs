@@ -46,7 +46,7 @@ use crate::method::{self, ErrorControl, FixedStep, Method, Settings};
 use crate::policy::GainPolicy;
 use crate::projection::{Hold, Projection};
 use crate::scalar::Scalar;
-use crate::simulation::{Audit, Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span};
+use crate::simulation::{Run, Sample, SampleTimes, Sampling, Schedule, Simulation, Span, check_stability};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
 use block::Course;
@@ -353,8 +353,8 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
     ) -> Vec<Track<S>> {
         let seat = |&member: &usize| {
             let seat = Seat::new(self, &plan.settings, member)?;
-            let audit = Audit { interval: method.stability_interval(), decay_rate: &|x| seat.field.decay_rate(x) };
-            audit.check(schedule, schedule.span.from, &seat.start)?;
+            let rate = seat.field.decay_rate(&seat.start);
+            check_stability(schedule.span.from, schedule.h, rate, method.stability_interval())?;
             Ok(seat)
         };
         let seats: Vec<Result<Seat<S, G>, Error>> = members.iter().map(seat).collect();

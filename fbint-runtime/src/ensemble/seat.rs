@@ -2,7 +2,7 @@
 
 use super::Ensemble;
 use super::gains::EnsembleGains;
-use crate::consistent_start::{check_start, projected_start};
+use crate::consistent_start::{check_start, projected_start, scales};
 use crate::entries::Entries;
 use crate::error::Error;
 use crate::field::Field;
@@ -11,7 +11,7 @@ use crate::linear::difference;
 use crate::method::Settings;
 use crate::projection::{Projection, Projector, noise};
 use crate::scalar::Scalar;
-use crate::simulation::{Sample, Span, bounds, check_driving};
+use crate::simulation::{Sample, Span, bound, check_driving};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A member that takes a lane.
@@ -40,7 +40,8 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> Seat<S, G> {
             field.start_at(&start);
         }
         let system = system.prepare();
-        let bounds = bounds::<S>(&system, &start, &targets);
+        let scales = scales::<S>(&system, &start);
+        let bounds = Entries::from_fn(|i| bound(&S::INTEGRALS[i], 1.0 + scales[i] + targets[i].abs()));
         let noise = noise::<S>(&system, &start, &targets);
         Ok(Self { member, system, field, start, targets, bounds, noise })
     }
@@ -81,7 +82,7 @@ impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
         difference(&self.system.integrals(x), &self.targets)
     }
 
-    /// The lanes in which a sample would be [good](Sample::is_good).
+    /// The lanes in which a state is finite, and every integral within its bound.
     #[inline(always)]
     pub(super) fn is_good(&self, x: &Vector<S, Lanes<V>>, change: &Integrals<S, Lanes<V>>) -> Mask<V> {
         (0..Integrals::<S>::LEN).fold(is_finite(x), |good, i| good.and(change[i].abs().is_at_most(self.bounds[i])))

@@ -5,14 +5,11 @@
 //! occurrence, coming back is. That side is looked for at fractions of the step, from one half downwards, so that a flight is
 //! found which is over long before the step is.
 
-use super::run::Occurrence;
 use super::snapshot::{Past, PastOccurrence};
-use crate::consistent_start::ConsistentStart;
+use crate::dynamical_system::{DynamicalSystem, set_time};
 use crate::error::Error;
 use crate::event::{Bracket, Event, locate, resolution};
 use crate::failure::Cause;
-use crate::linear::from_slice;
-use crate::system::{FeedbackSystem, Vector, set_clock};
 
 /// What is nearer to a reset than this fraction of the time is not told from it.
 const INDISTINCT: f64 = 1.0 / (1_u64 << 36) as f64;
@@ -22,37 +19,33 @@ const ACCUMULATED: f64 = 1.0 / (1_u64 << 28) as f64;
 const RESTING: f64 = 0.01;
 
 /// A state at a time within a step.
-pub(super) type StateAt<'f, S> = &'f mut dyn FnMut(f64) -> Result<Vector<S>, Cause>;
+pub(super) type StateAt<'f> = &'f mut dyn FnMut(f64) -> Result<Vec<f64>, Cause>;
 
-/// The events of a run, and which of them have occurred.
-pub(super) struct Lookout<'a, S: FeedbackSystem> {
-    system: &'a S,
-    events: Vec<Event<'a, S::State>>,
+/// The events of a run, and which of them have occurred. States are flat.
+pub(super) struct Lookout<'a> {
+    system: &'a dyn DynamicalSystem,
+    events: Vec<Event<'a, Vec<f64>>>,
     /// The function of each event where the next step begins.
     values: Vec<f64>,
     /// Of each event that has just been met where the next step begins: the rate of its function before.
     left: Vec<Option<f64>>,
-    pub(super) occurrences: Vec<Occurrence<S>>,
+    pub(super) occurrences: Vec<PastOccurrence>,
     /// The occurrence that ended the run.
     pub(super) end: Option<usize>,
-    /// How many steps of a fixed size were made in two parts.
-    pub(super) steps: u64,
-    /// The evaluations of the field by steps of a fixed size that served to find events alone.
-    pub(super) evaluations: u64,
 }
 
 /// A step as its ends.
-pub(super) struct Stretch<S: FeedbackSystem> {
+pub(super) struct Stretch {
     pub(super) from: f64,
     pub(super) until: f64,
     /// The state at its end.
-    pub(super) end: Vector<S>,
+    pub(super) end: Vec<f64>,
 }
 
 /// Where a run does not simply go on.
-pub(super) struct Stop<S: FeedbackSystem> {
+pub(super) struct Stop {
     pub(super) time: f64,
-    pub(super) state: Vector<S>,
+    pub(super) state: Vec<f64>,
     /// The first of the events there, by its occurrence.
     first: usize,
 }
@@ -63,11 +56,10 @@ struct Met {
     time: f64,
 }
 
-impl<'a, S: FeedbackSystem> Lookout<'a, S> {
-    pub(super) fn new(system: &'a S, events: Vec<Event<'a, S::State>>) -> Self {
+impl<'a> Lookout<'a> {
+    pub(super) fn new(system: &'a dyn DynamicalSystem, events: Vec<Event<'a, Vec<f64>>>) -> Self {
         let (left, values) = (vec![None; events.len()], vec![0.0; events.len()]);
-        let occurrences = Vec::new();
-        Self { system, events, values, left, occurrences, end: None, steps: 0, evaluations: 0 }
+        Self { system, events, values, left, occurrences: Vec::new(), end: None }
     }
 
     pub(super) fn is_needed(&self) -> bool {
@@ -75,13 +67,13 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
     }
 
     /// Looks out from a state.
-    pub(super) fn begin(&mut self, time: f64, state: &Vector<S>) -> Result<(), Cause> {
+    pub(super) fn begin(&mut self, time: f64, state: &Vec<f64>) -> Result<(), Cause> {
         self.values = self.values_at(time, state)?;
         Ok(())
     }
 
     /// Records what occurs in a step; returns where the run stops in it, if it does.
-    pub(super) fn look(&mut self, step: &Stretch<S>, state_at: StateAt<'_, S>) -> Result<Option<Stop<S>>, Cause> {
+    pub(super) fn look(&mut self, step: &Stretch, state_at: StateAt<'_>) -> Result<Option<Stop>, Cause> {
         let values = self.values_at(step.until, &step.end)?;
         let mut met = Vec::new();
         for event in 0..self.events.len() {
@@ -102,7 +94,7 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
         met.sort_by(|one, other| one.time.total_cmp(&other.time));
         let mut last = None;
         for Met { event, time } in &met {
-            let state = if *time == step.until { step.end } else { state_at(*time)? };
+            let state = if *time == step.until { step.end.clone() } else { state_at(*time)? };
             self.record(*event, *time, &state);
             last = Some(state);
         }
@@ -124,8 +116,8 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
         &self,
         event: usize,
         last: f64,
-        step: &Stretch<S>,
-        state_at: StateAt<'_, S>,
+        step: &Stretch,
+        state_at: StateAt<'_>,
     ) -> Result<Option<Bracket>, Cause> {
         let Stretch { from, until, .. } = *step;
         let (first, left) = (self.values[event], self.left[event]);
@@ -167,9 +159,9 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
         &self,
         event: usize,
         time: f64,
-        state: &Vector<S>,
-        step: &Stretch<S>,
-        state_at: StateAt<'_, S>,
+        state: &Vec<f64>,
+        step: &Stretch,
+        state_at: StateAt<'_>,
     ) -> Result<f64, Cause> {
         if self.events[event].reset.is_none() {
             return Ok(0.0);
@@ -182,9 +174,8 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
         Ok(if rate.is_finite() && is_smooth { rate } else { 0.0 })
     }
 
-    fn record(&mut self, event: usize, time: f64, state: &Vector<S>) {
-        let (name, state) = (self.events[event].name.clone(), (*state).into());
-        self.occurrences.push(Occurrence { event, name, time, state, reset: None });
+    fn record(&mut self, event: usize, time: f64, state: &[f64]) {
+        self.occurrences.push(PastOccurrence { event, time, state: state.to_vec(), reset: None });
     }
 
     /// Leaves what was met where a step began, if it went far enough to be told from there.
@@ -196,28 +187,28 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
 
     /// Ends the run, or resets the state, by the events of a stop in the order in which they were given. Returns the state after it,
     /// if there was a reset.
-    pub(super) fn take(&mut self, stop: &Stop<S>) -> Result<Option<Vector<S>>, Cause> {
+    pub(super) fn take(&mut self, stop: &Stop) -> Result<Option<Vec<f64>>, Cause> {
         let mut state = None;
         for number in stop.first..self.occurrences.len() {
             let event = self.occurrences[number].event;
             if let Some(reset) = &self.events[event].reset {
                 self.check_accumulation(number)?;
-                let next: Vector<S> = reset(stop.time, &state.unwrap_or(stop.state).into()).into();
+                let next = reset(stop.time, state.as_ref().unwrap_or(&stop.state));
                 let next = self.consistent(event, stop.time, next)?;
-                self.occurrences[number].reset = Some(next.into());
+                self.occurrences[number].reset = Some(next.clone());
                 state = Some(next);
             }
             if self.events[event].is_terminal && self.end.is_none() {
                 self.end = Some(number);
             }
         }
-        self.begin(stop.time, &state.unwrap_or(stop.state))?;
+        self.begin(stop.time, state.as_ref().unwrap_or(&stop.state))?;
         Ok(state)
     }
 
     /// Refuses a reset that follows the last one of its event at once.
     fn check_accumulation(&self, number: usize) -> Result<(), Cause> {
-        let Occurrence { event, time, .. } = self.occurrences[number];
+        let PastOccurrence { event, time, .. } = self.occurrences[number];
         let before = self.occurrences[..number].iter().rev().find(|before| before.event == event);
         match before {
             Some(before) if time - before.time < ACCUMULATED * time.abs() => Err(self.accumulated(event, time)),
@@ -231,41 +222,29 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
     }
 
     /// The state that a reset gave, moved onto the constraints.
-    fn consistent(&self, event: usize, time: f64, mut state: Vector<S>) -> Result<Vector<S>, Cause> {
-        set_clock::<S, f64>(&mut state, time);
-        match ConsistentStart::new(self.system).solve(state) {
-            Ok(state) => Ok(state.into()),
-            Err(refusal) => Err(self.refused(event, refusal)),
-        }
+    fn consistent(&self, event: usize, time: f64, mut state: Vec<f64>) -> Result<Vec<f64>, Cause> {
+        set_time(self.system, &mut state, time);
+        self.system.consistent_start(&state).map_err(|refusal| self.refused(event, refusal))
     }
 
     fn refused(&self, event: usize, refusal: Error) -> Cause {
         Cause::Reset { event: self.events[event].name.clone(), refusal: Box::new(refusal) }
     }
 
-    fn values_at(&self, time: f64, state: &Vector<S>) -> Result<Vec<f64>, Cause> {
+    fn values_at(&self, time: f64, state: &Vec<f64>) -> Result<Vec<f64>, Cause> {
         (0..self.events.len()).map(|event| self.value(event, time, state)).collect()
     }
 
     /// The function of an event, which has to be finite.
-    fn value(&self, event: usize, time: f64, state: &Vector<S>) -> Result<f64, Cause> {
+    fn value(&self, event: usize, time: f64, state: &Vec<f64>) -> Result<f64, Cause> {
         let Event { name, value, .. } = &self.events[event];
-        let value = value(time, &(*state).into());
+        let value = value(time, state);
         if value.is_finite() { Ok(value) } else { Err(Cause::Event { event: name.clone(), value, time }) }
     }
 
     /// What it takes to look out from here again.
     pub(super) fn past(&self) -> Past {
-        let flat = |state: &S::State| Into::<Vector<S>>::into(state.clone()).as_ref().to_vec();
-        let occurrence = |of: &Occurrence<S>| PastOccurrence {
-            event: of.event,
-            time: of.time,
-            state: flat(&of.state),
-            reset: of.reset.as_ref().map(flat),
-        };
-        let occurrences = self.occurrences.iter().map(occurrence).collect();
-        let Self { left, steps, evaluations, .. } = self;
-        Past { occurrences, left: left.clone(), steps: *steps, evaluations: *evaluations, changes: Vec::new() }
+        Past { occurrences: self.occurrences.clone(), left: self.left.clone(), changes: Vec::new() }
     }
 
     /// Looks out from where a snapshot was taken.
@@ -274,18 +253,19 @@ impl<'a, S: FeedbackSystem> Lookout<'a, S> {
         if past.left.len() != self.events.len() || !past.occurrences.iter().all(is_known) {
             return Err(Error::ForeignSnapshot { reason: "it has another number of events" });
         }
-        let shaped = |state: &Vec<f64>| from_slice::<Vector<S>>(state).into();
-        let occurrence = |of: &PastOccurrence| Occurrence {
-            event: of.event,
-            name: self.events[of.event].name.clone(),
-            time: of.time,
-            state: shaped(&of.state),
-            reset: of.reset.as_ref().map(shaped),
-        };
-        self.occurrences = past.occurrences.iter().map(occurrence).collect();
+        self.occurrences.clone_from(&past.occurrences);
         self.left.clone_from(&past.left);
-        (self.steps, self.evaluations) = (past.steps, past.evaluations);
         Ok(())
+    }
+
+    /// The state after the last reset.
+    pub(super) fn last_reset(&self) -> Option<&[f64]> {
+        self.occurrences.iter().rev().find_map(|occurrence| occurrence.reset.as_deref())
+    }
+
+    /// The name of an event.
+    pub(super) fn name(&self, event: usize) -> &str {
+        &self.events[event].name
     }
 }
 

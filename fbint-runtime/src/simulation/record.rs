@@ -1,22 +1,17 @@
 //! What a run records after each step, and what becomes of it at the end.
 
-use super::run::{IntegralJump, LargestProjection, Occurrence, Run, Sample};
-use super::sampling::Agenda;
+use super::run::{IntegralJump, LargestProjection};
 use super::schedule::DEFAULT_INTERVALS;
 use super::snapshot::{Jump, Largest, Origin, Snapshot};
-use crate::consistent_start::{StartMove, scales, targets};
-use crate::dense_output::DenseOutput;
+use super::stepper::{Landed, Memory};
+use crate::consistent_start::StartMove;
 use crate::dependence::Dependence;
 use crate::drift::Drift;
-use crate::entries::Entries;
+use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
-use crate::extremes::Extremes;
-use crate::failure::{Cause, Failure, StepError};
-use crate::field::Field;
-use crate::integrator::Integrator;
-use crate::linear::{self, difference, filled, from_slice, sum};
-use crate::projection::{Landing, LeftOutReason, Move, Omission, Projected, furthest};
-use crate::system::{FeedbackSystem, Integrals, PreparedSystem, StateEntry, Vector};
+use crate::failure::{Cause, Failure, StepFailure};
+use crate::projection::{LeftOutReason, Move, Omission, furthest};
+use crate::system::Integral;
 
 /// A change beyond this many times the size of an integral's terms and target at the start is a blow-up. Plain Euler, which may
 /// lose all of an integral over a long run, stays far below.
@@ -32,134 +27,123 @@ const SUSPICIOUS: f64 = 1e-4;
 /// A change of an integral in one step by more than this many times its size at the start is out of the ordinary.
 const SUDDEN: f64 = 0.1;
 
+/// A state at one time of a run, flat, with F - F_target there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FlatSample {
+    pub(super) time: f64,
+    pub(super) state: Vec<f64>,
+    pub(super) change: Vec<f64>,
+}
+
 /// What a run has seen so far.
-pub(super) struct Record<S: FeedbackSystem> {
-    system: S::Prepared<f64>,
-    targets: Integrals<S>,
-    bounds: Integrals<S>,
-    /// Parameters whose squares are out of the range of doubles.
-    extremes: Extremes,
+pub(super) struct Record<'a> {
+    system: &'a dyn DynamicalSystem,
+    targets: Vec<f64>,
+    bounds: Vec<f64>,
     /// The reciprocals of the sizes of the integrals at the start.
-    inverse_sizes: Integrals<S>,
-    drift: Drift<S>,
-    pub(super) trajectory: Vec<Sample<S>>,
-    /// The steps as polynomials, if they are kept.
-    dense_output: Option<Vec<DenseOutput<Vector<S>>>>,
+    inverse_sizes: Vec<f64>,
+    drift: Drift,
+    pub(super) trajectory: Vec<FlatSample>,
     /// The last good state.
-    pub(super) last: Sample<S>,
+    pub(super) last: FlatSample,
+    /// The state after it, while it is looked at.
+    next: FlatSample,
+    /// F there.
+    integrals: Vec<f64>,
+    /// F - F_target at the end of the last step before it was projected.
+    unprojected: Vec<f64>,
     /// The largest change of an integral in one step so far.
     jump: Jump,
     /// Where constraints were nearest to dependence, of the places where integrals jumped.
-    dependence: Option<(Vector<S>, Dependence)>,
+    dependence: Option<(Vec<f64>, Dependence)>,
     pub(super) largest_projection: Option<Largest>,
     /// How far from its target each integral is held, because projections were left out.
-    level: Integrals<S>,
+    level: Vec<f64>,
     /// Whether a reset has changed the targets, so that those of earlier samples are not known any more.
     has_new_targets: bool,
 }
 
+/// What is known of a run at its end.
+#[derive(Clone, Debug)]
+pub(super) struct Findings {
+    pub(super) drift: Drift,
+    pub(super) dependence: Option<Dependence>,
+    pub(super) jump: Option<IntegralJump>,
+    pub(super) largest_projection: Option<LargestProjection>,
+}
+
 /// How large the terms and the target of each integral are in a state, and 1 more, since there may be neither.
-fn sizes<S: FeedbackSystem>(system: &S::Prepared<f64>, state: &Vector<S>, targets: &Integrals<S>) -> Integrals<S> {
-    let scales = scales::<S>(system, state);
-    Entries::from_fn(|i| 1.0 + scales[i] + targets[i].abs())
+fn sizes(system: &dyn DynamicalSystem, state: &[f64], targets: &[f64]) -> Vec<f64> {
+    system.scales_at(state).iter().zip(targets).map(|(scale, target)| 1.0 + scale + target.abs()).collect()
 }
 
-/// How far from its target each integral may be, unless its terms grow.
-pub(crate) fn bounds<S: FeedbackSystem>(
-    system: &S::Prepared<f64>,
-    start: &Vector<S>,
-    targets: &Integrals<S>,
-) -> Integrals<S> {
-    let sizes = sizes::<S>(system, start, targets);
-    let factor = |i: usize| if S::INTEGRALS[i].kind.is_constraint() { OFF_CONSTRAINT } else { BLOW_UP };
-    Entries::from_fn(|i| factor(i) * sizes[i])
+/// How far from its target each integral may be that has such a size at the start, unless its terms grow.
+pub(crate) fn bound(integral: &Integral, size: f64) -> f64 {
+    size * if integral.kind.is_constraint() { OFF_CONSTRAINT } else { BLOW_UP }
 }
 
-impl<S: FeedbackSystem> Record<S> {
-    pub(super) fn new(system: &S, time: f64, start: Vector<S>, targets: Integrals<S>) -> Self {
-        let extremes = Extremes::of(system);
-        let system = system.prepare();
-        let bounds = bounds::<S>(&system, &start, &targets);
-        let integrals = system.integrals(&start);
-        let mut drift = Drift::new(targets);
-        drift.record(time, &integrals);
-        let last = Sample { time, state: start, change: difference(&integrals, &targets) };
-        let sizes = sizes::<S>(&system, &start, &targets);
-        let inverse_sizes = Entries::from_fn(|i| sizes[i].recip());
-        Self {
+impl<'a> Record<'a> {
+    pub(super) fn new(system: &'a dyn DynamicalSystem, time: f64, start: &[f64], targets: &[f64]) -> Self {
+        let zero = vec![0.0; targets.len()];
+        let mut record = Self {
             system,
-            extremes,
-            targets,
-            bounds,
-            inverse_sizes,
-            drift,
-            trajectory: vec![last],
-            dense_output: None,
-            last,
+            targets: targets.to_vec(),
+            bounds: zero.clone(),
+            inverse_sizes: zero.clone(),
+            drift: Drift::new(system.integrals(), targets.to_vec()),
+            trajectory: Vec::new(),
+            last: FlatSample::default(),
+            next: FlatSample { time, state: start.to_vec(), change: zero.clone() },
+            integrals: zero.clone(),
+            unprojected: zero.clone(),
             jump: Jump::default(),
             dependence: None,
             largest_projection: None,
-            level: filled(0.0),
+            level: zero,
             has_new_targets: false,
-        }
+        };
+        record.set_bounds(start);
+        record.last = record.at(time, start);
+        record.system.integrals_at(start, &mut record.integrals);
+        record.drift.record(time, &record.integrals);
+        record.sample();
+        record
     }
 
-    /// Keeps every step from now on as a polynomial.
-    pub(super) fn keep_steps(&mut self) {
-        self.dense_output = Some(Vec::new());
+    /// Sets the bounds by the sizes of the integrals in a state.
+    fn set_bounds(&mut self, state: &[f64]) {
+        let sizes = sizes(self.system, state, &self.targets);
+        let integrals = self.system.integrals().iter().zip(&sizes);
+        self.bounds = integrals.map(|(integral, &size)| bound(integral, size)).collect();
+        self.inverse_sizes = sizes.iter().map(|size| size.recip()).collect();
     }
 
-    /// Keeps the step that comes next, if steps are kept.
-    pub(super) fn keep(&mut self, step: impl FnOnce(&Sample<S>) -> DenseOutput<Vector<S>>) {
-        if let Some(steps) = &mut self.dense_output {
-            steps.push(step(&self.last));
-        }
-    }
-
-    /// Keeps the last step of an integrator, if steps are kept.
-    #[inline(never)]
-    pub(super) fn keep_dense<F: Field<Vector = Vector<S>>, const STAGES: usize>(
-        &mut self,
-        integrator: &mut Integrator<'_, F, STAGES>,
-    ) {
-        self.keep(|_| integrator.dense_output());
-    }
-
-    /// The number of steps that were kept.
-    pub(super) fn kept(&self) -> u64 {
-        self.dense_output.as_ref().map_or(0, Vec::len) as u64
-    }
-
-    /// Begins anew at a state, which sets targets and bounds; returns the targets.
-    pub(super) fn start_at(&mut self, time: f64, state: Vector<S>) -> Integrals<S> {
-        self.targets = targets::<S, f64>(&self.system, &state);
-        self.bounds = bounds::<S>(&self.system, &state, &self.targets);
-        self.level = filled(0.0);
-        let sizes = sizes::<S>(&self.system, &state, &self.targets);
-        self.inverse_sizes = Entries::from_fn(|i| sizes[i].recip());
-        self.drift.set_targets(self.targets);
+    /// Begins anew at a state, which sets targets and bounds.
+    pub(super) fn start_at(&mut self, time: f64, state: &[f64]) {
+        self.system.integrals_at(state, &mut self.targets);
+        let integrals = self.system.integrals().iter().zip(&mut self.targets);
+        integrals.filter(|(integral, _)| integral.kind.is_constraint()).for_each(|(_, target)| *target = 0.0);
+        self.set_bounds(state);
+        self.level.fill(0.0);
+        self.drift.set_targets(&self.targets);
         self.has_new_targets = true;
         self.last = self.at(time, state);
-        self.targets
     }
 
-    pub(super) fn snapshot(&self, origin: Origin, steps: u64) -> Snapshot {
-        let row = |sample: &Sample<S>| [&[sample.time], sample.state.as_ref()].concat();
+    pub(super) fn snapshot(&self, origin: Origin, steps: u64, stride: u64, memory: Memory) -> Snapshot {
+        let row = |sample: &FlatSample| [&[sample.time], sample.state.as_slice()].concat();
         Snapshot {
             origin,
             time: self.last.time,
-            state: self.last.state.as_ref().to_vec(),
+            state: self.last.state.clone(),
             steps,
-            derivative: None,
-            mean: None,
-            held: None,
-            momenta: None,
-            control: None,
-            drift: self.drift.to_record(),
+            memory,
+            stride,
+            drift: self.drift.changes().clone(),
             trajectory: self.trajectory.iter().map(row).collect(),
             jump: self.jump,
             largest_projection: self.largest_projection,
-            dependence: self.dependence.map(|(state, dependence)| (dependence.time, state.as_ref().to_vec())),
+            dependence: self.dependence.as_ref().map(|(state, dependence)| (dependence.time, state.clone())),
             events: None,
         }
     }
@@ -167,15 +151,13 @@ impl<S: FeedbackSystem> Record<S> {
     /// F - F_target of every sample, if that does not follow from the state any more.
     pub(super) fn changes(&self) -> Vec<Vec<f64>> {
         let samples = self.trajectory.iter().filter(|_| self.has_new_targets);
-        samples.map(|sample| sample.change.as_ref().to_vec()).collect()
+        samples.map(|sample| sample.change.clone()).collect()
     }
 
     /// Resumes from a snapshot, which must be of a run from this start, with the state after the last reset if there was one.
-    pub(super) fn restore(&mut self, snapshot: &Snapshot, reset: Option<Vector<S>>) -> Result<(), Error> {
-        let start = self.last;
-        let trajectory = snapshot.trajectory.iter().map(|row| self.at(row[0], from_slice(&row[1..])));
-        let trajectory: Vec<_> = trajectory.collect();
-        let is_start = |sample: &Sample<S>| sample.time == start.time && sample.state == start.state;
+    pub(super) fn restore(&mut self, snapshot: &Snapshot, reset: Option<&[f64]>) -> Result<(), Error> {
+        let trajectory: Vec<_> = snapshot.trajectory.iter().map(|row| self.at(row[0], &row[1..])).collect();
+        let is_start = |sample: &FlatSample| sample.time == self.last.time && sample.state == self.last.state;
         if !trajectory.first().is_some_and(is_start) {
             return Err(Error::ForeignSnapshot { reason: "its start is another one" });
         }
@@ -184,12 +166,15 @@ impl<S: FeedbackSystem> Record<S> {
             self.restore_changes(&past.changes)?;
             self.start_at(snapshot.time, state);
         }
-        self.last = self.at(snapshot.time, from_slice(&snapshot.state));
+        self.last = self.at(snapshot.time, &snapshot.state);
         self.drift.restore(&snapshot.drift);
         self.jump = snapshot.jump;
         self.largest_projection = snapshot.largest_projection;
         if let Some((time, state)) = &snapshot.dependence {
-            self.look_for_dependence(*time, &from_slice(state));
+            self.look_for_dependence(*time, state);
+        }
+        if let Some([targets, _]) = &snapshot.memory.held {
+            self.set_level(targets);
         }
         Ok(())
     }
@@ -200,134 +185,156 @@ impl<S: FeedbackSystem> Record<S> {
             return Err(Error::ForeignSnapshot { reason: "its samples are not those of its events" });
         }
         for (sample, change) in self.trajectory.iter_mut().zip(changes) {
-            sample.change = from_slice(change);
+            sample.change.clone_from(change);
         }
         Ok(())
     }
 
-    pub(super) fn targets(&self) -> &Integrals<S> {
+    pub(super) fn targets(&self) -> &[f64] {
         &self.targets
     }
 
-    fn at(&self, time: f64, state: Vector<S>) -> Sample<S> {
-        Sample { time, state, change: difference(&self.system.integrals(&state), &self.targets) }
+    fn at(&self, time: f64, state: &[f64]) -> FlatSample {
+        let mut change = vec![0.0; self.targets.len()];
+        self.system.integrals_at(state, &mut change);
+        change.iter_mut().zip(&self.targets).for_each(|(value, target)| *value -= target);
+        FlatSample { time, state: state.to_vec(), change }
     }
 
-    /// Records the state after a step, which becomes the last good one unless it is not good. `unprojected` is the change of the
-    /// integrals before the state was projected, if it was.
-    pub(super) fn add(&mut self, time: f64, state: Vector<S>, unprojected: Option<Integrals<S>>) -> Result<(), Error> {
-        let integrals = self.system.integrals(&state);
-        let sample = Sample { time, state, change: difference(&integrals, &self.targets) };
-        self.check(&sample)?;
-        self.drift.record(time, &integrals);
-        self.look_where_integrals_jump(&sample, &unprojected.unwrap_or(sample.change));
-        self.last = sample;
+    /// Records the state after a step, which becomes the last good one unless it is not good. Where it `is_projected`, integrals may have
+    /// changed by more before that.
+    pub(super) fn add(&mut self, time: f64, state: &[f64], is_projected: bool) -> Result<(), Error> {
+        let Self { next, integrals, targets, .. } = self;
+        self.system.integrals_at(state, integrals);
+        next.time = time;
+        next.state.copy_from_slice(state);
+        for ((change, value), target) in next.change.iter_mut().zip(integrals).zip(targets) {
+            *change = *value - *target;
+        }
+        if !self.is_good(&self.next) {
+            self.check(&self.next.clone())?;
+        }
+        self.drift.record(time, &self.integrals);
+        self.look_where_integrals_jump(is_projected);
+        core::mem::swap(&mut self.last, &mut self.next);
         Ok(())
     }
 
     /// Refuses a state that ends the run.
-    fn check(&mut self, sample: &Sample<S>) -> Result<(), Error> {
-        if !sample.is_good(&self.bounds) && self.is_lost(sample) { Err(self.blow_up(sample)) } else { Ok(()) }
+    fn check(&mut self, sample: &FlatSample) -> Result<(), Error> {
+        if !self.is_good(sample) && self.is_lost(sample) { Err(self.blow_up(sample)) } else { Ok(()) }
+    }
+
+    /// Whether a state is finite, and every integral is within its bound.
+    fn is_good(&self, sample: &FlatSample) -> bool {
+        let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
+        let mut changes = sample.change.iter().zip(&self.bounds);
+        sample.state.iter().all(|entry| entry.is_finite()) && changes.all(is_bounded)
     }
 
     /// Whether a state is not finite, or an integral is out of its bound and not because its terms have grown.
-    fn is_lost(&self, sample: &Sample<S>) -> bool {
+    fn is_lost(&self, sample: &FlatSample) -> bool {
         let is_finite = |entries: &[f64]| entries.iter().all(|entry| entry.is_finite());
-        !is_finite(sample.state.as_ref()) || !is_finite(sample.change.as_ref()) || self.most_changed(sample).is_some()
+        !is_finite(&sample.state) || !is_finite(&sample.change) || self.most_changed(sample).is_some()
     }
 
     /// The integral that is furthest out of its bound, and not because its terms have grown.
-    fn most_changed(&self, sample: &Sample<S>) -> Option<usize> {
+    fn most_changed(&self, sample: &FlatSample) -> Option<usize> {
         let against_bound = |i: &usize| sample.change[*i].abs() / self.bounds[*i];
-        let mut out_of_bound = (0..S::INTEGRALS.len()).filter(|i| against_bound(i) > 1.0).peekable();
+        let mut out_of_bound = (0..self.bounds.len()).filter(|i| against_bound(i) > 1.0).peekable();
         // Sizes take two Jacobians, which hardly any step needs.
         out_of_bound.peek()?;
-        let [before, after] = [&self.last, sample].map(|sample| sizes::<S>(&self.system, &sample.state, &self.targets));
+        let [before, after] = [&self.last, sample].map(|sample| sizes(self.system, &sample.state, &self.targets));
         // Their geometric mean: a step across a singularity may lead to where terms are so large that any change is small.
         let noticeable = |i: usize| NOTICEABLE * before[i].sqrt() * after[i].sqrt();
         let changed = out_of_bound.filter(|&i| sample.change[i].abs() > noticeable(i));
         changed.max_by(|i, j| against_bound(i).total_cmp(&against_bound(j)))
     }
 
-    /// Integrals jump where a step passes a singular point of the field. Only a jump twice as large as any before is looked at,
-    /// which happens a few dozen times in a run, however long.
-    fn look_where_integrals_jump(&mut self, next: &Sample<S>, change: &Integrals<S>) {
-        let per_size = |i: usize| ((change[i] - self.last.change[i]) * self.inverse_sizes[i]).abs();
-        let largest = (0..S::INTEGRALS.len()).map(per_size).fold(0.0, f64::max);
+    /// Integrals jump where a step to the next state passes a singular point of the field. Only a jump twice as large as any before is
+    /// looked at, which happens a few dozen times in a run, however long.
+    fn look_where_integrals_jump(&mut self, is_projected: bool) {
+        let change = if is_projected { &self.unprojected } else { &self.next.change };
+        let changes = change.iter().zip(&self.last.change).map(|(after, before)| after - before);
+        let per_size = changes.zip(&self.inverse_sizes).map(|(change, inverse)| (change * inverse).abs());
+        let largest = per_size.clone().fold(0.0, f64::max);
         if largest > 2.0 * self.jump.per_size {
-            let integral = (0..S::INTEGRALS.len()).find(|&i| per_size(i) == largest).unwrap_or_default();
+            let integral = per_size.clone().position(|per_size| per_size == largest).unwrap_or_default();
             let change = change[integral] - self.last.change[integral];
-            self.jump = Jump { time: next.time, integral, change, per_size: largest };
+            self.jump = Jump { time: self.next.time, integral, change, per_size: largest };
             self.look_for_dependence(self.last.time, &self.last.state.clone());
-            self.look_for_dependence(next.time, &next.state);
+            self.look_for_dependence(self.next.time, &self.next.state.clone());
         }
     }
 
-    fn look_for_dependence(&mut self, time: f64, state: &Vector<S>) {
-        let limit = self.dependence.map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio);
-        if let Some(dependence) = Dependence::find::<S>(&self.system, time, state, limit) {
-            self.dependence = Some((*state, dependence));
+    fn look_for_dependence(&mut self, time: f64, state: &[f64]) {
+        let limit = self.dependence.as_ref().map_or(SUSPICIOUS, |(_, dependence)| dependence.pivot_ratio);
+        if let Some(dependence) = self.system.dependence_at(time, state, limit) {
+            self.dependence = Some((state.to_vec(), dependence));
         }
     }
 
     /// Names the energies and invariants whose gradients are not finite at the start.
     pub(super) fn name_singular_gradients(&mut self) {
-        let jacobian = self.system.integrals_jacobian(&self.last.state);
-        for integral in (0..S::INTEGRALS.len()).filter(|&i| linear::not_finite(&jacobian[i]).is_some()) {
-            self.drift.leave_out(self.last.time, Omission { integral, reason: LeftOutReason::NotFinite }, 0);
+        for (integral, row) in self.system.jacobian_at(&self.last.state).iter().enumerate() {
+            if row.iter().any(|entry| !entry.is_finite()) {
+                self.drift.leave_out(self.last.time, Omission { integral, reason: LeftOutReason::NotFinite }, 0);
+            }
         }
     }
 
     /// Says that the start was moved onto the constraints from `given`.
-    pub(super) fn moved_from(&mut self, given: &Vector<S>) {
-        self.drift.set_start_move(StartMove::between::<S>(given, &self.last.state));
+    pub(super) fn moved_from(&mut self, given: &[f64]) {
+        self.drift.set_start_move(StartMove::between(self.system.state(), given, &self.last.state));
     }
 
-    /// Reports what became of the projection after a step of a run whose integrals are held at `targets` from then on. Returns the
-    /// changes of the integrals before it, which end the run where they would end a plain run and no projection can mend them.
+    /// Reports what became of the projection after a step, and keeps the changes of the integrals before it, which end the run where
+    /// they would end a plain run and no projection can mend them.
     pub(super) fn landed(
         &mut self,
         time: f64,
-        landing: &Landing<S>,
-        targets: &Integrals<S>,
+        landed: Landed<'_>,
         tolerance: impl FnOnce(usize) -> Option<f64>,
-    ) -> Result<Integrals<S>, Error> {
-        let Projected { violation, correction, left_out } = &landing.projected;
-        let unprojected = sum(violation, 1.0, &self.level);
+    ) -> Result<(), Error> {
+        let Landed { end, variances, violation, correction, left_out, targets } = landed;
+        let levels = violation.iter().zip(&self.level);
+        self.unprojected.iter_mut().zip(levels).for_each(|(change, (violation, level))| *change = violation + level);
         match left_out {
             Some(omission) => {
-                self.check(&Sample { time, state: landing.end, change: unprojected })?;
-                self.drift.leave_out(time, *omission, 1);
-                self.level = difference(targets, &self.targets);
+                self.check(&FlatSample { time, state: end.to_vec(), change: self.unprojected.clone() })?;
+                self.drift.leave_out(time, omission, 1);
+                self.set_level(targets);
             }
             None => {
-                let furthest = furthest::<S>(correction, &landing.variances, &landing.end);
-                self.measure(time, furthest, tolerance(furthest.entry));
+                let furthest = furthest(self.system.state(), correction, variances, end);
+                self.measure(time, furthest, tolerance);
             }
         }
-        Ok(unprojected)
+        Ok(())
     }
 
-    pub(super) fn start_move(&self) -> Option<&StartMove> {
-        self.drift.start_move()
+    /// Whether the start was moved onto the constraints.
+    pub(super) fn has_moved_start(&self) -> bool {
+        self.drift.start_move().is_some()
     }
 
-    /// Says where the integrals are held of a run that is resumed.
-    pub(super) fn set_level(&mut self, targets: &Integrals<S>) {
-        self.level = difference(targets, &self.targets);
+    /// Says where the integrals are held.
+    fn set_level(&mut self, targets: &[f64]) {
+        let pairs = targets.iter().zip(&self.targets);
+        self.level.iter_mut().zip(pairs).for_each(|(level, (held, target))| *level = held - target);
     }
 
     /// Keeps a projection if it is the largest so far.
-    fn measure(&mut self, time: f64, furthest: Move, tolerance: Option<f64>) {
+    fn measure(&mut self, time: f64, furthest: Move, tolerance: impl FnOnce(usize) -> Option<f64>) {
         let Move { entry, distance, per_error } = furthest;
         if self.largest_projection.is_none_or(|largest| per_error > largest.per_error) {
-            let per_tolerance = tolerance.map(|tolerance| distance / tolerance);
+            let per_tolerance = tolerance(entry).map(|tolerance| distance / tolerance);
             self.largest_projection = Some(Largest { time, entry, distance, per_error, per_tolerance });
         }
     }
 
     pub(super) fn sample(&mut self) {
-        self.trajectory.push(self.last);
+        self.trajectory.push(self.last.clone());
     }
 
     /// Samples every `stride`-th step, and doubles the stride when there are too many samples.
@@ -346,66 +353,40 @@ impl<S: FeedbackSystem> Record<S> {
     }
 
     /// Samples a state between two steps.
-    pub(super) fn sample_at(&mut self, time: f64, state: Vector<S>) {
+    pub(super) fn sample_at(&mut self, time: f64, state: &[f64]) {
         self.trajectory.push(self.at(time, state));
     }
 
-    /// Samples at the times that lie in the last step, as far as it was recorded.
-    pub(super) fn sample_times<F: Field<Vector = Vector<S>>, const STAGES: usize>(
-        &mut self,
-        integrator: &mut Integrator<'_, F, STAGES>,
-        agenda: &mut Agenda,
-    ) {
-        let mut dense_output = None;
-        while let Some(time) = agenda.next_until(self.last.time) {
-            let state = dense_output.get_or_insert_with(|| integrator.dense_output()).at(time);
-            self.sample_at(time, state);
-        }
-    }
-
-    /// The run up to the last good state, which is always sampled.
-    pub(super) fn end(
-        mut self,
-        steps: u64,
-        evaluations: u64,
-        events: Vec<Occurrence<S>>,
-        end: Option<usize>,
-    ) -> Run<S> {
+    /// What is known at the end of the run, which is the last good state and always sampled.
+    pub(super) fn end(mut self) -> (Vec<FlatSample>, Findings) {
         if self.trajectory.last().is_none_or(|sample| sample.time != self.last.time) {
             self.sample();
         }
-        let dependence = self.dependence.map(|(_, dependence)| dependence);
-        let Self { last, drift, trajectory, jump, largest_projection, .. } = self;
-        let dense_output = self.dense_output.unwrap_or_default();
-        let largest_projection =
-            largest_projection.map(|Largest { time, entry, distance, per_error, per_tolerance }| {
-                let entry = name(S::STATE, entry);
-                LargestProjection { time, entry, distance, per_error, per_tolerance }
-            });
-        let (time, state) = (last.time, last.state);
-        let jump = Some(jump).filter(|jump| jump.per_size > SUDDEN).map(|Jump { time, integral, change, .. }| {
-            IntegralJump { time, integral: S::INTEGRALS[integral].name, change }
+        let Jump { time, integral, change, per_size } = self.jump;
+        let jump = (per_size > SUDDEN).then(|| {
+            let integral = self.system.integrals()[integral].name;
+            IntegralJump { time, integral, change }
         });
-        Run {
-            time,
-            state,
-            drift,
-            trajectory,
-            steps,
-            evaluations,
-            dependence,
+        let projection = |Largest { time, entry, distance, per_error, per_tolerance }| {
+            let entry = self.system.state()[entry].name;
+            LargestProjection { time, entry, distance, per_error, per_tolerance }
+        };
+        let findings = Findings {
             jump,
-            largest_projection,
-            events,
-            dense_output,
-            end,
-        }
+            largest_projection: self.largest_projection.map(projection),
+            dependence: self.dependence.map(|(_, dependence)| dependence),
+            drift: self.drift,
+        };
+        (self.trajectory, findings)
     }
 
-    pub(super) fn halted(&mut self, error: StepError<Vector<S>>) -> Error {
-        self.look_for_dependence(error.time, &error.state);
-        let dependence = self.dependence.map(|(_, dependence)| dependence);
-        Failure::of_step::<S>(error, dependence, self.extremes, self.states()).into()
+    /// The error of a run whose last state is one from which no step can be made.
+    pub(super) fn halted(&mut self, reason: StepFailure) -> Error {
+        let FlatSample { time, state, .. } = self.last.clone();
+        self.look_for_dependence(time, &state);
+        let failure = Failure::of_step(reason, time, state, self.system);
+        Failure { dependence: self.dependence.as_ref().map(|(_, found)| *found), trajectory: self.states(), ..failure }
+            .into()
     }
 
     /// The error of a run whose step to this time failed.
@@ -415,10 +396,10 @@ impl<S: FeedbackSystem> Record<S> {
             cause,
             time,
             last_time: self.last.time,
-            last_state: self.last.state.as_ref().to_vec(),
-            entries: S::STATE,
-            dependence: self.dependence.map(|(_, dependence)| dependence),
-            extremes: self.extremes,
+            last_state: self.last.state.clone(),
+            entries: self.system.state(),
+            dependence: self.dependence.as_ref().map(|(_, dependence)| *dependence),
+            extremes: self.system.extremes(),
             trajectory: self.states(),
         };
         failure.into()
@@ -428,47 +409,37 @@ impl<S: FeedbackSystem> Record<S> {
     fn states(&self) -> Vec<(f64, Vec<f64>)> {
         let last = self.trajectory.last().is_none_or(|sample| sample.time != self.last.time).then_some(&self.last);
         let samples = self.trajectory.iter().chain(last);
-        samples.map(|sample| (sample.time, sample.state.as_ref().to_vec())).collect()
+        samples.map(|sample| (sample.time, sample.state.clone())).collect()
     }
 
-    fn blow_up(&mut self, failed: &Sample<S>) -> Error {
+    fn blow_up(&mut self, failed: &FlatSample) -> Error {
         self.look_for_dependence(failed.time, &failed.state);
         self.failed(failed.time, self.cause(failed))
     }
 
     /// What is wrong with a state, by its cause as far as it can be told: a rate before the step that was not finite, an
     /// entry of the state, an integral, or the growth of one.
-    fn cause(&self, failed: &Sample<S>) -> Cause {
-        let rates = self.system.vector_field(&self.last.state);
-        if let Some((name, value)) = not_finite(&rates, |i| S::STATE[i].name) {
+    fn cause(&self, failed: &FlatSample) -> Cause {
+        let (state, integrals) = (self.system.state(), self.system.integrals());
+        let entry = |index: usize| state[index].name;
+        let rates = self.system.vector_field_at(&self.last.state);
+        if let Some((name, value)) = not_finite(&rates, entry) {
             return Cause::Rate { name, value };
         }
-        if let Some((name, value)) = not_finite(&failed.state, |i| S::STATE[i].name) {
+        if let Some((name, value)) = not_finite(&failed.state, entry) {
             return Cause::Entry { name, value };
         }
-        if let Some((name, value)) = not_finite(&failed.change, |i| S::INTEGRALS[i].name) {
+        if let Some((name, value)) = not_finite(&failed.change, |index| integrals[index].name) {
             return Cause::Integral { name, value };
         }
         let index = self.most_changed(failed).unwrap_or(0);
-        let integral = S::INTEGRALS.get(index).map_or("", |integral| integral.name);
-        Cause::Growth { integral, change: failed.change.as_ref().get(index).copied().unwrap_or_default() }
+        let integral = integrals.get(index).map_or("", |integral| integral.name);
+        Cause::Growth { integral, change: failed.change.get(index).copied().unwrap_or_default() }
     }
-}
-
-impl<S: FeedbackSystem> Sample<S> {
-    pub(crate) fn is_good(&self, bounds: &Integrals<S>) -> bool {
-        let is_bounded = |(change, bound): (&f64, &f64)| change.abs() <= *bound;
-        let changes = self.change.as_ref().iter().zip(bounds.as_ref());
-        self.state.as_ref().iter().all(|entry| entry.is_finite()) && changes.into_iter().all(is_bounded)
-    }
-}
-
-/// The name of an entry of the state.
-fn name(state: &'static [StateEntry], index: usize) -> &'static str {
-    state.get(index).map_or("", |entry| entry.name)
 }
 
 /// The first entry that is not finite, by name.
-fn not_finite<V: Entries<f64>>(entries: &V, name: impl Fn(usize) -> &'static str) -> Option<(&'static str, f64)> {
-    linear::not_finite(entries).map(|index| (name(index), entries[index]))
+fn not_finite(entries: &[f64], name: impl Fn(usize) -> &'static str) -> Option<(&'static str, f64)> {
+    let index = entries.iter().position(|entry| !entry.is_finite())?;
+    Some((name(index), entries[index]))
 }

@@ -2,10 +2,13 @@
 
 use derive_where::derive_where;
 
+use super::record::{Findings, FlatSample};
+use super::snapshot::PastOccurrence;
 use crate::consistent_start::StartMove;
 use crate::dense_output::DenseOutput;
 use crate::dependence::Dependence;
 use crate::drift::{Drift, LeftOut};
+use crate::linear::from_slice;
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// The result of a run of the system `S`.
@@ -13,13 +16,10 @@ use crate::system::{FeedbackSystem, Integrals, Vector};
 pub struct Run<S: FeedbackSystem> {
     pub(super) time: f64,
     pub(super) state: Vector<S>,
-    pub(super) drift: Drift<S>,
     pub(super) trajectory: Vec<Sample<S>>,
     pub(super) steps: u64,
     pub(super) evaluations: u64,
-    pub(super) dependence: Option<Dependence>,
-    pub(super) jump: Option<IntegralJump>,
-    pub(super) largest_projection: Option<LargestProjection>,
+    pub(super) findings: Findings,
     pub(super) events: Vec<Occurrence<S>>,
     /// The steps of a dense run.
     pub(super) dense_output: Vec<DenseOutput<Vector<S>>>,
@@ -87,6 +87,20 @@ pub struct Sample<S: FeedbackSystem> {
     pub change: Integrals<S>,
 }
 
+impl<S: FeedbackSystem> Occurrence<S> {
+    pub(super) fn shaped((name, occurrence): (String, PastOccurrence)) -> Self {
+        let shaped = |state: &Vec<f64>| from_slice::<Vector<S>>(state).into();
+        let PastOccurrence { event, time, state, reset } = &occurrence;
+        Self { event: *event, name, time: *time, state: shaped(state), reset: reset.as_ref().map(shaped) }
+    }
+}
+
+impl<S: FeedbackSystem> Sample<S> {
+    pub(super) fn shaped(FlatSample { time, state, change }: &FlatSample) -> Self {
+        Self { time: *time, state: from_slice(state), change: from_slice(change) }
+    }
+}
+
 impl<S: FeedbackSystem> Run<S> {
     /// The time at the end, exactly the one that was asked for unless the run was interrupted or an event ended it.
     pub fn time(&self) -> f64 {
@@ -99,8 +113,8 @@ impl<S: FeedbackSystem> Run<S> {
     }
 
     /// What the run did to every integral, recorded at every step. A reset sets new targets, from which changes count from then on.
-    pub fn drift(&self) -> &Drift<S> {
-        &self.drift
+    pub fn drift(&self) -> &Drift {
+        &self.findings.drift
     }
 
     /// The samples, from the start to the end.
@@ -124,24 +138,24 @@ impl<S: FeedbackSystem> Run<S> {
     /// Where the run passed so near to a state in which constraints are dependent that integrals jumped, the nearest such
     /// state. The field is singular there: what a method with a fixed step makes of it is not to be trusted.
     pub fn dependence(&self) -> Option<&Dependence> {
-        self.dependence.as_ref()
+        self.findings.dependence.as_ref()
     }
 
     /// The largest change of an integral in one step, if it is out of the ordinary: what follows is not to be trusted.
     pub fn integral_jump(&self) -> Option<&IntegralJump> {
-        self.jump.as_ref()
+        self.findings.jump.as_ref()
     }
 
     /// The projection that was largest in units of the error of its step, if states were projected.
     pub fn largest_projection(&self) -> Option<&LargestProjection> {
-        self.largest_projection.as_ref()
+        self.findings.largest_projection.as_ref()
     }
 
     /// By how much the start was moved onto the constraints before the first step, if it was: a start that is accepted may be
     /// off by a few units of its eighth digit, and a run that projects states begins on the constraint set. Energy and invariants have
     /// their targets from there.
     pub fn start_move(&self) -> Option<&StartMove> {
-        self.drift.start_move()
+        self.findings.drift.start_move()
     }
 
     /// What was left out of projections, by the name of the integral that is the reason, in the order of the integrals. Where
@@ -151,7 +165,7 @@ impl<S: FeedbackSystem> Run<S> {
     /// collisions, and wherever an integral has no gradient. The step stands as a plain step does, its end is moved onto the constraints
     /// alone, and energy and invariants are held at the level that they have there.
     pub fn left_out(&self) -> Vec<(&'static str, LeftOut)> {
-        self.drift.integrals().filter_map(|integral| Some((integral.name, integral.left_out?))).collect()
+        self.findings.drift.integrals().filter_map(|integral| Some((integral.name, integral.left_out?))).collect()
     }
 
     /// Every occurrence of every event, in the order of time and, at one time, in the order of the events.

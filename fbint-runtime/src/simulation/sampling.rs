@@ -48,24 +48,11 @@ impl Agenda {
         Ok(Self { times, next: samples })
     }
 
-    /// How to resume with a list of times where there is one; steps of a fixed size see to an interval themselves.
-    pub(super) fn of_list(span: Span, times: Option<&SampleTimes>, samples: u64) -> Result<Option<Self>, Error> {
-        times
-            .filter(|times| matches!(times, SampleTimes::At(_)))
-            .map(|times| Self::new(span, times, samples))
-            .transpose()
-    }
-
     /// The next time, unless it is after `until`. It counts as sampled.
     pub(super) fn next_until(&mut self, until: f64) -> Option<f64> {
         let time = self.times.get(self.next).filter(|time| *time <= until)?;
         self.next += 1;
         Some(time)
-    }
-
-    /// The times that were sampled.
-    pub(super) fn past(&self) -> impl Iterator<Item = f64> + '_ {
-        (1..self.next).map_while(|number| self.times.get(number))
     }
 }
 
@@ -107,16 +94,27 @@ impl Times {
     }
 }
 
-/// Which states of a run with error control are sampled, besides the start and the end.
+/// Which states of a run are sampled, besides the start and the end.
 pub(crate) enum Sampling {
-    /// Every `stride`-th step.
+    /// Every `stride`-th step under error control.
     Steps { stride: u64 },
+    /// The ends of the steps of a fixed size that the schedule samples.
+    Scheduled,
     /// The states at given times.
     Times(Agenda),
 }
 
 impl Sampling {
-    /// How to resume sampling after `samples`, the start among them, that were taken every `stride` steps or at times.
+    /// How to resume sampling steps of a fixed size after `samples`, the start among them. A schedule sees to an interval itself.
+    pub(super) fn scheduled(span: Span, times: Option<&SampleTimes>, samples: u64) -> Result<Self, Error> {
+        match times {
+            Some(times @ SampleTimes::At(_)) => Agenda::new(span, times, samples).map(Self::Times),
+            _ => Ok(Self::Scheduled),
+        }
+    }
+
+    /// How to resume sampling steps under error control after `samples`, the start among them, that were taken every `stride` steps or
+    /// at times.
     pub(crate) fn new(span: Span, times: Option<&SampleTimes>, stride: u64, samples: u64) -> Result<Self, Error> {
         match times {
             None => Ok(Self::Steps { stride }),
@@ -128,7 +126,7 @@ impl Sampling {
     #[cfg(feature = "ensemble")]
     pub(crate) fn times(&self, span: Span) -> Vec<f64> {
         let listed = match self {
-            Self::Steps { .. } => None,
+            Self::Steps { .. } | Self::Scheduled => None,
             Self::Times(agenda) => Some((1..).map_while(|number| agenda.times.get(number))),
         };
         let between = listed.into_iter().flatten();
@@ -138,7 +136,7 @@ impl Sampling {
     pub(super) fn stride(&self) -> u64 {
         match self {
             Self::Steps { stride } => *stride,
-            Self::Times(_) => 1,
+            Self::Scheduled | Self::Times(_) => 1,
         }
     }
 }

@@ -5,10 +5,11 @@
 //! the drift and the samples so far. What the simulation is made from, it holds as far as that is needed to tell another run.
 
 use super::schedule::Span;
-use crate::drift::DriftRecord;
+use super::stepper::Memory;
+use crate::drift::Changes;
+use crate::dynamical_system::DynamicalSystem;
 use crate::error::Error;
 use crate::method::Method;
-use crate::system::FeedbackSystem;
 
 /// The most steps, or evaluations, that a run can make: beyond, times no longer differ from step to step.
 const MOST: u64 = 1 << 53;
@@ -44,19 +45,12 @@ pub struct Snapshot {
     pub(crate) origin: Origin,
     pub(crate) time: f64,
     pub(crate) state: Vec<f64>,
+    /// The number of whole steps of a fixed size.
     pub(crate) steps: u64,
-    /// The field where the last step ended, if the next step begins with it: before the end was projected.
-    pub(crate) derivative: Option<Vec<f64>>,
-    /// The mean of the squares of the steps' errors, if states are projected.
-    pub(crate) mean: Option<Vec<f64>>,
-    /// Where the integrals are held, and R, if states are projected.
-    pub(crate) held: Option<[Vec<f64>; 2]>,
-    /// (q, p) and what is carried of its rounding, of the discrete Hamel integrator.
-    #[cfg_attr(feature = "serde", serde(default))]
-    pub(crate) momenta: Option<[Vec<f64>; 2]>,
-    /// Of a method with error control.
-    pub(crate) control: Option<Control>,
-    pub(crate) drift: DriftRecord,
+    pub(crate) memory: Memory,
+    /// The number of steps from one sample to the next, under error control.
+    pub(crate) stride: u64,
+    pub(crate) drift: Changes,
     /// Time and state of every sample.
     pub(crate) trajectory: Vec<Vec<f64>>,
     /// The largest change of an integral in one step.
@@ -84,19 +78,23 @@ pub(crate) struct Origin {
 
 impl Origin {
     /// What a run of a system is made from whose feedback decays at a rate at the start.
-    pub(crate) fn of<S: FeedbackSystem>(
-        system: &S,
+    pub(crate) fn of(
+        system: &dyn DynamicalSystem,
         method: Option<Method>,
         is_projected: bool,
         decay_rate: f64,
     ) -> Self {
-        let parameters = (0..).map_while(|index| system.parameter(index)).collect();
-        Self { parameters, method, is_projected, decay_rate: Some(decay_rate).filter(|rate| rate.is_finite()) }
+        Self {
+            parameters: system.parameters(),
+            method,
+            is_projected,
+            decay_rate: Some(decay_rate).filter(|rate| rate.is_finite()),
+        }
     }
 
     /// Refuses another run than the one from which a snapshot was taken.
-    fn check<S: FeedbackSystem>(&self, now: &Self) -> Result<(), Error> {
-        let parameters = S::PARAMETER_NAMES.iter().enumerate().map(|(index, name)| {
+    fn check(&self, system: &dyn DynamicalSystem, now: &Self) -> Result<(), Error> {
+        let parameters = system.parameter_names().iter().enumerate().map(|(index, name)| {
             let value = |of: &Self| of.parameters.get(index).map_or("missing".to_owned(), |value| format!("{value:?}"));
             (format!("the parameter `{name}`"), value(self), value(now))
         });
@@ -122,8 +120,6 @@ pub(crate) struct Past {
     pub(crate) occurrences: Vec<PastOccurrence>,
     /// Of each event that has just been met: the rate of its function before.
     pub(crate) left: Vec<Option<f64>>,
-    pub(crate) steps: u64,
-    pub(crate) evaluations: u64,
     /// F - F_target of every sample, if the targets have changed.
     pub(crate) changes: Vec<Vec<f64>>,
 }
@@ -162,18 +158,6 @@ pub(crate) struct Jump {
     pub(crate) per_size: f64,
 }
 
-/// Where the control of the step size stands.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct Control {
-    pub(crate) size: Option<f64>,
-    pub(crate) last_log_error: f64,
-    pub(crate) rejected: u64,
-    pub(crate) evaluations: u64,
-    /// The number of steps from one sample to the next.
-    pub(crate) stride: u64,
-}
-
 impl Snapshot {
     /// The time at which it was taken.
     pub fn time(&self) -> f64 {
@@ -185,38 +169,36 @@ impl Snapshot {
         &self.state
     }
 
-    /// Refuses a snapshot of another run than that with this origin, of a system with other dimensions, or with what no run has.
-    pub(crate) fn check<S: FeedbackSystem>(&self, origin: &Origin) -> Result<(), Error> {
-        let (entries, integrals) = (S::STATE.len(), S::INTEGRALS.len());
+    /// Refuses a snapshot of another run than that of a system with this origin, or with what no run has.
+    pub(crate) fn check(&self, system: &dyn DynamicalSystem, origin: &Origin) -> Result<(), Error> {
+        let (entries, integrals) = (system.state().len(), system.integrals().len());
+        let Memory { derivative, mean, held, momenta, control, .. } = &self.memory;
         let dependent = self.dependence.iter().map(|(_, state)| state);
-        let states = self.derivative.iter().chain(&self.mean).chain(dependent).chain([&self.state]);
+        let states = derivative.iter().chain(mean).chain(dependent).chain([&self.state]);
         let occurrences = || self.events.iter().flat_map(|past| &past.occurrences);
         let met = occurrences().map(|occurrence| &occurrence.state);
         let reset = occurrences().filter_map(|occurrence| occurrence.reset.as_ref());
-        let mut states = states.chain(self.momenta.iter().flatten()).chain(met).chain(reset);
+        let mut states = states.chain(momenta.iter().flatten()).chain(met).chain(reset);
         if !states.all(|state| state.len() == entries) || !self.trajectory.iter().all(|row| row.len() == entries + 1) {
             return Err(Error::ForeignSnapshot { reason: "its state has another number of entries" });
         }
         let changes = self.events.iter().flat_map(|past| &past.changes);
-        let mut held = self.held.iter().flatten();
-        if !self.drift.has_length(integrals)
-            || !held.all(|held| held.len() == integrals)
-            || !changes.into_iter().all(|change| change.len() == integrals)
-        {
+        let mut of_integrals = held.iter().flatten().chain(changes);
+        if !self.drift.has_length(integrals) || !of_integrals.all(|entries| entries.len() == integrals) {
             return Err(Error::ForeignSnapshot { reason: "it has another number of integrals" });
         }
         if self.trajectory.is_empty() {
             return Err(Error::ForeignSnapshot { reason: "it has no start" });
         }
-        let counters = self.control.iter().flat_map(|control| [control.rejected, control.evaluations, control.stride]);
-        let counters = counters.chain(self.events.iter().flat_map(|past| [past.steps, past.evaluations]));
-        if counters.chain([self.steps]).any(|counter| counter > MOST) {
+        let rejected = control.iter().map(|control| control.rejected);
+        let mut counters = rejected.chain([self.steps, self.stride, self.memory.steps, self.memory.evaluations]);
+        if counters.any(|counter| counter > MOST) {
             return Err(Error::ForeignSnapshot { reason: "it has counted more than any run can" });
         }
-        let size = self.control.as_ref().and_then(|control| control.size);
+        let size = control.as_ref().and_then(|control| control.size);
         if size.is_some_and(|size| !(size > 0.0 && size.is_finite())) {
             return Err(Error::ForeignSnapshot { reason: "its step is not positive and finite" });
         }
-        self.origin.check::<S>(origin)
+        self.origin.check(system, origin)
     }
 }

@@ -1,0 +1,412 @@
+//! A run under way: the one loop over steps, whatever the method is, and what happens after each of them.
+
+use std::ops::ControlFlow;
+
+use super::lookout::{Lookout, Stop, Stretch};
+use super::record::{Findings, FlatSample, Record};
+use super::sampling::{SampleTimes, Sampling};
+use super::schedule::{Schedule, Span};
+use super::snapshot::{Moment, Origin, Past, PastOccurrence, Snapshot};
+use super::stepper::{Control, Memory, Stepper};
+use crate::driver::Driver;
+use crate::dynamical_system::DynamicalSystem;
+use crate::error::Error;
+use crate::event::Event;
+use crate::failure::{Cause, Failure};
+use crate::step_size::LEAST_LOG_ERROR;
+
+/// A function that watches a run, and may interrupt it.
+pub(super) type Watch<'a> = Box<dyn FnMut(&Moment<'_>) -> ControlFlow<()> + 'a>;
+
+/// A run under way.
+pub(super) struct Drive<'a> {
+    system: &'a dyn DynamicalSystem,
+    record: Record<'a>,
+    watch: Watch<'a>,
+    lookout: Lookout<'a>,
+    origin: Origin,
+    span: Span,
+    samples: Option<SampleTimes>,
+    /// Where to go on instead of at the start.
+    from: Option<Position>,
+}
+
+/// Where a run goes on, besides its record.
+struct Position {
+    time: f64,
+    /// The number of whole steps of a fixed size.
+    steps: u64,
+    /// The number of steps from one sample to the next, under error control.
+    stride: u64,
+    memory: Memory,
+}
+
+/// What [`Drive::new`] takes.
+pub(super) struct Plan<'a> {
+    pub(super) system: &'a dyn DynamicalSystem,
+    pub(super) span: Span,
+    /// The start as it was given.
+    pub(super) given: Vec<f64>,
+    /// The start of the run.
+    pub(super) start: Vec<f64>,
+    pub(super) targets: Vec<f64>,
+    pub(super) is_projected: bool,
+    pub(super) samples: Option<SampleTimes>,
+    pub(super) watch: Watch<'a>,
+    pub(super) events: Vec<Event<'a, Vec<f64>>>,
+    pub(super) from: Option<Snapshot>,
+    pub(super) origin: Origin,
+}
+
+/// How a part of a run ends.
+pub(super) enum Segment {
+    /// It is the last.
+    Ended { steps: u64, evaluations: u64 },
+    /// The run goes on from a reset, with another field.
+    Reset,
+}
+
+/// When steps end.
+pub(super) enum Pace<'p> {
+    /// As a schedule says. The field is held by a driver, if it has one, and a feedback must not decay faster than a method with this
+    /// real stability interval can follow.
+    Fixed { schedule: &'p Schedule, driver: Option<&'p dyn Driver>, interval: f64 },
+    /// Where error control ends them.
+    Controlled,
+}
+
+/// What is done with a run when it has ended.
+pub(super) struct Ended {
+    /// The last good state.
+    pub(super) last: FlatSample,
+    pub(super) trajectory: Vec<FlatSample>,
+    pub(super) findings: Findings,
+    /// The occurrences of events, with the names of these.
+    pub(super) occurrences: Vec<(String, PastOccurrence)>,
+    /// The occurrence that ended the run.
+    pub(super) end: Option<usize>,
+}
+
+/// How far a segment of a run is.
+struct Progress {
+    /// The number of whole steps of a fixed size.
+    number: u64,
+    /// The rest of a step of a fixed size that a reset has cut in two. It comes first, and nobody watches before.
+    rest: Option<f64>,
+    sampling: Sampling,
+}
+
+/// Refuses a feedback whose rate of decay is too large for steps of size `h`.
+pub(crate) fn check_stability(time: f64, h: f64, rate: f64, interval: f64) -> Result<(), Error> {
+    if h * rate <= interval { Ok(()) } else { Err(Error::UnstableGains { time, h, rate, interval }) }
+}
+
+impl<'a> Drive<'a> {
+    pub(super) fn new(plan: Plan<'a>) -> Result<Self, Error> {
+        let Plan { system, span, given, start, targets, is_projected, samples, watch, events, from, origin } = plan;
+        let mut record = Record::new(system, span.from, &start, &targets);
+        if is_projected {
+            record.moved_from(&given);
+            record.name_singular_gradients();
+        }
+        let lookout = Lookout::new(system, events);
+        let mut drive = Self { system, record, watch, lookout, origin, span, samples, from: None };
+        if let Some(snapshot) = from {
+            drive.restore(snapshot)?;
+        }
+        let Self { lookout, record, .. } = &mut drive;
+        let time = record.last.time;
+        lookout.begin(time, &record.last.state).map_err(|cause| record.failed(time, cause))?;
+        Ok(drive)
+    }
+
+    fn restore(&mut self, snapshot: Snapshot) -> Result<(), Error> {
+        if snapshot.events.is_some() != self.lookout.is_needed() {
+            return Err(Error::ForeignSnapshot { reason: "only one of both has events" });
+        }
+        snapshot.check(self.system, &self.origin)?;
+        snapshot.events.iter().try_for_each(|past| self.lookout.restore(past))?;
+        self.record.restore(&snapshot, self.lookout.last_reset())?;
+        let Snapshot { time, steps, stride, memory, .. } = snapshot;
+        self.from = Some(Position { time, steps, stride, memory });
+        Ok(())
+    }
+
+    /// Where the run, or what is left of it after the last reset, began, if that is not the start as it was given.
+    pub(super) fn new_start(&self) -> Option<&[f64]> {
+        let moved = self.record.has_moved_start().then(|| self.record.trajectory[0].state.as_slice());
+        self.lookout.last_reset().or(moved)
+    }
+
+    /// Where the integrals are to be kept.
+    pub(super) fn targets(&self) -> &[f64] {
+        self.record.targets()
+    }
+
+    /// The run, which has ended.
+    pub(super) fn end(self) -> Ended {
+        let last = self.record.last.clone();
+        let (trajectory, findings) = self.record.end();
+        let name = |occurrence: PastOccurrence| (self.lookout.name(occurrence.event).to_owned(), occurrence);
+        let occurrences = self.lookout.occurrences.iter().cloned().map(name).collect();
+        Ended { last, trajectory, findings, occurrences, end: self.lookout.end }
+    }
+
+    /// Makes the steps to the end of the run, or to a reset.
+    pub(super) fn follow(&mut self, stepper: &mut dyn Stepper, pace: &Pace<'_>) -> Result<Segment, Error> {
+        let mut progress = self.begin(stepper, pace)?;
+        loop {
+            if self.is_over(stepper, pace, &progress) {
+                return Ok(Segment::Ended { steps: stepper.steps(), evaluations: stepper.evaluations() });
+            }
+            let (until, h) = self.next_step(stepper, pace, &mut progress)?;
+            let largest = self.record.largest_projection;
+            stepper.step(until, h).map_err(|reason| self.record.halted(reason))?;
+            let landed = stepper.landed();
+            if let Some(landed) = landed {
+                self.record.landed(stepper.time(), landed, |entry| stepper.tolerance(entry))?;
+            }
+            let is_projected = landed.is_some();
+            if self.lookout.is_needed()
+                && let Some(stop) = self.look(stepper)?
+            {
+                self.record.largest_projection = largest;
+                return self.stop_in_step(&stop, stepper, pace, progress);
+            }
+            let reach = pace.schedule().map_or(stepper.time(), |schedule| schedule.reach(progress.number));
+            // Before the step is recorded: the last good state is where it begins.
+            let due = self.states_due(reach, None, stepper, pace, &mut progress.sampling)?;
+            stepper.keep(None);
+            self.record.add(stepper.time(), stepper.state(), is_projected)?;
+            if self.sample(due, stepper, pace, &mut progress) {
+                pace.audit(stepper)?;
+            }
+        }
+    }
+
+    /// Brings a stepper to where the run goes on.
+    fn begin(&mut self, stepper: &mut dyn Stepper, pace: &Pace<'_>) -> Result<Progress, Error> {
+        let (mut number, mut rest, mut stride) = (0, None, 1);
+        if let Some(Position { time, steps, stride: kept, memory }) = &self.from {
+            (number, stride) = (*steps, *kept);
+            self.check_position(*time, number, stride, memory, pace)?;
+            stepper.resume(self.record.last.time, &self.record.last.state, memory);
+        }
+        let (time, samples) = (self.record.last.time, self.record.trajectory.len() as u64);
+        let times = self.samples.as_ref();
+        let sampling = match pace.schedule() {
+            Some(schedule) => {
+                rest = (time != schedule.time(number)).then(|| schedule.time(number + 1) - time);
+                Sampling::scheduled(self.span, times, samples)?
+            }
+            None => Sampling::new(self.span, times, stride, samples)?,
+        };
+        pace.audit(stepper)?;
+        Ok(Progress { number, rest, sampling })
+    }
+
+    /// Refuses to go on where no step of this run ends.
+    fn check_position(
+        &self,
+        time: f64,
+        steps: u64,
+        stride: u64,
+        memory: &Memory,
+        pace: &Pace<'_>,
+    ) -> Result<(), Error> {
+        let is_in_run = (self.span.from..=self.span.until).contains(&time);
+        let reason = match pace.schedule() {
+            Some(schedule) if steps > schedule.steps || schedule.time(steps) != time => {
+                "its step or its end is another one"
+            }
+            None if memory.control.is_none() => "its method takes steps of one size",
+            None if !is_in_run || stride == 0 => "its time is not in this run",
+            _ => return Ok(()),
+        };
+        Err(Error::ForeignSnapshot { reason })
+    }
+
+    /// Whether the run has reached its end, or its watcher interrupts it.
+    fn is_over(&mut self, stepper: &dyn Stepper, pace: &Pace<'_>, progress: &Progress) -> bool {
+        let Progress { number, rest, sampling } = progress;
+        let is_watched = pace.schedule().is_none_or(|schedule| rest.is_none() && schedule.is_watched(*number));
+        let is_interrupted = is_watched && self.is_interrupted(stepper, *number, sampling.stride());
+        is_interrupted
+            || pace.schedule().map_or(stepper.time() >= self.span.until, |schedule| *number == schedule.steps)
+    }
+
+    /// Shows the moment to the watcher.
+    fn is_interrupted(&mut self, stepper: &dyn Stepper, number: u64, stride: u64) -> bool {
+        let Self { record, watch, lookout, origin, span, .. } = self;
+        let snapshot = || Snapshot {
+            events: lookout.is_needed().then(|| Past { changes: record.changes(), ..lookout.past() }),
+            ..record.snapshot(origin.clone(), number, stride, stepper.memory())
+        };
+        watch(&Moment { time: record.last.time, span: *span, snapshot: &snapshot }).is_break()
+    }
+
+    /// To which time the next step goes, and its size.
+    fn next_step(
+        &self,
+        stepper: &mut dyn Stepper,
+        pace: &Pace<'_>,
+        progress: &mut Progress,
+    ) -> Result<(f64, f64), Error> {
+        pace.hold(progress.number, stepper)?;
+        let (until, h) = pace.step(self.span, progress.number);
+        progress.number += 1;
+        Ok((until, progress.rest.take().unwrap_or(h)))
+    }
+
+    /// Looks for events in the last step, unless it has left the doubles, which is told when it is recorded.
+    #[inline(never)]
+    fn look(&mut self, stepper: &mut dyn Stepper) -> Result<Option<Stop>, Error> {
+        let step = Stretch { from: self.record.last.time, until: stepper.time(), end: stepper.state().to_vec() };
+        if step.end.iter().any(|entry| !entry.is_finite()) {
+            return Ok(None);
+        }
+        let entries = self.system.state();
+        let mut state_at = |time: f64| {
+            let mut state = vec![0.0; entries.len()];
+            stepper.within(time, &mut state).map_err(|reason| Cause::of_step(reason, entries))?;
+            stepper.project_within(time, &mut state);
+            Ok(state)
+        };
+        self.lookout.look(&step, &mut state_at).map_err(|cause| self.record.failed(step.until, cause))
+    }
+
+    /// The states at the times of a list until `reach` in the last step, which may end at a stop. Between the ends of steps of a fixed size a state
+    /// is the end of a shorter step, so that it is as exact as they are, and the steps are the same whatever is sampled.
+    fn states_due(
+        &mut self,
+        reach: f64,
+        stop: Option<&Stop>,
+        stepper: &mut dyn Stepper,
+        pace: &Pace<'_>,
+        sampling: &mut Sampling,
+    ) -> Result<Vec<(f64, Vec<f64>)>, Error> {
+        let Sampling::Times(agenda) = sampling else { return Ok(Vec::new()) };
+        let mut due = Vec::new();
+        while let Some(time) = agenda.next_until(reach) {
+            let mut state = stop.map_or(stepper.state(), |stop| &stop.state).to_vec();
+            if !pace.schedule().is_some_and(|schedule| schedule.ends_step_at(time)) {
+                stepper.within(time, &mut state).map_err(|reason| self.record.halted(reason))?;
+            }
+            due.push((time, state));
+        }
+        Ok(due)
+    }
+
+    /// Takes the samples in a step that was recorded; returns whether a schedule samples its end.
+    fn sample(
+        &mut self,
+        due: Vec<(f64, Vec<f64>)>,
+        stepper: &dyn Stepper,
+        pace: &Pace<'_>,
+        progress: &mut Progress,
+    ) -> bool {
+        due.iter().for_each(|(time, state)| self.record.sample_at(*time, state));
+        let is_scheduled = pace.schedule().is_some_and(|schedule| schedule.is_sampled(progress.number));
+        match &mut progress.sampling {
+            Sampling::Steps { stride } => self.record.sample_step(stepper.steps(), stride),
+            Sampling::Scheduled if is_scheduled => self.record.sample(),
+            Sampling::Scheduled | Sampling::Times(_) => {}
+        }
+        is_scheduled
+    }
+
+    /// Ends or resets a run within a step.
+    #[cold]
+    fn stop_in_step(
+        &mut self,
+        stop: &Stop,
+        stepper: &mut dyn Stepper,
+        pace: &Pace<'_>,
+        mut progress: Progress,
+    ) -> Result<Segment, Error> {
+        let due = self.states_due(stop.time, Some(stop), stepper, pace, &mut progress.sampling)?;
+        stepper.keep(Some((stop.time, &stop.state)));
+        self.record.add(stop.time, &stop.state, false)?;
+        if pace.schedule().is_none_or(|schedule| stop.time == schedule.time(progress.number)) {
+            self.sample(due, stepper, pace, &mut progress);
+        } else {
+            due.iter().for_each(|(time, state)| self.record.sample_at(*time, state));
+            progress.number -= 1;
+        }
+        let reset = self.lookout.take(stop).map_err(|cause| self.record.failed(stop.time, cause))?;
+        if let Some(state) = reset {
+            self.record.start_at(stop.time, &state);
+        }
+        if self.lookout.end.is_some() {
+            return Ok(Segment::Ended { steps: stepper.steps(), evaluations: stepper.evaluations() });
+        }
+        let Memory { steps, evaluations, control, .. } = stepper.memory();
+        // The next step may be as long as after any other, or it is rejected.
+        let control = control.map(|control| Control { last_log_error: LEAST_LOG_ERROR, ..control });
+        self.from = Some(Position {
+            time: pace.schedule().map_or(stop.time, |schedule| schedule.time(progress.number)),
+            steps: progress.number,
+            stride: progress.sampling.stride(),
+            memory: Memory { steps, evaluations, control, ..Memory::default() },
+        });
+        Ok(Segment::Reset)
+    }
+}
+
+/// Makes all steps of a run, and nothing else.
+pub(super) fn follow_alone(
+    system: &dyn DynamicalSystem,
+    stepper: &mut dyn Stepper,
+    pace: &Pace<'_>,
+    span: Span,
+) -> Result<(), Error> {
+    let mut number = 0;
+    while pace.schedule().map_or(stepper.time() < span.until, |schedule| number < schedule.steps) {
+        pace.hold(number, stepper)?;
+        let (until, h) = pace.step(span, number);
+        stepper
+            .step(until, h)
+            .map_err(|reason| Failure::of_step(reason, stepper.time(), stepper.state().to_vec(), system))?;
+        number += 1;
+    }
+    Ok(())
+}
+
+impl<'p> Pace<'p> {
+    pub(super) fn new(schedule: Option<&'p Schedule>, driver: Option<&'p dyn Driver>, interval: f64) -> Self {
+        schedule.map_or(Self::Controlled, |schedule| Self::Fixed { schedule, driver, interval })
+    }
+
+    fn schedule(&self) -> Option<&'p Schedule> {
+        match self {
+            Self::Fixed { schedule, .. } => Some(schedule),
+            Self::Controlled => None,
+        }
+    }
+
+    /// Refuses a feedback that steps of a fixed size cannot follow.
+    fn audit(&self, stepper: &dyn Stepper) -> Result<(), Error> {
+        match self {
+            Self::Fixed { schedule, interval, .. } => {
+                check_stability(stepper.time(), schedule.h, stepper.decay_rate(), *interval)
+            }
+            Self::Controlled => Ok(()),
+        }
+    }
+
+    /// Holds the inputs of the step after a number of whole steps.
+    pub(super) fn hold(&self, number: u64, stepper: &mut dyn Stepper) -> Result<(), Error> {
+        if let Self::Fixed { schedule, driver, .. } = self
+            && schedule.hold(*driver, number)?
+        {
+            stepper.begin_anew();
+        }
+        Ok(())
+    }
+
+    /// To which time the step after a number of whole steps goes, and its size, unless only a part of it is left.
+    pub(super) fn step(&self, span: Span, number: u64) -> (f64, f64) {
+        self.schedule()
+            .map_or((span.until, 0.0), |schedule| (schedule.time(number + 1), schedule.step_size(number + 1)))
+    }
+}

@@ -1,0 +1,561 @@
+//! The steps of a run, whatever its method and its system are.
+//!
+//! A run calls a [`Stepper`] once for each step, through a pointer, and knows states as slices, so that everything around steps is
+//! compiled once with this crate. Within a step the method and the system are known, and the field is inlined.
+
+use crate::dense_output::DenseOutput;
+use crate::error::Error;
+use crate::failure::StepFailure;
+use crate::field::Field;
+use crate::geometric::OneStep;
+use crate::hamel::{Advanced, Carried, HamelSteps};
+use crate::integrator::{Integrator, Resumption};
+use crate::linear::{filled, from_slice};
+use crate::method::FixedStep;
+use crate::projection::{Landing, Omission, Projector};
+use crate::step_size::LEAST_LOG_ERROR;
+use crate::system::{FeedbackSystem, PreparedSystem, Vector, set_clock};
+
+/// An integration under way, which makes one step at a time. States are flat.
+pub(crate) trait Stepper {
+    /// Makes a step to `until` and projects its end if states are projected: of size `h` with a fixed step; under error control towards
+    /// `until`, and of any size.
+    fn step(&mut self, until: f64, h: f64) -> Result<(), StepFailure>;
+    /// The time that was reached.
+    fn time(&self) -> f64;
+    /// The state at that time.
+    fn state(&self) -> &[f64];
+    /// The number of steps, each part of one that a reset cuts in two counted by itself.
+    fn steps(&self) -> u64;
+    /// The number of evaluations of the field.
+    fn evaluations(&self) -> u64;
+    /// How the last step ended, if its end was projected.
+    fn landed(&self) -> Option<Landed<'_>>;
+    /// The tolerance of an entry of the state, under error control.
+    fn tolerance(&self, entry: usize) -> Option<f64>;
+    /// Puts the state at a time within the last step into `x`, before any projection: its dense output under error control, else the end
+    /// of a shorter step by the same method.
+    fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure>;
+    /// Sets the time in a state within the last step, and projects it if states are projected.
+    fn project_within(&self, time: f64, x: &mut [f64]);
+    /// Keeps the last step as a polynomial in time, if steps are kept. One of a fixed size may be stopped earlier, at a time and a state.
+    fn keep(&mut self, stop: Option<(f64, &[f64])>);
+    /// Forgets the errors of earlier steps, because inputs have jumped.
+    fn begin_anew(&mut self);
+    /// The largest rate of decay of the feedback.
+    fn decay_rate(&self) -> f64;
+    /// All that the next steps depend on, besides time and state.
+    fn memory(&self) -> Memory;
+    /// Goes on as a stepper with this memory would at this time and state.
+    fn resume(&mut self, time: f64, state: &[f64], memory: &Memory);
+}
+
+/// All that the next steps depend on, besides time and state, and the number of those so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Memory {
+    /// The number of steps, each part of one that a reset cuts in two counted by itself.
+    pub(crate) steps: u64,
+    /// The number of evaluations of the field.
+    pub(crate) evaluations: u64,
+    /// The field where the last step ended, if the next step begins with it: before the end was projected.
+    pub(crate) derivative: Option<Vec<f64>>,
+    /// The mean of the squares of the steps' errors, if states are projected.
+    pub(crate) mean: Option<Vec<f64>>,
+    /// Where the integrals are held, and R, if states are projected.
+    pub(crate) held: Option<[Vec<f64>; 2]>,
+    /// (q, p) and what is carried of its rounding, of the discrete Hamel integrator.
+    pub(crate) momenta: Option<[Vec<f64>; 2]>,
+    /// Of a method with error control.
+    pub(crate) control: Option<Control>,
+}
+
+/// Where the control of the step size stands.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct Control {
+    pub(crate) size: Option<f64>,
+    pub(crate) last_log_error: f64,
+    pub(crate) rejected: u64,
+}
+
+/// Where a step ended, and how that end was projected: see [`Landing`].
+#[derive(Clone, Copy)]
+pub(crate) struct Landed<'s> {
+    pub(crate) end: &'s [f64],
+    pub(crate) variances: &'s [f64],
+    pub(crate) violation: &'s [f64],
+    pub(crate) correction: &'s [f64],
+    pub(crate) left_out: Option<Omission>,
+    /// Where the integrals are held from there.
+    pub(crate) targets: &'s [f64],
+}
+
+/// Steps that were kept, as polynomials in time.
+pub(crate) type Kept<V> = Option<Vec<DenseOutput<V>>>;
+
+/// What all steppers of a system have in common.
+pub(crate) struct Ends<'k, S: FeedbackSystem> {
+    /// If the state is projected after every step.
+    projector: Option<Projector<S>>,
+    landing: Option<Landing<S>>,
+    kept: &'k mut Kept<Vector<S>>,
+}
+
+impl<'k, S: FeedbackSystem> Ends<'k, S> {
+    pub(crate) fn new(projector: Option<Projector<S>>, kept: &'k mut Kept<Vector<S>>) -> Self {
+        Self { projector, landing: None, kept }
+    }
+
+    fn landed(&self) -> Option<Landed<'_>> {
+        let Landing { end, variances, projected } = self.landing.as_ref()?;
+        Some(Landed {
+            end: end.as_ref(),
+            variances: variances.as_ref(),
+            violation: projected.violation.as_ref(),
+            correction: projected.correction.as_ref(),
+            left_out: projected.left_out,
+            targets: self.projector.as_ref()?.onto()[0].as_ref(),
+        })
+    }
+
+    fn project_within(&self, time: f64, x: &mut [f64]) {
+        let mut state: Vector<S> = from_slice(x);
+        set_clock::<S, f64>(&mut state, time);
+        if let Some(projector) = &self.projector {
+            projector.project_within(&mut state);
+        }
+        x.copy_from_slice(state.as_ref());
+    }
+
+    fn begin_anew(&mut self) {
+        self.projector.iter_mut().for_each(Projector::begin_anew);
+    }
+
+    /// What is remembered because of projections.
+    fn memory(&self) -> Memory {
+        let Some(projector) = &self.projector else { return Memory::default() };
+        let (mean, derivative) = projector.memory();
+        Memory {
+            mean: Some(mean.as_ref().to_vec()),
+            derivative: derivative.map(|derivative| derivative.as_ref().to_vec()),
+            held: Some(projector.onto().map(|integrals| integrals.as_ref().to_vec())),
+            ..Memory::default()
+        }
+    }
+
+    /// Remembers the errors of earlier steps, and f at the end of the last one.
+    fn resume(&mut self, memory: &Memory, derivative: Option<Vector<S>>) {
+        let Some(projector) = &mut self.projector else { return };
+        projector.remember(memory.mean.as_deref().map_or(filled(0.0), from_slice), derivative);
+        if let Some(held) = &memory.held {
+            projector.hold(held.each_ref().map(|entries| from_slice(entries)));
+        }
+    }
+}
+
+/// What makes steps of a fixed size.
+pub(crate) trait Advance<S: FeedbackSystem> {
+    /// Makes a step.
+    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
+    /// Makes a step that no other follows.
+    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure>;
+    /// Makes a step to a time, and projects its end. A method that estimates no error lets every entry count alike.
+    fn projected_step(
+        &mut self,
+        projector: &mut Projector<S>,
+        x: &mut Vector<S>,
+        h: f64,
+        _time: f64,
+    ) -> Result<Landing<S>, StepFailure> {
+        let begin = *x;
+        self.step(x, h)?;
+        Ok(projector.land(&begin, &filled(1.0), x))
+    }
+    /// Whether a projected step begins with the derivative with which the one before it has ended.
+    fn keeps_derivative(&self) -> bool {
+        false
+    }
+    /// The field.
+    fn rates(&self, x: &Vector<S>) -> Vector<S>;
+    /// The number of evaluations of the field in a step.
+    fn evaluations(&self) -> u64;
+    /// The largest rate of decay of the feedback.
+    fn decay_rate(&self, _x: &Vector<S>) -> f64 {
+        0.0
+    }
+    /// What is carried from step to step besides the state.
+    fn carried(&self) -> Option<[Vec<f64>; 2]> {
+        None
+    }
+    /// Carries what was carried to this state, or what a start there would.
+    fn carry(&mut self, _x: &Vector<S>, _carried: Option<&[Vec<f64>; 2]>) {}
+}
+
+/// A method that is known only at run time.
+impl<S: FeedbackSystem> Advance<S> for Box<dyn Advance<S> + '_> {
+    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        (**self).step(x, h)
+    }
+
+    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        (**self).step_alone(x, h)
+    }
+
+    fn rates(&self, x: &Vector<S>) -> Vector<S> {
+        (**self).rates(x)
+    }
+
+    fn evaluations(&self) -> u64 {
+        (**self).evaluations()
+    }
+
+    fn carried(&self) -> Option<[Vec<f64>; 2]> {
+        (**self).carried()
+    }
+
+    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>; 2]>) {
+        (**self).carry(x, carried);
+    }
+}
+
+/// Steps of a fixed size.
+pub(crate) struct FixedSteps<'k, S: FeedbackSystem, A> {
+    method: A,
+    from: f64,
+    begin: Vector<S>,
+    time: f64,
+    state: Vector<S>,
+    steps: u64,
+    evaluations: u64,
+    ends: Ends<'k, S>,
+}
+
+impl<'k, S: FeedbackSystem, A: Advance<S>> FixedSteps<'k, S, A> {
+    pub(crate) fn new(method: A, time: f64, state: Vector<S>, ends: Ends<'k, S>) -> Self {
+        Self { method, from: time, begin: state, time, state, steps: 0, evaluations: 0, ends }
+    }
+}
+
+impl<S: FeedbackSystem, A: Advance<S>> Stepper for FixedSteps<'_, S, A> {
+    fn step(&mut self, until: f64, h: f64) -> Result<(), StepFailure> {
+        let mut x = self.state;
+        match &mut self.ends.projector {
+            Some(projector) => {
+                let begins_anew = self.method.keeps_derivative() && projector.memory().1.is_none();
+                self.ends.landing = Some(self.method.projected_step(projector, &mut x, h, until)?);
+                self.evaluations += u64::from(begins_anew);
+            }
+            None => self.method.step(&mut x, h)?,
+        }
+        set_clock::<S, f64>(&mut x, until);
+        (self.from, self.begin) = (self.time, self.state);
+        (self.time, self.state) = (until, x);
+        self.steps += 1;
+        self.evaluations += self.method.evaluations();
+        Ok(())
+    }
+
+    fn time(&self) -> f64 {
+        self.time
+    }
+
+    fn state(&self) -> &[f64] {
+        self.state.as_ref()
+    }
+
+    fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    fn landed(&self) -> Option<Landed<'_>> {
+        self.ends.landed()
+    }
+
+    fn tolerance(&self, _entry: usize) -> Option<f64> {
+        None
+    }
+
+    fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
+        let mut state = self.begin;
+        self.evaluations += self.method.evaluations();
+        self.method.step_alone(&mut state, time - self.from)?;
+        x.copy_from_slice(state.as_ref());
+        Ok(())
+    }
+
+    fn project_within(&self, time: f64, x: &mut [f64]) {
+        self.ends.project_within(time, x);
+    }
+
+    fn keep(&mut self, stop: Option<(f64, &[f64])>) {
+        if let Some(kept) = self.ends.kept {
+            let (time, end) = stop.map_or((self.time, self.state), |(time, end)| (time, from_slice(end)));
+            let ends = [self.begin, end];
+            let rates = ends.each_ref().map(|x| self.method.rates(x));
+            kept.push(DenseOutput::cubic(self.from, time - self.from, ends, &rates));
+            self.evaluations += 2;
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.ends.begin_anew();
+    }
+
+    fn decay_rate(&self) -> f64 {
+        self.method.decay_rate(&self.state)
+    }
+
+    fn memory(&self) -> Memory {
+        let (steps, evaluations) = (self.steps, self.evaluations);
+        Memory { steps, evaluations, momenta: self.method.carried(), ..self.ends.memory() }
+    }
+
+    fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
+        (self.time, self.state) = (time, from_slice(state));
+        (self.steps, self.evaluations) = (memory.steps, memory.evaluations);
+        self.method.carry(&self.state, memory.momenta.as_ref());
+        self.ends.resume(memory, memory.derivative.as_deref().map(from_slice));
+    }
+}
+
+/// Steps of an explicit Runge-Kutta method along a field.
+pub(crate) struct Explicit<'f, F> {
+    pub(crate) method: FixedStep,
+    pub(crate) field: &'f F,
+}
+
+impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>> Advance<S> for Explicit<'_, F> {
+    fn keeps_derivative(&self) -> bool {
+        true
+    }
+
+    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        Advance::<S>::step_alone(self, x, h)
+    }
+
+    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        self.method.step(|x| self.field.value(x), x, h);
+        Ok(())
+    }
+
+    fn projected_step(
+        &mut self,
+        projector: &mut Projector<S>,
+        x: &mut Vector<S>,
+        h: f64,
+        time: f64,
+    ) -> Result<Landing<S>, StepFailure> {
+        Ok(self.method.projected_step(projector, |x| self.field.value(x), x, h, time))
+    }
+
+    fn rates(&self, x: &Vector<S>) -> Vector<S> {
+        self.field.value(x)
+    }
+
+    fn evaluations(&self) -> u64 {
+        self.method.evaluations()
+    }
+
+    fn decay_rate(&self, x: &Vector<S>) -> f64 {
+        self.field.decay_rate(x)
+    }
+}
+
+/// Steps of a geometric integrator.
+pub(crate) struct Geometric<'m, S: FeedbackSystem, M: ?Sized> {
+    pub(crate) method: &'m M,
+    pub(crate) system: S::Prepared<f64>,
+}
+
+impl<S: FeedbackSystem, M: OneStep<Vector<S>> + ?Sized> Advance<S> for Geometric<'_, S, M> {
+    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        self.step_alone(x, h)
+    }
+
+    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        self.method.step(x, h);
+        Ok(())
+    }
+
+    fn rates(&self, x: &Vector<S>) -> Vector<S> {
+        self.system.vector_field(x)
+    }
+
+    fn evaluations(&self) -> u64 {
+        self.method.evaluations_per_step()
+    }
+}
+
+/// Steps of the discrete Hamel integrator.
+pub(crate) struct Hamel<S: FeedbackSystem> {
+    system: S::Prepared<f64>,
+    steps: HamelSteps<S>,
+    carried: Carried<Vector<S>>,
+    /// The state that it belongs to.
+    end: Vector<S>,
+}
+
+impl<S: FeedbackSystem> Hamel<S> {
+    pub(crate) fn new(system: &S, x: &Vector<S>) -> Result<Self, Error> {
+        let (steps, system) = (HamelSteps::<S>::of_any()?, system.prepare());
+        let carried = (steps.begin)(&system, x);
+        Ok(Self { system, steps, carried, end: *x })
+    }
+}
+
+impl<S: FeedbackSystem> Advance<S> for Hamel<S> {
+    fn step(&mut self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        let HamelSteps { begin, advance } = self.steps;
+        // What is carried belongs to the end of the last step: a projection makes it another state.
+        let own = if *x == self.end { self.carried } else { begin(&self.system, x) };
+        let Advanced { state, carried, .. } = advance(&self.system, x, &own, h)?;
+        (self.carried, self.end, *x) = (carried, state, state);
+        Ok(())
+    }
+
+    fn step_alone(&self, x: &mut Vector<S>, h: f64) -> Result<(), StepFailure> {
+        let HamelSteps { begin, advance } = self.steps;
+        *x = advance(&self.system, x, &begin(&self.system, x), h)?.state;
+        Ok(())
+    }
+
+    fn rates(&self, x: &Vector<S>) -> Vector<S> {
+        self.system.vector_field(x)
+    }
+
+    fn evaluations(&self) -> u64 {
+        1
+    }
+
+    fn carried(&self) -> Option<[Vec<f64>; 2]> {
+        Some([self.carried.node, self.carried.excess].map(|vector| vector.as_ref().to_vec()))
+    }
+
+    fn carry(&mut self, x: &Vector<S>, carried: Option<&[Vec<f64>; 2]>) {
+        self.end = *x;
+        self.carried = match carried {
+            Some([node, excess]) => Carried { node: from_slice(node), excess: from_slice(excess) },
+            None => (self.steps.begin)(&self.system, x),
+        };
+    }
+}
+
+/// Steps under error control.
+pub(crate) struct ControlledSteps<'f, 'k, S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> {
+    integrator: Integrator<'f, F, STAGES>,
+    /// The last step as a polynomial, if anybody needed it.
+    dense_output: Option<DenseOutput<Vector<S>>>,
+    ends: Ends<'k, S>,
+}
+
+impl<'f, 'k, S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize>
+    ControlledSteps<'f, 'k, S, F, STAGES>
+{
+    pub(crate) fn new(integrator: Integrator<'f, F, STAGES>, ends: Ends<'k, S>) -> Self {
+        Self { integrator, dense_output: None, ends }
+    }
+
+    fn dense_output(&mut self) -> &DenseOutput<Vector<S>> {
+        self.dense_output.get_or_insert_with(|| self.integrator.dense_output())
+    }
+}
+
+impl<S: FeedbackSystem, F: Field<Vector = Vector<S>>, const STAGES: usize> Stepper
+    for ControlledSteps<'_, '_, S, F, STAGES>
+{
+    fn step(&mut self, until: f64, _h: f64) -> Result<(), StepFailure> {
+        self.dense_output = None;
+        let step = match &mut self.ends.projector {
+            Some(projector) => {
+                self.integrator.landing_step(until, projector).map(|landing| self.ends.landing = landing)
+            }
+            None => self.integrator.step(until),
+        };
+        step.map_err(|error| error.reason)
+    }
+
+    fn time(&self) -> f64 {
+        self.integrator.time()
+    }
+
+    fn state(&self) -> &[f64] {
+        self.integrator.state().as_ref()
+    }
+
+    fn steps(&self) -> u64 {
+        self.integrator.steps()
+    }
+
+    fn evaluations(&self) -> u64 {
+        self.integrator.evaluations()
+    }
+
+    fn landed(&self) -> Option<Landed<'_>> {
+        self.ends.landed()
+    }
+
+    fn tolerance(&self, entry: usize) -> Option<f64> {
+        Some(self.integrator.tolerance(entry))
+    }
+
+    fn within(&mut self, time: f64, x: &mut [f64]) -> Result<(), StepFailure> {
+        x.copy_from_slice(self.dense_output().at(time).as_ref());
+        Ok(())
+    }
+
+    fn project_within(&self, time: f64, x: &mut [f64]) {
+        self.ends.project_within(time, x);
+    }
+
+    fn keep(&mut self, _stop: Option<(f64, &[f64])>) {
+        if self.ends.kept.is_some() {
+            let step = *self.dense_output();
+            self.ends.kept.iter_mut().for_each(|kept| kept.push(step));
+        }
+    }
+
+    /// The integrator knows by itself where inputs jump.
+    fn begin_anew(&mut self) {}
+
+    fn decay_rate(&self) -> f64 {
+        0.0
+    }
+
+    fn memory(&self) -> Memory {
+        let Resumption { derivative, size, last_log_error, steps, rejected, evaluations, .. } =
+            self.integrator.resumption();
+        let memory = self.ends.memory();
+        Memory {
+            steps,
+            evaluations,
+            derivative: derivative.map(|derivative| derivative.as_ref().to_vec()),
+            mean: memory.mean.filter(|_| !self.integrator.is_at_jump()),
+            control: Some(Control { size, last_log_error, rejected }),
+            ..memory
+        }
+    }
+
+    fn resume(&mut self, time: f64, state: &[f64], memory: &Memory) {
+        let Memory { steps, evaluations, .. } = *memory;
+        let size = memory.control.as_ref().and_then(|control| control.size);
+        let (last_log_error, rejected) =
+            memory.control.as_ref().map_or((LEAST_LOG_ERROR, 0), |control| (control.last_log_error, control.rejected));
+        let (state, derivative) = (from_slice(state), memory.derivative.as_deref().map(from_slice));
+        self.integrator.resume(Resumption {
+            time,
+            state,
+            derivative,
+            size,
+            last_log_error,
+            steps,
+            rejected,
+            evaluations,
+        });
+        self.ends.resume(memory, None);
+    }
+}
