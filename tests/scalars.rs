@@ -12,7 +12,7 @@ use simba::simd::WideF64x4;
 fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &Law<S>) -> [Vec<T>; 7] {
     let h = T::from_f64(1e-4);
     let prepared = system.prepare();
-    let system = S::gather::<T>(|_| &prepared);
+    let system = S::gather::<T>(&|_| &prepared);
     let feedback = |x: &Vector<S, T>| system.feedback_field(x, law);
     let (mut euler, mut rk4) = (*x, *x);
     EULER.step(feedback, &mut euler, h);
@@ -161,7 +161,7 @@ mod magnitudes {
     fn forces_between_atoms_are_numbers_of_single_precision() {
         let atoms = Atoms { s: 3.4e-10, e: 1.65e-11, m: 1.0 };
         let system = atoms.prepare();
-        let single = Atoms::gather::<f32>(|_| &system);
+        let single = Atoms::gather::<f32>(&|_| &system);
         for distance in [0.9_f32, 1.0, 1.2, 2.0] {
             let x = [0.6 * distance * 3.4e-10, 0.8 * distance * 3.4e-10, 1e-6, -2e-6];
             let double = x.map(f64::from);
@@ -185,7 +185,7 @@ mod magnitudes {
     #[test]
     fn differences_keep_their_digits() {
         let system = Spring {}.prepare();
-        let single = Spring::gather::<f32>(|_| &system);
+        let single = Spring::gather::<f32>(&|_| &system);
         let x = [6_400_000.0, 12.25, 6_400_012.5, 0.0, 0.0, 0.0];
         assert_eq!(single.vector_field(&x)[3..], [0.25, 0.25, -0.25]);
         assert_eq!(single.integrals(&x), [0.031_25]);

@@ -48,17 +48,17 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> Feedback<S, K> {
 
     /// The feedback field in numbers of another type, for example in single precision or in dual numbers.
     pub fn cast<T: Scalar>(&self) -> Feedback<S, K, T> {
-        Feedback::gather(|_| self)
+        Feedback::gather(&|_| self)
     }
 }
 
 impl<S: FeedbackSystem, K: GainPolicy<S>, T: Scalar> Feedback<S, K, T> {
     /// The feedback fields of `member(i)` in lane `i`.
-    pub(crate) fn gather<'a>(member: impl Fn(usize) -> &'a Feedback<S, K>) -> Self {
+    pub(crate) fn gather<'a>(member: &dyn Fn(usize) -> &'a Feedback<S, K>) -> Self {
         Self {
-            system: S::gather(|lane| &member(lane).system),
-            gain: K::gather(|lane| &member(lane).gain),
-            targets: Targets::gather(|lane| &member(lane).targets),
+            system: S::gather(&|lane| &member(lane).system),
+            gain: K::gather(&|lane| &member(lane).gain),
+            targets: Targets::gather(&|lane| &member(lane).targets),
         }
     }
 

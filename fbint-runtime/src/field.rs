@@ -88,8 +88,8 @@ impl<S: DrivenSystem> TakesInput<S> for PlainField<S> {
 #[cfg(feature = "ensemble")]
 impl<S: FeedbackSystem, T: Scalar> PlainField<S, T> {
     /// The fields that `member` gives for each lane.
-    pub(crate) fn gather<'a>(member: impl Fn(usize) -> &'a PlainField<S>) -> Self {
-        Self(S::gather(|lane| &member(lane).0))
+    pub(crate) fn gather<'a>(member: &dyn Fn(usize) -> &'a PlainField<S>) -> Self {
+        Self(S::gather(&|lane| &member(lane).0))
     }
 }
 

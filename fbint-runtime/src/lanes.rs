@@ -29,7 +29,7 @@ const VECTOR: usize = if cfg!(target_feature = "avx512f") { 8 } else { 4 };
 /// ```
 /// use fbint_runtime::{Lanes, Scalar};
 ///
-/// let squares = Lanes::<2>::from_lanes(|lane| (lane * lane) as f64);
+/// let squares = Lanes::<2>::from_lanes(&|lane| (lane * lane) as f64);
 /// assert_eq!((squares.sqrt() + Lanes::from_f64(1.0)).lane(3), 4.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -242,8 +242,8 @@ impl<const V: usize> Neg for Lanes<V> {
 /// The functions of `f64`, of one and of two numbers, in each lane.
 macro_rules! functions {
     ($($name:ident)*; $($of_two:ident)*) => {
-        $(fn $name(self) -> Self { Self::from_lanes(|lane| Scalar::$name(self.lane(lane))) })*
-        $(fn $of_two(self, other: Self) -> Self { Self::from_lanes(|lane| Scalar::$of_two(self.lane(lane), other.lane(lane))) })*
+        $(fn $name(self) -> Self { Self::from_lanes(&|lane| Scalar::$name(self.lane(lane))) })*
+        $(fn $of_two(self, other: Self) -> Self { Self::from_lanes(&|lane| Scalar::$of_two(self.lane(lane), other.lane(lane))) })*
     };
 }
 
@@ -255,7 +255,7 @@ impl<const V: usize> Scalar for Lanes<V> {
 
     /// Bare loops here, too: it gathers every parameter of every system.
     #[inline(always)]
-    fn from_lanes(number: impl Fn(usize) -> f64) -> Self {
+    fn from_lanes(number: &dyn Fn(usize) -> f64) -> Self {
         let mut lanes = [Vector::splat(0.0); V];
         let mut v = 0;
         while v < V {
@@ -298,7 +298,7 @@ impl<const V: usize> Scalar for Lanes<V> {
     }
 
     fn powi(self, exponent: i32) -> Self {
-        Self::from_lanes(|lane| Scalar::powi(self.lane(lane), exponent))
+        Self::from_lanes(&|lane| Scalar::powi(self.lane(lane), exponent))
     }
 
     functions!(sin cos tan asin acos atan sinh cosh tanh exp ln; powf atan2);

@@ -54,7 +54,7 @@ pub trait GainPolicy<S: FeedbackSystem>: Entry + Sealed {
     fn weighted(&self, normalisation: &Integrals<S, [f64; 3]>) -> Self::Weighted<f64>;
     /// The numbers of `member(i)` in lane `i`.
     #[doc(hidden)]
-    fn gather<'a, T: Scalar>(member: impl Fn(usize) -> &'a Self::Weighted<f64>) -> Self::Weighted<T>;
+    fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a Self::Weighted<f64>) -> Self::Weighted<T>;
     /// X - DF^T K (F - F_target).
     #[doc(hidden)]
     fn field<T: Scalar>(
@@ -94,10 +94,10 @@ impl<S: FeedbackSystem, T: Scalar> Targets<S, T> {
 
     /// The targets of `member(i)` in lane `i`.
     #[inline(always)]
-    pub(crate) fn gather<'a>(member: impl Fn(usize) -> &'a Targets<S, f64>) -> Self {
+    pub(crate) fn gather<'a>(member: &dyn Fn(usize) -> &'a Targets<S, f64>) -> Self {
         Self {
-            declared: Entries::from_fn(|i| T::from_lanes(|lane| member(lane).declared[i])),
-            normalised: Entries::from_fn(|i| T::from_lanes(|lane| member(lane).normalised[i])),
+            declared: Entries::from_fn(|i| T::from_lanes(&|lane| member(lane).declared[i])),
+            normalised: Entries::from_fn(|i| T::from_lanes(&|lane| member(lane).normalised[i])),
         }
     }
 
@@ -132,10 +132,10 @@ impl<S: FeedbackSystem> ConstantGain<S, f64> {
 
 impl<S: FeedbackSystem, T: Scalar> ConstantGain<S, T> {
     #[inline(always)]
-    fn gather<'a>(member: impl Fn(usize) -> &'a ConstantGain<S, f64>) -> Self {
+    fn gather<'a>(member: &dyn Fn(usize) -> &'a ConstantGain<S, f64>) -> Self {
         Self {
-            declared: Entries::from_fn(|i| T::from_lanes(|lane| member(lane).declared[i])),
-            normalised: Entries::from_fn(|i| T::from_lanes(|lane| member(lane).normalised[i])),
+            declared: Entries::from_fn(|i| T::from_lanes(&|lane| member(lane).declared[i])),
+            normalised: Entries::from_fn(|i| T::from_lanes(&|lane| member(lane).normalised[i])),
         }
     }
 
@@ -165,7 +165,7 @@ macro_rules! constant {
         }
 
         #[inline(always)]
-        fn gather<'a, T: Scalar>(member: impl Fn(usize) -> &'a ConstantGain<S, f64>) -> ConstantGain<S, T> {
+        fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a ConstantGain<S, f64>) -> ConstantGain<S, T> {
             ConstantGain::gather(member)
         }
 
@@ -224,8 +224,8 @@ macro_rules! one_number {
         }
 
         #[inline(always)]
-        fn gather<'a, T: Scalar>(member: impl Fn(usize) -> &'a f64) -> T {
-            T::from_lanes(|lane| *member(lane))
+        fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a f64) -> T {
+            T::from_lanes(&|lane| *member(lane))
         }
     };
 }

@@ -65,7 +65,7 @@ pub trait Scalar:
     /// The number that has `number(lane)` in each lane. A type that is not made for lanes of different constants has
     /// `number(0)` in all.
     #[inline(always)]
-    fn from_lanes(number: impl Fn(usize) -> f64) -> Self {
+    fn from_lanes(number: &dyn Fn(usize) -> f64) -> Self {
         Self::from_f64(number(0))
     }
     /// `1 / self`.

@@ -67,7 +67,7 @@ pub trait FeedbackSystem: Sized + 'static {
     /// The system with everything computed that depends on its parameters alone, for use step after step.
     fn prepare(&self) -> Self::Prepared<f64>;
     /// One system in numbers of another type, or several in the lanes of one: lane `i` has the numbers of `member(i)`.
-    fn gather<'a, T: Scalar>(member: impl Fn(usize) -> &'a Self::Prepared<f64>) -> Self::Prepared<T>;
+    fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a Self::Prepared<f64>) -> Self::Prepared<T>;
 }
 
 /// A system whose parameters are fixed: the generated functions, each straight-line code that allocates nothing.

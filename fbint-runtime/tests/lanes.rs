@@ -16,7 +16,7 @@ macro_rules! unary {
 }
 
 fn agrees<const V: usize>(numbers: &[[f64; 3]]) {
-    let lanes = |which: usize| Lanes::<V>::from_lanes(|lane| numbers[lane % numbers.len()][which]);
+    let lanes = |which: usize| Lanes::<V>::from_lanes(&|lane| numbers[lane % numbers.len()][which]);
     let check = |name: &str, result: Lanes<V>, expected: &dyn Fn([f64; 3]) -> f64| {
         for lane in 0..Lanes::<V>::COUNT {
             let numbers = numbers[lane % numbers.len()];
@@ -59,7 +59,7 @@ proptest! {
 #[test]
 fn lanes_take_a_number_for_each_and_other_numbers_the_first() {
     let number = |lane: usize| lane as f64 + 0.5;
-    let lanes = Lanes::<2>::from_lanes(number);
+    let lanes = Lanes::<2>::from_lanes(&number);
     assert!((0..Lanes::<2>::COUNT).all(|lane| lanes.lane(lane) == number(lane)));
-    assert_eq!(<f64 as Scalar>::from_lanes(number), 0.5);
+    assert_eq!(<f64 as Scalar>::from_lanes(&number), 0.5);
 }

@@ -57,7 +57,7 @@ fn errors_fall_with_the_nominal_order() {
 #[test]
 fn fixed_steps_are_generic_over_the_scalar() {
     let system = PLANAR_PENDULUM.prepare();
-    let in_single = PlanarPendulum::gather::<f32>(|_| &system);
+    let in_single = PlanarPendulum::gather::<f32>(&|_| &system);
     let mut single = PlanarPendulum::start().map(|entry| entry as f32);
     let mut double = PlanarPendulum::start();
     RK4.step(|x| in_single.vector_field(x), &mut single, 0.1);

@@ -83,7 +83,7 @@ impl<'a, S: FeedbackSystem> Floor<'a, S> {
 
     fn plain_rk4<T: Precision>(&self, h: f64, until: f64) -> f64 {
         let prepared = self.system.prepare();
-        let prepared = S::gather::<T>(|_| &prepared);
+        let prepared = S::gather::<T>(&|_| &prepared);
         self.drift::<T>(h, until, |x, h| RK4.step(|x| prepared.vector_field(x), x, h))
     }
 

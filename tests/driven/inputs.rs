@@ -205,14 +205,14 @@ fn inputs_of_other_numbers() {
     let expected = alone.map(|system| system.vector_field(&x));
 
     type Number = Lanes<1>;
-    let side_by_side = CartPole::gather::<Number>(|lane| &alone[lane]);
+    let side_by_side = CartPole::gather::<Number>(&|lane| &alone[lane]);
     let field = side_by_side.vector_field(&x.map(Number::from_f64));
     for (lane, expected) in expected.iter().enumerate() {
         let own: [f64; 6] = Entries::from_fn(|i| field[i].lane(lane));
         assert_eq!(&own, expected);
     }
 
-    let single = CartPole::gather::<f32>(|_| &alone[0]);
+    let single = CartPole::gather::<f32>(&|_| &alone[0]);
     let again = CartPole::with_input(single, [-2.0_f32]);
     for (single, double) in again.vector_field(&x.map(|entry| entry as f32)).iter().zip(&expected[1]) {
         assert!((f64::from(*single) - double).abs() < 1e-5, "{single} {double}");

@@ -190,7 +190,7 @@ functions! {
     }
 
     fn gather<S: FeedbackSystem>(prepared: &S::Prepared<f64>) -> S::Prepared<f32> {
-        S::gather(|_| prepared)
+        S::gather(&|_| prepared)
     }
 
     fn flat<S: FeedbackSystem>(state: S::State) -> Vector<S> {

@@ -119,7 +119,7 @@ fn equations<S: Mechanics>(system: &S, curve: &Curve) -> (DVector<f64>, f64) {
 
 pub(crate) fn obeys<S: Mechanics>(system: &S) {
     let prepared = system.prepare();
-    let generated = S::gather::<Dual64>(|_| &prepared);
+    let generated = S::gather::<Dual64>(&|_| &prepared);
     let mut random = Random::new(1);
     for _ in 0..STATES {
         let x = state(system, &mut random);

@@ -402,7 +402,7 @@ fn a_start_at_which_reactions_are_undetermined_is_refused() {
 /// What every function gives in one state.
 fn everything<S: FeedbackSystem, T: Scalar>(system: &S, x: &Vector<S, T>, law: &Law<S>) -> Vec<T> {
     let prepared = system.prepare();
-    let system = S::gather::<T>(|_| &prepared);
+    let system = S::gather::<T>(&|_| &prepared);
     let jacobian = system.integrals_jacobian(x);
     let rows = jacobian.as_ref().iter().flat_map(|row| row.as_ref()).copied();
     let parts = [system.vector_field(x), system.feedback_field(x, law), system.potential_gradient(x, law)];

@@ -4,18 +4,18 @@
 //! is there: in which lanes a state is not good, or a projection is out of proportion.
 
 use std::hint::black_box;
-use std::vec::Vec;
 
 use super::progress::UNWATCHED;
 use super::proportion::out_of_proportion;
+use super::samples::Samples;
 use super::seat::{Numbers, in_lane};
 use crate::field::Field;
 use crate::lanes::{Lanes, Mask};
 use crate::method::FixedStep;
 use crate::projection::{Landing, Projection, Projector, USUAL};
 use crate::scalar::Scalar;
-use crate::simulation::{Sample, Schedule};
-use crate::system::{FeedbackSystem, Vector, clock, set_clock};
+use crate::simulation::Schedule;
+use crate::system::{FeedbackSystem, Integrals, Vector, clock, set_clock};
 
 /// Integrates from `start` by a method with a fixed step.
 pub(super) fn integrate<S, F, const V: usize>(
@@ -95,7 +95,7 @@ impl<S: FeedbackSystem, const V: usize> Watch<'_, S, V> {
 pub(super) struct Course<'a, S: FeedbackSystem, const V: usize> {
     schedule: &'a Schedule,
     /// The samples of the first lanes.
-    tracks: &'a mut [Vec<Sample<S>>],
+    tracks: &'a mut [Samples],
     watch: Watch<'a, S, V>,
     goes_on: &'a dyn Fn() -> bool,
     /// The number of steps since it was asked.
@@ -107,7 +107,7 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
     pub(super) fn new(
         numbers: &'a Numbers<S, V>,
         schedule: &'a Schedule,
-        tracks: &'a mut [Vec<Sample<S>>],
+        tracks: &'a mut [Samples],
         goes_on: &'a dyn Fn() -> bool,
     ) -> Self {
         Self {
@@ -175,8 +175,8 @@ impl<'a, S: FeedbackSystem, const V: usize> Course<'a, S, V> {
     fn sample(&mut self, number: u64, x: &Vector<S, Lanes<V>>) {
         let changes = self.watch.numbers.change(x);
         for (lane, track) in self.tracks.iter_mut().enumerate() {
-            let (state, change) = (in_lane(x, lane), in_lane(&changes, lane));
-            track.push(Sample { time: self.schedule.time(number), state, change });
+            let (state, change): (Vector<S>, Integrals<S>) = (in_lane(x, lane), in_lane(&changes, lane));
+            track.push(self.schedule.time(number), state.as_ref(), change.as_ref());
         }
     }
 }

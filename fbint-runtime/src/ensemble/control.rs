@@ -17,9 +17,8 @@ use crate::lanes::{Lanes, Mask};
 use crate::linear::filled;
 use crate::projection::{Landing, MOST, Projection, Projector, mean_with, with_spikes};
 use crate::scalar::Scalar;
-use crate::simulation::Sample;
 use crate::step_size::LEAST_LOG_ERROR;
-use crate::system::{FeedbackSystem, Vector, clock};
+use crate::system::{FeedbackSystem, Integrals, Vector, clock};
 use crate::tableau::{ErrorEstimate, Pair, advanced, extended};
 use crate::tolerance::{Larger, Tolerance};
 
@@ -32,7 +31,7 @@ pub(super) trait Crew<S: FeedbackSystem, const V: usize> {
     /// The numbers of the members that have a lane, or had it last; at least one has had one.
     fn gather(&mut self) -> Numbers<S, V>;
     /// Adds a sample of the member in a lane; returns how many it has.
-    fn sample(&mut self, lane: usize, sample: Sample<S>) -> usize;
+    fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize;
     /// The member in a lane leaves it.
     fn leave(&mut self, lane: usize, why: Leave);
     /// Whether the runs go on.
@@ -213,7 +212,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
         let (ended, lost) = (good.and(is_shortened), stuck.or(accepted.and_not(good)));
         for lane in ended.lanes() {
             let (state, change) = (in_lane(&self.end, lane), in_lane(&change, lane));
-            crew.sample(lane, Sample { time: end_time.lane(lane), state, change });
+            crew.sample(lane, end_time.lane(lane), &state, &change);
             crew.leave(lane, Leave::Ended);
         }
         lost.lanes().for_each(|lane| crew.leave(lane, Leave::Lost));
@@ -309,7 +308,7 @@ impl<S: FeedbackSystem, const V: usize, const STAGES: usize> Course<'_, S, V, ST
             for lane in due.lanes() {
                 let time = self.next_sample.lane(lane);
                 let (state, change) = (in_lane(&state, lane), in_lane(&change, lane));
-                let samples = crew.sample(lane, Sample { time, state, change });
+                let samples = crew.sample(lane, time, &state, &change);
                 self.next_sample.set(lane, self.sample_time(samples));
             }
             due = due.and(self.next_sample.is_at_most(end_time));

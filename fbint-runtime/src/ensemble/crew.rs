@@ -4,15 +4,15 @@ use std::vec::Vec;
 
 use super::control::{self, Beginning, Crew, Leave, Route};
 use super::gains::EnsembleGains;
+use super::samples::Track;
 use super::seat::{Numbers, Seat};
-use super::{Ensemble, Plan, Track};
+use super::{Ensemble, Plan};
 use crate::error::Error;
 use crate::field::Field;
 use crate::integrator::Integrator;
 use crate::lanes::Lanes;
 use crate::method::{ErrorControl, Settings};
-use crate::simulation::Sample;
-use crate::system::{FeedbackSystem, Vector};
+use crate::system::{FeedbackSystem, Integrals, Vector};
 use crate::tolerance::Tolerance;
 
 impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
@@ -23,7 +23,7 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
         method: ErrorControl,
         tolerance: Tolerance,
         members: &[usize],
-    ) -> Vec<Track<S>> {
+    ) -> Vec<Track> {
         let mut crew = BlockCrew::<S, G, V> {
             ensemble: self,
             plan,
@@ -32,6 +32,7 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'_, S, G> {
             members,
             tracks: Vec::with_capacity(members.len()),
             seats: Vec::with_capacity(Lanes::<V>::COUNT),
+            fields: Vec::with_capacity(Lanes::<V>::COUNT),
             field: None,
         };
         let route = Route { times: &plan.times, tolerance, projection: plan.settings.projection };
@@ -55,17 +56,18 @@ struct BlockCrew<'a, 'e, S: FeedbackSystem, G: EnsembleGains<S>, const V: usize>
     tolerance: Tolerance,
     members: &'a [usize],
     /// What became of those that have or had a lane, or could not start, in the order of the members.
-    tracks: Vec<Track<S>>,
+    tracks: Vec<Track>,
     /// Who has each lane, or had it last, and the place of its track.
-    seats: Vec<(usize, Seat<S, G>)>,
+    seats: Vec<(usize, Seat<S>)>,
+    fields: Vec<G::Alone>,
     field: Option<G::Block<V>>,
 }
 
 impl<S: FeedbackSystem, G: EnsembleGains<S>, const V: usize> BlockCrew<'_, '_, S, G, V> {
     /// How a member begins that can start.
-    fn beginning(&self, seat: &Seat<S, G>) -> Beginning<S> {
+    fn beginning(&self, seat: &Seat<S>, field: &G::Alone) -> Beginning<S> {
         let Settings { from, until, .. } = self.plan.settings;
-        let (field, start) = (&seat.field, seat.start);
+        let start = seat.start;
         let (derivative, size) = match self.method {
             ErrorControl::DormandPrince => {
                 Integrator::dormand_prince(field, start, self.tolerance).from_time(from).begin(until)
@@ -86,14 +88,16 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> f
     fn board(&mut self, lane: usize) -> Option<Beginning<S>> {
         while let Some(&member) = self.members.get(self.tracks.len()) {
             match Seat::new(self.ensemble, &self.plan.settings, member) {
-                Ok(seat) => {
-                    let beginning = self.beginning(&seat);
-                    let mut track = Vec::with_capacity(self.plan.times.len());
-                    track.push(seat.first_sample(self.plan.settings.from));
+                Ok((seat, field)) => {
+                    let beginning = self.beginning(&seat, &field);
+                    let track = seat.track(self.plan.settings.from, self.plan.times.len());
                     let seat = (self.tracks.len(), seat);
-                    match self.seats.get_mut(lane) {
-                        Some(before) => *before = seat,
-                        None => self.seats.push(seat),
+                    match self.seats.get_mut(lane).zip(self.fields.get_mut(lane)) {
+                        Some((before, field_before)) => (*before, *field_before) = (seat, field),
+                        None => {
+                            self.seats.push(seat);
+                            self.fields.push(field);
+                        }
                     }
                     self.tracks.push(Ok(track));
                     return Some(beginning);
@@ -108,17 +112,16 @@ impl<S: FeedbackSystem + Sync, G: EnsembleGains<S>, const V: usize> Crew<S, V> f
     }
 
     fn gather(&mut self) -> Numbers<S, V> {
-        let seats = &self.seats;
+        let (seats, fields) = (&self.seats, &self.fields);
         // Lanes that nobody ever took repeat the first.
-        let seat = |lane: usize| &seats.get(lane).unwrap_or(&seats[0]).1;
-        self.field = Some(G::block::<V>(|lane| &seat(lane).field));
-        Numbers::gather(seat)
+        self.field = Some(G::block::<V>(&|lane| fields.get(lane).unwrap_or(&fields[0])));
+        Numbers::gather(&|lane| &seats.get(lane).unwrap_or(&seats[0]).1)
     }
 
-    fn sample(&mut self, lane: usize, sample: Sample<S>) -> usize {
+    fn sample(&mut self, lane: usize, time: f64, state: &Vector<S>, change: &Integrals<S>) -> usize {
         match &mut self.tracks[self.seats[lane].0] {
             Ok(track) => {
-                track.push(sample);
+                track.push(time, state.as_ref(), change.as_ref());
                 track.len()
             }
             Err(_) => 0,

@@ -40,7 +40,7 @@ pub trait EnsembleGains<S: FeedbackSystem>: Sync + Sealed {
     fn alone(&self, system: &S, start: &Vector<S>, member: usize) -> Result<Self::Alone, Error>;
     /// The fields that `lane` gives, side by side.
     #[doc(hidden)]
-    fn block<'a, const V: usize>(lane: impl Fn(usize) -> &'a Self::Alone) -> Self::Block<V>
+    fn block<'a, const V: usize>(lane: &dyn Fn(usize) -> &'a Self::Alone) -> Self::Block<V>
     where
         Self: 'a;
     /// The simulation of one member.
@@ -75,7 +75,10 @@ impl<S: FeedbackSystem> EnsembleGains<S> for () {
         Ok(PlainField::new(system))
     }
 
-    fn block<'a, const V: usize>(lane: impl Fn(usize) -> &'a PlainField<S>) -> PlainField<S, Lanes<V>> {
+    fn block<'a, const V: usize>(lane: &dyn Fn(usize) -> &'a PlainField<S>) -> PlainField<S, Lanes<V>>
+    where
+        Self: 'a,
+    {
         PlainField::gather(lane)
     }
 
@@ -102,7 +105,10 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Gains<K> {
         Feedback::new(system, start, *self)
     }
 
-    fn block<'a, const V: usize>(lane: impl Fn(usize) -> &'a Feedback<S, K>) -> Feedback<S, K, Lanes<V>> {
+    fn block<'a, const V: usize>(lane: &dyn Fn(usize) -> &'a Feedback<S, K>) -> Feedback<S, K, Lanes<V>>
+    where
+        Self: 'a,
+    {
         Feedback::gather(lane)
     }
 
@@ -129,7 +135,10 @@ impl<S: FeedbackSystem, K: GainPolicy<S>> EnsembleGains<S> for Vec<Gains<K>> {
         Feedback::new(system, start, self[member])
     }
 
-    fn block<'a, const V: usize>(lane: impl Fn(usize) -> &'a Feedback<S, K>) -> Feedback<S, K, Lanes<V>> {
+    fn block<'a, const V: usize>(lane: &dyn Fn(usize) -> &'a Feedback<S, K>) -> Feedback<S, K, Lanes<V>>
+    where
+        Self: 'a,
+    {
         Feedback::gather(lane)
     }
 
@@ -156,7 +165,7 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> EnsembleGains<S> for Boxed<G> {
         self.0.alone(system, start, member)
     }
 
-    fn block<'a, const V: usize>(lane: impl Fn(usize) -> &'a G::Alone) -> G::Block<V>
+    fn block<'a, const V: usize>(lane: &dyn Fn(usize) -> &'a G::Alone) -> G::Block<V>
     where
         G: 'a,
     {

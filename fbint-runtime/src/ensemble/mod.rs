@@ -26,16 +26,14 @@ mod gains;
 mod progress;
 mod proportion;
 mod run;
+mod samples;
 mod seat;
 mod statistics;
 
 use core::fmt;
-use core::mem::size_of;
 use core::ops::ControlFlow;
 use std::cell::Cell;
 use std::sync::Mutex;
-
-use rayon::prelude::*;
 
 use crate::entries::Entries;
 use crate::error::Error;
@@ -54,8 +52,9 @@ use gains::Boxed;
 pub use gains::EnsembleGains;
 use progress::Progress;
 pub use run::EnsembleRun;
+use run::shaped;
+use samples::{Samples, Shared, Show, Track, Tracks};
 use seat::{Numbers, Seat};
-use statistics::Moments;
 pub use statistics::{Statistics, Summary};
 
 /// The most entries of a state for which lanes of [`WIDE`] vectors are fastest, by the bench `ensembles`.
@@ -76,8 +75,6 @@ const BLOCKS_PER_THREAD: usize = 4;
 
 /// The number of intervals that are sampled by default.
 const DEFAULT_INTERVALS: f64 = 100.0;
-/// How much of the samples is held until it is summed up, in bytes.
-const MEMORY: usize = 1 << 26;
 /// At every so many looks of a member that runs alone it is asked whether the runs go on: with error control it looks after every step.
 const LOOKS: u32 = 16;
 
@@ -118,12 +115,9 @@ struct Members<'a, S: FeedbackSystem> {
     interval: Option<f64>,
     hold: Hold,
     keeps_trajectories: bool,
-    visit: Option<Mutex<Visit<'a, S>>>,
+    show: Option<Show<'a>>,
     progress: Progress<'a>,
 }
-
-/// A function that is shown a member's index and samples.
-type Visit<'a, S> = Box<dyn FnMut(usize, &[Sample<S>]) + Send + 'a>;
 
 enum Systems<'a, S> {
     One(&'a S),
@@ -152,7 +146,7 @@ impl<'a, S: FeedbackSystem> Ensemble<'a, S> {
             interval: None,
             hold: Hold::ByDefault,
             keeps_trajectories: false,
-            visit: None,
+            show: None,
         };
         Self { members, gains: () }
     }
@@ -195,8 +189,9 @@ impl<'a, S: FeedbackSystem, G> Ensemble<'a, S, G> {
 
     /// Shows `visit` the index and the samples of every member that does not fail, in the order of the members, as soon as they are
     /// known. Unlike [kept](Self::keep_trajectories) trajectories, samples that were visited take no memory any more.
-    pub fn visited(mut self, visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
-        self.members.visit = Some(Mutex::new(Box::new(visit)));
+    pub fn visited(mut self, mut visit: impl FnMut(usize, &[Sample<S>]) + Send + 'a) -> Self {
+        let show = move |member: usize, samples: &Samples| visit(member, &shaped(samples));
+        self.members.show = Some(Mutex::new(Box::new(show)));
         self
     }
 
@@ -350,18 +345,18 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         method: FixedStep,
         schedule: &Schedule,
         members: &[usize],
-    ) -> Vec<Track<S>> {
+    ) -> Vec<Track> {
         let seat = |&member: &usize| {
-            let seat = Seat::new(self, &plan.settings, member)?;
-            let rate = seat.field.decay_rate(&seat.start);
+            let (seat, field) = Seat::new(self, &plan.settings, member)?;
+            let rate = field.decay_rate(&seat.start);
             check_stability(schedule.span.from, schedule.h, rate, method.stability_interval())?;
-            Ok(seat)
+            Ok((seat, field))
         };
-        let seats: Vec<Result<Seat<S, G>, Error>> = members.iter().map(seat).collect();
-        let taken: Vec<&Seat<S, G>> = seats.iter().flatten().collect();
-        let mut tracks = self.integrate_lanes::<V>(plan, method, schedule, &taken).into_iter();
-        let track = |seat: Result<Seat<S, G>, Error>| {
-            let member = seat?.member;
+        let seats: Vec<Seated<S, G>> = members.iter().map(seat).collect();
+        let (taken, fields): (Vec<_>, Vec<_>) = seats.iter().flatten().map(|(seat, field)| (seat, field)).unzip();
+        let mut tracks = self.integrate_lanes::<V>(plan, method, schedule, &taken, &fields).into_iter();
+        let track = |seat: Seated<S, G>| {
+            let member = seat?.0.member;
             // The run of a member that is lost knows when and why.
             tracks.next().flatten().unwrap_or_else(|| self.simulate(plan, member))
         };
@@ -374,15 +369,17 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         plan: &Plan,
         method: FixedStep,
         schedule: &Schedule,
-        seats: &[&Seat<S, G>],
-    ) -> Vec<Option<Track<S>>> {
-        let Some(&last) = seats.last() else { return Vec::new() };
+        seats: &[&Seat<S>],
+        fields: &[&G::Alone],
+    ) -> Vec<Option<Track>> {
+        let (Some(&last), Some(&last_field)) = (seats.last(), fields.last()) else { return Vec::new() };
         // Lanes that are left over repeat the last member.
         let seat = |lane: usize| seats.get(lane).copied().unwrap_or(last);
-        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).start[i]));
-        let field = G::block::<V>(|lane| &seat(lane).field);
-        let numbers = Numbers::gather(seat);
-        let mut tracks: Vec<_> = seats.iter().map(|_| Vec::with_capacity(plan.times.len())).collect();
+        let start = Vector::<S, Lanes<V>>::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).start[i]));
+        let field = G::block::<V>(&|lane| fields.get(lane).copied().unwrap_or(last_field));
+        let numbers = Numbers::gather(&seat);
+        let empty = || Samples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, plan.times.len());
+        let mut tracks: Vec<_> = seats.iter().map(|_| empty()).collect();
         let goes_on = || self.members.progress.goes_on();
         let mut course = Course::new(&numbers, schedule, &mut tracks, &goes_on);
         let projection = plan.settings.projection;
@@ -401,12 +398,12 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
         tracks.into_iter().enumerate().map(track).collect()
     }
 
-    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track<S>> {
+    fn simulate_each(&self, plan: &Plan, members: &[usize]) -> Vec<Track> {
         self.members.one_by_one(members, &|member, simulation| self.run_alone(plan, member, simulation))
     }
 
     /// Runs one member alone.
-    fn simulate(&self, plan: &Plan, member: usize) -> Track<S> {
+    fn simulate(&self, plan: &Plan, member: usize) -> Track {
         self.members.track(member, &|member, simulation| self.run_alone(plan, member, simulation))
     }
 
@@ -416,58 +413,22 @@ impl<'a, S: FeedbackSystem + Sync, G: EnsembleGains<S>> Ensemble<'a, S, G> {
 }
 
 impl<S: FeedbackSystem + Sync> Members<'_, S> {
-    /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`. It is a pointer, so
-    /// that this is compiled once for all kinds of gains.
-    fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_, S>) -> EnsembleRun<S> {
-        let members: Vec<usize> = (0..self.starts.len()).collect();
-        let mut moments = vec![(Moments::<Vector<S>>::default(), Moments::<Integrals<S>>::default()); plan.times.len()];
-        let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
-        for members in members.chunks(plan.members_at_once::<S>(block_size)) {
-            let blocks = members.par_chunks(block_size).flat_map_iter(|block| match self.progress.goes_on() {
-                true => tracks(block),
-                false => vec![Err(Error::Interrupted); block.len()],
-            });
-            let tracks: Vec<_> = blocks.collect();
-            // Every time by itself, every member in turn.
-            moments.par_iter_mut().zip(&plan.times).enumerate().for_each(|(index, ((state, change), &time))| {
-                let samples = tracks.iter().filter_map(|track| track.as_ref().ok()?.get(index));
-                // A run that an event ended has its last sample at another time.
-                for sample in samples.filter(|sample| sample.time == time) {
-                    state.add(&sample.state);
-                    change.add(&sample.change);
-                }
-            });
-            self.show(members, &tracks);
-            ends.extend(tracks.iter().map(|track| match track {
-                Ok(samples) => Ok(samples[samples.len() - 1]),
-                Err(error) => Err(error.clone()),
-            }));
-            if self.keeps_trajectories {
-                trajectories.extend(tracks.into_iter().map(Result::unwrap_or_default));
-            }
-        }
-        let statistics = plan.times.iter().zip(moments).map(|(&time, (state, change))| Statistics {
-            time,
-            members: state.count(),
-            state: state.summary(),
-            change: change.summary(),
-        });
-        EnsembleRun { statistics: statistics.collect(), ends, trajectories }
-    }
-
-    /// Shows the visitor the samples of these members.
-    fn show(&self, members: &[usize], tracks: &[Track<S>]) {
-        // Only a visitor that panicked poisons its lock, and then the run ends anyway.
-        let Some(mut visit) = self.visit.as_ref().and_then(|visit| visit.lock().ok()) else { return };
-        for (&member, track) in members.iter().zip(tracks) {
-            if let Ok(samples) = track {
-                visit(member, samples);
-            }
-        }
+    /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
+    fn sum_up(&self, plan: &Plan, block_size: usize, tracks: &Tracks<'_>) -> EnsembleRun<S> {
+        let shared = Shared {
+            members: self.starts.len(),
+            progress: &self.progress,
+            show: self.show.as_ref(),
+            keeps_trajectories: self.keeps_trajectories,
+            times: &plan.times,
+            entries: Vector::<S>::LEN,
+            integrals: Integrals::<S>::LEN,
+        };
+        EnsembleRun::new(&plan.times, shared.sum_up(block_size, tracks))
     }
 
     /// The samples of members that run one by one.
-    fn one_by_one(&self, members: &[usize], run: &RunAlone<'_, S>) -> Vec<Track<S>> {
+    fn one_by_one(&self, members: &[usize], run: &RunAlone<'_, S>) -> Vec<Track> {
         let track = |&member: &usize| {
             let track = self.track(member, run);
             self.progress.advance(1);
@@ -477,7 +438,7 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
     }
 
     /// The samples of a member that `run` runs, unless it is interrupted.
-    fn track(&self, member: usize, run: &RunAlone<'_, S>) -> Track<S> {
+    fn track(&self, member: usize, run: &RunAlone<'_, S>) -> Track {
         let (mut looks, is_interrupted) = (0_u32, Cell::new(false));
         let simulation = Simulation::new(self.system(member), self.starts[member])?.watched(|_| {
             is_interrupted.set(looks.is_multiple_of(LOOKS) && !self.progress.goes_on());
@@ -485,7 +446,13 @@ impl<S: FeedbackSystem + Sync> Members<'_, S> {
             if is_interrupted.get() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
         let run = run(member, simulation)?;
-        if is_interrupted.get() { Err(Error::Interrupted) } else { Ok(run.trajectory().to_vec()) }
+        if is_interrupted.get() {
+            return Err(Error::Interrupted);
+        }
+        let trajectory = run.trajectory();
+        let mut samples = Samples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, trajectory.len());
+        trajectory.iter().for_each(|at| samples.push(at.time, at.state.as_ref(), at.change.as_ref()));
+        Ok(samples)
     }
 }
 
@@ -498,11 +465,8 @@ impl<S: FeedbackSystem> Members<'_, S> {
     }
 }
 
-/// The samples of a member, the start and the end among them, or why there are none.
-type Track<S> = Result<Vec<Sample<S>>, Error>;
-
-/// A function that makes the runs of the members of a block.
-type Tracks<'a, S> = dyn Fn(&[usize]) -> Vec<Track<S>> + Sync + 'a;
+/// A member that can start with its field, or why it cannot.
+type Seated<S, G> = Result<(Seat<S>, <G as EnsembleGains<S>>::Alone), Error>;
 
 /// A function that runs a member by its simulation.
 type RunAlone<'a, S> = dyn Fn(usize, Simulation<'_, S>) -> Result<Run<S>, Error> + 'a;
@@ -542,13 +506,6 @@ impl Plan {
             }
         };
         Ok(Self { settings: Settings { every, ..settings }, times, stepping })
-    }
-
-    /// A number of members whose samples fit into the memory set aside, but enough to keep all threads at work.
-    fn members_at_once<S: FeedbackSystem>(&self, block_size: usize) -> usize {
-        let fitting = MEMORY / (self.times.len() * size_of::<Sample<S>>());
-        let blocks = (fitting / block_size).max(4 * rayon::current_num_threads());
-        blocks * block_size
     }
 }
 

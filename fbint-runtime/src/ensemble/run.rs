@@ -2,10 +2,11 @@
 
 use derive_where::derive_where;
 
+use super::samples::{Row, Samples, Sums, Track};
 use super::statistics::Statistics;
 use crate::entries::Entries;
 use crate::error::Error;
-use crate::linear::filled;
+use crate::linear::{filled, from_slice};
 use crate::simulation::Sample;
 use crate::system::{FeedbackSystem, Integrals};
 
@@ -18,6 +19,22 @@ pub struct EnsembleRun<S: FeedbackSystem> {
 }
 
 impl<S: FeedbackSystem> EnsembleRun<S> {
+    /// The runs with these sums at these times.
+    pub(super) fn new(times: &[f64], sums: Sums) -> Self {
+        let statistics = times.iter().zip(&sums.moments).map(|(&time, [state, change])| Statistics {
+            time,
+            members: state.count(),
+            state: state.summary(),
+            change: change.summary(),
+        });
+        let end = |end: Track| end.map(|samples| shaped(&samples)[0]);
+        Self {
+            statistics: statistics.collect(),
+            ends: sums.ends.into_iter().map(end).collect(),
+            trajectories: sums.trajectories.iter().map(|samples| samples.as_ref().map_or(Vec::new(), shaped)).collect(),
+        }
+    }
+
     /// Statistics over the members, at each time that was sampled, from the start to the end.
     pub fn statistics(&self) -> &[Statistics<S>] {
         &self.statistics
@@ -48,4 +65,10 @@ impl<S: FeedbackSystem> EnsembleRun<S> {
             extremes.map(f64::abs).fold(f64::NAN, f64::max)
         })
     }
+}
+
+/// The samples of a member of the system `S`.
+pub(super) fn shaped<S: FeedbackSystem>(samples: &Samples) -> Vec<Sample<S>> {
+    let sample = |row: Row<'_>| Sample { time: row.time, state: from_slice(row.state), change: from_slice(row.change) };
+    samples.iter().map(sample).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::Ensemble;
 use super::gains::EnsembleGains;
+use super::samples::Samples;
 use crate::consistent_start::{check_start, projected_start, scales};
 use crate::entries::Entries;
 use crate::error::Error;
@@ -11,14 +12,13 @@ use crate::linear::difference;
 use crate::method::Settings;
 use crate::projection::{Projection, Projector, noise};
 use crate::scalar::Scalar;
-use crate::simulation::{Sample, Span, bound, check_driving};
+use crate::simulation::{Span, bound, check_driving};
 use crate::system::{FeedbackSystem, Integrals, PreparedSystem, Vector};
 
 /// A member that takes a lane.
-pub(super) struct Seat<S: FeedbackSystem, G: EnsembleGains<S>> {
+pub(super) struct Seat<S: FeedbackSystem> {
     pub(super) member: usize,
     system: S::Prepared<f64>,
-    pub(super) field: G::Alone,
     pub(super) start: Vector<S>,
     targets: Integrals<S>,
     /// How far from its target each integral may be.
@@ -27,9 +27,13 @@ pub(super) struct Seat<S: FeedbackSystem, G: EnsembleGains<S>> {
     noise: Integrals<S>,
 }
 
-impl<S: FeedbackSystem, G: EnsembleGains<S>> Seat<S, G> {
-    /// A member that can start, or the error of its simulation.
-    pub(super) fn new(ensemble: &Ensemble<'_, S, G>, settings: &Settings, member: usize) -> Result<Self, Error> {
+impl<S: FeedbackSystem> Seat<S> {
+    /// A member that can start, with its field, or the error of its simulation.
+    pub(super) fn new<G: EnsembleGains<S>>(
+        ensemble: &Ensemble<'_, S, G>,
+        settings: &Settings,
+        member: usize,
+    ) -> Result<(Self, G::Alone), Error> {
         let (system, mut start) = (ensemble.members.system(member), ensemble.members.starts[member]);
         // In the order in which a simulation refuses them.
         let mut targets = check_start(system, &start)?;
@@ -43,13 +47,15 @@ impl<S: FeedbackSystem, G: EnsembleGains<S>> Seat<S, G> {
         let scales = scales::<S>(&system, &start);
         let bounds = Entries::from_fn(|i| bound(&S::INTEGRALS[i], 1.0 + scales[i] + targets[i].abs()));
         let noise = noise::<S>(&system, &start, &targets);
-        Ok(Self { member, system, field, start, targets, bounds, noise })
+        Ok((Self { member, system, start, targets, bounds, noise }, field))
     }
 
-    /// The sample at the start.
-    pub(super) fn first_sample(&self, time: f64) -> Sample<S> {
-        let change = difference(&self.system.integrals(&self.start), &self.targets);
-        Sample { time, state: self.start, change }
+    /// The samples of a member that begins at a time and will have so many.
+    pub(super) fn track(&self, time: f64, samples: usize) -> Samples {
+        let mut track = Samples::with_capacity(Vector::<S>::LEN, Integrals::<S>::LEN, samples);
+        let change: Integrals<S> = difference(&self.system.integrals(&self.start), &self.targets);
+        track.push(time, self.start.as_ref(), change.as_ref());
+        track
     }
 }
 
@@ -63,12 +69,12 @@ pub(super) struct Numbers<S: FeedbackSystem, const V: usize> {
 
 impl<S: FeedbackSystem, const V: usize> Numbers<S, V> {
     /// The numbers of the members that have seats.
-    pub(super) fn gather<'a, G: EnsembleGains<S> + 'a>(seat: impl Fn(usize) -> &'a Seat<S, G>) -> Self {
+    pub(super) fn gather<'a>(seat: &dyn Fn(usize) -> &'a Seat<S>) -> Self {
         Self {
-            system: S::gather(|lane| &seat(lane).system),
-            targets: Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).targets[i])),
-            bounds: Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).bounds[i])),
-            noise: Entries::from_fn(|i| Lanes::from_lanes(|lane| seat(lane).noise[i])),
+            system: S::gather(&|lane| &seat(lane).system),
+            targets: Entries::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).targets[i])),
+            bounds: Entries::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).bounds[i])),
+            noise: Entries::from_fn(|i| Lanes::from_lanes(&|lane| seat(lane).noise[i])),
         }
     }
 

@@ -3,7 +3,7 @@
 use derive_where::derive_where;
 
 use crate::entries::Entries;
-use crate::linear::filled;
+use crate::linear::{filled, from_slice};
 use crate::system::{FeedbackSystem, Integrals, Vector};
 
 /// Statistics over the members of an ensemble of the system `S`, at one time.
@@ -33,31 +33,34 @@ pub struct Summary<V> {
 }
 
 /// What a [`Summary`] needs of the members so far.
-#[derive(Clone, Copy)]
-pub(super) struct Moments<V> {
+#[derive(Clone)]
+pub(super) struct Moments {
     count: u64,
-    mean: V,
-    squares: V,
-    min: V,
-    max: V,
+    mean: Vec<f64>,
+    squares: Vec<f64>,
+    min: Vec<f64>,
+    max: Vec<f64>,
 }
 
-impl<V: Entries<f64>> Default for Moments<V> {
-    fn default() -> Self {
-        let zero = filled(0.0);
-        Self { count: 0, mean: zero, squares: zero, min: filled(f64::INFINITY), max: filled(f64::NEG_INFINITY) }
+impl Moments {
+    /// Of vectors with so many entries.
+    pub(super) fn new(entries: usize) -> Self {
+        let zero = vec![0.0; entries];
+        let (min, max) = (vec![f64::INFINITY; entries], vec![f64::NEG_INFINITY; entries]);
+        Self { count: 0, mean: zero.clone(), squares: zero, min, max }
     }
-}
 
-impl<V: Entries<f64>> Moments<V> {
-    pub(super) fn add(&mut self, quantities: &V) {
+    pub(super) fn add(&mut self, quantities: &[f64]) {
         self.count += 1;
-        for i in 0..V::LEN {
-            let ahead = quantities[i] - self.mean[i];
-            self.mean[i] += ahead * (1.0 / self.count as f64);
-            self.squares[i] += ahead * (quantities[i] - self.mean[i]);
-            self.min[i] = self.min[i].min(quantities[i]);
-            self.max[i] = self.max[i].max(quantities[i]);
+        let share = 1.0 / self.count as f64;
+        let means = self.mean.iter_mut().zip(&mut self.squares);
+        let extremes = self.min.iter_mut().zip(&mut self.max);
+        for (((mean, squares), (min, max)), &quantity) in means.zip(extremes).zip(quantities) {
+            let ahead = quantity - *mean;
+            *mean += ahead * share;
+            *squares += ahead * (quantity - *mean);
+            *min = min.min(quantity);
+            *max = max.max(quantity);
         }
     }
 
@@ -65,13 +68,14 @@ impl<V: Entries<f64>> Moments<V> {
         self.count
     }
 
-    pub(super) fn summary(&self) -> Summary<V> {
+    pub(super) fn summary<V: Entries<f64>>(&self) -> Summary<V> {
         let nothing = filled(f64::NAN);
         if self.count == 0 {
             return Summary { mean: nothing, variance: nothing, min: nothing, max: nothing };
         }
         // 0 / 0 for one member.
-        let variance = V::from_fn(|i| self.squares[i] / (self.count - 1) as f64);
-        Summary { mean: self.mean, variance, min: self.min, max: self.max }
+        let squares: V = from_slice(&self.squares);
+        let variance = V::from_fn(|i| squares[i] / (self.count - 1) as f64);
+        Summary { mean: from_slice(&self.mean), variance, min: from_slice(&self.min), max: from_slice(&self.max) }
     }
 }

@@ -111,11 +111,11 @@ impl<const WEIGHTED: bool> FeedbackSystem for Pendulum<WEIGHTED> {
         Prepared { m: self.m, g: self.g, l: self.l }
     }
 
-    fn gather<'a, T: Scalar>(member: impl Fn(usize) -> &'a Self::Prepared<f64>) -> Self::Prepared<T> {
+    fn gather<'a, T: Scalar>(member: &dyn Fn(usize) -> &'a Self::Prepared<f64>) -> Self::Prepared<T> {
         Prepared {
-            m: T::from_lanes(|lane| member(lane).m),
-            g: T::from_lanes(|lane| member(lane).g),
-            l: T::from_lanes(|lane| member(lane).l),
+            m: T::from_lanes(&|lane| member(lane).m),
+            g: T::from_lanes(&|lane| member(lane).g),
+            l: T::from_lanes(&|lane| member(lane).l),
         }
     }
 }

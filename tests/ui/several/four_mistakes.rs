@@ -47,5 +47,5 @@ fn main() {
     println!("{} {} {} {}", Pendulum::NAME, Pendulum::SOURCE, Pendulum::DERIVATION, Pendulum::EQUATIONS);
     println!("{:?} {:?} {:?}", Pendulum::STATE, Pendulum::INTEGRALS, Pendulum::PARAMETER_NAMES);
     println!("{} {}", Pendulum::VECTOR_FIELD_OPERATIONS, Pendulum::FEEDBACK_FIELD_OPERATIONS);
-    println!("{:?}", Pendulum::gather::<f32>(|_| &prepared));
+    println!("{:?}", Pendulum::gather::<f32>(&|_| &prepared));
 }

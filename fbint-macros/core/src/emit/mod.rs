@@ -174,9 +174,9 @@ fn gathered(compiled: &Compiled<'_>, writer: &Writer<'_>) -> TokenStream {
     quote! {
         #[inline(always)]
         fn gather<'a, T: #runtime::Scalar>(
-            #member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
+            #member: &dyn ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
         ) -> Self::Prepared<T> {
-            #prepared { #(#fields: T::from_lanes(|#lane| #member(#lane).#fields)),* }
+            #prepared { #(#fields: T::from_lanes(&|#lane| #member(#lane).#fields)),* }
         }
     }
 }

@@ -110,7 +110,7 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
             ) -> ::core::option::Option<&mut ::core::primitive::f64> #none
             fn prepare(&self) -> Self::Prepared<::core::primitive::f64> #none
             fn gather<'a, T: #runtime::Scalar>(
-                #member: impl ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
+                #member: &dyn ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
             ) -> Self::Prepared<T> #none
         }
         #[automatically_derived]

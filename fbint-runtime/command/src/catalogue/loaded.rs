@@ -257,7 +257,7 @@ impl<S: Model> AnyModel for Loaded<S> {
     fn rates_jacobian(&self, state: &[f64]) -> Vec<Vec<f64>> {
         let x = vector::<Vector<S>>(state);
         let system = self.prepared(&x);
-        let system = S::gather::<Dual64>(|_| &system);
+        let system = S::gather::<Dual64>(&|_| &system);
         let mut jacobian = vec![vec![0.0; state.len()]; state.len()];
         for column in 0..state.len() {
             let x = Entries::from_fn(|entry| Dual64::new(x[entry], if entry == column { 1.0 } else { 0.0 }));

@@ -1,0 +1,143 @@
+//! The samples of members, flat, and what they are summed up to. All of it is compiled once for all systems.
+
+use std::sync::Mutex;
+use std::vec::Vec;
+
+use rayon::prelude::*;
+
+use super::progress::Progress;
+use super::statistics::Moments;
+use crate::error::Error;
+
+/// How much of the samples is held until it is summed up, in bytes.
+const MEMORY: usize = 1 << 26;
+
+/// The samples of a member, each a row: the time, the state and F - F_target.
+#[derive(Clone, Debug)]
+pub(super) struct Samples {
+    entries: usize,
+    width: usize,
+    numbers: Vec<f64>,
+}
+
+/// A row of [`Samples`].
+#[derive(Clone, Copy)]
+pub(super) struct Row<'a> {
+    pub(super) time: f64,
+    pub(super) state: &'a [f64],
+    pub(super) change: &'a [f64],
+}
+
+/// The samples of a member, the start and the end among them, or why there are none.
+pub(super) type Track = Result<Samples, Error>;
+
+/// A function that makes the runs of the members of a block.
+pub(super) type Tracks<'a> = dyn Fn(&[usize]) -> Vec<Track> + Sync + 'a;
+
+/// A function that is shown a member's index and samples.
+pub(super) type Show<'a> = Mutex<Box<dyn FnMut(usize, &Samples) + Send + 'a>>;
+
+impl Samples {
+    /// No sample yet of states with so many entries and integrals, and room for so many.
+    pub(super) fn with_capacity(entries: usize, integrals: usize, samples: usize) -> Self {
+        let width = 1 + entries + integrals;
+        Self { entries, width, numbers: Vec::with_capacity(width * samples) }
+    }
+
+    pub(super) fn push(&mut self, time: f64, state: &[f64], change: &[f64]) {
+        self.numbers.push(time);
+        self.numbers.extend_from_slice(state);
+        self.numbers.extend_from_slice(change);
+    }
+
+    /// The number of samples.
+    pub(super) fn len(&self) -> usize {
+        self.numbers.len() / self.width
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = Row<'_>> {
+        self.numbers.chunks_exact(self.width).map(|row| {
+            let (state, change) = row[1..].split_at(self.entries);
+            Row { time: row[0], state, change }
+        })
+    }
+
+    /// The last sample alone.
+    fn end(&self) -> Self {
+        let last = self.numbers[self.numbers.len() - self.width..].to_vec();
+        Self { numbers: last, ..*self }
+    }
+}
+
+/// What all members have in common.
+pub(super) struct Shared<'a, 'p> {
+    pub(super) members: usize,
+    pub(super) progress: &'a Progress<'p>,
+    pub(super) show: Option<&'a Show<'p>>,
+    pub(super) keeps_trajectories: bool,
+    /// When samples are taken.
+    pub(super) times: &'a [f64],
+    pub(super) entries: usize,
+    pub(super) integrals: usize,
+}
+
+/// What is known of all members.
+pub(super) struct Sums {
+    /// Of the state and of F - F_target, at each time.
+    pub(super) moments: Vec<[Moments; 2]>,
+    /// The last sample of each member.
+    pub(super) ends: Vec<Track>,
+    /// The samples of each member, none of one that failed, if they are kept.
+    pub(super) trajectories: Vec<Option<Samples>>,
+}
+
+impl Shared<'_, '_> {
+    /// Makes the runs by `tracks`, which says what becomes of the members of a block of at most `block_size`.
+    pub(super) fn sum_up(&self, block_size: usize, tracks: &Tracks<'_>) -> Sums {
+        let members: Vec<usize> = (0..self.members).collect();
+        let moments = || [Moments::new(self.entries), Moments::new(self.integrals)];
+        let mut moments: Vec<_> = self.times.iter().map(|_| moments()).collect();
+        let (mut ends, mut trajectories) = (Vec::new(), Vec::new());
+        for members in members.chunks(self.members_at_once(block_size)) {
+            let blocks = members.par_chunks(block_size).flat_map_iter(|block| match self.progress.goes_on() {
+                true => tracks(block),
+                false => vec![Err(Error::Interrupted); block.len()],
+            });
+            let tracks: Vec<_> = blocks.collect();
+            // Every time by itself, every member in turn.
+            moments.par_iter_mut().zip(self.times).enumerate().for_each(|(index, ([state, change], &time))| {
+                let samples = tracks.iter().filter_map(|track| track.as_ref().ok()?.iter().nth(index));
+                // A run that an event ended has its last sample at another time.
+                for sample in samples.filter(|sample| sample.time == time) {
+                    state.add(sample.state);
+                    change.add(sample.change);
+                }
+            });
+            self.show(members, &tracks);
+            ends.extend(tracks.iter().map(|track| track.as_ref().map(Samples::end).map_err(Clone::clone)));
+            if self.keeps_trajectories {
+                trajectories.extend(tracks.into_iter().map(Result::ok));
+            }
+        }
+        Sums { moments, ends, trajectories }
+    }
+
+    /// Shows the visitor the samples of these members.
+    fn show(&self, members: &[usize], tracks: &[Track]) {
+        // Only a visitor that panicked poisons its lock, and then the run ends anyway.
+        let Some(mut show) = self.show.and_then(|show| show.lock().ok()) else { return };
+        for (&member, track) in members.iter().zip(tracks) {
+            if let Ok(samples) = track {
+                show(member, samples);
+            }
+        }
+    }
+
+    /// A number of members whose samples fit into the memory set aside, but enough to keep all threads at work.
+    fn members_at_once(&self, block_size: usize) -> usize {
+        let sample = (1 + self.entries + self.integrals) * size_of::<f64>();
+        let fitting = MEMORY / (self.times.len() * sample);
+        let blocks = (fitting / block_size).max(4 * rayon::current_num_threads());
+        blocks * block_size
+    }
+}
