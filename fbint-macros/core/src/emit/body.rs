@@ -52,7 +52,7 @@ impl<'a> Writer<'a> {
         programs: &Programs,
     ) -> Self {
         let prepare = &programs.prepare;
-        let has = |owner: Trait| programs.functions().any(|(function, _)| function.owner() == owner);
+        let has = |owner: Trait| programs.functions().any(|(function, _)| function.owner == owner);
         let of_derivatives: &[&str] = if has(Trait::Differentiable) { &DERIVATIVE_ARGUMENTS } else { &[] };
         let of_lagrangian: &[&str] = if has(Trait::Lagrangian) { &["system", "accelerations"] } else { &[] };
         let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives).chain(of_lagrangian);

@@ -32,7 +32,7 @@ pub(super) fn derivatives(
         parameters: symbols.parameters().count(),
         inputs: symbols.inputs().count(),
     };
-    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == Trait::Differentiable);
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner == Trait::Differentiable);
     let items = functions.map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let takes_part = function.arguments.contains(&Argument::StateDirection);

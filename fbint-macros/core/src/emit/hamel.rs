@@ -56,13 +56,12 @@ pub(super) fn hamel(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &S
 }
 
 fn items(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures, owner: Trait) -> Vec<TokenStream> {
-    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == owner);
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner == owner);
     let item = |(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let (statements, entries) = writer.derivative(program, false);
         let body = match function.returns {
-            Returns::StateJacobian => Writer::rows(program, signatures.states, (statements, entries)),
-            Returns::MassMatrix => Writer::rows(program, signatures.velocities, (statements, entries)),
+            Returns::Matrix(_, columns) => Writer::rows(program, signatures.count(columns), (statements, entries)),
             _ => quote!(#statements [#(#entries),*]),
         };
         quote!(#inlining #signature { #body })
