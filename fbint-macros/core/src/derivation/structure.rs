@@ -26,6 +26,17 @@ pub enum Coefficient<'a> {
     Function(&'a Expression),
 }
 
+impl Coefficient<'_> {
+    /// The entry, written out.
+    pub fn expression(self) -> Expression {
+        match self {
+            Self::One => Expression::one(),
+            Self::MinusOne => -Expression::one(),
+            Self::Function(function) => function.clone(),
+        }
+    }
+}
+
 impl Structure {
     /// The bracket that a problem declares.
     pub fn of(problem: &Problem) -> Self {

@@ -128,10 +128,8 @@ impl Comparison<'_> {
         let slopes = self.derivation.integrals[a].gradient.iter().map(|(symbol, slope)| (*symbol, slope));
         let terms =
             self.derivation.structure.bracket(&self.derivation.symbols, slopes, |y| self.derivation.entry(b, y));
-        let term = |(f, entry, g): (&Expression, Coefficient<'_>, &Expression)| match entry {
-            Coefficient::One => f.clone() * g.clone(),
-            Coefficient::MinusOne => -(f.clone() * g.clone()),
-            Coefficient::Function(entry) => Expression::product([f.clone(), entry.clone(), g.clone()]),
+        let term = |(f, entry, g): (&Expression, Coefficient<'_>, &Expression)| {
+            Expression::product([f.clone(), entry.expression(), g.clone()])
         };
         vanishes_identically(&Expression::sum(terms.into_iter().map(term)))
     }

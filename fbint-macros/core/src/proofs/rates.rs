@@ -47,7 +47,7 @@ fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> boo
     match &derivation.field {
         Field::Given(rates) => {
             let parts: Vec<&Expression> = slopes(integral).chain(rates.rows()).collect();
-            let rate = |point: &mut Point| rate_of_given(point, derivation, integral);
+            let rate = |point: &mut Point| rate_along(point, derivation, integral, rates);
             vanish_on(&parts, set, LARGEST_DIMENSION as u64, rate)
         }
         Field::Implicit(implicit) => {
@@ -105,11 +105,6 @@ fn rate_of_implicit(
         system.unknowns.iter().zip(solution).for_each(|(unknown, element)| point.bind(*unknown, element));
     }
     rate_along(point, derivation, integral, &implicit.rates)
-}
-
-fn rate_of_given(point: &mut Point, derivation: &Derivation, integral: IntegralId) -> Option<Element> {
-    let Field::Given(rates) = &derivation.field else { return None };
-    rate_along(point, derivation, integral, rates)
 }
 
 fn rate_along(
