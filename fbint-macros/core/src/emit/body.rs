@@ -109,8 +109,8 @@ impl<'a> Writer<'a> {
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
-        body.compute(&program.outputs);
+        let body = Body::new(self, program, Numbers::Doubles, Form::Declared);
+        let (statements, values) = Self::evaluate_in(body, program);
         let parameters = self.places.iter().filter(|(symbol, _)| {
             let parameter = Instruction::Input(Input::Parameter(*symbol));
             program.instructions.contains(&parameter)
@@ -119,9 +119,7 @@ impl<'a> Writer<'a> {
             let (name, place) = (local(&self.names[symbol]), place(parameter));
             quote!(let #name = self.#place;)
         });
-        let statements = &body.statements;
-        let values = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
-        (quote!(#(#parameters)* #(#statements)*), values)
+        (quote!(#(#parameters)* #statements), values)
     }
 
     /// The statements and the final expression, an array.
@@ -182,7 +180,7 @@ impl<'a> Writer<'a> {
     }
 
     fn evaluate_in(mut body: Body<'_>, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        body.compute(&program.outputs);
+        body.compute();
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
         (quote!(#(#statements)*), outputs)
@@ -310,25 +308,16 @@ impl<'a> Body<'a> {
         self.statements.push(quote!(let [#(#results),*] = #call;));
     }
 
-    /// Computes `values` and all that they need, in the program's order.
-    fn compute(&mut self, values: &[Value]) {
-        let mut needed = vec![false; self.program.instructions.len()];
-        values.iter().for_each(|value| needed[value.index()] = true);
-        for index in (0..needed.len()).rev() {
-            if needed[index] {
-                self.program.instructions[index].operands().for_each(|operand| needed[operand.index()] = true);
+    /// Computes the results and all that they need, in the program's order.
+    fn compute(&mut self) {
+        let live = self.program.live();
+        for (index, instruction) in self.program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
+            if let Instruction::Weigh(integrals) = instruction {
+                self.weigh(Value::at(index), integrals);
             }
-        }
-        for index in 0..needed.len() {
-            if needed[index] && self.pieces[index].is_none() {
-                let instruction = &self.program.instructions[index];
-                if let Instruction::Weigh(integrals) = instruction {
-                    self.weigh(Value::at(index), integrals);
-                }
-                self.read_input(instruction);
-                let piece = self.piece(instruction);
-                self.pieces[index] = Some(self.bound(instruction, piece));
-            }
+            self.read_input(instruction);
+            let piece = self.piece(instruction);
+            self.pieces[index] = Some(self.bound(instruction, piece));
         }
     }
 
@@ -394,61 +383,68 @@ impl<'a> Body<'a> {
     }
 
     fn piece(&self, instruction: &Instruction) -> Piece {
-        let infix = |a: Value, left: Binding, operator: TokenStream, b: Value, right: Binding, binding: Binding| {
-            let (a, b) = (self.read(a).at(left), self.read(b).at(right));
-            Piece { tokens: quote!(#a #operator #b), binding }
-        };
-        let call = |receiver: Piece, name: &str, arguments: Vec<Piece>| {
-            let name = format_ident!("{name}");
-            let arguments = arguments.into_iter().map(|argument| argument.tokens);
-            let tokens = match self.numbers {
-                Numbers::Scalars => {
-                    let receiver = receiver.at(Binding::Postfix);
-                    quote!(#receiver.#name(#(#arguments),*))
-                }
-                Numbers::Doubles => {
-                    let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
-                    quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
-                }
-            };
-            Piece { tokens, binding: Binding::Postfix }
-        };
-        let negated = |value: Value| match self.as_constant(value) {
-            Some(number) => self.constant(-number),
-            None => {
-                let value = self.read(value).at(Binding::Negation);
-                Piece { tokens: quote!(-#value), binding: Binding::Negation }
-            }
-        };
         match *instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
             Instruction::Input(input) => Piece::atom(self.writer.input_name(input).into_token_stream()),
             // What the law returns is bound entry by entry.
             Instruction::Weigh(_) => Piece::atom(TokenStream::new()),
             Instruction::Weighed(_, integral) => Piece::atom(weighted_name(integral.place()).into_token_stream()),
-            Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
-            Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
+            Instruction::Add(a, b) => self.sum(a, quote!(+), b),
+            Instruction::Sub(a, b) => self.sum(a, quote!(-), b),
             Instruction::Mul(a, b) => {
                 let (a, b) = self.constant_first(a, b);
-                infix(a, Binding::Product, quote!(*), b, Binding::Negation, Binding::Product)
+                self.product(a, quote!(*), b)
             }
-            Instruction::Div(a, b) => infix(a, Binding::Product, quote!(/), b, Binding::Negation, Binding::Product),
-            Instruction::Neg(a) => negated(a),
-            Instruction::Recip(a) => call(self.read(a), "recip", Vec::new()),
-            Instruction::Sqrt(a) => call(self.read(a), "sqrt", Vec::new()),
-            Instruction::MulAdd(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), self.read(c)]),
+            Instruction::Div(a, b) => self.product(a, quote!(/), b),
+            Instruction::Neg(a) => self.negated(a),
+            Instruction::Recip(a) => self.call(self.read(a), "recip", &[]),
+            Instruction::Sqrt(a) => self.call(self.read(a), "sqrt", &[]),
+            Instruction::MulAdd(a, b, c) => self.call(self.read(a), "mul_add", &[self.read(b), self.read(c)]),
             Instruction::NegMulAdd(a, b, c) => {
                 let (a, b) = self.constant_first(a, b);
-                call(negated(a), "mul_add", vec![self.read(b), self.read(c)])
+                self.call(self.negated(a), "mul_add", &[self.read(b), self.read(c)])
             }
-            Instruction::MulSub(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), negated(c)]),
+            Instruction::MulSub(a, b, c) => self.call(self.read(a), "mul_add", &[self.read(b), self.negated(c)]),
             Instruction::NegMulSub(a, b, c) => {
                 let (a, b) = self.constant_first(a, b);
-                call(negated(a), "mul_add", vec![self.read(b), negated(c)])
+                self.call(self.negated(a), "mul_add", &[self.read(b), self.negated(c)])
             }
-            Instruction::Unary(function, a) => call(self.read(a), function.name(), Vec::new()),
-            Instruction::Binary(function, a, b) => call(self.read(a), function.name(), vec![self.read(b)]),
+            Instruction::Unary(function, a) => self.call(self.read(a), function.name(), &[]),
+            Instruction::Binary(function, a, b) => self.call(self.read(a), function.name(), &[self.read(b)]),
         }
+    }
+
+    fn sum(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
+        let (a, b) = (self.read(a).at(Binding::Sum), self.read(b).at(Binding::Product));
+        Piece { tokens: quote!(#a #operator #b), binding: Binding::Sum }
+    }
+
+    fn product(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
+        let (a, b) = (self.read(a).at(Binding::Product), self.read(b).at(Binding::Negation));
+        Piece { tokens: quote!(#a #operator #b), binding: Binding::Product }
+    }
+
+    fn negated(&self, value: Value) -> Piece {
+        if let Some(number) = self.as_constant(value) {
+            return self.constant(-number);
+        }
+        let value = self.read(value).at(Binding::Negation);
+        Piece { tokens: quote!(-#value), binding: Binding::Negation }
+    }
+
+    fn call(&self, receiver: Piece, name: &str, arguments: &[Piece]) -> Piece {
+        let name = format_ident!("{name}");
+        let arguments = arguments.iter().map(|argument| &argument.tokens);
+        Piece::atom(match self.numbers {
+            Numbers::Scalars => {
+                let receiver = receiver.at(Binding::Postfix);
+                quote!(#receiver.#name(#(#arguments),*))
+            }
+            Numbers::Doubles => {
+                let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
+                quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
+            }
+        })
     }
 
     fn constant_first(&self, a: Value, b: Value) -> (Value, Value) {

@@ -227,6 +227,18 @@ impl Program {
         }
         uses
     }
+
+    /// Which values some result depends on.
+    pub fn live(&self) -> Vec<bool> {
+        let mut live = vec![false; self.instructions.len()];
+        self.outputs.iter().for_each(|value| live[value.index()] = true);
+        for (index, instruction) in self.instructions.iter().enumerate().rev() {
+            if live[index] {
+                instruction.operands().for_each(|operand| live[operand.index()] = true);
+            }
+        }
+        live
+    }
 }
 
 impl std::fmt::Display for Program {

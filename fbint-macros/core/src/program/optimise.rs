@@ -185,19 +185,13 @@ impl Preparation {
             _ => None,
         });
         let wanted = || read.iter().map(|index| &by_parameters[self.outputs[*index].index()]);
-        let mut needed = vec![false; differentiated.len()];
-        wanted().flat_map(Tangent::values).for_each(|slope| needed[slope.index()] = true);
-        for index in (last..needed.len()).rev() {
-            if needed[index] {
-                let instruction = differentiated.instruction(Value::at(index));
-                instruction.operands().for_each(|operand| needed[operand.index()] = true);
-            }
-        }
+        let program = differentiated.finish(wanted().flat_map(Tangent::values).copied().collect());
         let slopes: Vec<Tangent<Symbol>> = wanted().cloned().collect();
-        let mut copies: Vec<Value> = (0..needed.len()).map(Value::at).collect();
-        for index in last..needed.len() {
-            if needed[index] {
-                let copied = differentiated.instruction(Value::at(index)).map(|operand| copies[operand.index()]);
+        let live = program.live();
+        let mut copies: Vec<Value> = (0..live.len()).map(Value::at).collect();
+        for (index, instruction) in program.instructions.into_iter().enumerate().skip(last) {
+            if live[index] {
+                let copied = instruction.map(|operand| copies[operand.index()]);
                 copies[index] = self.builder.push(copied.ordered());
             }
         }
@@ -217,15 +211,7 @@ impl Preparation {
 
 /// Drops instructions that no result depends on, and renumbers.
 pub(super) fn eliminate_dead_values(program: &mut Program) {
-    let mut live = vec![false; program.instructions.len()];
-    for value in &program.outputs {
-        live[value.index()] = true;
-    }
-    for (index, instruction) in program.instructions.iter().enumerate().rev() {
-        if live[index] {
-            instruction.operands().for_each(|operand| live[operand.index()] = true);
-        }
-    }
+    let live = program.live();
     let mut new = vec![Value(0); program.instructions.len()];
     let mut instructions = Vec::new();
     for (index, instruction) in program.instructions.iter().enumerate() {
