@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use super::linear::Arithmetic;
+use super::power;
 use super::random::Random;
 
 /// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
@@ -53,16 +54,8 @@ impl Field {
         (u128::from(a) * u128::from(b) % u128::from(self.0)) as u64
     }
 
-    pub(crate) fn raise(self, base: u64, mut exponent: u64) -> u64 {
-        let (mut square, mut power) = (base, 1);
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                power = self.multiply(power, square);
-            }
-            square = self.multiply(square, square);
-            exponent >>= 1;
-        }
-        power
+    pub(crate) fn raise(self, base: u64, exponent: u64) -> u64 {
+        power(base, exponent, |a, b| self.multiply(*a, *b)).unwrap_or(1)
     }
 
     /// By Fermat's little theorem.

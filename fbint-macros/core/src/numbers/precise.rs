@@ -13,7 +13,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
 
-use super::linear;
+use super::derivative::value_of;
 use super::number::{Number, Numeric};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -95,7 +95,9 @@ impl Real {
 
     /// The value of an expression, unless some part of it is undefined or out of range.
     pub(crate) fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| evaluate(expression, value, constants))
+        let parts = expression.children().map(|part| Self::evaluate(part, value));
+        let parts: Vec<Self> = parts.collect::<Option<_>>()?;
+        value_of(expression, &parts.iter().collect::<Vec<_>>(), value)?.in_range()
     }
 
     fn in_range(self) -> Option<Self> {
@@ -120,35 +122,6 @@ fn nearest(value: &BigFloat) -> f64 {
 
 fn size(value: &BigFloat) -> f64 {
     nearest(value).abs()
-}
-
-fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Real, constants: &mut Consts) -> Option<Real> {
-    let result = match expression {
-        Expression::Number(number) => rational(number, constants),
-        Expression::Pi => Real::rounded(constants.pi(PRECISION, ROUNDING), 0.0),
-        Expression::Symbol(symbol) => value(*symbol),
-        Expression::Sum(terms) => {
-            let mut sum = Real::zero();
-            for term in terms.iter() {
-                sum = &sum + &evaluate(term, value, constants)?;
-            }
-            sum
-        }
-        Expression::Product(factors) => {
-            let mut product = Real::from(1.0);
-            for factor in factors.iter() {
-                product = &product * &evaluate(factor, value, constants)?;
-            }
-            product
-        }
-        Expression::Power(base, exponent) => power(&evaluate(base, value, constants)?, exponent, constants)?,
-        Expression::Call(function, arguments) => {
-            let arguments: Option<Vec<Real>> =
-                arguments.iter().map(|argument| evaluate(argument, value, constants)).collect();
-            call(*function, &arguments?, constants)?
-        }
-    };
-    result.in_range()
 }
 
 fn rational(number: &BigRational, constants: &mut Consts) -> Real {
@@ -375,10 +348,6 @@ impl Numeric for Real {
         self.is_zero()
     }
 
-    fn minus(&self, other: &Self) -> Self {
-        self - other
-    }
-
     fn over(&self, other: &Self) -> Self {
         self / other
     }
@@ -386,14 +355,11 @@ impl Numeric for Real {
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
         Self::evaluate(expression, value).unwrap_or_else(Self::undefined)
     }
-
-    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
-        linear::solve(a, b)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::linear::Balanced;
     use super::*;
 
     /// The square of what is below the range is not known to be 0.
@@ -486,7 +452,7 @@ mod tests {
     fn negligible_is_what_rounding_leaves() {
         fn dependent<N: Numeric>(small: N) -> Option<usize> {
             let one = || N::exactly(1.0);
-            linear::Balanced::of(vec![vec![one(), one()], vec![one(), one().minus(&small)]])?.dependent()
+            Balanced::of(vec![vec![one(), one()], vec![one(), one().minus(&small)]])?.dependent()
         }
         assert_eq!(
             (dependent(1e-20), dependent(Real::from(1e-20)), dependent(Real::from(1e-60))),

@@ -6,6 +6,7 @@
 
 use super::field::Field;
 use super::linear::{Arithmetic, solution};
+use super::power;
 
 /// The most coefficients that an element may have.
 pub(crate) const LARGEST_DIMENSION: usize = 64;
@@ -111,18 +112,8 @@ impl Ring {
         powers.concat()
     }
 
-    pub(crate) fn raise(&self, base: &[u64], mut exponent: u64) -> Element {
-        let (mut square, mut power) = (base.to_vec(), self.one());
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                power = self.multiply(&power, &square);
-            }
-            exponent >>= 1;
-            if exponent > 0 {
-                square = self.multiply(&square, &square);
-            }
-        }
-        power
+    pub(crate) fn raise(&self, base: &[u64], exponent: u64) -> Element {
+        power(base.to_vec(), exponent, |a, b| self.multiply(a, b)).unwrap_or_else(|| self.one())
     }
 
     /// `None` where there is none: of 0, and of what divides 0.

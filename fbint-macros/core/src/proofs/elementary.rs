@@ -8,6 +8,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 use super::linear_form::terms;
 use super::point::{Key, Point};
 use crate::expression::{Expression, Function};
+use crate::numbers::power;
 use crate::numbers::ring::Element;
 
 impl Point {
@@ -203,17 +204,9 @@ impl Point {
 
     /// The multiple of an angle.
     fn turned(&self, (cosine, sine): (Element, Element), times: &BigInt) -> Option<(Element, Element)> {
-        let mut square = (cosine, if times.is_negative() { self.ring.negative(&sine) } else { sine });
-        let mut rest = times.abs().to_u64()?;
-        let mut turned = (self.ring.one(), Element::new());
-        while rest > 0 {
-            if rest & 1 == 1 {
-                turned = self.composed(&turned, &square);
-            }
-            square = self.composed(&square, &square);
-            rest >>= 1;
-        }
-        Some(turned)
+        let own = (cosine, if times.is_negative() { self.ring.negative(&sine) } else { sine });
+        let turned = power(own, times.abs().to_u64()?, |a, b| self.composed(a, b));
+        Some(turned.unwrap_or_else(|| (self.ring.one(), Element::new())))
     }
 
     /// Cosine and sine of a sum of angles.
