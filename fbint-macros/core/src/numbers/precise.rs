@@ -204,19 +204,25 @@ fn call(function: Function, arguments: &[Real], constants: &mut Consts) -> Optio
     if error == 0.0 {
         return Some(Real::rounded(value, 0.0));
     }
-    let slope = match function {
-        Function::Tan => 1.0 + size(&value).powi(2),
-        Function::Asin | Function::Acos => {
-            let rest = 1.0 - (size(x) + error).powi(2);
-            (rest > 0.0).then(|| rest.sqrt().recip())?
-        }
-        Function::Sinh | Function::Cosh => size(&value) + 1.0,
-        Function::Exp => size(&value),
-        Function::Ln => size(x).recip(),
-        _ => 1.0,
-    };
+    let slope = steepness(function, &arguments[0], size(&value))?;
     // What changes much within the error is not known to first order.
     (slope * error < 1e-3 * (1.0 + size(&value))).then(|| Real::rounded(value, 2.0 * slope * error))
+}
+
+/// The size of the derivative of a function of one argument, where the value has this size; `None` where there is no bound on it.
+fn steepness(function: Function, argument: &Real, value: f64) -> Option<f64> {
+    let x = size(&argument.value);
+    Some(match function {
+        Function::Tan => 1.0 + value.powi(2),
+        Function::Asin | Function::Acos => {
+            let rest = 1.0 - (x + argument.error).powi(2);
+            (rest > 0.0).then(|| rest.sqrt().recip())?
+        }
+        Function::Sinh | Function::Cosh => value + 1.0,
+        Function::Exp => value,
+        Function::Ln => x.recip(),
+        _ => 1.0,
+    })
 }
 
 /// atan2(y, x), unless the errors leave open on which side of its cut the point is.

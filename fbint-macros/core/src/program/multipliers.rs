@@ -1,7 +1,7 @@
 //! The multipliers c, from C^T c = b or the holonomic blocks, and the brackets that C and b are made of.
 
 use super::Value;
-use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
+use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric, symmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Normalised;
@@ -81,14 +81,10 @@ fn solve_holonomic(
     pairs: &[(IntegralId, IntegralId)],
 ) -> Vec<Option<Monomial>> {
     let k = pairs.len();
-    let mut a: Matrix = vec![vec![None; k]; k];
-    for i in 0..k {
-        for j in 0..=i {
-            let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1);
-            a[i][j] = entry.map(|entry| lowering.materialise(&entry));
-            a[j][i] = a[i][j];
-        }
-    }
+    let a = symmetric(k, |i, j| {
+        let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1)?;
+        Some(lowering.materialise(&entry))
+    });
     let rate = |&(constraint, rate): &(IntegralId, IntegralId)| {
         normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse())
     };

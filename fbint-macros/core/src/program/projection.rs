@@ -5,7 +5,7 @@
 //! wait for equally many divisions are eliminated as a pair, which makes the chain of divisions half as long, and after the last division
 //! only a product and a sum are left.
 
-use super::factor::{Ldl, Matrix, Pivots, add, product};
+use super::factor::{Ldl, Matrix, Pivots, add, product, symmetric};
 use super::fields::{Parts, dot_product};
 use super::lower::Lowering;
 use super::monomial::Monomial;
@@ -84,20 +84,17 @@ fn moved_rows(lowering: &mut Lowering, rows: &[Row]) -> Vec<Row> {
 
 /// DF S DF^T + e D + R, from DF and DF S.
 fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row], noise: &[Value]) -> Matrix {
-    let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
-    for i in 0..rows.len() {
-        for j in 0..i {
-            gram[i][j] = sum_in_halves(lowering, dot_product(&rows[i], &moved[j]));
-            gram[j][i] = gram[i][j];
+    symmetric(rows.len(), |i, j| {
+        let product = sum_in_halves(lowering, dot_product(&rows[i], &moved[j]));
+        if i != j {
+            return product;
         }
-        let diagonal = sum_in_halves(lowering, dot_product(&rows[i], &moved[i]));
-        gram[i][i] = Some(diagonal.map_or(noise[i], |diagonal| {
+        Some(product.map_or(noise[i], |diagonal| {
             let factor = lowering.builder.constant(1.0 + DAMPING);
             let damped = lowering.builder.mul(diagonal, factor);
             lowering.builder.add(damped, noise[i])
-        }));
-    }
-    gram
+        }))
+    })
 }
 
 /// The value of a sum, unless everything in it cancels. Of many terms, of which no two cancel, the halves are added up at once.

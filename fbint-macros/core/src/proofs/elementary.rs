@@ -22,18 +22,7 @@ impl Point {
                 Some(self.ring.multiply(&sine, &self.ring.inverse(&cosine)?))
             }
             Function::Exp => self.exponential(argument),
-            Function::Sinh | Function::Cosh | Function::Tanh => {
-                let grown = self.exponential(argument)?;
-                let decayed = self.ring.inverse(&grown)?;
-                let sine = self.ring.subtract(&grown, &decayed);
-                let cosine = self.ring.add(&grown, &decayed);
-                let half = self.ring.inverse(&self.ring.number(2))?;
-                Some(match function {
-                    Function::Sinh => self.ring.multiply(&sine, &half),
-                    Function::Cosh => self.ring.multiply(&cosine, &half),
-                    _ => self.ring.multiply(&sine, &self.ring.inverse(&cosine)?),
-                })
-            }
+            Function::Sinh | Function::Cosh | Function::Tanh => self.hyperbolic(function, argument),
             Function::Abs => {
                 let value = self.evaluate(argument)?;
                 let square = self.ring.multiply(&value, &value);
@@ -55,6 +44,17 @@ impl Point {
             }
             Function::Powf => self.symbolic_power(argument, &arguments[1]),
         }
+    }
+
+    /// Hyperbolic sine, cosine or tangent.
+    fn hyperbolic(&mut self, function: Function, argument: &Expression) -> Option<Element> {
+        let grown = self.exponential(argument)?;
+        let decayed = self.ring.inverse(&grown)?;
+        let sine = self.ring.subtract(&grown, &decayed);
+        let cosine = self.ring.add(&grown, &decayed);
+        let divisor = if function == Function::Tanh { cosine.clone() } else { self.ring.number(2) };
+        let dividend = if function == Function::Cosh { cosine } else { sine };
+        Some(self.ring.multiply(&dividend, &self.ring.inverse(&divisor)?))
     }
 
     /// f(-x) = -f(x)
