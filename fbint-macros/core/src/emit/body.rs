@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let body = Body::new(self, program, Numbers::Doubles, Form::Declared);
+        let body = Body::new(self, program, NumberType::Doubles, Form::Declared);
         let (statements, values) = Self::evaluate_in(body, program);
         let parameters = self.places.iter().filter(|(symbol, _)| {
             let parameter = Instruction::Input(Input::Parameter(*symbol));
@@ -168,13 +168,13 @@ impl<'a> Writer<'a> {
 
     /// The statements that a program needs, and its outputs.
     fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
-        Self::evaluate_in(Body::new(self, program, Numbers::Scalars, form), program)
+        Self::evaluate_in(Body::new(self, program, NumberType::Scalars, form), program)
     }
 
     /// The same for a function whose prepared model is the argument `system`, and whose argument `direction` has the changes of
     /// everything, or of the state or the parameters alone.
     pub(super) fn derivative(&self, program: &Program, takes_part: bool) -> (TokenStream, Vec<TokenStream>) {
-        let body = Body::new(self, program, Numbers::Scalars, Form::Declared);
+        let body = Body::new(self, program, NumberType::Scalars, Form::Declared);
         let system = local("system").into_token_stream();
         Self::evaluate_in(Body { system, takes_part_of_direction: takes_part, ..body }, program)
     }
@@ -230,11 +230,11 @@ fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
 #[derive(Clone)]
 struct Piece {
     tokens: TokenStream,
-    binding: Binding,
+    binding: Precedence,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
+enum Precedence {
     Sum,
     Product,
     Negation,
@@ -243,11 +243,11 @@ enum Binding {
 
 impl Piece {
     fn atom(tokens: TokenStream) -> Self {
-        Self { tokens, binding: Binding::Postfix }
+        Self { tokens, binding: Precedence::Postfix }
     }
 
     /// The tokens, in parentheses if they bind less tightly than `least`.
-    fn at(&self, least: Binding) -> TokenStream {
+    fn at(&self, least: Precedence) -> TokenStream {
         let tokens = &self.tokens;
         if self.binding < least { quote!((#tokens)) } else { tokens.clone() }
     }
@@ -255,7 +255,7 @@ impl Piece {
 
 /// The type of the numbers that a body computes with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum NumberType {
     /// A type `T` that is the runtime's `Scalar` and nothing else.
     Scalars,
     /// `f64`, whose own methods are not all there without the standard library.
@@ -265,7 +265,7 @@ enum Numbers {
 struct Body<'a> {
     writer: &'a Writer<'a>,
     program: &'a Program,
-    numbers: Numbers,
+    numbers: NumberType,
     pieces: Vec<Option<Piece>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
@@ -277,7 +277,7 @@ struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
+    fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: NumberType, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
         Self {
             writer,
@@ -324,7 +324,7 @@ impl<'a> Body<'a> {
     /// Binds an entry of the state, a prepared number or a variance where it is needed first: read earlier, it would keep a
     /// register.
     fn read_input(&mut self, instruction: &Instruction) {
-        let (Instruction::Input(input), Numbers::Scalars) = (instruction, self.numbers) else { return };
+        let (Instruction::Input(input), NumberType::Scalars) = (instruction, self.numbers) else { return };
         let entry = |array: &str, place: usize| {
             let (array, place) = (local(array), Literal::usize_unsuffixed(place));
             quote!(#array[#place])
@@ -415,32 +415,32 @@ impl<'a> Body<'a> {
     }
 
     fn sum(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
-        let (a, b) = (self.read(a).at(Binding::Sum), self.read(b).at(Binding::Product));
-        Piece { tokens: quote!(#a #operator #b), binding: Binding::Sum }
+        let (a, b) = (self.read(a).at(Precedence::Sum), self.read(b).at(Precedence::Product));
+        Piece { tokens: quote!(#a #operator #b), binding: Precedence::Sum }
     }
 
     fn product(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
-        let (a, b) = (self.read(a).at(Binding::Product), self.read(b).at(Binding::Negation));
-        Piece { tokens: quote!(#a #operator #b), binding: Binding::Product }
+        let (a, b) = (self.read(a).at(Precedence::Product), self.read(b).at(Precedence::Negation));
+        Piece { tokens: quote!(#a #operator #b), binding: Precedence::Product }
     }
 
     fn negated(&self, value: Value) -> Piece {
         if let Some(number) = self.as_constant(value) {
             return self.constant(-number);
         }
-        let value = self.read(value).at(Binding::Negation);
-        Piece { tokens: quote!(-#value), binding: Binding::Negation }
+        let value = self.read(value).at(Precedence::Negation);
+        Piece { tokens: quote!(-#value), binding: Precedence::Negation }
     }
 
     fn call(&self, receiver: Piece, name: &str, arguments: &[Piece]) -> Piece {
         let name = format_ident!("{name}");
         let arguments = arguments.iter().map(|argument| &argument.tokens);
         Piece::atom(match self.numbers {
-            Numbers::Scalars => {
-                let receiver = receiver.at(Binding::Postfix);
+            NumberType::Scalars => {
+                let receiver = receiver.at(Precedence::Postfix);
                 quote!(#receiver.#name(#(#arguments),*))
             }
-            Numbers::Doubles => {
+            NumberType::Doubles => {
                 let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
                 quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
             }
@@ -455,9 +455,9 @@ impl<'a> Body<'a> {
         let magnitude = Literal::f64_unsuffixed(number.abs());
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
         match self.numbers {
-            Numbers::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
-            Numbers::Doubles if number < 0.0 => Piece { tokens: signed, binding: Binding::Negation },
-            Numbers::Doubles => Piece::atom(signed),
+            NumberType::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
+            NumberType::Doubles if number < 0.0 => Piece { tokens: signed, binding: Precedence::Negation },
+            NumberType::Doubles => Piece::atom(signed),
         }
     }
 

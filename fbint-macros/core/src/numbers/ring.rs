@@ -4,7 +4,7 @@
 //! Nothing is said of which root is meant, nor is the polynomial irreducible: what vanishes here vanishes for every choice of
 //! roots. The price is that some elements other than 0 have no inverse.
 
-use super::field::Field;
+use super::field::PrimeField;
 use super::linear::{Arithmetic, solution};
 use super::power;
 
@@ -17,7 +17,7 @@ pub(crate) type Element = Vec<u64>;
 
 /// The ring.
 pub(crate) struct Ring {
-    pub(crate) field: Field,
+    pub(crate) field: PrimeField,
     generators: Vec<Generator>,
 }
 
@@ -29,7 +29,7 @@ struct Generator {
 }
 
 impl Ring {
-    pub(crate) fn new(field: Field) -> Self {
+    pub(crate) fn new(field: PrimeField) -> Self {
         Self { field, generators: Vec::new() }
     }
 

@@ -50,7 +50,7 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
     let lines: Vec<&str> = content.lines().skip(head).collect();
-    let prepared = Body::read(&lines, head + 1, problem)?;
+    let prepared = Contents::read(&lines, head + 1, problem)?;
     if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
         return Err(Damage::from("its lines are not in the order and form in which they are written"));
     }
@@ -177,11 +177,9 @@ const ON_CONSTRAINTS: &str = "on constraints";
 /// Conservation is neither proved nor refuted.
 const OPEN: &str = "open";
 
-type Matrix = Vec<Vec<Expression>>;
-
 /// The form in which the field is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum FieldForm {
     Given,
     Implicit,
     Holonomic,
@@ -189,16 +187,16 @@ enum Form {
 }
 
 /// The contents of the lines so far.
-struct Body<'a> {
+struct Contents<'a> {
     problem: &'a Problem,
     reader: Reader,
     values: Vec<Expression>,
     gradients: Vec<Vec<(Symbol, Expression)>>,
-    form: Option<Form>,
+    form: Option<FieldForm>,
     /// A, or the whole of C.
-    matrix: Matrix,
+    matrix: Vec<Vec<Expression>>,
     /// B
-    b: Matrix,
+    b: Vec<Vec<Expression>>,
     /// The linear systems of an implicit field.
     systems: Vec<LinearSystem>,
     lagrangian: Option<Expression>,
@@ -211,7 +209,7 @@ struct Body<'a> {
     involution: Involution,
 }
 
-impl<'a> Body<'a> {
+impl<'a> Contents<'a> {
     fn read(lines: &[&str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
         let count = problem.integrals.len();
         let mut body = Self {
@@ -272,7 +270,7 @@ impl<'a> Body<'a> {
             ["field", kind] => self.begin(kind)?,
             ["system", place, "of", size] => {
                 let size = natural(size).filter(|size| *size <= self.problem.symbols.len());
-                let is_next = self.form == Some(Form::Implicit) && natural(place) == Some(self.systems.len());
+                let is_next = self.form == Some(FieldForm::Implicit) && natural(place) == Some(self.systems.len());
                 let Some(size) = size.filter(|_| is_next) else { return Ok(None) };
                 let matrix = vec![vec![Expression::zero(); size]; size];
                 self.systems.push(LinearSystem { unknowns: Vec::new(), matrix, right_side: Vec::new() });
@@ -366,15 +364,15 @@ impl<'a> Body<'a> {
         let is_implicit = self.problem.is_implicit();
         let is_canonical = matches!(Structure::of(self.problem), Structure::Canonical);
         self.form = match kind {
-            "given" if !is_canonical && !is_implicit => Some(Form::Given),
-            "implicit" if is_implicit => Some(Form::Implicit),
+            "given" if !is_canonical && !is_implicit => Some(FieldForm::Given),
+            "implicit" if is_implicit => Some(FieldForm::Implicit),
             "holonomic" if is_canonical && 2 * pairs == members => {
                 (self.matrix, self.b) = (zeros(pairs), zeros(pairs));
-                Some(Form::Holonomic)
+                Some(FieldForm::Holonomic)
             }
             "general" if is_canonical => {
                 self.matrix = zeros(members);
-                Some(Form::General)
+                Some(FieldForm::General)
             }
             _ => return Err(Damage::from(format!("the field of this model is not `{}`", excerpt(kind)))),
         };
@@ -400,19 +398,23 @@ impl<'a> Body<'a> {
         }
         let form = self.form.ok_or("there is no field")?;
         let expected = match form {
-            Form::Given | Form::Implicit => problem.symbols.dimension(),
-            Form::Holonomic => pairs.len(),
-            Form::General => members.len(),
+            FieldForm::Given | FieldForm::Implicit => problem.symbols.dimension(),
+            FieldForm::Holonomic => pairs.len(),
+            FieldForm::General => members.len(),
         };
         if self.entries.len() != expected {
             return Err(Damage::from("the field is not complete"));
         }
         let (entries, matrix, b) = (self.entries, self.matrix, self.b);
         let field = match form {
-            Form::Given => Field::Given(entries.into_iter().collect()),
-            Form::Implicit => Field::Implicit(Implicit { systems: self.systems, rates: entries.into_iter().collect() }),
-            Form::Holonomic => Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries }),
-            Form::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
+            FieldForm::Given => Field::Given(entries.into_iter().collect()),
+            FieldForm::Implicit => {
+                Field::Implicit(Implicit { systems: self.systems, rates: entries.into_iter().collect() })
+            }
+            FieldForm::Holonomic => {
+                Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries })
+            }
+            FieldForm::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
         };
         let parts = problem.integrals.rows().zip(self.values).zip(self.gradients);
         let integrals: Integrals =

@@ -23,7 +23,7 @@ const LARGEST: usize = 1 << 18;
 const MOST_DIGITS: usize = 10_000;
 
 /// The place of a part among those that are known.
-type Part = usize;
+type NodeIndex = usize;
 
 /// An expression by its parts: equal expressions have equal nodes.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -31,14 +31,14 @@ enum Node {
     Number(BigRational),
     Pi,
     Symbol(Symbol),
-    Sum(Vec<Part>),
-    Product(Vec<Part>),
-    Power(Part, BigRational),
-    Call(Function, Vec<Part>),
+    Sum(Vec<NodeIndex>),
+    Product(Vec<NodeIndex>),
+    Power(NodeIndex, BigRational),
+    Call(Function, Vec<NodeIndex>),
 }
 
 impl Node {
-    fn parts(&self) -> &[Part] {
+    fn parts(&self) -> &[NodeIndex] {
         match self {
             Self::Number(_) | Self::Pi | Self::Symbol(_) => &[],
             Self::Sum(parts) | Self::Product(parts) | Self::Call(_, parts) => parts,
@@ -83,7 +83,7 @@ impl<'a> Lines<'a> {
 
     /// The text, with a line before for each part that expressions share.
     pub(super) fn text(self) -> String {
-        let mut writer = Writer::default();
+        let mut writer = ExpressionWriter::default();
         for (_, side) in &self.0 {
             if let Side::Expression(expression) = side {
                 writer.announce(expression);
@@ -104,8 +104,8 @@ impl<'a> Lines<'a> {
 
 /// Takes expressions in, and gives their text.
 #[derive(Default)]
-struct Writer {
-    known: HashMap<Node, Part>,
+struct ExpressionWriter {
+    known: HashMap<Node, NodeIndex>,
     nodes: Vec<Node>,
     /// The number of occurrences of each part, in others or by itself.
     uses: Vec<usize>,
@@ -114,15 +114,15 @@ struct Writer {
     named: usize,
 }
 
-impl Writer {
+impl ExpressionWriter {
     /// Takes in an expression that will be written.
     fn announce(&mut self, expression: &Expression) {
         let part = self.part(expression);
         self.uses[part] += 1;
     }
 
-    fn part(&mut self, expression: &Expression) -> Part {
-        let parts: Vec<Part> = expression.children().map(|child| self.part(child)).collect();
+    fn part(&mut self, expression: &Expression) -> NodeIndex {
+        let parts: Vec<NodeIndex> = expression.children().map(|child| self.part(child)).collect();
         let node = match expression {
             Expression::Number(number) => Node::Number(number.clone()),
             Expression::Pi => Node::Pi,
@@ -149,7 +149,7 @@ impl Writer {
         self.text(part, lines)
     }
 
-    fn text(&mut self, part: Part, lines: &mut String) -> String {
+    fn text(&mut self, part: NodeIndex, lines: &mut String) -> String {
         if let Some(text) = &self.texts[part] {
             return text.clone();
         }

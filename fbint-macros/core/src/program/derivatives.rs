@@ -181,7 +181,7 @@ impl Function {
         derivation: &Derivation,
     ) -> Program {
         eliminate_dead_values(&mut program);
-        let mut differentiated = Differentiated::new(&program, self.moves_targets());
+        let mut differentiated = DifferentiatedProgram::new(&program, self.moves_targets());
         let unknowns = self.unknowns(derivation);
         let outputs = match derivative {
             Derivative::Adjoint => differentiated.gradient(&unknowns),
@@ -258,7 +258,7 @@ impl Derivative {
 }
 
 /// A program to which derivatives are added.
-struct Differentiated {
+struct DifferentiatedProgram {
     builder: Builder,
     results: Vec<Value>,
     /// Which values depend on parameters and numbers alone.
@@ -281,7 +281,7 @@ fn by_input(input: Input, moves_targets: bool) -> Option<Unknown> {
     }
 }
 
-impl Differentiated {
+impl DifferentiatedProgram {
     /// Of a program whose targets vary or are held.
     fn new(program: &Program, moves_targets: bool) -> Self {
         let mut builder = Builder::default();

@@ -25,7 +25,7 @@ pub(super) fn coefficients(
     lowering: &mut Lowering,
 ) -> Vec<(IntegralId, Monomial)> {
     let Some(constraints) = derivation.constraints() else { return Vec::new() };
-    let brackets = Brackets { derivation, normalised };
+    let brackets = BracketsOfRows { derivation, normalised };
     let solution = match constraints {
         Constraints::Holonomic { pairs, .. } => solve_holonomic(lowering, normalised, &brackets, pairs),
         Constraints::General { members, .. } => solve_general(lowering, &brackets, members),
@@ -35,12 +35,12 @@ pub(super) fn coefficients(
 }
 
 /// Brackets of what the normalised rows are gradients of, as sums of products that exist already.
-struct Brackets<'a> {
+struct BracketsOfRows<'a> {
     derivation: &'a Derivation,
     normalised: &'a Normalised,
 }
 
-impl Brackets<'_> {
+impl BracketsOfRows<'_> {
     /// {f, g}; `None` where it vanishes.
     fn of_rows(&self, lowering: &mut Lowering, f: IntegralId, g: IntegralId) -> Option<Monomial> {
         let slopes = self.normalised.rows[f].iter().map(|(column, entry)| (*column, entry));
@@ -77,7 +77,7 @@ impl Brackets<'_> {
 fn solve_holonomic(
     lowering: &mut Lowering,
     normalised: &Normalised,
-    brackets: &Brackets<'_>,
+    brackets: &BracketsOfRows<'_>,
     pairs: &[(IntegralId, IntegralId)],
 ) -> Vec<Option<Monomial>> {
     let k = pairs.len();
@@ -124,7 +124,7 @@ fn solve_holonomic(
 /// {H, g'_i} + sum_j B_ij c_2j
 fn right_side(
     lowering: &mut Lowering,
-    brackets: &Brackets<'_>,
+    brackets: &BracketsOfRows<'_>,
     energy: &Option<Monomial>,
     rates: &[IntegralId],
     i: usize,
@@ -146,7 +146,11 @@ fn right_side(
 }
 
 /// c from C^T c = {H, f}.
-fn solve_general(lowering: &mut Lowering, brackets: &Brackets<'_>, members: &[IntegralId]) -> Vec<Option<Monomial>> {
+fn solve_general(
+    lowering: &mut Lowering,
+    brackets: &BracketsOfRows<'_>,
+    members: &[IntegralId],
+) -> Vec<Option<Monomial>> {
     let m = members.len();
     let mut c: Matrix = vec![vec![None; m]; m];
     for i in 0..m {

@@ -38,7 +38,7 @@ pub(super) struct Optimiser {
 impl Optimiser {
     /// All passes over a program. `Err` names the first pass that changed a result.
     pub(super) fn optimise(&mut self, function: &'static str, program: &mut Program) -> Result<(), Fault> {
-        let expected = Expected::of(&self.preparation, program);
+        let expected = Original::of(&self.preparation, program);
         for (name, rewrite) in PASSES {
             match rewrite {
                 Rewrite::Alone(rewrite) => rewrite(program),
@@ -80,13 +80,13 @@ impl Optimiser {
 }
 
 /// A program before the passes, and its results at the first point where all are finite.
-struct Expected {
+struct Original {
     program: Program,
     prepare: Program,
     results: Vec<(Point<'static>, Vec<f64>)>,
 }
 
-impl Expected {
+impl Original {
     fn of(preparation: &Preparation, program: &Program) -> Self {
         let prepare = preparation.program();
         let results = sample_points().filter_map(|point| Some((point, results_at(&point, &prepare, program)?)));

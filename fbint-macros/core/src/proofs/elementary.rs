@@ -1,4 +1,4 @@
-//! Elementary functions at a [`Point`]: elements with the relations of the functions, and no others.
+//! Elementary functions at a [`ModularPoint`]: elements with the relations of the functions, and no others.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -6,12 +6,12 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::linear_form::terms;
-use super::point::{Key, Point};
+use super::point::{Key, ModularPoint};
 use crate::expression::{Expression, Function};
 use crate::numbers::power;
 use crate::numbers::ring::Element;
 
-impl Point {
+impl ModularPoint {
     pub(super) fn call(&mut self, function: Function, arguments: &[Expression]) -> Option<Element> {
         let argument = &arguments[0];
         match function {

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
+use super::{Motion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
 use crate::derivation::{Implicit, IntegralId, LinearSystem, Problem, Role};
 use crate::expression::{Expression, Symbol};
 
@@ -20,7 +20,7 @@ struct System<'a> {
     problem: &'a Problem,
     /// dH
     slope: Row,
-    forces: Vec<Force>,
+    forces: Vec<ReactionForce>,
     /// The functions of integrals that are not declared.
     derived: BTreeMap<IntegralId, Expression>,
 }
@@ -31,7 +31,7 @@ impl<'a> System<'a> {
         let slope = slopes(symbols, hamiltonian)?;
         let forces = forces(problem, |constraint| slopes(symbols, constraint))?;
         let mut system = Self { problem, slope, forces, derived: BTreeMap::new() };
-        for Force { kept, row, .. } in system.forces.iter().filter(|force| force.is_holonomic) {
+        for ReactionForce { kept, row, .. } in system.forces.iter().filter(|force| force.is_holonomic) {
             let rate = along(row, |symbol| system.free(symbol));
             system.derived.insert(*kept, rate);
         }
@@ -68,7 +68,7 @@ impl<'a> System<'a> {
 
     fn field(&self) -> Option<Implicit> {
         let multiplier = |id: IntegralId| self.problem.symbols.multiplier(id);
-        let of_force = |force: &Force| {
+        let of_force = |force: &ReactionForce| {
             Some(Kept {
                 multiplier: multiplier(force.constraint)?,
                 of_rate: if force.is_holonomic { Some(multiplier(force.kept)?) } else { None },
@@ -78,7 +78,7 @@ impl<'a> System<'a> {
             })
         };
         let kept = self.forces.iter().map(of_force).collect::<Option<_>>()?;
-        Some(Field { system: self, kept }.implicit())
+        Some(ConstrainedFlow { system: self, kept }.implicit())
     }
 }
 
@@ -97,12 +97,12 @@ struct Kept {
 }
 
 /// The linear systems and the rates.
-struct Field<'a> {
+struct ConstrainedFlow<'a> {
     system: &'a System<'a>,
     kept: Vec<Kept>,
 }
 
-impl Field<'_> {
+impl ConstrainedFlow<'_> {
     fn implicit(&self) -> Implicit {
         let rates = self.system.problem.symbols.states().map(|symbol| self.rate(symbol)).collect();
         Implicit { systems: self.shifts().into_iter().chain(self.reactions()).collect(), rates }
