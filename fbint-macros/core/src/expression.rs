@@ -26,102 +26,72 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Symbol(pub u32);
 
-/// An elementary function with its own name in Rust. Square roots are powers with exponent 1/2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Function {
+/// Each function with its method on `f64`, and its value in double precision.
+macro_rules! functions {
+    ($($(#[$about:meta])* $function:ident: $name:literal, $evaluate:expr;)*) => {
+        /// An elementary function with its own name in Rust. Square roots are powers with exponent 1/2.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Function {
+            $($(#[$about])* $function,)*
+        }
+
+        impl Function {
+            /// Every function, in the order of the enumeration.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$function),*];
+
+            /// The method's name on `f64`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$function => $name,)*
+                }
+            }
+
+            /// The value in double precision; `arguments` has as many entries as the function takes.
+            pub fn evaluate(self, arguments: &[f64]) -> f64 {
+                let evaluate: fn(&[f64]) -> f64 = match self {
+                    $(Self::$function => $evaluate,)*
+                };
+                evaluate(arguments)
+            }
+        }
+    };
+}
+
+functions! {
     /// |x|
-    Abs,
+    Abs: "abs", |x| x[0].abs();
     /// sine
-    Sin,
+    Sin: "sin", |x| x[0].sin();
     /// cosine
-    Cos,
+    Cos: "cos", |x| x[0].cos();
     /// tangent
-    Tan,
+    Tan: "tan", |x| x[0].tan();
     /// arcsine
-    Asin,
+    Asin: "asin", |x| x[0].asin();
     /// arccosine
-    Acos,
+    Acos: "acos", |x| x[0].acos();
     /// arctangent
-    Atan,
+    Atan: "atan", |x| x[0].atan();
     /// hyperbolic sine
-    Sinh,
+    Sinh: "sinh", |x| x[0].sinh();
     /// hyperbolic cosine
-    Cosh,
+    Cosh: "cosh", |x| x[0].cosh();
     /// hyperbolic tangent
-    Tanh,
+    Tanh: "tanh", |x| x[0].tanh();
     /// exponential
-    Exp,
+    Exp: "exp", |x| x[0].exp();
     /// natural logarithm
-    Ln,
+    Ln: "ln", |x| x[0].ln();
     /// `atan2(y, x)`, the angle of the point (x, y)
-    Atan2,
+    Atan2: "atan2", |x| x[0].atan2(x[1]);
     /// `powf(base, exponent)` with an exponent that is no number
-    Powf,
+    Powf: "powf", |x| x[0].powf(x[1]);
 }
 
 impl Function {
-    /// Every function, in the order of the enumeration.
-    pub const ALL: [Self; 14] = [
-        Self::Abs,
-        Self::Sin,
-        Self::Cos,
-        Self::Tan,
-        Self::Asin,
-        Self::Acos,
-        Self::Atan,
-        Self::Sinh,
-        Self::Cosh,
-        Self::Tanh,
-        Self::Exp,
-        Self::Ln,
-        Self::Atan2,
-        Self::Powf,
-    ];
-
-    /// The method's name on `f64`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Abs => "abs",
-            Self::Sin => "sin",
-            Self::Cos => "cos",
-            Self::Tan => "tan",
-            Self::Asin => "asin",
-            Self::Acos => "acos",
-            Self::Atan => "atan",
-            Self::Sinh => "sinh",
-            Self::Cosh => "cosh",
-            Self::Tanh => "tanh",
-            Self::Exp => "exp",
-            Self::Ln => "ln",
-            Self::Atan2 => "atan2",
-            Self::Powf => "powf",
-        }
-    }
-
     /// The number of its arguments.
     pub fn arguments(self) -> usize {
         if matches!(self, Self::Atan2 | Self::Powf) { 2 } else { 1 }
-    }
-
-    /// The value in double precision; `arguments` has as many entries as the function takes.
-    pub fn evaluate(self, arguments: &[f64]) -> f64 {
-        let x = arguments[0];
-        match self {
-            Self::Abs => x.abs(),
-            Self::Sin => x.sin(),
-            Self::Cos => x.cos(),
-            Self::Tan => x.tan(),
-            Self::Asin => x.asin(),
-            Self::Acos => x.acos(),
-            Self::Atan => x.atan(),
-            Self::Sinh => x.sinh(),
-            Self::Cosh => x.cosh(),
-            Self::Tanh => x.tanh(),
-            Self::Exp => x.exp(),
-            Self::Ln => x.ln(),
-            Self::Atan2 => x.atan2(arguments[1]),
-            Self::Powf => x.powf(arguments[1]),
-        }
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn claims_beside(
         (Some(grade), _) => Claim::Proved(grade),
         (None, Field::Given(_) | Field::Implicit(_)) => claim_of_given(derivation, integral),
         (None, Field::Dirac(constraints)) => {
-            brackets.get_or_init(|| Brackets::new(derivation, constraints)).claim(integral)
+            brackets.get_or_init(|| Elimination::new(derivation, constraints)).claim(integral)
         }
     };
     derivation.integrals.ids().map(claim).collect()
@@ -59,13 +59,13 @@ fn claim_of_given(derivation: &Derivation, integral: IntegralId) -> Claim {
 }
 
 /// The brackets of a Dirac field.
-struct Brackets<'a> {
+struct Elimination<'a> {
     derivation: &'a Derivation,
     constraints: &'a Constraints,
     observables: Table<IntegralId, Observable>,
 }
 
-impl<'a> Brackets<'a> {
+impl<'a> Elimination<'a> {
     fn new(derivation: &'a Derivation, constraints: &'a Constraints) -> Self {
         Self { derivation, constraints, observables: derivation.integrals.map(Observable::of) }
     }

@@ -7,8 +7,8 @@ use super::Verdict;
 use super::declared::{Declared, Gradient, entry};
 use super::frame::Part;
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy,
-    LinearSystem, Role, Structure,
+    Constraints, Derivation, Dynamics, Field, FrameBracket, Implicit, IntegralId, KineticEnergy, LinearSystem, Role,
+    Structure,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::dot;
@@ -80,13 +80,8 @@ impl<'a> Comparison<'a> {
         for (x, row) in symbols.states().zip(self.declared.matrix.rows()) {
             let derived = self.derivation.structure.row(symbols, x);
             for (y, expected) in symbols.states().zip(row) {
-                let entry = derived.iter().find(|(column, _)| *column == y).map(|(_, entry)| *entry);
-                let entry = match entry {
-                    Some(Coefficient::Function(function)) => function.clone(),
-                    Some(Coefficient::One) => Expression::one(),
-                    Some(Coefficient::MinusOne) => -Expression::one(),
-                    None => Expression::zero(),
-                };
+                let entry = derived.iter().find(|(column, _)| *column == y);
+                let entry = entry.map_or_else(Expression::zero, |(_, entry)| entry.expression());
                 self.holds(&entry, expected, || "the Poisson matrix".to_owned())?;
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::frame::Frame;
-use super::motion::Motion;
+use super::motion::ExpectedMotion;
 use crate::derivation::table::Table;
 use crate::derivation::{Dynamics, IntegralId, Kind, Problem, Role};
 use crate::expression::{Expression, Symbol};
@@ -33,7 +33,7 @@ pub(super) struct Declared<'a> {
     /// J, row by row, where it is declared.
     pub(super) matrix: Table<Symbol, Vec<Real>>,
     /// X, where it takes more than the brackets of constraints.
-    pub(super) motion: Option<Motion>,
+    pub(super) motion: Option<ExpectedMotion>,
 }
 
 impl<'a> Declared<'a> {

@@ -12,7 +12,7 @@ use crate::numbers::number::Number;
 use crate::proofs::solve;
 
 /// How the state moves.
-pub(super) struct Motion {
+pub(super) struct ExpectedMotion {
     /// X
     pub(super) rates: Gradient,
     /// The multipliers of declared constraints, and what holds velocities at zero.
@@ -21,7 +21,7 @@ pub(super) struct Motion {
 
 impl Declared<'_> {
     /// Nothing where the multipliers are not determined.
-    pub(super) fn motion(&self) -> Option<Motion> {
+    pub(super) fn motion(&self) -> Option<ExpectedMotion> {
         let is_held = |id: &IntegralId| self.problem.integrals[*id].kind != Kind::InvariantSet;
         let constraints: Vec<IntegralId> = self.problem.constraints().into_iter().filter(is_held).collect();
         let covector = |id: &IntegralId| self.covector(&self.integrals[*id].gradient);
@@ -56,7 +56,7 @@ impl Declared<'_> {
             rates.extend(accelerations);
             multipliers.extend(holding);
         }
-        Some(Motion { rates, multipliers })
+        Some(ExpectedMotion { rates, multipliers })
     }
 
     /// How a reaction moves the momenta, by minus its multiplier.

@@ -41,7 +41,7 @@ pub use findings::{
 };
 pub use implicit::{FrameBracket, Hamel, Implicit, LinearSystem, Reaction};
 pub use integrals::{Declared, Integral, IntegralId, Integrals, Kind};
-pub use structure::{Coefficient, Structure, column_of};
+pub use structure::{Coefficient, SparseRow, Structure, column_of};
 pub use symbols::{Role, SymbolInfo, Symbols};
 
 use crate::derivation::table::Table;

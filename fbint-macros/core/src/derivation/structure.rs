@@ -26,6 +26,17 @@ pub enum Coefficient<'a> {
     Function(&'a Expression),
 }
 
+impl Coefficient<'_> {
+    /// The entry, written out.
+    pub fn expression(self) -> Expression {
+        match self {
+            Self::One => Expression::one(),
+            Self::MinusOne => -Expression::one(),
+            Self::Function(function) => function.clone(),
+        }
+    }
+}
+
 impl Structure {
     /// The bracket that a problem declares.
     pub fn of(problem: &Problem) -> Self {
@@ -80,7 +91,10 @@ impl Structure {
     }
 }
 
-/// What is in a column of a sparse row, whose columns are in the order of the state.
+/// A sparse row: entries of the state in their order, each with what is in its column.
+pub type SparseRow<T> = Vec<(Symbol, T)>;
+
+/// What is in a column of a sparse row.
 pub fn column_of<T>(row: &[(Symbol, T)], column: Symbol) -> Option<&T> {
     row.binary_search_by_key(&column, |(column, _)| *column).ok().map(|place| &row[place].1)
 }

@@ -52,7 +52,7 @@ impl<'a> Writer<'a> {
         programs: &Programs,
     ) -> Self {
         let prepare = &programs.prepare;
-        let has = |owner: Trait| programs.functions().any(|(function, _)| function.owner() == owner);
+        let has = |owner: Trait| programs.functions().any(|(function, _)| function.owner == owner);
         let of_derivatives: &[&str] = if has(Trait::Differentiable) { &DERIVATIVE_ARGUMENTS } else { &[] };
         let of_lagrangian: &[&str] = if has(Trait::Lagrangian) { &["system", "accelerations"] } else { &[] };
         let arguments = ["x", "law", "rows", "variances", "noise"].iter().chain(of_derivatives).chain(of_lagrangian);
@@ -109,8 +109,8 @@ impl<'a> Writer<'a> {
     /// The statements that compute the prepared fields from `self`, and their values: in double precision, with no method
     /// that the standard library would have to supply.
     pub(super) fn prepare(&self, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        let mut body = Body::new(self, program, Numbers::Doubles, Form::Declared);
-        body.compute(&program.outputs);
+        let body = Body::new(self, program, NumberType::Doubles, Form::Declared);
+        let (statements, values) = Self::evaluate_in(body, program);
         let parameters = self.places.iter().filter(|(symbol, _)| {
             let parameter = Instruction::Input(Input::Parameter(*symbol));
             program.instructions.contains(&parameter)
@@ -119,9 +119,7 @@ impl<'a> Writer<'a> {
             let (name, place) = (local(&self.names[symbol]), place(parameter));
             quote!(let #name = self.#place;)
         });
-        let statements = &body.statements;
-        let values = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
-        (quote!(#(#parameters)* #(#statements)*), values)
+        (quote!(#(#parameters)* #statements), values)
     }
 
     /// The statements and the final expression, an array.
@@ -170,19 +168,19 @@ impl<'a> Writer<'a> {
 
     /// The statements that a program needs, and its outputs.
     fn evaluate(&self, program: &Program, form: Form) -> (TokenStream, Vec<TokenStream>) {
-        Self::evaluate_in(Body::new(self, program, Numbers::Scalars, form), program)
+        Self::evaluate_in(Body::new(self, program, NumberType::Scalars, form), program)
     }
 
     /// The same for a function whose prepared model is the argument `system`, and whose argument `direction` has the changes of
     /// everything, or of the state or the parameters alone.
     pub(super) fn derivative(&self, program: &Program, takes_part: bool) -> (TokenStream, Vec<TokenStream>) {
-        let body = Body::new(self, program, Numbers::Scalars, Form::Declared);
+        let body = Body::new(self, program, NumberType::Scalars, Form::Declared);
         let system = local("system").into_token_stream();
         Self::evaluate_in(Body { system, takes_part_of_direction: takes_part, ..body }, program)
     }
 
     fn evaluate_in(mut body: Body<'_>, program: &Program) -> (TokenStream, Vec<TokenStream>) {
-        body.compute(&program.outputs);
+        body.compute();
         let statements = &body.statements;
         let outputs = program.outputs.iter().map(|&value| body.read(value).tokens).collect();
         (quote!(#(#statements)*), outputs)
@@ -232,11 +230,11 @@ fn free_name(mut name: String, taken: &mut BTreeSet<String>) -> Ident {
 #[derive(Clone)]
 struct Piece {
     tokens: TokenStream,
-    binding: Binding,
+    binding: Precedence,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Binding {
+enum Precedence {
     Sum,
     Product,
     Negation,
@@ -245,11 +243,11 @@ enum Binding {
 
 impl Piece {
     fn atom(tokens: TokenStream) -> Self {
-        Self { tokens, binding: Binding::Postfix }
+        Self { tokens, binding: Precedence::Postfix }
     }
 
     /// The tokens, in parentheses if they bind less tightly than `least`.
-    fn at(&self, least: Binding) -> TokenStream {
+    fn at(&self, least: Precedence) -> TokenStream {
         let tokens = &self.tokens;
         if self.binding < least { quote!((#tokens)) } else { tokens.clone() }
     }
@@ -257,7 +255,7 @@ impl Piece {
 
 /// The type of the numbers that a body computes with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum NumberType {
     /// A type `T` that is the runtime's `Scalar` and nothing else.
     Scalars,
     /// `f64`, whose own methods are not all there without the standard library.
@@ -267,7 +265,7 @@ enum Numbers {
 struct Body<'a> {
     writer: &'a Writer<'a>,
     program: &'a Program,
-    numbers: Numbers,
+    numbers: NumberType,
     pieces: Vec<Option<Piece>>,
     statements: Vec<TokenStream>,
     temporaries: usize,
@@ -279,7 +277,7 @@ struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: Numbers, form: Form) -> Self {
+    fn new(writer: &'a Writer<'a>, program: &'a Program, numbers: NumberType, form: Form) -> Self {
         let pieces = vec![None; program.instructions.len()];
         Self {
             writer,
@@ -310,32 +308,23 @@ impl<'a> Body<'a> {
         self.statements.push(quote!(let [#(#results),*] = #call;));
     }
 
-    /// Computes `values` and all that they need, in the program's order.
-    fn compute(&mut self, values: &[Value]) {
-        let mut needed = vec![false; self.program.instructions.len()];
-        values.iter().for_each(|value| needed[value.index()] = true);
-        for index in (0..needed.len()).rev() {
-            if needed[index] {
-                self.program.instructions[index].operands().for_each(|operand| needed[operand.index()] = true);
+    /// Computes the results and all that they need, in the program's order.
+    fn compute(&mut self) {
+        let live = self.program.live();
+        for (index, instruction) in self.program.instructions.iter().enumerate().filter(|(index, _)| live[*index]) {
+            if let Instruction::Weigh(integrals) = instruction {
+                self.weigh(Value::at(index), integrals);
             }
-        }
-        for index in 0..needed.len() {
-            if needed[index] && self.pieces[index].is_none() {
-                let instruction = &self.program.instructions[index];
-                if let Instruction::Weigh(integrals) = instruction {
-                    self.weigh(Value::at(index), integrals);
-                }
-                self.read_input(instruction);
-                let piece = self.piece(instruction);
-                self.pieces[index] = Some(self.bound(instruction, piece));
-            }
+            self.read_input(instruction);
+            let piece = self.piece(instruction);
+            self.pieces[index] = Some(self.bound(instruction, piece));
         }
     }
 
     /// Binds an entry of the state, a prepared number or a variance where it is needed first: read earlier, it would keep a
     /// register.
     fn read_input(&mut self, instruction: &Instruction) {
-        let (Instruction::Input(input), Numbers::Scalars) = (instruction, self.numbers) else { return };
+        let (Instruction::Input(input), NumberType::Scalars) = (instruction, self.numbers) else { return };
         let entry = |array: &str, place: usize| {
             let (array, place) = (local(array), Literal::usize_unsuffixed(place));
             quote!(#array[#place])
@@ -394,61 +383,68 @@ impl<'a> Body<'a> {
     }
 
     fn piece(&self, instruction: &Instruction) -> Piece {
-        let infix = |a: Value, left: Binding, operator: TokenStream, b: Value, right: Binding, binding: Binding| {
-            let (a, b) = (self.read(a).at(left), self.read(b).at(right));
-            Piece { tokens: quote!(#a #operator #b), binding }
-        };
-        let call = |receiver: Piece, name: &str, arguments: Vec<Piece>| {
-            let name = format_ident!("{name}");
-            let arguments = arguments.into_iter().map(|argument| argument.tokens);
-            let tokens = match self.numbers {
-                Numbers::Scalars => {
-                    let receiver = receiver.at(Binding::Postfix);
-                    quote!(#receiver.#name(#(#arguments),*))
-                }
-                Numbers::Doubles => {
-                    let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
-                    quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
-                }
-            };
-            Piece { tokens, binding: Binding::Postfix }
-        };
-        let negated = |value: Value| match self.as_constant(value) {
-            Some(number) => self.constant(-number),
-            None => {
-                let value = self.read(value).at(Binding::Negation);
-                Piece { tokens: quote!(-#value), binding: Binding::Negation }
-            }
-        };
         match *instruction {
             Instruction::Constant(bits) => self.constant(f64::from_bits(bits)),
             Instruction::Input(input) => Piece::atom(self.writer.input_name(input).into_token_stream()),
             // What the law returns is bound entry by entry.
             Instruction::Weigh(_) => Piece::atom(TokenStream::new()),
             Instruction::Weighed(_, integral) => Piece::atom(weighted_name(integral.place()).into_token_stream()),
-            Instruction::Add(a, b) => infix(a, Binding::Sum, quote!(+), b, Binding::Product, Binding::Sum),
-            Instruction::Sub(a, b) => infix(a, Binding::Sum, quote!(-), b, Binding::Product, Binding::Sum),
+            Instruction::Add(a, b) => self.sum(a, quote!(+), b),
+            Instruction::Sub(a, b) => self.sum(a, quote!(-), b),
             Instruction::Mul(a, b) => {
                 let (a, b) = self.constant_first(a, b);
-                infix(a, Binding::Product, quote!(*), b, Binding::Negation, Binding::Product)
+                self.product(a, quote!(*), b)
             }
-            Instruction::Div(a, b) => infix(a, Binding::Product, quote!(/), b, Binding::Negation, Binding::Product),
-            Instruction::Neg(a) => negated(a),
-            Instruction::Recip(a) => call(self.read(a), "recip", Vec::new()),
-            Instruction::Sqrt(a) => call(self.read(a), "sqrt", Vec::new()),
-            Instruction::MulAdd(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), self.read(c)]),
+            Instruction::Div(a, b) => self.product(a, quote!(/), b),
+            Instruction::Neg(a) => self.negated(a),
+            Instruction::Recip(a) => self.call(self.read(a), "recip", &[]),
+            Instruction::Sqrt(a) => self.call(self.read(a), "sqrt", &[]),
+            Instruction::MulAdd(a, b, c) => self.call(self.read(a), "mul_add", &[self.read(b), self.read(c)]),
             Instruction::NegMulAdd(a, b, c) => {
                 let (a, b) = self.constant_first(a, b);
-                call(negated(a), "mul_add", vec![self.read(b), self.read(c)])
+                self.call(self.negated(a), "mul_add", &[self.read(b), self.read(c)])
             }
-            Instruction::MulSub(a, b, c) => call(self.read(a), "mul_add", vec![self.read(b), negated(c)]),
+            Instruction::MulSub(a, b, c) => self.call(self.read(a), "mul_add", &[self.read(b), self.negated(c)]),
             Instruction::NegMulSub(a, b, c) => {
                 let (a, b) = self.constant_first(a, b);
-                call(negated(a), "mul_add", vec![self.read(b), negated(c)])
+                self.call(self.negated(a), "mul_add", &[self.read(b), self.negated(c)])
             }
-            Instruction::Unary(function, a) => call(self.read(a), function.name(), Vec::new()),
-            Instruction::Binary(function, a, b) => call(self.read(a), function.name(), vec![self.read(b)]),
+            Instruction::Unary(function, a) => self.call(self.read(a), function.name(), &[]),
+            Instruction::Binary(function, a, b) => self.call(self.read(a), function.name(), &[self.read(b)]),
         }
+    }
+
+    fn sum(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
+        let (a, b) = (self.read(a).at(Precedence::Sum), self.read(b).at(Precedence::Product));
+        Piece { tokens: quote!(#a #operator #b), binding: Precedence::Sum }
+    }
+
+    fn product(&self, a: Value, operator: TokenStream, b: Value) -> Piece {
+        let (a, b) = (self.read(a).at(Precedence::Product), self.read(b).at(Precedence::Negation));
+        Piece { tokens: quote!(#a #operator #b), binding: Precedence::Product }
+    }
+
+    fn negated(&self, value: Value) -> Piece {
+        if let Some(number) = self.as_constant(value) {
+            return self.constant(-number);
+        }
+        let value = self.read(value).at(Precedence::Negation);
+        Piece { tokens: quote!(-#value), binding: Precedence::Negation }
+    }
+
+    fn call(&self, receiver: Piece, name: &str, arguments: &[Piece]) -> Piece {
+        let name = format_ident!("{name}");
+        let arguments = arguments.iter().map(|argument| &argument.tokens);
+        Piece::atom(match self.numbers {
+            NumberType::Scalars => {
+                let receiver = receiver.at(Precedence::Postfix);
+                quote!(#receiver.#name(#(#arguments),*))
+            }
+            NumberType::Doubles => {
+                let (runtime, receiver) = (self.writer.runtime, receiver.tokens);
+                quote!(#runtime::Scalar::#name(#receiver #(, #arguments)*))
+            }
+        })
     }
 
     fn constant_first(&self, a: Value, b: Value) -> (Value, Value) {
@@ -459,9 +455,9 @@ impl<'a> Body<'a> {
         let magnitude = Literal::f64_unsuffixed(number.abs());
         let signed = if number < 0.0 { quote!(-#magnitude) } else { quote!(#magnitude) };
         match self.numbers {
-            Numbers::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
-            Numbers::Doubles if number < 0.0 => Piece { tokens: signed, binding: Binding::Negation },
-            Numbers::Doubles => Piece::atom(signed),
+            NumberType::Scalars => Piece::atom(quote!(T::from_f64(#signed))),
+            NumberType::Doubles if number < 0.0 => Piece { tokens: signed, binding: Precedence::Negation },
+            NumberType::Doubles => Piece::atom(signed),
         }
     }
 

@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::body::Writer;
 use super::functions::{Signatures, inlining};
-use super::{Compiled, Lengths, local};
+use super::{Compiled, Lengths, implementation, local};
 use crate::program::{Argument, DERIVATIVES, Function, Program, Returns, Trait, pattern};
 
 /// The implementation of `DifferentiableSystem`.
@@ -32,7 +32,7 @@ pub(super) fn derivatives(
         parameters: symbols.parameters().count(),
         inputs: symbols.inputs().count(),
     };
-    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == Trait::Differentiable);
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner == Trait::Differentiable);
     let items = functions.map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let takes_part = function.arguments.contains(&Argument::StateDirection);
@@ -51,7 +51,9 @@ pub(super) fn derivatives(
     let program = &compiled.programs.prepare_direction;
     let (statements, changes) = writer.derivative(program, true);
     let prepare = preparation(&signatures.runtime, lengths, changes.len(), &quote!({ #statements [#(#changes),*] }));
-    Some(implementation(&compiled.declaration.item.ident, &signatures.runtime, lengths, &quote!(#prepare #(#items)*)))
+    let (runtime, name) = (&signatures.runtime, &compiled.declaration.item.ident);
+    let items = types(runtime, lengths, &quote!(#prepare #(#items)*));
+    Some(implementation(&quote!(#runtime::DifferentiableSystem for #name), &items))
 }
 
 /// The function that prepares a direction, and its type.
@@ -77,17 +79,6 @@ pub(super) fn without_content(signatures: &Signatures, lengths: Lengths, body: &
     });
     let prepare = preparation(&signatures.runtime, lengths, 0, body);
     types(&signatures.runtime, lengths, &quote!(#prepare #(#items)*))
-}
-
-fn implementation(name: &Ident, runtime: &syn::Path, lengths: Lengths, items: &TokenStream) -> TokenStream {
-    let items = types(runtime, lengths, items);
-    quote! {
-        #[automatically_derived]
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #runtime::DifferentiableSystem for #name {
-            #items
-        }
-    }
 }
 
 fn types(runtime: &syn::Path, lengths: Lengths, items: &TokenStream) -> TokenStream {

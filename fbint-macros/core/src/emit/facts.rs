@@ -1,17 +1,18 @@
 //! The constants in which a model describes itself.
 
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaNameValue};
 
 use super::Compiled;
 use crate::derivation::table::Id;
-use crate::derivation::{Conservation, Evidence, IntegralId, Kind, KineticEnergy, Role};
+use crate::derivation::{Conservation, Derivation, Evidence, IntegralId, Kind, Role};
 use crate::expression::Symbol;
-use crate::program::OperationCount;
+use crate::program::{FEEDBACK_FIELD, OperationCount, VECTOR_FIELD};
+use crate::syntax::plain;
 
 /// The first paragraph of an item's documentation, in one line.
-pub(super) fn first_paragraph(attributes: &[Attribute]) -> String {
+fn first_paragraph(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(documentation).collect::<Vec<_>>().join("\n");
     let lines = lines.lines().map(str::trim).skip_while(|line| line.is_empty());
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
@@ -30,8 +31,40 @@ fn documentation(attribute: &Attribute) -> Option<String> {
     }
 }
 
+/// The constants, with the code of what computes.
+pub(super) fn constants(compiled: &Compiled<'_>, source: &str) -> TokenStream {
+    let runtime = &compiled.declaration.runtime;
+    let Derivation { symbols, outputs, kinetic_energy, .. } = compiled.derivation;
+    let (name, summary) = (plain(&compiled.declaration.item.ident), first_paragraph(&compiled.declaration.item.attrs));
+    let (states, integrals) = (states(compiled), integrals(compiled));
+    let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
+    let output_names = outputs.iter().map(|output| &output.name);
+    // The runtime's variants have the same names.
+    let kinetic_energy = format_ident!("{kinetic_energy:?}");
+    let [field_operations, feedback_operations] =
+        [&VECTOR_FIELD, &FEEDBACK_FIELD].map(|function| operations(runtime, &compiled.programs[function].operations()));
+    let (latex, equations) = (compiled.latex, compiled.equations);
+    quote! {
+        const NAME: &'static ::core::primitive::str = #name;
+        const SUMMARY: &'static ::core::primitive::str = #summary;
+        const STATE: &'static [#runtime::StateEntry] = &[#(#states),*];
+        const INTEGRALS: &'static [#runtime::Integral] = &[#(#integrals),*];
+        const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
+        const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
+        const KINETIC_ENERGY: #runtime::KineticEnergy = #runtime::KineticEnergy::#kinetic_energy;
+        const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
+        const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
+        #[doc(hidden)]
+        const SOURCE: &'static ::core::primitive::str = #source;
+        #[doc(hidden)]
+        const DERIVATION: &'static ::core::primitive::str = #latex;
+        #[doc(hidden)]
+        const EQUATIONS: &'static ::core::primitive::str = #equations;
+    }
+}
+
 /// The kinds of the entries of the state.
-pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
+fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
     let (runtime, symbols) = (&compiled.declaration.runtime, &compiled.derivation.symbols);
     let entry = |symbol: Symbol| {
         let name = &symbols[symbol].name;
@@ -56,7 +89,7 @@ pub(super) fn states(compiled: &Compiled<'_>) -> Vec<TokenStream> {
 }
 
 /// The kinds of the integrals.
-pub(super) fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
+fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
     let runtime = &compiled.declaration.runtime;
     let integral = |id: IntegralId| {
         let integral = &compiled.derivation.integrals[id];
@@ -88,19 +121,11 @@ pub(super) fn integrals(compiled: &Compiled<'_>) -> Vec<TokenStream> {
     compiled.derivation.integrals.ids().map(integral).collect()
 }
 
-pub(super) fn kinetic_energy(runtime: &syn::Path, kinetic_energy: KineticEnergy) -> TokenStream {
-    match kinetic_energy {
-        KineticEnergy::General => quote!(#runtime::KineticEnergy::General),
-        KineticEnergy::Separable => quote!(#runtime::KineticEnergy::Separable),
-        KineticEnergy::Quadratic => quote!(#runtime::KineticEnergy::Quadratic),
-    }
-}
-
 fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
-    let evidence = |evidence| match evidence {
-        Evidence::Construction => quote!(#runtime::Evidence::Construction),
-        Evidence::Algebra => quote!(#runtime::Evidence::Algebra),
-        Evidence::Kept => quote!(#runtime::Evidence::Kept),
+    // The runtime's variants have the same names.
+    let evidence = |evidence: Evidence| {
+        let evidence = format_ident!("{evidence:?}");
+        quote!(#runtime::Evidence::#evidence)
     };
     match grade {
         Conservation::Everywhere(how) => {
@@ -115,7 +140,7 @@ fn conservation(runtime: &syn::Path, grade: Conservation) -> TokenStream {
     }
 }
 
-pub(super) fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
+fn operations(runtime: &syn::Path, count: &OperationCount) -> TokenStream {
     let OperationCount { additions, multiplications, fused, divisions, functions } = *count;
     let [additions, multiplications, fused, divisions, functions] =
         [additions, multiplications, fused, divisions, functions].map(Literal::u32_unsuffixed);

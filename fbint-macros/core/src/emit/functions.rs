@@ -33,53 +33,63 @@ pub(super) struct Signatures {
 }
 
 impl Signatures {
-    /// The type of an array that has a number for each of these.
-    fn rows(&self, rows: Rows) -> TokenStream {
+    /// How many of these there are.
+    pub(super) fn count(&self, rows: Rows) -> usize {
         match rows {
-            Rows::States => array(self.states),
-            Rows::Integrals => array(self.integrals),
-            Rows::Outputs => array(self.outputs),
+            Rows::States => self.states,
+            Rows::Integrals => self.integrals,
+            Rows::Outputs => self.outputs,
+            Rows::Velocities => self.velocities,
         }
+    }
+
+    /// An argument that has a number for each of these.
+    fn list(&self, name: &str, rows: Rows) -> TokenStream {
+        declared(name, &array(self.count(rows)))
     }
 
     /// `fn vector_field(&self, __x: &[T; 6]) -> [T; 6]`
     pub(super) fn of(&self, function: &Function) -> TokenStream {
-        let (name, runtime) = (format_ident!("{}", function.name), &self.runtime);
-        let arguments = function.arguments.iter().map(|argument| match argument {
-            Argument::Variances => declared("variances", &array(self.states)),
-            Argument::Noise => declared("noise", &array(self.integrals)),
-            Argument::Law(_) => declared("law", &quote!(L)),
-            Argument::Gains => declared("gains", &array(self.integrals)),
-            Argument::Targets => declared("targets", &array(self.integrals)),
-            Argument::Accelerations => declared("accelerations", &array(self.velocities)),
-            Argument::Weights(rows) => declared("weights", &self.rows(*rows)),
-            Argument::Direction => declared("direction", &quote!(#runtime::PreparedDirection<Self, T>)),
-            Argument::StateDirection => declared("direction", &array(self.states)),
-            Argument::VariancesDirection => declared("variances_direction", &array(self.states)),
-            Argument::TargetsDirection => declared("targets_direction", &array(self.integrals)),
-        });
-        let law = &self.law;
+        let (name, runtime, law) = (format_ident!("{}", function.name), &self.runtime, &self.law);
+        let arguments = function.arguments.iter().map(|argument| self.argument(*argument));
         let generics = function.law().map(|_| quote!(<L: #law>));
-        let state = declared("x", &array(self.states));
-        let returned = match function.returns {
-            Returns::States => array(self.states),
-            Returns::Integrals => array(self.integrals),
-            Returns::Outputs => array(self.outputs),
-            Returns::Jacobian => {
-                let (row, rows) = (array(self.states), Literal::usize_unsuffixed(self.integrals));
-                quote!([#row; #rows])
-            }
-            Returns::StateJacobian => {
-                let (row, rows) = (array(self.states), Literal::usize_unsuffixed(self.states));
-                quote!([#row; #rows])
-            }
-            Returns::Velocities => array(self.velocities),
-            Returns::MassMatrix => {
-                let (row, rows) = (array(self.velocities), Literal::usize_unsuffixed(self.velocities));
+        let state = self.list("x", Rows::States);
+        let returned = self.returned(function);
+        if function.owner != Trait::Prepared {
+            let system = declared("system", &quote!(Self::Prepared<T>));
+            return quote!(fn #name<T: #runtime::Scalar>(#system, #state #(, #arguments)*) -> #returned);
+        }
+        quote!(fn #name #generics(&self, #state #(, #arguments)*) -> #returned)
+    }
+
+    fn argument(&self, argument: Argument) -> TokenStream {
+        let runtime = &self.runtime;
+        match argument {
+            Argument::Variances => self.list("variances", Rows::States),
+            Argument::Noise => self.list("noise", Rows::Integrals),
+            Argument::Law(_) => declared("law", &quote!(L)),
+            Argument::Gains => self.list("gains", Rows::Integrals),
+            Argument::Targets => self.list("targets", Rows::Integrals),
+            Argument::Accelerations => self.list("accelerations", Rows::Velocities),
+            Argument::Weights(rows) => self.list("weights", rows),
+            Argument::Direction => declared("direction", &quote!(#runtime::PreparedDirection<Self, T>)),
+            Argument::StateDirection => self.list("direction", Rows::States),
+            Argument::VariancesDirection => self.list("variances_direction", Rows::States),
+            Argument::TargetsDirection => self.list("targets_direction", Rows::Integrals),
+        }
+    }
+
+    /// The type of what a function returns.
+    fn returned(&self, function: &Function) -> TokenStream {
+        let runtime = &self.runtime;
+        match function.returns {
+            Returns::List(rows) => array(self.count(rows)),
+            Returns::Matrix(rows, columns) => {
+                let (row, rows) = (array(self.count(columns)), Literal::usize_unsuffixed(self.count(rows)));
                 quote!([#row; #rows])
             }
             Returns::Tangent(rows) => {
-                let list = self.rows(rows);
+                let list = array(self.count(rows));
                 quote!((#list, #list))
             }
             Returns::Gradient => quote!(#runtime::Gradient<Self, T>),
@@ -88,12 +98,7 @@ impl Signatures {
                 let list = derivatives_type(function);
                 quote!(Self::#list<T>)
             }
-        };
-        if function.owner() != Trait::Prepared {
-            let system = declared("system", &quote!(Self::Prepared<T>));
-            return quote!(fn #name<T: #runtime::Scalar>(#system, #state #(, #arguments)*) -> #returned);
         }
-        quote!(fn #name #generics(&self, #state #(, #arguments)*) -> #returned)
     }
 }
 
@@ -110,12 +115,12 @@ pub(super) fn array(length: usize) -> TokenStream {
 
 /// The functions of the prepared model.
 pub(super) fn functions(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> TokenStream {
-    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == Trait::Prepared);
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner == Trait::Prepared);
     let functions = functions.map(|(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let form = function.law().unwrap_or(Form::Declared);
         let body = match function.returns {
-            Returns::Jacobian => writer.matrix(program, signatures.states),
+            Returns::Matrix(_, columns) => writer.matrix(program, signatures.count(columns)),
             _ => writer.vector(program, form),
         };
         quote!(#inlining #signature { #body })
@@ -146,7 +151,7 @@ pub(super) fn without_content(signatures: &Signatures, body: &TokenStream) -> To
 /// The attribute of a function.
 pub(super) fn inlining(function: &Function, program: &Program) -> Option<TokenStream> {
     match program.instructions.len() {
-        0..=INLINED if function.is_field => Some(quote!(#[inline(always)])),
+        0..=INLINED if function.is_field() => Some(quote!(#[inline(always)])),
         0..=COMPILED_ONCE => Some(quote!(#[inline])),
         _ => None,
     }

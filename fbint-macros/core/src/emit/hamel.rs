@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::body::Writer;
 use super::functions::{Signatures, array, inlining};
-use super::{Compiled, system_path};
+use super::{Compiled, implementation, system_path};
 use crate::program::{Function, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, Returns, Trait};
 
 /// The implementation of `LagrangianSystem`.
@@ -18,19 +18,10 @@ use crate::program::{Function, HAMEL_FUNCTIONS, LAGRANGIAN_FUNCTIONS, Returns, T
 /// }
 /// ```
 pub(super) fn lagrangian(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> Option<TokenStream> {
-    let items = items(compiled, writer, signatures, Trait::Lagrangian);
+    let items = items(compiled, writer, signatures, Trait::Lagrangian)?;
     let (runtime, name) = (&signatures.runtime, system_path(&compiled.declaration.item.ident));
     let velocities = velocities(signatures);
-    (!items.is_empty()).then(|| {
-        quote! {
-            #[automatically_derived]
-            #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-            impl #runtime::LagrangianSystem for #name {
-                #velocities
-                #(#items)*
-            }
-        }
-    })
+    Some(implementation(&quote!(#runtime::LagrangianSystem for #name), &quote!(#velocities #items)))
 }
 
 /// The implementation of `HamelSystem`.
@@ -42,32 +33,25 @@ pub(super) fn lagrangian(compiled: &Compiled<'_>, writer: &Writer<'_>, signature
 /// }
 /// ```
 pub(super) fn hamel(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures) -> Option<TokenStream> {
-    let items = items(compiled, writer, signatures, Trait::Hamel);
+    let items = items(compiled, writer, signatures, Trait::Hamel)?;
     let (runtime, name) = (&signatures.runtime, system_path(&compiled.declaration.item.ident));
-    (!items.is_empty()).then(|| {
-        quote! {
-            #[automatically_derived]
-            #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-            impl #runtime::HamelSystem for #name {
-                #(#items)*
-            }
-        }
-    })
+    Some(implementation(&quote!(#runtime::HamelSystem for #name), &items))
 }
 
-fn items(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures, owner: Trait) -> Vec<TokenStream> {
-    let functions = compiled.programs.functions().filter(|(function, _)| function.owner() == owner);
+/// The functions of a trait, if the model has it.
+fn items(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signatures, owner: Trait) -> Option<TokenStream> {
+    let functions = compiled.programs.functions().filter(|(function, _)| function.owner == owner);
     let item = |(function, program)| {
         let (signature, inlining) = (signatures.of(function), inlining(function, program));
         let (statements, entries) = writer.derivative(program, false);
         let body = match function.returns {
-            Returns::StateJacobian => Writer::rows(program, signatures.states, (statements, entries)),
-            Returns::MassMatrix => Writer::rows(program, signatures.velocities, (statements, entries)),
+            Returns::Matrix(_, columns) => Writer::rows(program, signatures.count(columns), (statements, entries)),
             _ => quote!(#statements [#(#entries),*]),
         };
         quote!(#inlining #signature { #body })
     };
-    functions.map(item).collect()
+    let items: Vec<TokenStream> = functions.map(item).collect();
+    (!items.is_empty()).then(|| quote!(#(#items)*))
 }
 
 fn velocities(signatures: &Signatures) -> TokenStream {

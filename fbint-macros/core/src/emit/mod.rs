@@ -18,7 +18,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Conservation, Derivation, IntegralId, Role};
 use crate::elaborate::Place;
 use crate::expression::Symbol;
-use crate::program::{self, Programs};
+use crate::program::Programs;
 use crate::syntax::{Declaration, plain};
 use body::{Writer, place};
 use derivatives::derivatives;
@@ -63,8 +63,8 @@ pub fn emit(compiled: &Compiled<'_>) -> TokenStream {
     let derivatives = derivatives(compiled, &writer, &signatures);
     let source = source(compiled, &prepare, &quote!(#prepared #lagrangian #hamel #derivatives));
     let hamel_steps = hamel.as_ref().map(|_| hamel_steps(&compiled.declaration.runtime));
-    let implementation = implementation(compiled, &writer, &quote!(#prepare #hamel_steps), &source);
-    quote!(#item #state #prepared #implementation #driven #lagrangian #hamel #derivatives)
+    let system = feedback_system(compiled, &writer, &quote!(#prepare #hamel_steps), &source);
+    quote!(#item #state #prepared #system #driven #lagrangian #hamel #derivatives)
 }
 
 /// The steps of the discrete Hamel integrator, for simulations, whose methods are chosen at run time.
@@ -118,18 +118,15 @@ fn prepared(compiled: &Compiled<'_>, writer: &Writer<'_>, signatures: &Signature
     let system = system_path(&compiled.declaration.item.ident);
     let functions = functions(compiled, writer, signatures);
     let arguments = prepared_arguments(writer, &quote!(T));
+    let of = quote!(<T: #runtime::Scalar> #runtime::PreparedSystem<T> for #name #arguments);
+    let implementation = implementation(&of, &quote!(type System = #system; #functions));
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
         #visibility struct #name #arguments {
             #(#fields: T,)*
         }
-        #[automatically_derived]
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        impl<T: #runtime::Scalar> #runtime::PreparedSystem<T> for #name #arguments {
-            type System = #system;
-            #functions
-        }
+        #implementation
     }
 }
 
@@ -192,93 +189,82 @@ fn driven(compiled: &Compiled<'_>, writer: &Writer<'_>) -> Option<TokenStream> {
     let places = (0..).map(Literal::usize_unsuffixed);
     let assignments =
         writer.inputs().iter().zip(places).map(|(field, place)| quote!(#system.#field = #entries[#place];));
-    Some(quote! {
-        #input_type
-        #[automatically_derived]
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #runtime::DrivenSystem for #name {
-            type Inputs<T: #runtime::Entry> = [T; #number];
-            type Input = #input;
-            const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
-            #[inline]
-            fn with_input<T: #runtime::Scalar>(
-                mut #system: Self::Prepared<T>,
-                #entries: Self::Inputs<T>,
-            ) -> Self::Prepared<T> {
-                #(#assignments)*
-                #system
-            }
+    let items = quote! {
+        type Inputs<T: #runtime::Entry> = [T; #number];
+        type Input = #input;
+        const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+        #[inline]
+        fn with_input<T: #runtime::Scalar>(
+            mut #system: Self::Prepared<T>,
+            #entries: Self::Inputs<T>,
+        ) -> Self::Prepared<T> {
+            #(#assignments)*
+            #system
         }
-    })
+    };
+    let implementation = implementation(&quote!(#runtime::DrivenSystem for #name), &items);
+    Some(quote!(#input_type #implementation))
 }
 
 /// The implementation that every model has. `own` is the part that the caller has written.
-fn implementation(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStream, source: &str) -> TokenStream {
-    let gathered = gathered(compiled, writer);
+fn feedback_system(compiled: &Compiled<'_>, writer: &Writer<'_>, own: &TokenStream, source: &str) -> TokenStream {
     let (name, runtime) = (&compiled.declaration.item.ident, &compiled.declaration.runtime);
     let (state, prepared) = (state_name(name), prepared_name(name));
     let arguments = prepared_arguments(writer, &quote!(T));
     let Derivation { symbols, integrals, outputs, .. } = compiled.derivation;
-    let [n, m, number_of_outputs] =
-        [symbols.dimension(), integrals.len(), outputs.len()].map(Literal::usize_unsuffixed);
-    let (text_name, summary) = (plain(name), facts::first_paragraph(&compiled.declaration.item.attrs));
-    let (states, integrals) = (facts::states(compiled), facts::integrals(compiled));
-    let parameter_names = symbols.parameters().map(|symbol| &symbols[symbol].name);
-    let output_names = outputs.iter().map(|output| &output.name);
-    let kinetic_energy = facts::kinetic_energy(runtime, compiled.derivation.kinetic_energy);
-    let [field_operations, feedback_operations] = [&program::VECTOR_FIELD, &program::FEEDBACK_FIELD]
-        .map(|function| facts::operations(runtime, &compiled.programs[function].operations()));
-    let (latex, equations) = (compiled.latex, compiled.equations);
-    let doc = format!("{}\n# Equations\n\n```text\n{equations}```", compiled.summary);
-    let places: Vec<TokenStream> = symbols.parameters().map(|symbol| place(&compiled.places[symbol])).collect();
+    let [n, m, outputs] = [symbols.dimension(), integrals.len(), outputs.len()].map(Literal::usize_unsuffixed);
+    let (constants, parameters, gathered) =
+        (facts::constants(compiled, source), parameters(compiled), gathered(compiled, writer));
+    let doc = format!("{}\n# Equations\n\n```text\n{}```", compiled.summary, compiled.equations);
+    let items = quote! {
+        type Vector<T: #runtime::Entry> = [T; #n];
+        type Integrals<T: #runtime::Entry> = [T; #m];
+        type Outputs<T: #runtime::Entry> = [T; #outputs];
+        type State = #state;
+        type Prepared<T: #runtime::Scalar> = #prepared #arguments;
+        #constants
+        #parameters
+        #own
+        #gathered
+    };
+    let implementation = implementation(&quote!(#runtime::FeedbackSystem for #name), &items);
+    quote!(#[doc = #doc] #implementation)
+}
+
+/// The functions that give and change parameters by their places.
+fn parameters(compiled: &Compiled<'_>) -> TokenStream {
+    let parameters = compiled.derivation.symbols.parameters();
+    let places: Vec<TokenStream> = parameters.map(|symbol| place(&compiled.places[symbol])).collect();
     let indices = || (0..places.len()).map(Literal::usize_unsuffixed);
     let (read_indices, write_indices) = (indices(), indices());
     let index = local("index");
     quote! {
-        #[doc = #doc]
+        #[inline]
+        fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
+            match #index {
+                #(#read_indices => ::core::option::Option::Some(self.#places),)*
+                _ => ::core::option::Option::None,
+            }
+        }
+        #[inline]
+        fn parameter_mut(
+            &mut self,
+            #index: ::core::primitive::usize,
+        ) -> ::core::option::Option<&mut ::core::primitive::f64> {
+            match #index {
+                #(#write_indices => ::core::option::Option::Some(&mut self.#places),)*
+                _ => ::core::option::Option::None,
+            }
+        }
+    }
+}
+
+/// An implementation of generated functions, which lints of the user's crate leave alone.
+fn implementation(of: &TokenStream, items: &TokenStream) -> TokenStream {
+    quote! {
         #[automatically_derived]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery)]
-        impl #runtime::FeedbackSystem for #name {
-            type Vector<T: #runtime::Entry> = [T; #n];
-            type Integrals<T: #runtime::Entry> = [T; #m];
-            type Outputs<T: #runtime::Entry> = [T; #number_of_outputs];
-            type State = #state;
-            type Prepared<T: #runtime::Scalar> = #prepared #arguments;
-            const NAME: &'static ::core::primitive::str = #text_name;
-            const SUMMARY: &'static ::core::primitive::str = #summary;
-            const STATE: &'static [#runtime::StateEntry] = &[#(#states),*];
-            const INTEGRALS: &'static [#runtime::Integral] = &[#(#integrals),*];
-            const PARAMETER_NAMES: &'static [&'static ::core::primitive::str] = &[#(#parameter_names),*];
-            const OUTPUT_NAMES: &'static [&'static ::core::primitive::str] = &[#(#output_names),*];
-            const KINETIC_ENERGY: #runtime::KineticEnergy = #kinetic_energy;
-            const VECTOR_FIELD_OPERATIONS: #runtime::Operations = #field_operations;
-            const FEEDBACK_FIELD_OPERATIONS: #runtime::Operations = #feedback_operations;
-            #[doc(hidden)]
-            const SOURCE: &'static ::core::primitive::str = #source;
-            #[doc(hidden)]
-            const DERIVATION: &'static ::core::primitive::str = #latex;
-            #[doc(hidden)]
-            const EQUATIONS: &'static ::core::primitive::str = #equations;
-            #[inline]
-            fn parameter(&self, #index: ::core::primitive::usize) -> ::core::option::Option<::core::primitive::f64> {
-                match #index {
-                    #(#read_indices => ::core::option::Option::Some(self.#places),)*
-                    _ => ::core::option::Option::None,
-                }
-            }
-            #[inline]
-            fn parameter_mut(
-                &mut self,
-                #index: ::core::primitive::usize,
-            ) -> ::core::option::Option<&mut ::core::primitive::f64> {
-                match #index {
-                    #(#write_indices => ::core::option::Option::Some(&mut self.#places),)*
-                    _ => ::core::option::Option::None,
-                }
-            }
-            #own
-            #gathered
-        }
+        impl #of { #items }
     }
 }
 

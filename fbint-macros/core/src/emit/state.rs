@@ -38,7 +38,7 @@ pub(super) fn input_type(declaration: &Declaration) -> Option<TokenStream> {
     (!variables.is_empty()).then(|| record(declaration, &input_name(model), &doc, variables, |_| "input"))
 }
 
-/// A type that has these variables as its fields.
+/// A type that has these variables as its fields, with its conversions.
 fn record(
     declaration: &Declaration,
     state: &Ident,
@@ -48,31 +48,14 @@ fn record(
 ) -> TokenStream {
     let (runtime, visibility) = (&declaration.runtime, &declaration.item.vis);
     let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
-    let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
-    let n = Literal::usize_unsuffixed(dimension);
     let types = variables.iter().map(|variable| state_field_type(runtime, variable.shape));
     let field_docs = variables
         .iter()
         .map(|variable| format!(" The {} `{}`, {}.", kind(variable), plain(&variable.name), variable.shape));
-    let entry = |index: usize| local(format!("x_{index}"));
-    let entries: Vec<Ident> = (0..dimension).map(entry).collect();
-    let mut remaining = entries.iter();
-    let gathered: Vec<TokenStream> =
-        variables.iter().map(|variable| gather(runtime, variable.shape, &mut remaining)).collect();
-    let mut offset = 0;
-    let scattered: Vec<TokenStream> = variables
-        .iter()
-        .map(|variable| {
-            let pattern = scatter(runtime, variable.shape, &entries[offset..offset + variable.shape.entries()]);
-            offset += variable.shape.entries();
-            pattern
-        })
-        .collect();
-    let flat = quote!([::core::primitive::f64; #n]);
-    let (x, whole) = (local("x"), local("state"));
     // Only where a name needs it, for users who forbid the lint.
     let in_order = |name: &&Ident| !plain(name).contains("__") && !plain(name).contains(char::is_uppercase);
     let allow = (!names.iter().all(in_order)).then(|| quote!(#[allow(non_snake_case)]));
+    let conversions = conversions(runtime, state, &variables);
     quote! {
         #[doc = #doc]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
@@ -80,6 +63,28 @@ fn record(
         #visibility struct #state {
             #(#[doc = #field_docs] #visibility #names: #types,)*
         }
+        #conversions
+    }
+}
+
+/// The conversions of a record from and to a flat vector.
+fn conversions(runtime: &syn::Path, state: &Ident, variables: &[&Variable]) -> TokenStream {
+    let names: Vec<&Ident> = variables.iter().map(|variable| &variable.name).collect();
+    let dimension: usize = variables.iter().map(|variable| variable.shape.entries()).sum();
+    let n = Literal::usize_unsuffixed(dimension);
+    let entries: Vec<Ident> = (0..dimension).map(|index| local(format!("x_{index}"))).collect();
+    let mut rest = &entries[..];
+    let (gathered, scattered): (Vec<TokenStream>, Vec<TokenStream>) = variables
+        .iter()
+        .map(|variable| {
+            let (own, others) = rest.split_at(variable.shape.entries());
+            rest = others;
+            (gather(runtime, variable.shape, own), scatter(runtime, variable.shape, own))
+        })
+        .unzip();
+    let flat = quote!([::core::primitive::f64; #n]);
+    let (x, whole) = (local("x"), local("state"));
+    quote! {
         #[automatically_derived]
         impl ::core::convert::From<#flat> for #state {
             #[inline]
@@ -113,39 +118,34 @@ fn state_field_type(runtime: &syn::Path, shape: Shape) -> TokenStream {
     }
 }
 
-/// The next entries of the flat state as one variable.
-fn gather<'a>(runtime: &syn::Path, shape: Shape, entries: &mut impl Iterator<Item = &'a Ident>) -> TokenStream {
-    let (rows, columns) = shape.extent();
-    let columns: Vec<TokenStream> = (0..columns)
-        .map(|_| {
-            let column: Vec<&Ident> = entries.by_ref().take(rows).collect();
-            quote!([#(#column),*])
-        })
-        .collect();
+/// One variable, from its entries.
+fn gather(runtime: &syn::Path, shape: Shape, entries: &[Ident]) -> TokenStream {
     match shape {
         Shape::Scalar => {
             let entry = local("entry");
-            quote!({ let [#entry] = #(#columns)*; #entry })
+            quote!({ let [#entry] = [#(#entries),*]; #entry })
         }
-        _ => quote! {
-            #runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage([#(#columns),*]))
-        },
+        _ => {
+            let columns = columns(shape, entries);
+            quote!(#runtime::nalgebra::Matrix::from_array_storage(#runtime::nalgebra::ArrayStorage(#columns)))
+        }
     }
 }
 
 /// A pattern that binds the entries of one variable.
 fn scatter(runtime: &syn::Path, shape: Shape, entries: &[Ident]) -> TokenStream {
-    let (rows, _) = shape.extent();
     match shape {
-        Shape::Scalar => {
-            let entry = &entries[0];
-            quote!(#entry)
-        }
+        Shape::Scalar => quote!(#(#entries)*),
         _ => {
-            let columns = entries.chunks(rows).map(|column| quote!([#(#column),*]));
-            quote! {
-                #runtime::nalgebra::Matrix { data: #runtime::nalgebra::ArrayStorage([#(#columns),*]), .. }
-            }
+            let columns = columns(shape, entries);
+            quote!(#runtime::nalgebra::Matrix { data: #runtime::nalgebra::ArrayStorage(#columns), .. })
         }
     }
+}
+
+/// The entries of a vector or a matrix, column by column.
+fn columns(shape: Shape, entries: &[Ident]) -> TokenStream {
+    let (rows, _) = shape.extent();
+    let columns = entries.chunks(rows).map(|column| quote!([#(#column),*]));
+    quote!([#(#columns),*])
 }

@@ -3,7 +3,7 @@
 //! Everything that uses the model still resolves, so that one mistake gives one message. Names of arguments begin with
 //! underscores, as all do, so that no lint sees that they are not used.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::{DeriveInput, GenericParam, Generics};
@@ -16,76 +16,65 @@ use crate::syntax::{Declaration, Named, Variable};
 
 /// The type that carries the attribute, the state's type and an implementation without content.
 pub fn stub(declaration: &Declaration) -> TokenStream {
-    let (item, runtime, name) = (unbounded(&declaration.item), &declaration.runtime, &declaration.item.ident);
-    let Instance { sizes, arguments, size_arguments } = instance(&item.generics);
-    let system = system_path(name);
-    let (state, prepared) = (state_name(name), prepared_name(name));
-    let (visibility, doc) = (&item.vis, format!(" What [`{name}`] would be prepared for, were it not mistaken."));
-    let state_type = state_type(declaration);
-    let none = quote!({ ::core::unreachable!("the declaration has errors") });
-    let driven = input_type(declaration).map(|input_type| {
-        let input = input_name(name);
-        let number = Literal::usize_unsuffixed(declaration.inputs.iter().map(|input| input.shape.entries()).sum());
-        let (prepared, entries) = (local("system"), local("input"));
-        quote! {
-            #input_type
-            #[automatically_derived]
-            impl<#sizes> #runtime::DrivenSystem for #name #arguments {
-                type Inputs<T: #runtime::Entry> = [T; #number];
-                type Input = #input;
-                const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[];
-                fn with_input<T: #runtime::Scalar>(
-                    #prepared: Self::Prepared<T>,
-                    #entries: Self::Inputs<T>,
-                ) -> Self::Prepared<T> #none
-            }
-        }
-    });
-    let variables = declaration.state_variables();
-    let states = variables.map(|variable| variable.shape.entries()).sum();
-    let integrals = number_of_integrals(declaration);
-    let law = quote!(#runtime::FeedbackLaw<#system #arguments, T>);
-    let (index, member) = (local("index"), local("member"));
-    let velocities = declaration.velocities.iter().map(|velocity| velocity.shape.entries()).sum();
-    let signatures = Signatures { states, integrals, outputs: 0, velocities, runtime: runtime.clone(), law };
-    let functions = without_content(&signatures, &none);
-    let differentiable = declaration.derivatives.then(|| {
-        let entries = |variables: &[Variable]| variables.iter().map(|variable| variable.shape.entries()).sum();
-        let (parameters, inputs) = (entries(&declaration.parameters), entries(&declaration.inputs));
-        let items = derivatives::without_content(&signatures, Lengths { state: states, parameters, inputs }, &none);
-        quote! {
-            #[automatically_derived]
-            impl<#sizes> #runtime::DifferentiableSystem for #name #arguments {
-                #items
-            }
-        }
-    });
-    let hamel = (!declaration.velocities.is_empty()).then(|| {
-        let [of_lagrangian, items] = hamel::without_content(&signatures, &none);
-        quote! {
-            #[automatically_derived]
-            impl<#sizes> #runtime::LagrangianSystem for #name #arguments {
-                #of_lagrangian
-            }
-            #[automatically_derived]
-            impl<#sizes> #runtime::HamelSystem for #name #arguments {
-                #items
-            }
-        }
-    });
-    let [n, m] = [states, integrals].map(Literal::usize_unsuffixed);
-    let text = quote!(&'static ::core::primitive::str);
-    let operations = quote! {
-        #runtime::Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 }
+    let item = unbounded(&declaration.item);
+    let stub = Stub {
+        declaration,
+        runtime: &declaration.runtime,
+        name: &declaration.item.ident,
+        instance: instance(&item.generics),
+        none: quote!({ ::core::unreachable!("the declaration has errors") }),
     };
-    quote! {
-        #item
-        #state_type
-        #[doc = #doc]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
-        #visibility struct #prepared<#sizes> {}
-        #[automatically_derived]
-        impl<#sizes> #runtime::FeedbackSystem for #name #arguments {
+    let signatures = stub.signatures();
+    let state_type = state_type(declaration);
+    let (prepared_type, system) = (stub.prepared_type(), stub.system(&signatures));
+    let (prepared_system, driven) = (stub.prepared_system(&signatures), stub.driven());
+    let (frame, differentiable) = (stub.frame(&signatures), stub.differentiable(&signatures));
+    quote!(#item #state_type #prepared_type #system #prepared_system #driven #frame #differentiable)
+}
+
+/// What the items of a stub have in common.
+struct Stub<'a> {
+    declaration: &'a Declaration,
+    runtime: &'a syn::Path,
+    name: &'a Ident,
+    instance: Instance,
+    /// The body of every function.
+    none: TokenStream,
+}
+
+impl Stub<'_> {
+    fn signatures(&self) -> Signatures {
+        let Self { declaration, runtime, name, instance: Instance { arguments, .. }, .. } = self;
+        let system = system_path(name);
+        Signatures {
+            states: declaration.state_variables().map(|variable| variable.shape.entries()).sum(),
+            integrals: number_of_integrals(declaration),
+            outputs: 0,
+            velocities: entries(&declaration.velocities),
+            runtime: (*runtime).clone(),
+            law: quote!(#runtime::FeedbackLaw<#system #arguments, T>),
+        }
+    }
+
+    /// The implementation of a trait.
+    fn implementation(&self, of: &TokenStream, items: &TokenStream) -> TokenStream {
+        let Self { runtime, name, instance: Instance { sizes, arguments, .. }, .. } = self;
+        quote! {
+            #[automatically_derived]
+            impl<#sizes> #runtime::#of for #name #arguments { #items }
+        }
+    }
+
+    fn system(&self, signatures: &Signatures) -> TokenStream {
+        let Self { runtime, name, instance: Instance { size_arguments, .. }, none, .. } = self;
+        let (state, prepared) = (state_name(name), prepared_name(name));
+        let [n, m] = [signatures.states, signatures.integrals].map(Literal::usize_unsuffixed);
+        let (index, member) = (local("index"), local("member"));
+        let text = quote!(&'static ::core::primitive::str);
+        let operations = quote! {
+            #runtime::Operations { additions: 0, multiplications: 0, fused: 0, divisions: 0, functions: 0 }
+        };
+        let items = quote! {
             type Vector<T: #runtime::Entry> = [T; #n];
             type Integrals<T: #runtime::Entry> = [T; #m];
             type Outputs<T: #runtime::Entry> = [T; 0];
@@ -112,16 +101,71 @@ pub fn stub(declaration: &Declaration) -> TokenStream {
             fn gather<'a, T: #runtime::Scalar>(
                 #member: &dyn ::core::ops::Fn(::core::primitive::usize) -> &'a Self::Prepared<::core::primitive::f64>,
             ) -> Self::Prepared<T> #none
-        }
-        #[automatically_derived]
-        impl<T: #runtime::Scalar, #sizes> #runtime::PreparedSystem<T> for #prepared<#size_arguments> {
-            type System = #system #arguments;
-            #functions
-        }
-        #driven
-        #hamel
-        #differentiable
+        };
+        self.implementation(&quote!(FeedbackSystem), &items)
     }
+
+    fn prepared_type(&self) -> TokenStream {
+        let Self { declaration, name, instance: Instance { sizes, .. }, .. } = self;
+        let (visibility, prepared) = (&declaration.item.vis, prepared_name(name));
+        let doc = format!(" What [`{name}`] would be prepared for, were it not mistaken.");
+        quote! {
+            #[doc = #doc]
+            #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq)]
+            #visibility struct #prepared<#sizes> {}
+        }
+    }
+
+    fn prepared_system(&self, signatures: &Signatures) -> TokenStream {
+        let Self { runtime, name, instance: Instance { sizes, arguments, size_arguments }, .. } = self;
+        let (system, prepared) = (system_path(name), prepared_name(name));
+        let functions = without_content(signatures, &self.none);
+        quote! {
+            #[automatically_derived]
+            impl<T: #runtime::Scalar, #sizes> #runtime::PreparedSystem<T> for #prepared<#size_arguments> {
+                type System = #system #arguments;
+                #functions
+            }
+        }
+    }
+
+    fn driven(&self) -> Option<TokenStream> {
+        let Self { declaration, runtime, name, none, .. } = self;
+        let (input_type, input) = (input_type(declaration)?, input_name(name));
+        let number = Literal::usize_unsuffixed(entries(&declaration.inputs));
+        let (prepared, entries) = (local("system"), local("input"));
+        let items = quote! {
+            type Inputs<T: #runtime::Entry> = [T; #number];
+            type Input = #input;
+            const INPUT_NAMES: &'static [&'static ::core::primitive::str] = &[];
+            fn with_input<T: #runtime::Scalar>(
+                #prepared: Self::Prepared<T>,
+                #entries: Self::Inputs<T>,
+            ) -> Self::Prepared<T> #none
+        };
+        let implementation = self.implementation(&quote!(DrivenSystem), &items);
+        Some(quote!(#input_type #implementation))
+    }
+
+    /// The implementations that Lagrangian systems have.
+    fn frame(&self, signatures: &Signatures) -> Option<TokenStream> {
+        let [of_lagrangian, of_hamel] = hamel::without_content(signatures, &self.none);
+        let of_lagrangian = self.implementation(&quote!(LagrangianSystem), &of_lagrangian);
+        let of_hamel = self.implementation(&quote!(HamelSystem), &of_hamel);
+        (!self.declaration.velocities.is_empty()).then(|| quote!(#of_lagrangian #of_hamel))
+    }
+
+    fn differentiable(&self, signatures: &Signatures) -> Option<TokenStream> {
+        let (parameters, inputs) = (entries(&self.declaration.parameters), entries(&self.declaration.inputs));
+        let lengths = Lengths { state: signatures.states, parameters, inputs };
+        let items = derivatives::without_content(signatures, lengths, &self.none);
+        self.declaration.derivatives.then(|| self.implementation(&quote!(DifferentiableSystem), &items))
+    }
+}
+
+/// The number of entries of these variables.
+fn entries(variables: &[Variable]) -> usize {
+    variables.iter().map(|variable| variable.shape.entries()).sum()
 }
 
 /// The type without bounds on its generic types, which `f64` need not satisfy.

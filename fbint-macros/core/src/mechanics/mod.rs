@@ -27,7 +27,7 @@ use crate::derivation::{
     Lagrangian, Prepared, Problem, Role, Structure,
 };
 use crate::expression::{Expression, Symbol};
-use crate::mechanics::motion::motion;
+use crate::mechanics::motion::{Motion, motion};
 use crate::proofs::{grades, kinetic_energy};
 
 /// A declared quantity that has no finite real derivative.
@@ -95,10 +95,7 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
     }
     let motion = motion(&shorter::in_lowest_terms(problem, simplify).ok_or(Unreal::Lagrangian)?);
     let energy = problem.energy_function();
-    let derived = motion.as_ref().map(|motion| &motion.derived);
-    let function =
-        |(id, integral): (IntegralId, &Declared)| integral.value.clone().or_else(|| derived?.get(&id).cloned());
-    let functions: Table<IntegralId, Option<Expression>> = problem.integrals.iter().map(function).collect();
+    let functions = functions(problem, motion.as_ref());
     let observed = |function: &Option<Expression>| function.as_ref().map(|function| space.observable(function));
     let hamiltonian = observed(&energy);
     let declared: Table<IntegralId, Option<Option<Observable>>> = functions.map(observed);
@@ -126,6 +123,13 @@ pub fn derive(problem: &Problem, simplify: &dyn Simplify) -> Result<Derivation, 
         derivation.hamel = Some(shorter::hamel(&hamel, &written, simplify).ok_or(Unreal::Lagrangian)?);
     }
     Ok(derivation)
+}
+
+/// The functions of integrals that are declared, or follow from an implicit motion.
+fn functions(problem: &Problem, motion: Option<&Motion>) -> Table<IntegralId, Option<Expression>> {
+    let derived = |id: IntegralId| motion?.derived.get(&id).cloned();
+    let function = |(id, integral): (IntegralId, &Declared)| integral.value.clone().or_else(|| derived(id));
+    problem.integrals.iter().map(function).collect()
 }
 
 /// Every declared quantity that has no finite real derivative. What is observed of a function is `None` where it has none.

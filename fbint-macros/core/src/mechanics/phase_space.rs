@@ -59,7 +59,7 @@ impl<'a> PhaseSpace<'a> {
 
     fn unsimplified_bracket(&self, f: &Observable, g: &Observable) -> Expression {
         let terms = self.terms_of_bracket(f, g).into_iter();
-        Expression::sum(terms.map(|(f, entry, g)| times(entry, f.clone() * g.clone())))
+        Expression::sum(terms.map(|(f, entry, g)| f.clone() * g.clone() * entry.expression()))
     }
 
     /// y(f), the rate of a function where there are no constraints; `None` where it is not a finite real expression.
@@ -109,17 +109,8 @@ impl<'a> PhaseSpace<'a> {
     /// {x, H}, the rate of an entry of the state where there are no constraints.
     pub(super) fn rate(&self, state: Symbol, hamiltonian: &Observable) -> Option<Expression> {
         let terms = self.structure.bracket(self.symbols, [(state, ())], |symbol| hamiltonian.derivative(symbol));
-        self.simplify
-            .simplified(&Expression::sum(terms.into_iter().map(|((), entry, slope)| times(entry, slope.clone()))))
-    }
-}
-
-/// A term that an entry of J multiplies.
-fn times(entry: Coefficient, term: Expression) -> Expression {
-    match entry {
-        Coefficient::One => term,
-        Coefficient::MinusOne => -term,
-        Coefficient::Function(entry) => term * entry.clone(),
+        let terms = terms.into_iter().map(|((), entry, slope)| slope.clone() * entry.expression());
+        self.simplified(&Expression::sum(terms))
     }
 }
 

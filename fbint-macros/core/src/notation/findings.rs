@@ -104,14 +104,9 @@ impl Notation<'_> {
 
     fn conservation(&self, findings: &Findings) -> Vec<Equation> {
         let line = |(grade, members): (Conservation, Vec<IntegralId>)| {
-            let members = self.list(&members);
-            match self.style {
-                Style::Plain => (format!("d/dt ({members})"), format!("0, {}", grade.text())),
-                Style::Latex => {
-                    let text = self.printer.text(&grade.text());
-                    (format!("\\tfrac{{d}}{{dt}} ({members})"), format!("0 \\quad {text}"))
-                }
-            }
+            let (members, text) = (self.list(&members), self.printer.text(&grade.text()));
+            let left = self.style.choose(format!("d/dt ({members})"), format!("\\tfrac{{d}}{{dt}} ({members})"));
+            (left, self.style.choose(format!("0, {text}"), format!("0 \\quad {text}")))
         };
         grouped(&findings.conservation).into_iter().map(line).collect()
     }
@@ -144,31 +139,24 @@ impl Notation<'_> {
         match bracket {
             Bracket::Multiple(1, id) => self.integral(*id),
             Bracket::Multiple(-1, id) => format!("-{}", self.integral(*id)),
-            Bracket::Multiple(factor, id) if self.style == Style::Plain => format!("{factor}*{}", self.integral(*id)),
-            Bracket::Multiple(factor, id) => format!("{factor} {}", self.integral(*id)),
+            Bracket::Multiple(factor, id) => format!("{factor}{}{}", self.style.choose("*", " "), self.integral(*id)),
             Bracket::Function(function) => self.printer.short(function),
         }
     }
 
     fn rank(&self, rank: usize, dependence: &Rank) -> Vec<Equation> {
-        let of = |members: &str| match self.style {
-            Style::Plain => format!("rank D({members})"),
-            Style::Latex => format!("\\operatorname{{rank}} D({members})"),
-        };
+        let operator = self.style.choose("rank", "\\operatorname{rank}");
         let remark = |rank: usize, count: usize| {
             if rank == count { format!("{rank}") } else { format!("{rank} < {count}") }
-        };
-        let all = match self.style {
-            Style::Plain => "rank DF".to_owned(),
-            Style::Latex => "\\operatorname{rank} DF".to_owned(),
         };
         let mut remark_of_all = remark(rank, self.derivation.integrals.len());
         if dependence.sets.iter().any(|set| !set.is_proved) {
             remark_of_all += &self.printer.text(" in the states that were tried");
         }
-        let mut lines = vec![(all, remark_of_all)];
+        let mut lines = vec![(format!("{operator} DF"), remark_of_all)];
         for BoundSet { members, .. } in dependence.sets.iter().filter(|set| set.is_proved) {
-            lines.push((of(&self.list(members)), remark(members.len() - 1, members.len())));
+            let of_members = format!("{operator} D({})", self.list(members));
+            lines.push((of_members, remark(members.len() - 1, members.len())));
         }
         lines
     }
@@ -178,12 +166,8 @@ impl Notation<'_> {
         let k = a.len();
         let count = a.iter().flatten().filter(|entry| !entry.is_zero()).count();
         let counted = self.printer.text(&format!("{count} of {} entries of A do not vanish", k * k));
-        let mark = |entry: &Expression| match (self.style, entry.is_zero()) {
-            (Style::Plain, true) => ".",
-            (Style::Plain, false) => "x",
-            (Style::Latex, true) => "\\cdot",
-            (Style::Latex, false) => "\\times",
-        };
+        let (zero, nonzero) = self.style.choose((".", "x"), ("\\cdot", "\\times"));
+        let mark = |entry: &Expression| if entry.is_zero() { zero } else { nonzero };
         let row = |row: &Vec<Expression>| row.iter().map(mark).collect::<Vec<_>>();
         let drawing = match self.style {
             _ if k > MOST_ROWS => Vec::new(),
@@ -303,6 +287,6 @@ impl Notation<'_> {
 
     fn list(&self, members: &[IntegralId]) -> String {
         let members: Vec<String> = members.iter().map(|&id| self.integral(id)).collect();
-        members.join(if self.style == Style::Plain { ", " } else { ",\\ " })
+        members.join(self.style.comma())
     }
 }

@@ -12,8 +12,8 @@ use num_traits::One;
 use self::print::{Printer, Style};
 use crate::derivation::table::Table;
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, Drive, EnergyBracket, Field, Findings, Force, FrameBracket, Implicit,
-    Integral, IntegralId, Kind, LinearSystem, Role, Structure, Symbols,
+    Constraints, Derivation, Drive, EnergyBracket, Field, Findings, Force, FrameBracket, Implicit, Integral,
+    IntegralId, Kind, LinearSystem, Output, Role, Structure, Symbols,
 };
 use crate::expression::{Expression, Symbol};
 
@@ -76,49 +76,53 @@ impl<'a> Notation<'a> {
     fn new(style: Style, derivation: &'a Derivation) -> Self {
         let mut printer = Printer::new(style, &derivation.symbols);
         let y = derivation.integrals.map(|integral| {
-            printer.symbol_for(match style {
-                Style::Plain => format!("y[{}]", integral.name),
-                Style::Latex => format!("y_{{{}}}", integral.latex),
-            })
+            let name = style.choose(format!("y[{}]", integral.name), format!("y_{{{}}}", integral.latex));
+            printer.symbol_for(name)
         });
         Self { style, printer, derivation, y }
     }
 
     fn sections(&self, findings: &Findings) -> Vec<Section> {
         let mut sections = Vec::new();
-        let mut add = |heading: &str, equations: Vec<Equation>| sections.push((heading.to_owned(), equations));
-        let integrals = &self.derivation.integrals;
-        if let Some(hamel) = &self.derivation.hamel {
-            let equation = ("L".to_owned(), self.expression(&hamel.lagrangian));
-            add(&format!("Lagrangian of {}", self.derivation.name), vec![equation]);
+        self.add_declared(&mut |heading: &str, equations| sections.push((heading.to_owned(), equations)));
+        self.add_derived(&mut |heading: &str, equations| sections.push((heading.to_owned(), equations)));
+        sections.extend(self.findings(findings));
+        sections
+    }
+
+    /// Adds what is declared, and the rates of constraints.
+    fn add_declared(&self, add: &mut impl FnMut(&str, Vec<Equation>)) {
+        let Derivation { name, integrals, hamel, structure, symbols, .. } = self.derivation;
+        if let Some(hamel) = hamel {
+            add(&format!("Lagrangian of {name}"), vec![("L".to_owned(), self.expression(&hamel.lagrangian))]);
             if !hamel.brackets.is_empty() {
-                add(
-                    "Brackets of the frame",
-                    hamel.brackets.iter().map(|bracket| self.frame_bracket(bracket)).collect(),
-                );
+                let brackets = hamel.brackets.iter().map(|bracket| self.frame_bracket(bracket));
+                add("Brackets of the frame", brackets.collect());
             }
             let momentum =
-                |(velocity, value): &(Symbol, Expression)| (self.momentum(*velocity), self.expression(value));
+                |(velocity, value): &(Symbol, Expression)| (self.partial("L", *velocity), self.expression(value));
             add("Momenta", hamel.momenta.iter().map(momentum).collect());
         }
         if let Some(energy) = integrals.energy() {
-            let left = match self.derivation.hamel {
-                _ if self.derivation.symbols.is_driven() => self.integral(energy),
+            let left = match hamel {
+                _ if symbols.is_driven() => self.integral(energy),
                 Some(_) => "E".to_owned(),
                 None => "H".to_owned(),
             };
-            let equation = (left, self.expression(&integrals[energy].value));
-            add(&format!("Energy of {}", self.derivation.name), vec![equation]);
+            add(&format!("Energy of {name}"), vec![(left, self.expression(&integrals[energy].value))]);
         }
-        if let Structure::Matrix(rows) = &self.derivation.structure {
+        if let Structure::Matrix(rows) = structure {
             add("Poisson matrix", self.poisson(rows));
         }
-        if integrals.constraints().next().is_some() {
-            add(
-                "Constraints",
-                integrals.constraints().map(|(id, constraint)| self.constraint(id, constraint)).collect(),
-            );
+        let constraints: Vec<Equation> =
+            integrals.constraints().map(|(id, constraint)| self.constraint(id, constraint)).collect();
+        if !constraints.is_empty() {
+            add("Constraints", constraints);
         }
+    }
+
+    /// Adds how the state moves, without feedback and with it.
+    fn add_derived(&self, add: &mut impl FnMut(&str, Vec<Equation>)) {
         if let Some(constraints) = self.derivation.constraints().filter(|constraints| !constraints.is_empty()) {
             add("Poisson brackets", self.brackets(constraints));
             add("Multipliers", self.multipliers(constraints));
@@ -128,7 +132,7 @@ impl<'a> Notation<'a> {
         {
             add("Linear systems", systems.iter().flat_map(|system| self.linear_system(system)).collect());
         }
-        let invariants = integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
+        let invariants = self.derivation.integrals.iter().filter(|(_, integral)| integral.kind == Kind::Invariant);
         let invariants: Vec<Equation> =
             invariants.map(|(id, invariant)| (self.integral(id), self.expression(&invariant.value))).collect();
         if !invariants.is_empty() {
@@ -140,8 +144,6 @@ impl<'a> Notation<'a> {
         }
         add("Feedback potential", self.potential());
         add("Gradient of the feedback potential", self.gradient());
-        sections.extend(self.findings(findings));
-        sections
     }
 
     /// {x, y} = J_xy for each x before y where it does not vanish.
@@ -166,9 +168,9 @@ impl<'a> Notation<'a> {
 
     /// [u_i, u_j] = c^a_ij u_a
     fn frame_bracket(&self, bracket: &FrameBracket) -> Equation {
-        let direction = |velocity: Symbol| match self.style {
-            Style::Plain => format!("u[{}]", self.symbol(velocity)),
-            Style::Latex => format!("u_{{{}}}", self.symbol(velocity)),
+        let direction = |velocity: Symbol| {
+            let velocity = self.symbol(velocity);
+            self.style.choose(format!("u[{velocity}]"), format!("u_{{{velocity}}}"))
         };
         let left = format!("[{}, {}]", direction(bracket.of.0), direction(bracket.of.1));
         let term = |(velocity, coefficient): &(Symbol, Expression)| match coefficient.as_number() {
@@ -221,17 +223,14 @@ impl<'a> Notation<'a> {
 
     /// The rate of a function along the flow X_0 without constraints.
     fn free_rate(&self, of: &str) -> String {
-        match self.style {
-            Style::Plain => format!("X0({of})"),
-            Style::Latex => format!("X_0({of})"),
-        }
+        self.style.choose(format!("X0({of})"), format!("X_0({of})"))
     }
 
     /// {f, H} + Q . df/dp + df/dt
     fn free_rate_of_any(&self) -> String {
-        let by = |symbol: Symbol| match self.style {
-            Style::Plain => format!("df/d {}", self.symbol(symbol)),
-            Style::Latex => format!("\\tfrac{{\\partial f}}{{\\partial {}}}", self.symbol(symbol)),
+        let by = |symbol: Symbol| {
+            let symbol = self.symbol(symbol);
+            self.style.choose(format!("df/d {symbol}"), format!("\\tfrac{{\\partial f}}{{\\partial {symbol}}}"))
         };
         let Drive { forces, time, .. } = &self.derivation.drive;
         let of_forces =
@@ -298,12 +297,7 @@ impl<'a> Notation<'a> {
         }
         let mut terms = Vec::new();
         for (column, entry) in structure.row(symbols, state) {
-            let entry = match entry {
-                Coefficient::One => Expression::one(),
-                Coefficient::MinusOne => -Expression::one(),
-                Coefficient::Function(function) => function.clone(),
-            };
-            terms.extend(v(&entry, column));
+            terms.extend(v(&entry.expression(), column));
         }
         let acting = drive.forces.iter().filter(|force| force.momentum == state);
         terms.extend(acting.map(|force| force.value.clone()));
@@ -311,9 +305,8 @@ impl<'a> Notation<'a> {
     }
 
     fn outputs(&self) -> Vec<Equation> {
-        let name = |name: &str, latex: &str| if self.style == Style::Plain { name } else { latex }.to_owned();
-        let outputs = self.derivation.outputs.iter();
-        outputs.map(|output| (name(&output.name, &output.latex), self.expression(&output.value))).collect()
+        let name = |output: &Output| self.style.choose(&output.name, &output.latex).clone();
+        self.derivation.outputs.iter().map(|output| (name(output), self.expression(&output.value))).collect()
     }
 
     /// V and y. Weights of entries that a declared matrix has more than once enter as W = diag(weights).
@@ -322,20 +315,15 @@ impl<'a> Notation<'a> {
         let members: Vec<String> = integrals.ids().map(|id| self.integral(id)).collect();
         let weights: Vec<String> = integrals.rows().map(|integral| integral.weight.to_string()).collect();
         let weighted = integrals.rows().any(|integral| integral.weight != 1);
-        let (delta, difference, gain, weighted_gain, comma) = match self.style {
-            Style::Plain => ("dF", "F - F_target", "K", "W^(1/2) K W^(1/2)", ", "),
-            Style::Latex => ("\\Delta F", "F - F_{\\mathrm{target}}", "K", "W^{1/2} K W^{1/2}", ",\\ "),
-        };
-        let gain = if weighted { weighted_gain } else { gain };
-        let potential = match self.style {
-            Style::Plain => format!("1/2 dF^T {gain} dF"),
-            Style::Latex => format!("\\tfrac{{1}}{{2}}\\, \\Delta F^{{T}} {gain}\\, \\Delta F"),
-        };
-        let y = match self.style {
-            Style::Plain => format!("{gain} dF"),
-            Style::Latex => format!("{gain}\\, \\Delta F"),
-        };
-        let diagonal = if self.style == Style::Plain { "diag" } else { "\\operatorname{diag}" };
+        let comma = self.style.comma();
+        let (delta, difference) = self.style.choose(("dF", "F - F_target"), ("\\Delta F", "F - F_{\\mathrm{target}}"));
+        let weighted_gain = self.style.choose("W^(1/2) K W^(1/2)", "W^{1/2} K W^{1/2}");
+        let gain = if weighted { weighted_gain } else { "K" };
+        let potential = self
+            .style
+            .choose(format!("1/2 dF^T {gain} dF"), format!("\\tfrac{{1}}{{2}}\\, \\Delta F^{{T}} {gain}\\, \\Delta F"));
+        let y = self.style.choose(format!("{gain} dF"), format!("{gain}\\, \\Delta F"));
+        let diagonal = self.style.choose("diag", "\\operatorname{diag}");
         let w = weighted.then(|| ("W".to_owned(), format!("{diagonal}({})", weights.join(comma))));
         let equations = [
             ("F".to_owned(), format!("({})", members.join(comma))),
@@ -351,7 +339,7 @@ impl<'a> Notation<'a> {
         let component = |state: Symbol| {
             let entries = self.y.iter().filter_map(|(id, y)| Some((*y, self.derivation.entry(id, state)?)));
             let terms: Vec<Expression> = entries.map(|(y, entry)| Expression::from(y) * entry.clone()).collect();
-            (self.partial(state), self.printer.sum(&terms))
+            (self.partial("V", state), self.printer.sum(&terms))
         };
         self.derivation.symbols.states().map(component).collect()
     }
@@ -371,29 +359,15 @@ impl<'a> Notation<'a> {
 
     fn integral(&self, id: IntegralId) -> String {
         let integral = &self.derivation.integrals[id];
-        if self.style == Style::Plain { &integral.name } else { &integral.latex }.clone()
+        self.style.choose(&integral.name, &integral.latex).clone()
     }
 
     fn bracket(&self, left: &str, right: &str) -> String {
-        match self.style {
-            Style::Plain => format!("{{{left}, {right}}}"),
-            Style::Latex => format!("\\{{{left}, {right}\\}}"),
-        }
-    }
-
-    /// dL/dxi
-    fn momentum(&self, velocity: Symbol) -> String {
-        match self.style {
-            Style::Plain => format!("dL/d {}", self.symbol(velocity)),
-            Style::Latex => format!("\\partial L / \\partial {}", self.symbol(velocity)),
-        }
+        self.style.choose(format!("{{{left}, {right}}}"), format!("\\{{{left}, {right}\\}}"))
     }
 
     fn rate(&self, of: &str) -> String {
-        match self.style {
-            Style::Plain => format!("d {of}/dt"),
-            Style::Latex => format!("\\tfrac{{d}}{{dt}} {of}"),
-        }
+        self.style.choose(format!("d {of}/dt"), format!("\\tfrac{{d}}{{dt}} {of}"))
     }
 
     fn dotted(&self, state: Symbol) -> String {
@@ -408,10 +382,8 @@ impl<'a> Notation<'a> {
         }
     }
 
-    fn partial(&self, state: Symbol) -> String {
-        match self.style {
-            Style::Plain => format!("dV/d {}", self.symbol(state)),
-            Style::Latex => format!("\\partial V / \\partial {}", self.symbol(state)),
-        }
+    fn partial(&self, of: &str, by: Symbol) -> String {
+        let by = self.symbol(by);
+        self.style.choose(format!("d{of}/d {by}"), format!("\\partial {of} / \\partial {by}"))
     }
 }

@@ -16,6 +16,21 @@ pub(super) enum Style {
     Latex,
 }
 
+impl Style {
+    /// What belongs to the style.
+    pub(super) fn choose<T>(self, plain: T, latex: T) -> T {
+        match self {
+            Self::Plain => plain,
+            Self::Latex => latex,
+        }
+    }
+
+    /// What separates the members of a list.
+    pub(super) fn comma(self) -> &'static str {
+        self.choose(", ", ",\\ ")
+    }
+}
+
 /// Prints expressions in one style.
 pub(super) struct Printer {
     pub(super) style: Style,
@@ -33,8 +48,7 @@ enum Binding {
 
 impl Printer {
     pub(super) fn new(style: Style, symbols: &Symbols) -> Self {
-        let name = |plain: &String, latex: &String| if style == Style::Plain { plain } else { latex }.clone();
-        Self { style, names: symbols.map(|symbol| name(&symbol.name, &symbol.latex)) }
+        Self { style, names: symbols.map(|symbol| style.choose(&symbol.name, &symbol.latex).clone()) }
     }
 
     /// A symbol with this name, for a quantity of an equation that the model does not have.
@@ -88,17 +102,13 @@ impl Printer {
     }
 
     fn enclosed(&self, text: String, enclose: bool) -> String {
-        match (enclose, self.style) {
-            (false, _) => text,
-            (true, Style::Plain) => format!("({text})"),
-            (true, Style::Latex) => format!("\\left({text}\\right)"),
-        }
+        if enclose { self.style.choose(format!("({text})"), format!("\\left({text}\\right)")) } else { text }
     }
 
     fn print(&self, expression: &Expression) -> (String, Binding) {
         match expression {
             Expression::Number(number) => self.number(number),
-            Expression::Pi => (if self.style == Style::Plain { "pi" } else { "\\pi" }.to_owned(), Binding::Atom),
+            Expression::Pi => (self.style.choose("pi", "\\pi").to_owned(), Binding::Atom),
             Expression::Symbol(symbol) => (self.symbol(*symbol), Binding::Atom),
             Expression::Sum(terms) => (self.sum(terms), Binding::Sum),
             Expression::Product(factors) => self.product(factors),
@@ -112,13 +122,9 @@ impl Printer {
             let binding = if number.is_negative() { Binding::Sum } else { Binding::Atom };
             return (number.to_string(), binding);
         }
-        match self.style {
-            Style::Plain => (number.to_string(), Binding::Product),
-            Style::Latex => {
-                let sign = if number.is_negative() { "-" } else { "" };
-                (format!("{sign}\\frac{{{}}}{{{}}}", number.numer().magnitude(), number.denom()), Binding::Product)
-            }
-        }
+        let sign = if number.is_negative() { "-" } else { "" };
+        let fraction = format!("{sign}\\frac{{{}}}{{{}}}", number.numer().magnitude(), number.denom());
+        (self.style.choose(number.to_string(), fraction), Binding::Product)
     }
 
     /// `a + b - c`, a positive term first where there is one.
@@ -194,7 +200,7 @@ impl Printer {
             .iter()
             .map(|(text, binding)| self.enclosed(text.clone(), *binding < Binding::Power && !alone))
             .collect();
-        factors.join(if self.style == Style::Plain { "*" } else { " " })
+        factors.join(self.style.choose("*", " "))
     }
 
     fn power(&self, base: &Expression, exponent: &BigRational) -> (String, Binding) {
@@ -203,7 +209,7 @@ impl Printer {
         }
         if *exponent == BigRational::new(1.into(), 2.into()) {
             let (base, _) = self.print(base);
-            let text = if self.style == Style::Plain { format!("sqrt({base})") } else { format!("\\sqrt{{{base}}}") };
+            let text = self.style.choose(format!("sqrt({base})"), format!("\\sqrt{{{base}}}"));
             return (text, Binding::Atom);
         }
         let (base, binding) = self.print(base);
@@ -230,11 +236,7 @@ impl Printer {
             (Style::Latex, _) => format!("\\{}", function.name()),
             (Style::Plain, _) => function.name().to_owned(),
         };
-        let arguments = arguments.join(", ");
-        match self.style {
-            Style::Plain => (format!("{name}({arguments})"), Binding::Atom),
-            Style::Latex => (format!("{name}\\left({arguments}\\right)"), Binding::Atom),
-        }
+        (format!("{name}{}", self.enclosed(arguments.join(", "), true)), Binding::Atom)
     }
 }
 

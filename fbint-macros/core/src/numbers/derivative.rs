@@ -41,22 +41,27 @@ impl<V, I: Fn(Symbol) -> bool> At<V, I> {
         V: Fn(Symbol) -> T,
     {
         let parts: Vec<Evaluated<T>> = expression.children().map(|part| self.parts(part)).collect::<Option<_>>()?;
-        let mut values = parts.iter().map(|part| &part.value);
-        let value = match expression {
-            Expression::Number(number) => T::rational(number),
-            Expression::Pi => T::pi(),
-            Expression::Symbol(symbol) => (self.value)(*symbol),
-            Expression::Sum(_) => values.fold(T::integer(0), |sum, term| sum.plus(term)),
-            Expression::Product(_) => values.fold(T::integer(1), |product, factor| product.times(factor)),
-            Expression::Power(_, exponent) => values.next()?.power(exponent)?,
-            Expression::Call(function, _) => T::call(*function, &values.cloned().collect::<Vec<_>>())?,
-        };
+        let values: Vec<&T> = parts.iter().map(|part| &part.value).collect();
+        let value = value_of(expression, &values, &self.value)?;
         let varies = match expression {
             Expression::Symbol(symbol) => (self.is_variable)(*symbol),
             _ => parts.iter().any(|part| part.varies),
         };
         Some(Evaluated { value, varies, parts })
     }
+}
+
+/// The value of an expression from those of its parts, where it is defined.
+pub(super) fn value_of<T: Number>(expression: &Expression, parts: &[&T], symbol: &impl Fn(Symbol) -> T) -> Option<T> {
+    Some(match expression {
+        Expression::Number(number) => T::rational(number),
+        Expression::Pi => T::pi(),
+        Expression::Symbol(of) => symbol(*of),
+        Expression::Sum(_) => parts.iter().fold(T::integer(0), |sum, term| sum.plus(term)),
+        Expression::Product(_) => parts.iter().fold(T::integer(1), |product, factor| product.times(factor)),
+        Expression::Power(_, exponent) => parts[0].power(exponent)?,
+        Expression::Call(function, _) => T::call(*function, &parts.iter().copied().cloned().collect::<Vec<_>>())?,
+    })
 }
 
 /// The derivatives of an expression by its variables that do not vanish identically, not simplified; `None` where one of them is undefined.

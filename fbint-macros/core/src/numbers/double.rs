@@ -4,7 +4,6 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use super::linear;
 use super::number::{Number, Numeric};
 use super::scaled::Scaled;
 use crate::expression::{Expression, Function, Symbol, to_f64};
@@ -142,19 +141,11 @@ impl Numeric for f64 {
         *self == 0.0
     }
 
-    fn minus(&self, other: &Self) -> Self {
-        self - other
-    }
-
     fn over(&self, other: &Self) -> Self {
         self / other
     }
 
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
         expression.evaluate(value)
-    }
-
-    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
-        linear::solve(a, b)
     }
 }

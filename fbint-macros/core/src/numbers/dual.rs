@@ -111,10 +111,6 @@ impl Numeric for Dual<Unknown> {
         self.value.is_zero() && self.gradient.values().all(Real::is_zero)
     }
 
-    fn minus(&self, other: &Self) -> Self {
-        self.plus(&other.negated())
-    }
-
     // d(a/b) = (da - (a/b) db)/b
     fn over(&self, other: &Self) -> Self {
         let value = &self.value / &other.value;

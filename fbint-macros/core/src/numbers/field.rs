@@ -6,15 +6,18 @@ use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use super::linear::Arithmetic;
+use super::power;
 use super::random::Random;
 
 /// Witnesses that tell every composite number below 2^64 from a prime (Sorenson and Webster).
 const WITNESSES: [u64; 12] = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37];
 
 /// Random primes between 2^61 and 2^62.
-pub(crate) fn primes(seed: u64) -> impl Iterator<Item = Field> {
+pub(crate) fn primes(seed: u64) -> impl Iterator<Item = PrimeField> {
     let mut random = Random(seed);
-    std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 1)).filter(|number| is_prime(*number)).map(Field)
+    std::iter::from_fn(move || Some(random.next() >> 3 | 1 << 61 | 1))
+        .filter(|number| is_prime(*number))
+        .map(PrimeField)
 }
 
 /// By Miller and Rabin.
@@ -22,7 +25,7 @@ fn is_prime(number: u64) -> bool {
     if WITNESSES.iter().any(|witness| number.is_multiple_of(*witness)) {
         return WITNESSES.contains(&number);
     }
-    let field = Field(number);
+    let field = PrimeField(number);
     let twos = (number - 1).trailing_zeros();
     WITNESSES.iter().all(|witness| {
         let mut power = field.raise(*witness, (number - 1) >> twos);
@@ -37,9 +40,9 @@ fn is_prime(number: u64) -> bool {
 
 /// The residues modulo a prime.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Field(pub(crate) u64);
+pub(crate) struct PrimeField(pub(crate) u64);
 
-impl Field {
+impl PrimeField {
     pub(crate) fn add(self, a: u64, b: u64) -> u64 {
         let sum = a + b;
         if sum >= self.0 { sum - self.0 } else { sum }
@@ -53,16 +56,8 @@ impl Field {
         (u128::from(a) * u128::from(b) % u128::from(self.0)) as u64
     }
 
-    pub(crate) fn raise(self, base: u64, mut exponent: u64) -> u64 {
-        let (mut square, mut power) = (base, 1);
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                power = self.multiply(power, square);
-            }
-            square = self.multiply(square, square);
-            exponent >>= 1;
-        }
-        power
+    pub(crate) fn raise(self, base: u64, exponent: u64) -> u64 {
+        power(base, exponent, |a, b| self.multiply(*a, *b)).unwrap_or(1)
     }
 
     /// By Fermat's little theorem.
@@ -81,7 +76,7 @@ impl Field {
     }
 }
 
-impl Arithmetic for Field {
+impl Arithmetic for PrimeField {
     type Entry = u64;
 
     fn is_zero(&self, residue: &u64) -> bool {
@@ -118,8 +113,8 @@ mod tests {
         for composite in [1 << 61, 561, 2_047, 1_373_653, 3_215_031_751, 3_474_749_660_383, 341_550_071_728_321] {
             assert!(!is_prime(composite), "{composite}");
         }
-        let drawn: Vec<u64> = primes(1).take(20).map(|Field(prime)| prime).collect();
+        let drawn: Vec<u64> = primes(1).take(20).map(|PrimeField(prime)| prime).collect();
         assert!(drawn.iter().all(|prime| prime.ilog2() == 61 && (2..2_000).all(|divisor| prime % divisor != 0)));
-        assert!(primes(2).take(20).all(|Field(prime)| !drawn.contains(&prime)));
+        assert!(primes(2).take(20).all(|PrimeField(prime)| !drawn.contains(&prime)));
     }
 }

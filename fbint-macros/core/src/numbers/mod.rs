@@ -14,3 +14,18 @@ pub(crate) mod precise;
 pub(crate) mod random;
 pub(crate) mod ring;
 pub(crate) mod scaled;
+
+/// A power, by squaring; `None` where the exponent is 0.
+pub(crate) fn power<T: Clone>(base: T, mut exponent: u64, mut times: impl FnMut(&T, &T) -> T) -> Option<T> {
+    let (mut square, mut power) = (base, None);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            power = Some(power.map_or_else(|| square.clone(), |power| times(&power, &square)));
+        }
+        exponent >>= 1;
+        if exponent > 0 {
+            square = times(&square, &square);
+        }
+    }
+    power
+}

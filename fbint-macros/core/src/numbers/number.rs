@@ -3,6 +3,7 @@
 use num_rational::BigRational;
 use num_traits::One;
 
+use super::linear;
 use super::points::{Point, Unknown};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -46,11 +47,17 @@ pub(crate) trait Numeric: Number {
     fn to_f64(&self) -> f64;
     /// Whether the number is certainly 0.
     fn is_zero(&self) -> bool;
-    fn minus(&self, other: &Self) -> Self;
     fn over(&self, other: &Self) -> Self;
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self;
+
     /// The solution of A x = b; not a number where A is singular or leaves the range of a double.
-    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self>;
+    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
+        linear::solve(a, b)
+    }
+
+    fn minus(&self, other: &Self) -> Self {
+        self.plus(&other.negated())
+    }
 
     fn zero() -> Self {
         Self::exactly(0.0)

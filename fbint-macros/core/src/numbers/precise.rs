@@ -13,7 +13,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive};
 
-use super::linear;
+use super::derivative::value_of;
 use super::number::{Number, Numeric};
 use crate::expression::{Expression, Function, Symbol};
 
@@ -95,7 +95,9 @@ impl Real {
 
     /// The value of an expression, unless some part of it is undefined or out of range.
     pub(crate) fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Option<Self> {
-        CONSTANTS.with_borrow_mut(|constants| evaluate(expression, value, constants))
+        let parts = expression.children().map(|part| Self::evaluate(part, value));
+        let parts: Vec<Self> = parts.collect::<Option<_>>()?;
+        value_of(expression, &parts.iter().collect::<Vec<_>>(), value)?.in_range()
     }
 
     fn in_range(self) -> Option<Self> {
@@ -120,35 +122,6 @@ fn nearest(value: &BigFloat) -> f64 {
 
 fn size(value: &BigFloat) -> f64 {
     nearest(value).abs()
-}
-
-fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Real, constants: &mut Consts) -> Option<Real> {
-    let result = match expression {
-        Expression::Number(number) => rational(number, constants),
-        Expression::Pi => Real::rounded(constants.pi(PRECISION, ROUNDING), 0.0),
-        Expression::Symbol(symbol) => value(*symbol),
-        Expression::Sum(terms) => {
-            let mut sum = Real::zero();
-            for term in terms.iter() {
-                sum = &sum + &evaluate(term, value, constants)?;
-            }
-            sum
-        }
-        Expression::Product(factors) => {
-            let mut product = Real::from(1.0);
-            for factor in factors.iter() {
-                product = &product * &evaluate(factor, value, constants)?;
-            }
-            product
-        }
-        Expression::Power(base, exponent) => power(&evaluate(base, value, constants)?, exponent, constants)?,
-        Expression::Call(function, arguments) => {
-            let arguments: Option<Vec<Real>> =
-                arguments.iter().map(|argument| evaluate(argument, value, constants)).collect();
-            call(*function, &arguments?, constants)?
-        }
-    };
-    result.in_range()
 }
 
 fn rational(number: &BigRational, constants: &mut Consts) -> Real {
@@ -231,19 +204,25 @@ fn call(function: Function, arguments: &[Real], constants: &mut Consts) -> Optio
     if error == 0.0 {
         return Some(Real::rounded(value, 0.0));
     }
-    let slope = match function {
-        Function::Tan => 1.0 + size(&value).powi(2),
-        Function::Asin | Function::Acos => {
-            let rest = 1.0 - (size(x) + error).powi(2);
-            (rest > 0.0).then(|| rest.sqrt().recip())?
-        }
-        Function::Sinh | Function::Cosh => size(&value) + 1.0,
-        Function::Exp => size(&value),
-        Function::Ln => size(x).recip(),
-        _ => 1.0,
-    };
+    let slope = steepness(function, &arguments[0], size(&value))?;
     // What changes much within the error is not known to first order.
     (slope * error < 1e-3 * (1.0 + size(&value))).then(|| Real::rounded(value, 2.0 * slope * error))
+}
+
+/// The size of the derivative of a function of one argument, where the value has this size; `None` where there is no bound on it.
+fn steepness(function: Function, argument: &Real, value: f64) -> Option<f64> {
+    let x = size(&argument.value);
+    Some(match function {
+        Function::Tan => 1.0 + value.powi(2),
+        Function::Asin | Function::Acos => {
+            let rest = 1.0 - (x + argument.error).powi(2);
+            (rest > 0.0).then(|| rest.sqrt().recip())?
+        }
+        Function::Sinh | Function::Cosh => value + 1.0,
+        Function::Exp => value,
+        Function::Ln => x.recip(),
+        _ => 1.0,
+    })
 }
 
 /// atan2(y, x), unless the errors leave open on which side of its cut the point is.
@@ -375,10 +354,6 @@ impl Numeric for Real {
         self.is_zero()
     }
 
-    fn minus(&self, other: &Self) -> Self {
-        self - other
-    }
-
     fn over(&self, other: &Self) -> Self {
         self / other
     }
@@ -386,14 +361,11 @@ impl Numeric for Real {
     fn evaluate(expression: &Expression, value: &impl Fn(Symbol) -> Self) -> Self {
         Self::evaluate(expression, value).unwrap_or_else(Self::undefined)
     }
-
-    fn solve(a: Vec<Vec<Self>>, b: &[Self]) -> Vec<Self> {
-        linear::solve(a, b)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::linear::Balanced;
     use super::*;
 
     /// The square of what is below the range is not known to be 0.
@@ -486,7 +458,7 @@ mod tests {
     fn negligible_is_what_rounding_leaves() {
         fn dependent<N: Numeric>(small: N) -> Option<usize> {
             let one = || N::exactly(1.0);
-            linear::Balanced::of(vec![vec![one(), one()], vec![one(), one().minus(&small)]])?.dependent()
+            Balanced::of(vec![vec![one(), one()], vec![one(), one().minus(&small)]])?.dependent()
         }
         assert_eq!(
             (dependent(1e-20), dependent(Real::from(1e-20)), dependent(Real::from(1e-60))),

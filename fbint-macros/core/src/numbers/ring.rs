@@ -4,8 +4,9 @@
 //! Nothing is said of which root is meant, nor is the polynomial irreducible: what vanishes here vanishes for every choice of
 //! roots. The price is that some elements other than 0 have no inverse.
 
-use super::field::Field;
+use super::field::PrimeField;
 use super::linear::{Arithmetic, solution};
+use super::power;
 
 /// The most coefficients that an element may have.
 pub(crate) const LARGEST_DIMENSION: usize = 64;
@@ -16,7 +17,7 @@ pub(crate) type Element = Vec<u64>;
 
 /// The ring.
 pub(crate) struct Ring {
-    pub(crate) field: Field,
+    pub(crate) field: PrimeField,
     generators: Vec<Generator>,
 }
 
@@ -28,7 +29,7 @@ struct Generator {
 }
 
 impl Ring {
-    pub(crate) fn new(field: Field) -> Self {
+    pub(crate) fn new(field: PrimeField) -> Self {
         Self { field, generators: Vec::new() }
     }
 
@@ -111,18 +112,8 @@ impl Ring {
         powers.concat()
     }
 
-    pub(crate) fn raise(&self, base: &[u64], mut exponent: u64) -> Element {
-        let (mut square, mut power) = (base.to_vec(), self.one());
-        while exponent > 0 {
-            if exponent & 1 == 1 {
-                power = self.multiply(&power, &square);
-            }
-            exponent >>= 1;
-            if exponent > 0 {
-                square = self.multiply(&square, &square);
-            }
-        }
-        power
+    pub(crate) fn raise(&self, base: &[u64], exponent: u64) -> Element {
+        power(base.to_vec(), exponent, |a, b| self.multiply(a, b)).unwrap_or_else(|| self.one())
     }
 
     /// `None` where there is none: of 0, and of what divides 0.

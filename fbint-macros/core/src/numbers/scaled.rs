@@ -4,6 +4,8 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
+use super::power;
+
 /// fraction 2^exponent, where the fraction is in [1, 2) up to its sign, or 0, or not finite.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scaled {
@@ -25,16 +27,8 @@ impl Scaled {
     }
 
     pub(crate) fn powi(self, exponent: i32) -> Self {
-        let one = Self { fraction: 1.0, exponent: 0 };
-        let (mut square, mut power, mut remaining) = (self, one, exponent.unsigned_abs());
-        while remaining > 0 {
-            if remaining & 1 == 1 {
-                power = power.times(square);
-            }
-            square = square.times(square);
-            remaining >>= 1;
-        }
-        if exponent < 0 { power.recip() } else { power }
+        let size = power(self, exponent.unsigned_abs().into(), |a, b| a.times(*b)).unwrap_or(Self::from(1.0));
+        if exponent < 0 { size.recip() } else { size }
     }
 
     pub(crate) fn sqrt(self) -> Self {

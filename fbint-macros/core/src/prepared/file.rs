@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Damage;
 use super::key::{Key, checksum};
-use super::notation::{Reader, Writer, excerpt, natural};
+use super::notation::{Lines, Reader, excerpt, natural};
 use crate::derivation::table::{Id, Table};
 use crate::derivation::{
     Bracket, Claim, Conservation, Constraints, Dynamics, Evidence, Field, FrameBracket, Hamel, Implicit, Integral,
@@ -50,7 +50,7 @@ pub fn read(text: &str, problem: &Problem) -> Result<Prepared, Damage> {
     let is_head = |line: &&str| HEAD.iter().any(|word| line.starts_with(word));
     let head = content.lines().take_while(is_head).count();
     let lines: Vec<&str> = content.lines().skip(head).collect();
-    let prepared = Body::read(&lines, head + 1, problem)?;
+    let prepared = Contents::read(&lines, head + 1, problem)?;
     if lines.into_iter().flat_map(|line| [line, "\n"]).collect::<String>() != body(&prepared) {
         return Err(Damage::from("its lines are not in the order and form in which they are written"));
     }
@@ -86,72 +86,88 @@ fn intact(text: &str) -> Result<&str, Damage> {
 
 /// The lines that are read.
 fn body(prepared: &Prepared) -> String {
-    let mut lines: Vec<(String, Line<'_>)> = Vec::new();
+    let mut lines = Lines::default();
     let derivation = &prepared.derivation;
     for (id, integral) in derivation.integrals.iter() {
-        lines.push((format!("integral {}", id.place()), Line::Is(&integral.value)));
-        let slopes = integral.gradient.iter();
-        lines.extend(slopes.map(|(by, slope)| (format!("gradient {} by {}", id.place(), by.place()), Line::Is(slope))));
+        lines.expression(format!("integral {}", id.place()), &integral.value);
+        lines.by_symbol(&format!("gradient {} by", id.place()), &integral.gradient);
     }
-    match &derivation.field {
-        Field::Given(rates) => {
-            lines.push(("field given".to_owned(), Line::Alone));
-            lines.extend(rates.iter().map(|(state, rate)| (format!("rate {}", state.place()), Line::Is(rate))));
-        }
-        Field::Implicit(implicit) => {
-            lines.push(("field implicit".to_owned(), Line::Alone));
-            for (place, system) in implicit.systems.iter().enumerate() {
-                lines.push((format!("system {place} of {}", system.unknowns.len()), Line::Alone));
-                let unknowns = system.unknowns.iter().enumerate();
-                lines.extend(unknowns.map(|(i, unknown)| (format!("unknown {i} {}", unknown.place()), Line::Alone)));
-                lines.extend(matrix("k", &system.matrix));
-                lines.extend(vector("b", &system.right_side));
-            }
-            lines
-                .extend(implicit.rates.iter().map(|(state, rate)| (format!("rate {}", state.place()), Line::Is(rate))));
-        }
-        Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) => {
-            lines.push(("field holonomic".to_owned(), Line::Alone));
-            lines.extend(matrix("a", a));
-            lines.extend(matrix("b", b));
-            lines.extend(vector("h", energy_brackets));
-        }
-        Field::Dirac(Constraints::General { c, energy_brackets, .. }) => {
-            lines.push(("field general".to_owned(), Line::Alone));
-            lines.extend(matrix("c", c));
-            lines.extend(vector("h", energy_brackets));
-        }
-    }
+    add_field(&derivation.field, &mut lines);
     if let Some(Hamel { lagrangian, momenta, forces, brackets }) = &derivation.hamel {
-        lines.push(("lagrangian".to_owned(), Line::Is(lagrangian)));
-        let momenta =
-            momenta.iter().map(|(velocity, value)| (format!("momentum {}", velocity.place()), Line::Is(value)));
-        let forces = forces.iter().map(|(velocity, value)| (format!("force {}", velocity.place()), Line::Is(value)));
-        lines.extend(momenta.chain(forces));
+        lines.expression("lagrangian", lagrangian);
+        lines.by_symbol("momentum", momenta);
+        lines.by_symbol("force", forces);
         for FrameBracket { of: (i, j), coefficients } in brackets {
-            lines.push((format!("bracket {} {}", i.place(), j.place()), Line::Alone));
-            lines.extend(coefficients.iter().map(|(a, c)| (format!("coefficient {}", a.place()), Line::Is(c))));
+            lines.alone(format!("bracket {} {}", i.place(), j.place()));
+            lines.by_symbol("coefficient", coefficients);
         }
     }
     for (id, claim) in prepared.claims.iter() {
-        let says = match claim {
-            Claim::Proved(grade) if derivation.integrals.conserved_by_construction(id) == Some(*grade) => continue,
-            Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => Line::Says(EVERYWHERE.to_owned()),
-            Claim::Proved(_) => Line::Says(ON_CONSTRAINTS.to_owned()),
-            Claim::Open { rate } => Line::Is(rate),
-        };
-        lines.push((format!("claim {}", id.place()), says));
+        let name = format!("claim {}", id.place());
+        match claim {
+            Claim::Proved(grade) if derivation.integrals.conserved_by_construction(id) == Some(*grade) => {}
+            Claim::Proved(Conservation::Everywhere(Evidence::Algebra)) => lines.word(name, EVERYWHERE),
+            Claim::Proved(_) => lines.word(name, ON_CONSTRAINTS),
+            Claim::Open { rate } => lines.expression(name, rate),
+        }
     }
-    lines.push((format!("pairs {}", prepared.involution.pairs), Line::Alone));
+    lines.alone(format!("pairs {}", prepared.involution.pairs));
     for (a, b, bracket) in &prepared.involution.others {
-        let says = match bracket {
-            None => Line::Says(OPEN.to_owned()),
-            Some(Bracket::Multiple(factor, id)) => Line::Says(format!("{factor} of {}", id.place())),
-            Some(Bracket::Function(function)) => Line::Is(function),
-        };
-        lines.push((format!("pair {} {}", a.place(), b.place()), says));
+        let name = format!("pair {} {}", a.place(), b.place());
+        match bracket {
+            None => lines.word(name, OPEN),
+            Some(Bracket::Multiple(factor, id)) => lines.word(name, format!("{factor} of {}", id.place())),
+            Some(Bracket::Function(function)) => lines.expression(name, function),
+        }
     }
-    written(&lines)
+    lines.text()
+}
+
+fn add_field<'a>(field: &'a Field, lines: &mut Lines<'a>) {
+    match field {
+        Field::Given(rates) => {
+            lines.alone("field given");
+            add_vector("rate", rates.rows(), lines);
+        }
+        Field::Implicit(implicit) => {
+            lines.alone("field implicit");
+            for (place, system) in implicit.systems.iter().enumerate() {
+                lines.alone(format!("system {place} of {}", system.unknowns.len()));
+                for (i, unknown) in system.unknowns.iter().enumerate() {
+                    lines.alone(format!("unknown {i} {}", unknown.place()));
+                }
+                add_matrix("k", &system.matrix, lines);
+                add_vector("b", &system.right_side, lines);
+            }
+            add_vector("rate", implicit.rates.rows(), lines);
+        }
+        Field::Dirac(Constraints::Holonomic { a, b, energy_brackets, .. }) => {
+            lines.alone("field holonomic");
+            add_matrix("a", a, lines);
+            add_matrix("b", b, lines);
+            add_vector("h", energy_brackets, lines);
+        }
+        Field::Dirac(Constraints::General { c, energy_brackets, .. }) => {
+            lines.alone("field general");
+            add_matrix("c", c, lines);
+            add_vector("h", energy_brackets, lines);
+        }
+    }
+}
+
+/// Adds the entries that do not vanish.
+fn add_matrix<'a>(name: &str, rows: &'a [Vec<Expression>], lines: &mut Lines<'a>) {
+    for (i, row) in rows.iter().enumerate() {
+        for (j, entry) in row.iter().enumerate().filter(|(_, entry)| !entry.is_zero()) {
+            lines.expression(format!("{name} {i} {j}"), entry);
+        }
+    }
+}
+
+fn add_vector<'a>(name: &str, entries: impl IntoIterator<Item = &'a Expression>, lines: &mut Lines<'a>) {
+    for (i, entry) in entries.into_iter().enumerate() {
+        lines.expression(format!("{name} {i}"), entry);
+    }
 }
 
 /// Grade (a): an integral is conserved in every state.
@@ -161,50 +177,9 @@ const ON_CONSTRAINTS: &str = "on constraints";
 /// Conservation is neither proved nor refuted.
 const OPEN: &str = "open";
 
-/// The right side of a line.
-enum Line<'a> {
-    Alone,
-    Says(String),
-    Is(&'a Expression),
-}
-
-fn matrix<'a>(name: &str, rows: &'a [Vec<Expression>]) -> Vec<(String, Line<'a>)> {
-    let entries =
-        rows.iter().enumerate().flat_map(|(i, row)| row.iter().enumerate().map(move |(j, entry)| (i, j, entry)));
-    let entries = entries.filter(|(.., entry)| !entry.is_zero());
-    entries.map(|(i, j, entry)| (format!("{name} {i} {j}"), Line::Is(entry))).collect()
-}
-
-fn vector<'a>(name: &str, entries: &'a [Expression]) -> Vec<(String, Line<'a>)> {
-    entries.iter().enumerate().map(|(i, entry)| (format!("{name} {i}"), Line::Is(entry))).collect()
-}
-
-fn written(lines: &[(String, Line<'_>)]) -> String {
-    let mut writer = Writer::default();
-    for (_, line) in lines {
-        if let Line::Is(expression) = line {
-            writer.announce(expression);
-        }
-    }
-    let mut text = String::new();
-    for (name, line) in lines {
-        let _ = match line {
-            Line::Alone => writeln!(text, "{name}"),
-            Line::Says(value) => writeln!(text, "{name} = {value}"),
-            Line::Is(expression) => {
-                let value = writer.expression(expression, &mut text);
-                writeln!(text, "{name} = {value}")
-            }
-        };
-    }
-    text
-}
-
-type Matrix = Vec<Vec<Expression>>;
-
 /// The form in which the field is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
+enum FieldForm {
     Given,
     Implicit,
     Holonomic,
@@ -212,16 +187,16 @@ enum Form {
 }
 
 /// The contents of the lines so far.
-struct Body<'a> {
+struct Contents<'a> {
     problem: &'a Problem,
     reader: Reader,
     values: Vec<Expression>,
     gradients: Vec<Vec<(Symbol, Expression)>>,
-    form: Option<Form>,
+    form: Option<FieldForm>,
     /// A, or the whole of C.
-    matrix: Matrix,
+    matrix: Vec<Vec<Expression>>,
     /// B
-    b: Matrix,
+    b: Vec<Vec<Expression>>,
     /// The linear systems of an implicit field.
     systems: Vec<LinearSystem>,
     lagrangian: Option<Expression>,
@@ -234,7 +209,7 @@ struct Body<'a> {
     involution: Involution,
 }
 
-impl<'a> Body<'a> {
+impl<'a> Contents<'a> {
     fn read(lines: &[&str], first: usize, problem: &'a Problem) -> Result<Prepared, Damage> {
         let count = problem.integrals.len();
         let mut body = Self {
@@ -266,24 +241,37 @@ impl<'a> Body<'a> {
         }
         let (name, value) = line.split_once(" = ").unwrap_or((line, ""));
         let words: Vec<&str> = name.split(' ').take(5).collect();
-        let unknown = || Damage::from(format!("`{}` is not understood", excerpt(name)));
-        match words[..] {
+        let is_understood = match words[0] {
+            "integral" | "gradient" => self.line_of_integral(&words, value)?,
+            "lagrangian" | "momentum" | "force" | "bracket" | "coefficient" => self.line_of_frame(&words, value)?,
+            "claim" | "pairs" | "pair" => self.line_of_findings(&words, value)?,
+            _ => self.line_of_field(&words, value)?,
+        };
+        is_understood.ok_or_else(|| Damage::from(format!("`{}` is not understood", excerpt(name))))
+    }
+
+    fn line_of_integral(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
+        match *words {
             ["integral", _] => self.values.push(self.reader.expression(value)?),
             ["gradient", id, "by", state] => {
                 let id = self.integral(id)?;
-                let state = Symbol::at(natural(state).ok_or_else(unknown)?);
-                if !self.problem.symbols.is_state(state) {
-                    return Err(unknown());
-                }
+                let state = natural(state).map(Symbol::at).filter(|state| self.problem.symbols.is_state(*state));
+                let Some(state) = state else { return Ok(None) };
                 let entry = self.reader.expression(value)?;
                 self.gradients[id.place()].push((state, entry));
             }
+            _ => return Ok(None),
+        }
+        Ok(Some(()))
+    }
+
+    fn line_of_field(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
+        match *words {
             ["field", kind] => self.begin(kind)?,
             ["system", place, "of", size] => {
-                let size = natural(size).filter(|size| *size <= self.problem.symbols.len()).ok_or_else(unknown)?;
-                if self.form != Some(Form::Implicit) || natural(place) != Some(self.systems.len()) {
-                    return Err(unknown());
-                }
+                let size = natural(size).filter(|size| *size <= self.problem.symbols.len());
+                let is_next = self.form == Some(FieldForm::Implicit) && natural(place) == Some(self.systems.len());
+                let Some(size) = size.filter(|_| is_next) else { return Ok(None) };
                 let matrix = vec![vec![Expression::zero(); size]; size];
                 self.systems.push(LinearSystem { unknowns: Vec::new(), matrix, right_side: Vec::new() });
             }
@@ -291,35 +279,50 @@ impl<'a> Body<'a> {
                 let symbol = self.symbol(symbol)?;
                 self.system()?.unknowns.push(symbol);
             }
-            ["k", i, j] => {
-                let entry = self.reader.expression(value)?;
-                let row = natural(i).and_then(|i| self.systems.last_mut()?.matrix.get_mut(i));
-                *row.zip(natural(j)).and_then(|(row, j)| row.get_mut(j)).ok_or_else(unknown)? = entry;
-            }
             ["b", _] => {
                 let entry = self.reader.expression(value)?;
                 self.system()?.right_side.push(entry);
             }
+            ["rate" | "h", _] => self.entries.push(self.reader.expression(value)?),
+            [name @ ("a" | "b" | "c" | "k"), i, j] => {
+                let entry = self.reader.expression(value)?;
+                let matrix = match name {
+                    "k" => self.systems.last_mut().map(|system| &mut system.matrix),
+                    "b" => Some(&mut self.b),
+                    _ => Some(&mut self.matrix),
+                };
+                let place = natural(i).zip(natural(j));
+                let place = place.zip(matrix).and_then(|((i, j), matrix)| matrix.get_mut(i)?.get_mut(j));
+                return Ok(place.map(|place| *place = entry));
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(()))
+    }
+
+    fn line_of_frame(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
+        match *words {
             ["lagrangian"] => self.lagrangian = Some(self.reader.expression(value)?),
             ["bracket", i, j] => {
                 let of = (self.symbol(i)?, self.symbol(j)?);
                 self.brackets.push(FrameBracket { of, coefficients: Vec::new() });
             }
-            ["coefficient", velocity] => {
+            [kind @ ("momentum" | "force" | "coefficient"), velocity] => {
                 let entry = (self.symbol(velocity)?, self.reader.expression(value)?);
-                self.brackets.last_mut().ok_or_else(unknown)?.coefficients.push(entry);
+                let list = match kind {
+                    "momentum" => Some(&mut self.momenta),
+                    "force" => Some(&mut self.forces),
+                    _ => self.brackets.last_mut().map(|bracket| &mut bracket.coefficients),
+                };
+                return Ok(list.map(|list| list.push(entry)));
             }
-            [kind @ ("momentum" | "force"), velocity] => {
-                let entry = (self.symbol(velocity)?, self.reader.expression(value)?);
-                if kind == "momentum" { self.momenta.push(entry) } else { self.forces.push(entry) }
-            }
-            ["rate" | "h", _] => self.entries.push(self.reader.expression(value)?),
-            [name @ ("a" | "b" | "c"), i, j] => {
-                let entry = self.reader.expression(value)?;
-                let matrix = if name == "b" { &mut self.b } else { &mut self.matrix };
-                let row = natural(i).and_then(|i| matrix.get_mut(i));
-                *row.zip(natural(j)).and_then(|(row, j)| row.get_mut(j)).ok_or_else(unknown)? = entry;
-            }
+            _ => return Ok(None),
+        }
+        Ok(Some(()))
+    }
+
+    fn line_of_findings(&mut self, words: &[&str], value: &str) -> Result<Option<()>, Damage> {
+        match *words {
             ["claim", id] => {
                 let id = self.integral(id)?;
                 let claim = match value {
@@ -329,15 +332,15 @@ impl<'a> Body<'a> {
                 };
                 self.claims[id.place()] = Some(claim);
             }
-            ["pairs", count] => self.involution.pairs = natural(count).ok_or_else(unknown)?,
+            ["pairs", count] => return Ok(natural(count).map(|count| self.involution.pairs = count)),
             ["pair", a, b] => {
                 let pair = (self.integral(a)?, self.integral(b)?);
                 let bracket = self.bracket(value)?;
                 self.involution.others.push((pair.0, pair.1, bracket));
             }
-            _ => return Err(unknown()),
+            _ => return Ok(None),
         }
-        Ok(())
+        Ok(Some(()))
     }
 
     fn symbol(&self, word: &str) -> Result<Symbol, Damage> {
@@ -361,15 +364,15 @@ impl<'a> Body<'a> {
         let is_implicit = self.problem.is_implicit();
         let is_canonical = matches!(Structure::of(self.problem), Structure::Canonical);
         self.form = match kind {
-            "given" if !is_canonical && !is_implicit => Some(Form::Given),
-            "implicit" if is_implicit => Some(Form::Implicit),
+            "given" if !is_canonical && !is_implicit => Some(FieldForm::Given),
+            "implicit" if is_implicit => Some(FieldForm::Implicit),
             "holonomic" if is_canonical && 2 * pairs == members => {
                 (self.matrix, self.b) = (zeros(pairs), zeros(pairs));
-                Some(Form::Holonomic)
+                Some(FieldForm::Holonomic)
             }
             "general" if is_canonical => {
                 self.matrix = zeros(members);
-                Some(Form::General)
+                Some(FieldForm::General)
             }
             _ => return Err(Damage::from(format!("the field of this model is not `{}`", excerpt(kind)))),
         };
@@ -395,19 +398,23 @@ impl<'a> Body<'a> {
         }
         let form = self.form.ok_or("there is no field")?;
         let expected = match form {
-            Form::Given | Form::Implicit => problem.symbols.dimension(),
-            Form::Holonomic => pairs.len(),
-            Form::General => members.len(),
+            FieldForm::Given | FieldForm::Implicit => problem.symbols.dimension(),
+            FieldForm::Holonomic => pairs.len(),
+            FieldForm::General => members.len(),
         };
         if self.entries.len() != expected {
             return Err(Damage::from("the field is not complete"));
         }
         let (entries, matrix, b) = (self.entries, self.matrix, self.b);
         let field = match form {
-            Form::Given => Field::Given(entries.into_iter().collect()),
-            Form::Implicit => Field::Implicit(Implicit { systems: self.systems, rates: entries.into_iter().collect() }),
-            Form::Holonomic => Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries }),
-            Form::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
+            FieldForm::Given => Field::Given(entries.into_iter().collect()),
+            FieldForm::Implicit => {
+                Field::Implicit(Implicit { systems: self.systems, rates: entries.into_iter().collect() })
+            }
+            FieldForm::Holonomic => {
+                Field::Dirac(Constraints::Holonomic { pairs, a: matrix, b, energy_brackets: entries })
+            }
+            FieldForm::General => Field::Dirac(Constraints::General { members, c: matrix, energy_brackets: entries }),
         };
         let parts = problem.integrals.rows().zip(self.values).zip(self.gradients);
         let integrals: Integrals =

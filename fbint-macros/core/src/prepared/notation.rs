@@ -10,6 +10,7 @@ use std::sync::Arc;
 use num_rational::BigRational;
 
 use super::Damage;
+use crate::derivation::table::Id;
 use crate::expression::{Expression, Function, Symbol};
 
 /// A part whose text is at most this long is written out each time.
@@ -22,7 +23,7 @@ const LARGEST: usize = 1 << 18;
 const MOST_DIGITS: usize = 10_000;
 
 /// The place of a part among those that are known.
-type Part = usize;
+type NodeIndex = usize;
 
 /// An expression by its parts: equal expressions have equal nodes.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -30,14 +31,14 @@ enum Node {
     Number(BigRational),
     Pi,
     Symbol(Symbol),
-    Sum(Vec<Part>),
-    Product(Vec<Part>),
-    Power(Part, BigRational),
-    Call(Function, Vec<Part>),
+    Sum(Vec<NodeIndex>),
+    Product(Vec<NodeIndex>),
+    Power(NodeIndex, BigRational),
+    Call(Function, Vec<NodeIndex>),
 }
 
 impl Node {
-    fn parts(&self) -> &[Part] {
+    fn parts(&self) -> &[NodeIndex] {
         match self {
             Self::Number(_) | Self::Pi | Self::Symbol(_) => &[],
             Self::Sum(parts) | Self::Product(parts) | Self::Call(_, parts) => parts,
@@ -46,10 +47,65 @@ impl Node {
     }
 }
 
+/// The lines of a text.
+#[derive(Default)]
+pub(super) struct Lines<'a>(Vec<(String, Side<'a>)>);
+
+/// The right side of a line.
+enum Side<'a> {
+    Nothing,
+    Word(String),
+    Expression(&'a Expression),
+}
+
+impl<'a> Lines<'a> {
+    /// A line without a right side.
+    pub(super) fn alone(&mut self, name: impl Into<String>) {
+        self.0.push((name.into(), Side::Nothing));
+    }
+
+    /// A line with a word on its right side.
+    pub(super) fn word(&mut self, name: String, word: impl Into<String>) {
+        self.0.push((name, Side::Word(word.into())));
+    }
+
+    /// A line with an expression on its right side.
+    pub(super) fn expression(&mut self, name: impl Into<String>, expression: &'a Expression) {
+        self.0.push((name.into(), Side::Expression(expression)));
+    }
+
+    /// A line for each entry, which has the place of the symbol after its name.
+    pub(super) fn by_symbol(&mut self, name: &str, entries: &'a [(Symbol, Expression)]) {
+        for (symbol, entry) in entries {
+            self.expression(format!("{name} {}", symbol.place()), entry);
+        }
+    }
+
+    /// The text, with a line before for each part that expressions share.
+    pub(super) fn text(self) -> String {
+        let mut writer = ExpressionWriter::default();
+        for (_, side) in &self.0 {
+            if let Side::Expression(expression) = side {
+                writer.announce(expression);
+            }
+        }
+        let mut text = String::new();
+        for (name, side) in self.0 {
+            let side = match side {
+                Side::Nothing => String::new(),
+                Side::Word(word) => format!(" = {word}"),
+                Side::Expression(expression) => format!(" = {}", writer.expression(expression, &mut text)),
+            };
+            let _ = writeln!(text, "{name}{side}");
+        }
+        text
+    }
+}
+
 /// Takes expressions in, and gives their text.
 #[derive(Default)]
-pub(super) struct Writer {
-    known: HashMap<Node, Part>,
+struct ExpressionWriter {
+    known: HashMap<Node, NodeIndex>,
     nodes: Vec<Node>,
     /// The number of occurrences of each part, in others or by itself.
     uses: Vec<usize>,
@@ -58,15 +114,15 @@ pub(super) struct Writer {
     named: usize,
 }
 
-impl Writer {
+impl ExpressionWriter {
     /// Takes in an expression that will be written.
-    pub(super) fn announce(&mut self, expression: &Expression) {
+    fn announce(&mut self, expression: &Expression) {
         let part = self.part(expression);
         self.uses[part] += 1;
     }
 
-    fn part(&mut self, expression: &Expression) -> Part {
-        let parts: Vec<Part> = expression.children().map(|child| self.part(child)).collect();
+    fn part(&mut self, expression: &Expression) -> NodeIndex {
+        let parts: Vec<NodeIndex> = expression.children().map(|child| self.part(child)).collect();
         let node = match expression {
             Expression::Number(number) => Node::Number(number.clone()),
             Expression::Pi => Node::Pi,
@@ -88,12 +144,12 @@ impl Writer {
     }
 
     /// The text of an expression that was announced. Lines that define the parts that it shares go before.
-    pub(super) fn expression(&mut self, expression: &Expression, lines: &mut String) -> String {
+    fn expression(&mut self, expression: &Expression, lines: &mut String) -> String {
         let part = self.part(expression);
         self.text(part, lines)
     }
 
-    fn text(&mut self, part: Part, lines: &mut String) -> String {
+    fn text(&mut self, part: NodeIndex, lines: &mut String) -> String {
         if let Some(text) = &self.texts[part] {
             return text.clone();
         }

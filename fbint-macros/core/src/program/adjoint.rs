@@ -3,72 +3,59 @@
 //! With a weight w_i for each result y_i, the adjoint of a value v is dE/dv with E = sum w_i y_i. It is what the instructions that
 //! read v add to it, each its own adjoint times its derivative by v, from the last instruction to the first.
 
-use super::tangent::{slope, slopes};
+use super::tangent::{slope, slope_of_root, slopes};
 use super::{Builder, Instruction, Value};
-
-/// The adjoints of values, as far as they do not vanish identically.
-pub(super) struct Adjoints(Vec<Option<Value>>);
-
-impl Adjoints {
-    /// The adjoint of a value.
-    pub(super) fn of(&self, value: Value) -> Option<Value> {
-        self.0[value.index()]
-    }
-
-    /// Adds a term to an adjoint.
-    fn add(&mut self, builder: &mut Builder, value: Value, term: Value) {
-        let sum = self.of(value).map_or(term, |sum| builder.add(sum, term));
-        self.0[value.index()] = Some(sum);
-    }
-
-    /// Subtracts a term from an adjoint.
-    fn subtract(&mut self, builder: &mut Builder, value: Value, term: Value) {
-        let difference = match self.of(value) {
-            Some(sum) => builder.sub(sum, term),
-            None => builder.neg(term),
-        };
-        self.0[value.index()] = Some(difference);
-    }
-}
 
 /// The adjoints of all values before the last of the results, each with its weight. What depends on nothing that `varies` has no
 /// part in them, and what lies before a value that `ends` is not looked at.
-pub(super) fn adjoints(
+pub(super) fn adjoints<'a>(
     builder: &mut Builder,
     results: &[(Value, Value)],
-    varies: &[bool],
+    varies: &'a [bool],
     ends: impl Fn(Value) -> bool,
-) -> Adjoints {
-    let mut adjoints = Adjoints(vec![None; varies.len()]);
-    for (result, weight) in results.iter().filter(|(result, _)| varies[result.index()]) {
-        adjoints.add(builder, *result, *weight);
+) -> Adjoints<'a> {
+    let mut adjoints = Adjoints { values: vec![None; varies.len()], varies };
+    for &(result, weight) in results {
+        adjoints.add(builder, result, |_| weight);
     }
     for value in (0..varies.len()).rev().map(Value::at).filter(|value| !ends(*value)) {
         if let Some(adjoint) = adjoints.of(value) {
-            pass_on(builder, value, adjoint, &mut Within { adjoints: &mut adjoints, varies });
+            adjoints.pass_on(builder, value, adjoint);
         }
     }
     adjoints
 }
 
-/// The adjoints of operands that vary.
-struct Within<'a> {
-    adjoints: &'a mut Adjoints,
+/// The adjoints of values that vary, as far as they do not vanish identically.
+pub(super) struct Adjoints<'a> {
+    values: Vec<Option<Value>>,
     varies: &'a [bool],
 }
 
-impl Within<'_> {
+impl Adjoints<'_> {
+    /// The adjoint of a value.
+    pub(super) fn of(&self, value: Value) -> Option<Value> {
+        self.values[value.index()]
+    }
+
+    /// Adds a term to an adjoint.
     fn add(&mut self, builder: &mut Builder, operand: Value, term: impl FnOnce(&mut Builder) -> Value) {
         if self.varies[operand.index()] {
             let term = term(builder);
-            self.adjoints.add(builder, operand, term);
+            let sum = self.of(operand).map_or(term, |sum| builder.add(sum, term));
+            self.values[operand.index()] = Some(sum);
         }
     }
 
+    /// Subtracts a term from an adjoint.
     fn subtract(&mut self, builder: &mut Builder, operand: Value, term: impl FnOnce(&mut Builder) -> Value) {
         if self.varies[operand.index()] {
             let term = term(builder);
-            self.adjoints.subtract(builder, operand, term);
+            let difference = match self.of(operand) {
+                Some(sum) => builder.sub(sum, term),
+                None => builder.neg(term),
+            };
+            self.values[operand.index()] = Some(difference);
         }
     }
 
@@ -91,64 +78,72 @@ impl Within<'_> {
         self.subtract(builder, a, |builder| builder.mul(adjoint, b));
         self.subtract(builder, b, |builder| builder.mul(adjoint, a));
     }
-}
 
-/// Adds to the adjoints of an instruction's operands what follows from its own.
-fn pass_on(builder: &mut Builder, value: Value, adjoint: Value, to: &mut Within<'_>) {
-    match builder.instruction(value) {
-        Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {}
-        Instruction::Add(a, b) => {
-            to.add(builder, a, |_| adjoint);
-            to.add(builder, b, |_| adjoint);
+    /// Adds to the adjoints of an instruction's operands what follows from its own.
+    fn pass_on(&mut self, builder: &mut Builder, value: Value, adjoint: Value) {
+        let instruction = builder.instruction(value);
+        match instruction {
+            Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {}
+            Instruction::Add(a, b) => {
+                self.add(builder, a, |_| adjoint);
+                self.add(builder, b, |_| adjoint);
+            }
+            Instruction::Sub(a, b) => {
+                self.add(builder, a, |_| adjoint);
+                self.subtract(builder, b, |_| adjoint);
+            }
+            Instruction::Neg(a) => self.subtract(builder, a, |_| adjoint),
+            Instruction::Mul(a, b) => self.product(builder, a, b, adjoint),
+            // d(a/b) = (da - (a/b) db)/b
+            Instruction::Div(a, b) => {
+                let quotient = builder.push(Instruction::Div(adjoint, b));
+                self.add(builder, a, |_| quotient);
+                self.subtract(builder, b, |builder| builder.mul(quotient, value));
+            }
+            // d(1/a) = -(1/a)^2 da
+            Instruction::Recip(a) => self.subtract(builder, a, |builder| {
+                let square = builder.mul(value, value);
+                builder.mul(adjoint, square)
+            }),
+            Instruction::Sqrt(a) => self.scaled(builder, a, adjoint, |builder| slope_of_root(builder, value)),
+            Instruction::MulAdd(a, b, c) | Instruction::MulSub(a, b, c) => {
+                self.product(builder, a, b, adjoint);
+                self.last(builder, &instruction, c, adjoint);
+            }
+            Instruction::NegMulAdd(a, b, c) | Instruction::NegMulSub(a, b, c) => {
+                self.opposite_product(builder, a, b, adjoint);
+                self.last(builder, &instruction, c, adjoint);
+            }
+            Instruction::Unary(function, a) => {
+                self.scaled(builder, a, adjoint, |builder| slope(builder, function, a, value));
+            }
+            Instruction::Binary(function, a, b) => {
+                let [by_a, by_b] = slopes(builder, function, a, b, value);
+                self.scaled(builder, a, adjoint, |_| by_a);
+                self.scaled(builder, b, adjoint, |_| by_b);
+            }
         }
-        Instruction::Sub(a, b) => {
-            to.add(builder, a, |_| adjoint);
-            to.subtract(builder, b, |_| adjoint);
+    }
+
+    /// The adjoint of what is added to a product or subtracted from one.
+    fn last(&mut self, builder: &mut Builder, fused: &Instruction, c: Value, adjoint: Value) {
+        match fused {
+            Instruction::MulSub(..) | Instruction::NegMulSub(..) => self.subtract(builder, c, |_| adjoint),
+            _ => self.add(builder, c, |_| adjoint),
         }
-        Instruction::Neg(a) => to.subtract(builder, a, |_| adjoint),
-        Instruction::Mul(a, b) => to.product(builder, a, b, adjoint),
-        // d(a/b) = (da - (a/b) db)/b
-        Instruction::Div(a, b) => {
-            let quotient = builder.push(Instruction::Div(adjoint, b));
-            to.add(builder, a, |_| quotient);
-            to.subtract(builder, b, |builder| builder.mul(quotient, value));
-        }
-        // d(1/a) = -(1/a)^2 da
-        Instruction::Recip(a) => to.subtract(builder, a, |builder| {
-            let square = builder.mul(value, value);
-            builder.mul(adjoint, square)
-        }),
-        // d sqrt(a) = da / (2 sqrt(a))
-        Instruction::Sqrt(a) => to.add(builder, a, |builder| {
-            let reciprocal = builder.recip(value);
-            let half = builder.constant(0.5);
-            let slope = builder.mul(half, reciprocal);
+    }
+
+    /// The adjoint of an operand, by which the value has this slope.
+    fn scaled(
+        &mut self,
+        builder: &mut Builder,
+        operand: Value,
+        adjoint: Value,
+        slope: impl FnOnce(&mut Builder) -> Value,
+    ) {
+        self.add(builder, operand, |builder| {
+            let slope = slope(builder);
             builder.mul(adjoint, slope)
-        }),
-        Instruction::MulAdd(a, b, c) => {
-            to.product(builder, a, b, adjoint);
-            to.add(builder, c, |_| adjoint);
-        }
-        Instruction::NegMulAdd(a, b, c) => {
-            to.opposite_product(builder, a, b, adjoint);
-            to.add(builder, c, |_| adjoint);
-        }
-        Instruction::MulSub(a, b, c) => {
-            to.product(builder, a, b, adjoint);
-            to.subtract(builder, c, |_| adjoint);
-        }
-        Instruction::NegMulSub(a, b, c) => {
-            to.opposite_product(builder, a, b, adjoint);
-            to.subtract(builder, c, |_| adjoint);
-        }
-        Instruction::Unary(function, a) => to.add(builder, a, |builder| {
-            let slope = slope(builder, function, a, value);
-            builder.mul(adjoint, slope)
-        }),
-        Instruction::Binary(function, a, b) => {
-            let [by_a, by_b] = slopes(builder, function, a, b, value);
-            to.add(builder, a, |builder| builder.mul(adjoint, by_a));
-            to.add(builder, b, |builder| builder.mul(adjoint, by_b));
-        }
+        });
     }
 }

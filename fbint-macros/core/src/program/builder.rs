@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use num_traits::{One, Zero};
 
 use super::{Input, Instruction, Program, Value};
+use crate::numbers::power;
 
 /// Builds a program; equal instructions become one value, constants fold, neutral elements and signs are absorbed.
 #[derive(Clone, Debug, Default)]
@@ -161,20 +162,10 @@ impl Builder {
         }
     }
 
-    /// a to a non-zero integer power, by squaring.
+    /// a to an integer power, by squaring.
     pub(crate) fn powi(&mut self, a: Value, exponent: i32) -> Value {
         let base = if exponent < 0 { self.recip(a) } else { a };
-        let mut remaining = exponent.unsigned_abs();
-        let (mut square, mut power) = (base, None);
-        while remaining > 0 {
-            if remaining & 1 == 1 {
-                power = Some(power.map_or(square, |power| self.mul(power, square)));
-            }
-            remaining >>= 1;
-            if remaining > 0 {
-                square = self.mul(square, square);
-            }
-        }
+        let power = power(base, exponent.unsigned_abs().into(), |a, b| self.mul(*a, *b));
         power.unwrap_or_else(|| self.constant(1.0))
     }
 }

@@ -12,7 +12,7 @@
 use super::adjoint::adjoints;
 use super::directional::Along;
 use super::fields::{self, Parts};
-use super::functions::{Argument, Expected, Function, Returns, Rows};
+use super::functions::{Argument, Expected, Function, Returns, Rows, Trait, functions};
 use super::optimise::eliminate_dead_values;
 use super::projection;
 use super::tangent::{Tangent, tangents};
@@ -36,138 +36,86 @@ pub enum Derivative {
     Jacobian,
 }
 
-/// The derivatives that are generated where they are declared, in the order of the generated code.
-pub static DERIVATIVES: [&Function; 16] = [
-    &VECTOR_FIELD_TANGENT,
-    &VECTOR_FIELD_STATE_TANGENT,
-    &VECTOR_FIELD_ADJOINT,
-    &VECTOR_FIELD_DERIVATIVES,
-    &FEEDBACK_FIELD_TANGENT,
-    &FEEDBACK_FIELD_STATE_TANGENT,
-    &FEEDBACK_FIELD_ADJOINT,
-    &FEEDBACK_FIELD_DERIVATIVES,
-    &INTEGRALS_TANGENT,
-    &INTEGRALS_ADJOINT,
-    &INTEGRALS_DERIVATIVES,
-    &OUTPUTS_TANGENT,
-    &OUTPUTS_ADJOINT,
-    &OUTPUTS_DERIVATIVES,
-    &PROJECTION_TANGENT,
-    &PROJECTION_ADJOINT,
-];
+functions! {
+    /// The derivatives that are generated where they are declared.
+    DERIVATIVES: 16 of Trait::Differentiable;
 
-/// The three derivatives of a function.
-macro_rules! derivatives {
-    ($name:literal, $rows:expr, [$($argument:expr),*], $build:expr, $of:expr, [$tangent:ident, $adjoint:ident, $jacobian:ident]) => {
-        #[doc = concat!("`", $name, "`, and its derivative along a direction.")]
-        pub static $tangent: Function = Function {
-            name: concat!($name, "_tangent"),
-            arguments: &[$($argument,)* Argument::Direction],
-            returns: Returns::Tangent($rows),
-            is_field: false,
-            build: $build,
-            expected: Expected::Derivative(Derivative::Tangent, $of),
-        };
-        #[doc = concat!("The transposed Jacobian of `", $name, "`, times weights.")]
-        pub static $adjoint: Function = Function {
-            name: concat!($name, "_adjoint"),
-            arguments: &[$($argument,)* Argument::Weights($rows)],
-            returns: Returns::Gradient,
-            is_field: false,
-            build: $build,
-            expected: Expected::Derivative(Derivative::Adjoint, $of),
-        };
-        #[doc = concat!("The entries of the Jacobian of `", $name, "` that do not vanish identically.")]
-        pub static $jacobian: Function = Function {
-            name: concat!($name, "_derivatives"),
-            arguments: &[$($argument,)*],
-            returns: Returns::Derivatives($rows),
-            is_field: false,
-            build: $build,
-            expected: Expected::Derivative(Derivative::Jacobian, $of),
-        };
-    };
-}
+    /// `vector_field`, and its derivative along a direction.
+    VECTOR_FIELD_TANGENT: vector_field_tangent(Argument::Direction) -> Returns::Tangent(Rows::States),
+        fields::vector_field, Expected::Derivative(Derivative::Tangent, |oracle| oracle.vector_field());
 
-derivatives!(
-    "vector_field",
-    Rows::States,
-    [],
-    fields::vector_field,
-    |oracle| oracle.vector_field(),
-    [VECTOR_FIELD_TANGENT, VECTOR_FIELD_ADJOINT, VECTOR_FIELD_DERIVATIVES]
-);
-derivatives!(
-    "feedback_field",
-    Rows::States,
-    [Argument::Gains, Argument::Targets],
-    feedback_field,
-    |oracle| oracle.feedback_field(),
-    [FEEDBACK_FIELD_TANGENT, FEEDBACK_FIELD_ADJOINT, FEEDBACK_FIELD_DERIVATIVES]
-);
-derivatives!(
-    "integrals",
-    Rows::Integrals,
-    [],
-    fields::integrals,
-    |oracle| oracle.integrals.rows().cloned().collect(),
-    [INTEGRALS_TANGENT, INTEGRALS_ADJOINT, INTEGRALS_DERIVATIVES]
-);
-derivatives!(
-    "outputs",
-    Rows::Outputs,
-    [],
-    fields::outputs,
-    |oracle| oracle.outputs(),
-    [OUTPUTS_TANGENT, OUTPUTS_ADJOINT, OUTPUTS_DERIVATIVES]
-);
+    /// `vector_field`, and its derivative along a direction of the state.
+    VECTOR_FIELD_STATE_TANGENT: vector_field_state_tangent(Argument::StateDirection) -> Returns::Tangent(Rows::States),
+        fields::vector_field, Expected::Derivative(Derivative::StateTangent, |oracle| oracle.vector_field());
 
-/// `vector_field`, and its derivative along a direction of the state.
-pub static VECTOR_FIELD_STATE_TANGENT: Function = Function {
-    name: "vector_field_state_tangent",
-    arguments: &[Argument::StateDirection],
-    returns: Returns::Tangent(Rows::States),
-    is_field: false,
-    build: fields::vector_field,
-    expected: Expected::Derivative(Derivative::StateTangent, |oracle| oracle.vector_field()),
-};
+    /// The transposed Jacobian of `vector_field`, times weights.
+    VECTOR_FIELD_ADJOINT: vector_field_adjoint(Argument::Weights(Rows::States)) -> Returns::Gradient,
+        fields::vector_field, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.vector_field());
 
-/// `feedback_field`, and its derivative along a direction of the state.
-pub static FEEDBACK_FIELD_STATE_TANGENT: Function = Function {
-    name: "feedback_field_state_tangent",
-    arguments: &[Argument::Gains, Argument::Targets, Argument::StateDirection],
-    returns: Returns::Tangent(Rows::States),
-    is_field: false,
-    build: feedback_field,
-    expected: Expected::Derivative(Derivative::StateTangent, |oracle| oracle.feedback_field()),
-};
+    /// The entries of the Jacobian of `vector_field` that do not vanish identically.
+    VECTOR_FIELD_DERIVATIVES: vector_field_derivatives() -> Returns::Derivatives(Rows::States),
+        fields::vector_field, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.vector_field());
 
-/// `projection` of F - F_target, and its derivative along a direction in which S and F_target change, too. R is held.
-pub static PROJECTION_TANGENT: Function = Function {
-    name: "projection_tangent",
-    arguments: &[
+    /// `feedback_field`, and its derivative along a direction.
+    FEEDBACK_FIELD_TANGENT: feedback_field_tangent(Argument::Gains, Argument::Targets, Argument::Direction) -> Returns::Tangent(Rows::States),
+        feedback_field, Expected::Derivative(Derivative::Tangent, |oracle| oracle.feedback_field());
+
+    /// `feedback_field`, and its derivative along a direction of the state.
+    FEEDBACK_FIELD_STATE_TANGENT: feedback_field_state_tangent(Argument::Gains, Argument::Targets, Argument::StateDirection) -> Returns::Tangent(Rows::States),
+        feedback_field, Expected::Derivative(Derivative::StateTangent, |oracle| oracle.feedback_field());
+
+    /// The transposed Jacobian of `feedback_field`, times weights.
+    FEEDBACK_FIELD_ADJOINT: feedback_field_adjoint(Argument::Gains, Argument::Targets, Argument::Weights(Rows::States)) -> Returns::Gradient,
+        feedback_field, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.feedback_field());
+
+    /// The entries of the Jacobian of `feedback_field` that do not vanish identically.
+    FEEDBACK_FIELD_DERIVATIVES: feedback_field_derivatives(Argument::Gains, Argument::Targets) -> Returns::Derivatives(Rows::States),
+        feedback_field, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.feedback_field());
+
+    /// `integrals`, and its derivative along a direction.
+    INTEGRALS_TANGENT: integrals_tangent(Argument::Direction) -> Returns::Tangent(Rows::Integrals),
+        fields::integrals, Expected::Derivative(Derivative::Tangent, |oracle| oracle.integrals.rows().cloned().collect());
+
+    /// The transposed Jacobian of `integrals`, times weights.
+    INTEGRALS_ADJOINT: integrals_adjoint(Argument::Weights(Rows::Integrals)) -> Returns::Gradient,
+        fields::integrals, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.integrals.rows().cloned().collect());
+
+    /// The entries of the Jacobian of `integrals` that do not vanish identically.
+    INTEGRALS_DERIVATIVES: integrals_derivatives() -> Returns::Derivatives(Rows::Integrals),
+        fields::integrals, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.integrals.rows().cloned().collect());
+
+    /// `outputs`, and its derivative along a direction.
+    OUTPUTS_TANGENT: outputs_tangent(Argument::Direction) -> Returns::Tangent(Rows::Outputs),
+        fields::outputs, Expected::Derivative(Derivative::Tangent, |oracle| oracle.outputs());
+
+    /// The transposed Jacobian of `outputs`, times weights.
+    OUTPUTS_ADJOINT: outputs_adjoint(Argument::Weights(Rows::Outputs)) -> Returns::Gradient,
+        fields::outputs, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.outputs());
+
+    /// The entries of the Jacobian of `outputs` that do not vanish identically.
+    OUTPUTS_DERIVATIVES: outputs_derivatives() -> Returns::Derivatives(Rows::Outputs),
+        fields::outputs, Expected::Derivative(Derivative::Jacobian, |oracle| oracle.outputs());
+
+    /// `projection` of F - F_target, and its derivative along a direction in which S and F_target change, too. R is held.
+    PROJECTION_TANGENT: projection_tangent(
         Argument::Variances,
         Argument::Noise,
         Argument::Targets,
         Argument::Direction,
         Argument::VariancesDirection,
-        Argument::TargetsDirection,
-    ],
-    returns: Returns::Tangent(Rows::States),
-    is_field: false,
-    build: projection,
-    expected: Expected::Derivative(Derivative::Tangent, |oracle| oracle.projection_onto_targets()),
-};
+        Argument::TargetsDirection
+    ) -> Returns::Tangent(Rows::States),
+        projection, Expected::Derivative(Derivative::Tangent, |oracle| oracle.projection_onto_targets());
 
-/// The derivatives of w . `projection` by everything that it depends on but R.
-pub static PROJECTION_ADJOINT: Function = Function {
-    name: "projection_adjoint",
-    arguments: &[Argument::Variances, Argument::Noise, Argument::Targets, Argument::Weights(Rows::States)],
-    returns: Returns::ProjectionGradient,
-    is_field: false,
-    build: projection,
-    expected: Expected::Derivative(Derivative::Adjoint, |oracle| oracle.projection_onto_targets()),
-};
+    /// The derivatives of w . `projection` by everything that it depends on but R.
+    PROJECTION_ADJOINT: projection_adjoint(
+        Argument::Variances,
+        Argument::Noise,
+        Argument::Targets,
+        Argument::Weights(Rows::States)
+    ) -> Returns::ProjectionGradient,
+        projection, Expected::Derivative(Derivative::Adjoint, |oracle| oracle.projection_onto_targets());
+}
 
 /// S DF^T (DF S DF^T + e D + R)^-1 (F - F_target)
 fn projection(parts: &Parts<'_>) -> Program {
@@ -233,7 +181,7 @@ impl Function {
         derivation: &Derivation,
     ) -> Program {
         eliminate_dead_values(&mut program);
-        let mut differentiated = Differentiated::new(&program, self.moves_targets());
+        let mut differentiated = DifferentiatedProgram::new(&program, self.moves_targets());
         let unknowns = self.unknowns(derivation);
         let outputs = match derivative {
             Derivative::Adjoint => differentiated.gradient(&unknowns),
@@ -310,7 +258,7 @@ impl Derivative {
 }
 
 /// A program to which derivatives are added.
-struct Differentiated {
+struct DifferentiatedProgram {
     builder: Builder,
     results: Vec<Value>,
     /// Which values depend on parameters and numbers alone.
@@ -333,7 +281,7 @@ fn by_input(input: Input, moves_targets: bool) -> Option<Unknown> {
     }
 }
 
-impl Differentiated {
+impl DifferentiatedProgram {
     /// Of a program whose targets vary or are held.
     fn new(program: &Program, moves_targets: bool) -> Self {
         let mut builder = Builder::default();

@@ -16,6 +16,18 @@ const REFINEMENTS: usize = 2;
 /// A matrix with `None` for entries that vanish identically.
 pub(super) type Matrix = Vec<Vec<Option<Value>>>;
 
+/// A symmetric matrix, from its entries on the diagonal and below it.
+pub(super) fn symmetric(size: usize, mut entry: impl FnMut(usize, usize) -> Option<Value>) -> Matrix {
+    let mut matrix: Matrix = vec![vec![None; size]; size];
+    for i in 0..size {
+        for j in 0..=i {
+            matrix[i][j] = entry(i, j);
+            matrix[j][i] = matrix[i][j];
+        }
+    }
+    matrix
+}
+
 /// Which pivots an elimination takes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pivots {
@@ -338,14 +350,7 @@ fn solve_four(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Opt
 }
 
 fn solve_normal_equations(builder: &mut Builder, c: &Matrix, b: &[Option<Value>]) -> Vec<Option<Value>> {
-    let m = c.len();
-    let mut gram: Matrix = vec![vec![None; m]; m];
-    for i in 0..m {
-        for j in 0..=i {
-            gram[i][j] = dot(builder, &c[i], &c[j]);
-            gram[j][i] = gram[i][j];
-        }
-    }
+    let gram = symmetric(c.len(), |i, j| dot(builder, &c[i], &c[j]));
     let ldl = Ldl::factor(builder, &gram, Pivots::Single);
     let apply = |builder: &mut Builder, residual: &[Option<Value>]| {
         let right: Vec<_> = c.iter().map(|row| dot(builder, row, residual)).collect();

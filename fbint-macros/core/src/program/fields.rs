@@ -14,12 +14,12 @@ use num_traits::One;
 
 use super::Program;
 use super::implicit::{solve, solve_system};
-use super::lower::{Lowering, Order};
+use super::lower::{Lowering, TermOrder};
 use super::monomial::Monomial;
 use super::multipliers::{coefficients, constraint_multipliers, times_entry};
-use super::normalise::{Normalised, Row};
+use super::normalise::Normalised;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role, column_of};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId, LinearSystem, Role, SparseRow, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative::gradient;
 
@@ -129,7 +129,7 @@ pub(super) fn squared_gradients(parts: &Parts<'_>) -> Program {
     for integral in derivation.integrals.rows() {
         let gradient = integral.gradient.iter();
         let gradient = gradient.filter(|(column, _)| derivation.symbols[*column].role != Role::Time);
-        let row: Row = gradient.map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
+        let row: SparseRow<Monomial> = gradient.map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         let square = lowering.sum_unless_zero(dot_product(&row, &row));
         outputs.push(square.unwrap_or_else(|| lowering.builder.constant(0.0)));
     }
@@ -142,16 +142,16 @@ pub(super) fn reaction_field(parts: &Parts<'_>) -> Program {
     let (mut lowering, normalised) = parts.normalised.clone();
     let mut rows = derivation.symbols.over_states(|_| Vec::new());
     let order = match &derivation.field {
-        Field::Given(_) => Order::Written,
+        Field::Given(_) => TermOrder::Written,
         Field::Implicit(implicit) => {
             add_reactions(derivation, implicit, &mut lowering, &mut rows);
-            Order::Written
+            TermOrder::Written
         }
         Field::Dirac(_) => {
             let coefficients = coefficients(derivation, &normalised, &mut lowering).into_iter();
             let weights: Vec<(IntegralId, Monomial)> = coefficients.map(|(id, c)| (id, c.negated())).collect();
             add_flow(derivation, &normalised, &mut lowering, &weights, &mut rows);
-            Order::Arranged
+            TermOrder::Arranged
         }
     };
     let outputs = lowering.sums(order, rows.into_iter().collect());
@@ -203,7 +203,7 @@ fn parts(expression: &Expression, is_meant: &impl Fn(Symbol) -> bool) -> Vec<Exp
 }
 
 /// For each integral three numbers, by which functions that take the law in the normalised form have it: they hand it f with
-/// F = scale (f + offset), and take back `factor` times y. Row by row: factor, scale, offset.
+/// F = scale (f + offset), and take back `factor` times y. SparseRow<Monomial> by row: factor, scale, offset.
 pub(super) fn normalisation(parts: &Parts<'_>) -> Program {
     let derivation = parts.derivation;
     let (mut lowering, normalised) = parts.normalised.clone();
@@ -237,8 +237,8 @@ fn field(parts: &Parts<'_>, with_dynamics: bool, with_feedback: bool) -> Program
         }
     }
     let order = match &derivation.field {
-        Field::Given(_) | Field::Implicit(_) => Order::Written,
-        Field::Dirac(_) => Order::Arranged,
+        Field::Given(_) | Field::Implicit(_) => TermOrder::Written,
+        Field::Dirac(_) => TermOrder::Arranged,
     };
     let outputs = lowering.sums(order, rows.into_iter().collect());
     lowering.builder.finish(outputs)
@@ -309,7 +309,7 @@ fn add_flow(
 }
 
 /// The terms of the scalar product of two sparse rows.
-pub(super) fn dot_product(a: &Row, b: &Row) -> Vec<Monomial> {
+pub(super) fn dot_product(a: &SparseRow<Monomial>, b: &SparseRow<Monomial>) -> Vec<Monomial> {
     let mut terms = Vec::new();
     for (column, x) in a {
         terms.extend(column_of(b, *column).map(|y| x.clone().times(y)));

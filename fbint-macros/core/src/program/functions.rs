@@ -23,8 +23,8 @@ pub struct Function {
     pub arguments: &'static [Argument],
     /// What it returns.
     pub returns: Returns,
-    /// Whether methods evaluate it in every stage, so that a call would cost more than it looks.
-    pub is_field: bool,
+    /// The trait that has it.
+    pub owner: Trait,
     pub(super) build: fn(&Parts<'_>) -> Program,
     pub(super) expected: Expected,
 }
@@ -81,6 +81,8 @@ pub enum Rows {
     Integrals,
     /// Each declared output.
     Outputs,
+    /// Each velocity that is part of the state.
+    Velocities,
 }
 
 /// In which form a function hands the integrals to the law.
@@ -95,20 +97,10 @@ pub enum Form {
 /// What a function returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Returns {
-    /// A number for each entry of the state.
-    States,
-    /// A number for each integral.
-    Integrals,
-    /// A number for each entry of the state, for each integral.
-    Jacobian,
-    /// A number for each entry of the state, for each entry of the state.
-    StateJacobian,
-    /// A number for each declared output.
-    Outputs,
-    /// A number for each velocity that is part of the state.
-    Velocities,
-    /// A number for each velocity that is part of the state, for each of them.
-    MassMatrix,
+    /// A number for each of these.
+    List(Rows),
+    /// For each of the first, a number for each of the second.
+    Matrix(Rows, Rows),
     /// A value and a derivative for each of these.
     Tangent(Rows),
     /// A derivative by each unknown.
@@ -118,195 +110,6 @@ pub enum Returns {
     /// The derivatives of each of these by each unknown; emitted are those that do not vanish identically.
     Derivatives(Rows),
 }
-
-/// Every function of the state that is generated for all systems, in the order of the generated code.
-pub static FUNCTIONS: [&Function; 10] = [
-    &VECTOR_FIELD,
-    &INTEGRALS,
-    &JACOBIAN,
-    &MULTIPLIERS,
-    &OUTPUTS,
-    &POTENTIAL_GRADIENT,
-    &FEEDBACK_FIELD,
-    &PROJECTION,
-    &SQUARED_GRADIENTS,
-    &REACTION_FIELD,
-];
-
-/// The functions that are generated for Lagrangian systems in addition.
-pub static LAGRANGIAN_FUNCTIONS: [&Function; 2] = [&MASS_MATRIX, &INVERSE_DYNAMICS];
-
-/// M
-pub static MASS_MATRIX: Function = Function {
-    name: "mass_matrix",
-    arguments: &[],
-    returns: Returns::MassMatrix,
-    is_field: false,
-    build: lagrangian::mass_matrix,
-    expected: expected!(|oracle| oracle.mass_matrix()),
-};
-
-/// tau = M a - b for accelerations a, where M xi' = b without reactions.
-pub static INVERSE_DYNAMICS: Function = Function {
-    name: "inverse_dynamics",
-    arguments: &[Argument::Accelerations],
-    returns: Returns::Velocities,
-    is_field: false,
-    build: lagrangian::inverse_dynamics,
-    expected: expected!(|oracle| oracle.inverse_dynamics()),
-};
-
-/// The functions that are generated for Lagrangian systems without reactions in addition.
-pub static HAMEL_FUNCTIONS: [&Function; 4] =
-    [&MOMENTUM_STATE, &MOMENTUM_RATES, &MOMENTUM_STATE_JACOBIAN, &MOMENTUM_RATES_JACOBIAN];
-
-/// (q, p) with p = dL/dxi
-pub static MOMENTUM_STATE: Function = Function {
-    name: "momentum_state",
-    arguments: &[],
-    returns: Returns::States,
-    is_field: false,
-    build: hamel::momentum_state,
-    expected: expected!(|oracle| oracle.values(&hamel::momentum_state_of(oracle.derivation))),
-};
-
-/// (q', p')
-pub static MOMENTUM_RATES: Function = Function {
-    name: "momentum_rates",
-    arguments: &[],
-    returns: Returns::States,
-    is_field: false,
-    build: hamel::momentum_rates,
-    expected: expected!(|oracle| oracle.values(&hamel::momentum_rates_of(oracle.derivation))),
-};
-
-/// The derivatives of (q, p) by (q, xi).
-pub static MOMENTUM_STATE_JACOBIAN: Function = Function {
-    name: "momentum_state_jacobian",
-    arguments: &[],
-    returns: Returns::StateJacobian,
-    is_field: false,
-    build: hamel::momentum_state_jacobian,
-    expected: expected!(|oracle| oracle.derivatives(&hamel::momentum_state_of(oracle.derivation))),
-};
-
-/// The derivatives of (q', p') by (q, xi).
-pub static MOMENTUM_RATES_JACOBIAN: Function = Function {
-    name: "momentum_rates_jacobian",
-    arguments: &[],
-    returns: Returns::StateJacobian,
-    is_field: false,
-    build: hamel::momentum_rates_jacobian,
-    expected: expected!(|oracle| oracle.derivatives(&hamel::momentum_rates_of(oracle.derivation))),
-};
-
-/// The functions that are generated for a system, with their derivatives or without.
-pub(super) fn functions_of(derivation: &Derivation, with_derivatives: bool) -> impl Iterator<Item = &'static Function> {
-    let of_lagrangian: &[&Function] = if derivation.hamel.is_some() { &LAGRANGIAN_FUNCTIONS } else { &[] };
-    let of_hamel: &[&Function] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
-    let derivatives: &[&Function] = if with_derivatives { &DERIVATIVES } else { &[] };
-    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(derivatives).copied()
-}
-
-/// X
-pub static VECTOR_FIELD: Function = Function {
-    name: "vector_field",
-    arguments: &[],
-    returns: Returns::States,
-    is_field: true,
-    build: fields::vector_field,
-    expected: expected!(|oracle| oracle.vector_field()),
-};
-
-/// F
-pub static INTEGRALS: Function = Function {
-    name: "integrals",
-    arguments: &[],
-    returns: Returns::Integrals,
-    is_field: false,
-    build: fields::integrals,
-    expected: expected!(|oracle| oracle.integrals.rows().cloned().collect()),
-};
-
-/// DF
-pub static JACOBIAN: Function = Function {
-    name: "integrals_jacobian",
-    arguments: &[],
-    returns: Returns::Jacobian,
-    is_field: false,
-    build: fields::jacobian,
-    expected: expected!(|oracle| oracle.gradients.rows().flat_map(|row| row.rows().cloned()).collect()),
-};
-
-/// c, and 0 for each integral that has none.
-pub static MULTIPLIERS: Function = Function {
-    name: "multipliers",
-    arguments: &[],
-    returns: Returns::Integrals,
-    is_field: false,
-    build: fields::multipliers,
-    expected: expected!(|oracle| oracle.multipliers.rows().cloned().collect()),
-};
-
-/// The declared outputs.
-pub static OUTPUTS: Function = Function {
-    name: "outputs",
-    arguments: &[],
-    returns: Returns::Outputs,
-    is_field: false,
-    build: fields::outputs,
-    expected: expected!(|oracle| oracle.outputs()),
-};
-
-/// grad V
-pub static POTENTIAL_GRADIENT: Function = Function {
-    name: "potential_gradient",
-    arguments: &[Argument::Law(Form::Normalised)],
-    returns: Returns::States,
-    is_field: false,
-    build: fields::potential_gradient,
-    expected: expected!(|oracle| oracle.potential_gradient()),
-};
-
-/// X - grad V
-pub static FEEDBACK_FIELD: Function = Function {
-    name: "feedback_field",
-    arguments: &[Argument::Law(Form::Normalised)],
-    returns: Returns::States,
-    is_field: true,
-    build: fields::feedback_field,
-    expected: expected!(|oracle| oracle.feedback_field()),
-};
-
-/// S DF^T (DF S DF^T + e D + R)^-1 y, where the law gives y from F, and S and R are diagonal matrices.
-pub static PROJECTION: Function = Function {
-    name: "projection",
-    arguments: &[Argument::Variances, Argument::Noise, Argument::Law(Form::Declared)],
-    returns: Returns::States,
-    is_field: true,
-    build: projection::projection,
-    expected: expected!(|oracle| oracle.projection()),
-};
-
-/// |dF_i|^2, the diagonal of DF DF^T.
-pub static SQUARED_GRADIENTS: Function = Function {
-    name: "squared_gradients",
-    arguments: &[],
-    returns: Returns::Integrals,
-    is_field: false,
-    build: fields::squared_gradients,
-    expected: expected!(|oracle| oracle.squared_gradients()),
-};
-
-/// What the constraints add to X, -J Df^T c in a Dirac field; 0 where there are no multipliers.
-pub static REACTION_FIELD: Function = Function {
-    name: "reaction_field",
-    arguments: &[],
-    returns: Returns::States,
-    is_field: false,
-    build: fields::reaction_field,
-    expected: expected!(|oracle| oracle.reaction_field()),
-};
 
 /// The traits of the runtime that have generated functions of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -321,16 +124,119 @@ pub enum Trait {
     Differentiable,
 }
 
+/// Functions of one trait, in the order of the generated code, and each as a static: its name, what it takes and returns, how it is
+/// built, and what it should return.
+macro_rules! functions {
+    (
+        $(#[$about:meta])* $list:ident: $number:literal of $owner:expr;
+        $($(#[$doc:meta])* $function:ident: $name:ident($($argument:expr),*) -> $returns:expr, $build:expr, $expected:expr;)*
+    ) => {
+        $(#[$about])*
+        pub static $list: [&Function; $number] = [$(&$function),*];
+        $($(#[$doc])*
+        pub static $function: Function = Function {
+            name: stringify!($name),
+            arguments: &[$($argument),*],
+            returns: $returns,
+            owner: $owner,
+            build: $build,
+            expected: $expected,
+        };)*
+    };
+}
+pub(super) use functions;
+
+functions! {
+    /// Every function of the state that is generated for all systems.
+    FUNCTIONS: 10 of Trait::Prepared;
+
+    /// X
+    VECTOR_FIELD: vector_field() -> Returns::List(Rows::States),
+        fields::vector_field, expected!(|oracle| oracle.vector_field());
+
+    /// F
+    INTEGRALS: integrals() -> Returns::List(Rows::Integrals),
+        fields::integrals, expected!(|oracle| oracle.integrals.rows().cloned().collect());
+
+    /// DF
+    JACOBIAN: integrals_jacobian() -> Returns::Matrix(Rows::Integrals, Rows::States),
+        fields::jacobian, expected!(|oracle| oracle.gradients.rows().flat_map(|row| row.rows().cloned()).collect());
+
+    /// c, and 0 for each integral that has none.
+    MULTIPLIERS: multipliers() -> Returns::List(Rows::Integrals),
+        fields::multipliers, expected!(|oracle| oracle.multipliers.rows().cloned().collect());
+
+    /// The declared outputs.
+    OUTPUTS: outputs() -> Returns::List(Rows::Outputs),
+        fields::outputs, expected!(|oracle| oracle.outputs());
+
+    /// grad V
+    POTENTIAL_GRADIENT: potential_gradient(Argument::Law(Form::Normalised)) -> Returns::List(Rows::States),
+        fields::potential_gradient, expected!(|oracle| oracle.potential_gradient());
+
+    /// X - grad V
+    FEEDBACK_FIELD: feedback_field(Argument::Law(Form::Normalised)) -> Returns::List(Rows::States),
+        fields::feedback_field, expected!(|oracle| oracle.feedback_field());
+
+    /// S DF^T (DF S DF^T + e D + R)^-1 y, where the law gives y from F, and S and R are diagonal matrices.
+    PROJECTION: projection(Argument::Variances, Argument::Noise, Argument::Law(Form::Declared)) -> Returns::List(Rows::States),
+        projection::projection, expected!(|oracle| oracle.projection());
+
+    /// |dF_i|^2, the diagonal of DF DF^T.
+    SQUARED_GRADIENTS: squared_gradients() -> Returns::List(Rows::Integrals),
+        fields::squared_gradients, expected!(|oracle| oracle.squared_gradients());
+
+    /// What the constraints add to X, -J Df^T c in a Dirac field; 0 where there are no multipliers.
+    REACTION_FIELD: reaction_field() -> Returns::List(Rows::States),
+        fields::reaction_field, expected!(|oracle| oracle.reaction_field());
+}
+
+functions! {
+    /// The functions that are generated for Lagrangian systems in addition.
+    LAGRANGIAN_FUNCTIONS: 2 of Trait::Lagrangian;
+
+    /// M
+    MASS_MATRIX: mass_matrix() -> Returns::Matrix(Rows::Velocities, Rows::Velocities),
+        lagrangian::mass_matrix, expected!(|oracle| oracle.mass_matrix());
+
+    /// tau = M a - b for accelerations a, where M xi' = b without reactions.
+    INVERSE_DYNAMICS: inverse_dynamics(Argument::Accelerations) -> Returns::List(Rows::Velocities),
+        lagrangian::inverse_dynamics, expected!(|oracle| oracle.inverse_dynamics());
+}
+
+functions! {
+    /// The functions that are generated for Lagrangian systems without reactions in addition.
+    HAMEL_FUNCTIONS: 4 of Trait::Hamel;
+
+    /// (q, p) with p = dL/dxi
+    MOMENTUM_STATE: momentum_state() -> Returns::List(Rows::States),
+        hamel::momentum_state, expected!(|oracle| oracle.values(&hamel::momentum_state_of(oracle.derivation)));
+
+    /// (q', p')
+    MOMENTUM_RATES: momentum_rates() -> Returns::List(Rows::States),
+        hamel::momentum_rates, expected!(|oracle| oracle.values(&hamel::momentum_rates_of(oracle.derivation)));
+
+    /// The derivatives of (q, p) by (q, xi).
+    MOMENTUM_STATE_JACOBIAN: momentum_state_jacobian() -> Returns::Matrix(Rows::States, Rows::States),
+        hamel::momentum_state_jacobian, expected!(|oracle| oracle.derivatives(&hamel::momentum_state_of(oracle.derivation)));
+
+    /// The derivatives of (q', p') by (q, xi).
+    MOMENTUM_RATES_JACOBIAN: momentum_rates_jacobian() -> Returns::Matrix(Rows::States, Rows::States),
+        hamel::momentum_rates_jacobian, expected!(|oracle| oracle.derivatives(&hamel::momentum_rates_of(oracle.derivation)));
+}
+
+/// The functions that are generated for a system, with their derivatives or without.
+pub(super) fn functions_of(derivation: &Derivation, with_derivatives: bool) -> impl Iterator<Item = &'static Function> {
+    let of_lagrangian: &[&Function] = if derivation.hamel.is_some() { &LAGRANGIAN_FUNCTIONS } else { &[] };
+    let of_hamel: &[&Function] = if hamel::is_discretised(derivation) { &HAMEL_FUNCTIONS } else { &[] };
+    let derivatives: &[&Function] = if with_derivatives { &DERIVATIVES } else { &[] };
+    FUNCTIONS.iter().chain(of_lagrangian).chain(of_hamel).chain(derivatives).copied()
+}
+
 impl Function {
-    /// The trait that has the function.
-    pub fn owner(&self) -> Trait {
-        let is_in = |functions: &[&Self]| functions.iter().any(|function| function.name == self.name);
-        match self.expected {
-            Expected::Derivative(..) => Trait::Differentiable,
-            Expected::Values { .. } if is_in(&LAGRANGIAN_FUNCTIONS) => Trait::Lagrangian,
-            Expected::Values { .. } if is_in(&HAMEL_FUNCTIONS) => Trait::Hamel,
-            Expected::Values { .. } => Trait::Prepared,
-        }
+    /// Whether methods evaluate it in every stage, so that a call would cost more than it looks.
+    pub fn is_field(&self) -> bool {
+        [&VECTOR_FIELD, &FEEDBACK_FIELD, &PROJECTION].iter().any(|field| field.name == self.name)
     }
 
     /// In which form the function hands the integrals to the law, if it takes the law.

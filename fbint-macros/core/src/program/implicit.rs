@@ -3,7 +3,7 @@
 //! Their matrices are definite and factored as L D L^T, like those of holonomic constraints. Systems with one matrix share its factors:
 //! equal instructions are one.
 
-use super::factor::{Ldl, Matrix, Pivots, blocks};
+use super::factor::{Ldl, Matrix, Pivots, blocks, symmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use crate::derivation::{Implicit, LinearSystem};
@@ -20,13 +20,10 @@ pub(super) fn solve_system(lowering: &mut Lowering, system: &LinearSystem) {
     let entries: Vec<Vec<Monomial>> =
         system.matrix.iter().map(|row| row.iter().map(|entry| lowering.monomial(entry)).collect()).collect();
     let right: Vec<Monomial> = system.right_side.iter().map(|entry| lowering.monomial(entry)).collect();
-    let mut matrix: Matrix = vec![vec![None; entries.len()]; entries.len()];
-    for (i, row) in entries.iter().enumerate() {
-        for (j, entry) in row.iter().enumerate().filter(|(j, entry)| *j <= i && !entry.is_zero()) {
-            matrix[i][j] = Some(lowering.materialise(entry));
-            matrix[j][i] = matrix[i][j];
-        }
-    }
+    let matrix = symmetric(entries.len(), |i, j| {
+        let entry = &entries[i][j];
+        (!entry.is_zero()).then(|| lowering.materialise(entry))
+    });
     for block in blocks(&matrix) {
         if let [i] = block[..] {
             // What the pivot and the right side share cancels.

@@ -6,7 +6,7 @@
 use super::Program;
 use super::fields::Parts;
 use super::implicit::solve_system;
-use super::lower::Order;
+use super::lower::TermOrder;
 use super::monomial::Monomial;
 use super::{Input, Value};
 use crate::derivation::{Derivation, Field, LinearSystem, Role};
@@ -37,7 +37,7 @@ pub(super) fn inverse_dynamics(parts: &Parts<'_>) -> Program {
             rows.push(inertia.into_iter().chain(lowering.terms(right).into_iter().map(Monomial::negated)).collect());
         }
     }
-    let outputs = lowering.sums(Order::Written, rows);
+    let outputs = lowering.sums(TermOrder::Written, rows);
     lowering.builder.finish(outputs)
 }
 

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::monomial::{Factors, Monomial, is_moderate, merge_like_terms, take_shared};
+use super::monomial::{FactorKey, Monomial, is_moderate, merge_like_terms, take_shared};
 use super::{Builder, Input, Instruction, Value};
 use crate::derivation::{IntegralId, Role, Symbols};
 use crate::expression::{Expression, Function, Symbol, to_f64};
@@ -33,7 +33,7 @@ pub(super) enum DependsOn {
 
 /// The order in which the terms of a sum are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum TermOrder {
     /// As they come.
     Written,
     /// By what they depend on, so that sums with terms in common begin alike.
@@ -51,7 +51,7 @@ pub(super) struct Lowering<'a> {
     /// Sums that were lowered before, for look-up alone.
     sums: HashMap<Vec<Monomial>, Monomial>,
     /// Those sums by the factors of their first terms, in the order in which they were lowered; for look-up alone.
-    sums_that_begin: HashMap<Factors, Vec<Vec<Monomial>>>,
+    sums_that_begin: HashMap<FactorKey, Vec<Vec<Monomial>>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -158,7 +158,7 @@ impl<'a> Lowering<'a> {
             Expression::Symbol(symbol) => self.symbol(*symbol),
             Expression::Sum(terms) => {
                 let terms = terms.iter().map(|term| self.monomial(term)).collect();
-                self.sum_in(Order::Written, terms)
+                self.sum_in(TermOrder::Written, terms)
             }
             Expression::Product(factors) => {
                 factors.iter().fold(Monomial::number(BigRational::one()), |product, factor| {
@@ -213,11 +213,11 @@ impl<'a> Lowering<'a> {
 
     /// The sum of monomials: what they share, times a value.
     pub(super) fn sum(&mut self, terms: Vec<Monomial>) -> Monomial {
-        self.sum_in(Order::Arranged, terms)
+        self.sum_in(TermOrder::Arranged, terms)
     }
 
     /// The sum of monomials, added in this order unless a factor is taken out of several.
-    pub(super) fn sum_in(&mut self, order: Order, terms: Vec<Monomial>) -> Monomial {
+    pub(super) fn sum_in(&mut self, order: TermOrder, terms: Vec<Monomial>) -> Monomial {
         let mut terms = merge_like_terms(terms);
         if terms.len() <= 1 {
             return terms.pop().unwrap_or_else(|| Monomial::number(BigRational::zero()));
@@ -236,7 +236,7 @@ impl<'a> Lowering<'a> {
         let result = if terms.len() == 1 {
             shared.times(&terms[0])
         } else {
-            let is_written = order == Order::Written && terms.len() == count;
+            let is_written = order == TermOrder::Written && terms.len() == count;
             if !is_written {
                 self.arrange(&mut terms);
             }

@@ -145,21 +145,13 @@ impl Instruction {
     }
 
     /// The values that the instruction reads.
-    pub fn operands(&self) -> impl Iterator<Item = Value> {
-        let (few, many): ([Option<Value>; 3], &[Value]) = match self {
-            Self::Constant(_) | Self::Input(_) => ([None; 3], &[]),
-            Self::Neg(a) | Self::Recip(a) | Self::Sqrt(a) | Self::Unary(_, a) | Self::Weighed(a, _) => {
-                ([Some(*a), None, None], &[])
-            }
-            Self::Add(a, b) | Self::Sub(a, b) | Self::Mul(a, b) | Self::Div(a, b) | Self::Binary(_, a, b) => {
-                ([Some(*a), Some(*b), None], &[])
-            }
-            Self::MulAdd(a, b, c) | Self::NegMulAdd(a, b, c) | Self::MulSub(a, b, c) | Self::NegMulSub(a, b, c) => {
-                ([Some(*a), Some(*b), Some(*c)], &[])
-            }
-            Self::Weigh(integrals) => ([None; 3], integrals),
-        };
-        few.into_iter().flatten().chain(many.iter().copied())
+    pub fn operands(&self) -> impl Iterator<Item = Value> + use<> {
+        let mut operands = Vec::new();
+        let _ = self.clone().map(|value| {
+            operands.push(value);
+            value
+        });
+        operands.into_iter()
     }
 
     /// Whether the instruction computes something: a number, an input and an entry of y are there already.
@@ -226,6 +218,18 @@ impl Program {
             uses[value.index()] += 1;
         }
         uses
+    }
+
+    /// Which values some result depends on.
+    pub fn live(&self) -> Vec<bool> {
+        let mut live = vec![false; self.instructions.len()];
+        self.outputs.iter().for_each(|value| live[value.index()] = true);
+        for (index, instruction) in self.instructions.iter().enumerate().rev() {
+            if live[index] {
+                instruction.operands().for_each(|operand| live[operand.index()] = true);
+            }
+        }
+        live
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) struct Monomial {
 }
 
 /// Values and their exponents.
-pub(super) type Factors = Vec<(Value, i32)>;
+pub(super) type FactorKey = Vec<(Value, i32)>;
 
 impl Monomial {
     pub(super) fn number(coefficient: BigRational) -> Self {
@@ -115,7 +115,7 @@ impl Monomial {
     }
 
     /// The factors, by which like terms are found.
-    pub(super) fn key(&self) -> Factors {
+    pub(super) fn key(&self) -> FactorKey {
         self.factors.iter().map(|(&value, &exponent)| (value, exponent)).collect()
     }
 }
@@ -127,7 +127,7 @@ pub(super) fn is_moderate(number: &BigRational) -> bool {
 
 /// The terms in their order, one for all that differ in their coefficients alone.
 pub(super) fn merge_like_terms(terms: Vec<Monomial>) -> Vec<Monomial> {
-    let mut places: HashMap<Factors, usize> = HashMap::new();
+    let mut places: HashMap<FactorKey, usize> = HashMap::new();
     let mut merged: Vec<Monomial> = Vec::new();
     for term in terms {
         let place = *places.entry(term.key()).or_insert(merged.len());

@@ -1,7 +1,7 @@
 //! The multipliers c, from C^T c = b or the holonomic blocks, and the brackets that C and b are made of.
 
 use super::Value;
-use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric};
+use super::factor::{Ldl, Matrix, Pivots, blocks, solve_antisymmetric, symmetric};
 use super::lower::Lowering;
 use super::monomial::Monomial;
 use super::normalise::Normalised;
@@ -25,7 +25,7 @@ pub(super) fn coefficients(
     lowering: &mut Lowering,
 ) -> Vec<(IntegralId, Monomial)> {
     let Some(constraints) = derivation.constraints() else { return Vec::new() };
-    let brackets = Brackets { derivation, normalised };
+    let brackets = BracketsOfRows { derivation, normalised };
     let solution = match constraints {
         Constraints::Holonomic { pairs, .. } => solve_holonomic(lowering, normalised, &brackets, pairs),
         Constraints::General { members, .. } => solve_general(lowering, &brackets, members),
@@ -35,12 +35,12 @@ pub(super) fn coefficients(
 }
 
 /// Brackets of what the normalised rows are gradients of, as sums of products that exist already.
-struct Brackets<'a> {
+struct BracketsOfRows<'a> {
     derivation: &'a Derivation,
     normalised: &'a Normalised,
 }
 
-impl Brackets<'_> {
+impl BracketsOfRows<'_> {
     /// {f, g}; `None` where it vanishes.
     fn of_rows(&self, lowering: &mut Lowering, f: IntegralId, g: IntegralId) -> Option<Monomial> {
         let slopes = self.normalised.rows[f].iter().map(|(column, entry)| (*column, entry));
@@ -77,18 +77,14 @@ impl Brackets<'_> {
 fn solve_holonomic(
     lowering: &mut Lowering,
     normalised: &Normalised,
-    brackets: &Brackets<'_>,
+    brackets: &BracketsOfRows<'_>,
     pairs: &[(IntegralId, IntegralId)],
 ) -> Vec<Option<Monomial>> {
     let k = pairs.len();
-    let mut a: Matrix = vec![vec![None; k]; k];
-    for i in 0..k {
-        for j in 0..=i {
-            let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1);
-            a[i][j] = entry.map(|entry| lowering.materialise(&entry));
-            a[j][i] = a[i][j];
-        }
-    }
+    let a = symmetric(k, |i, j| {
+        let entry = brackets.of_rows(lowering, pairs[i].0, pairs[j].1)?;
+        Some(lowering.materialise(&entry))
+    });
     let rate = |&(constraint, rate): &(IntegralId, IntegralId)| {
         normalised.value(lowering, rate).times(&normalised.factors[constraint].inverse())
     };
@@ -128,7 +124,7 @@ fn solve_holonomic(
 /// {H, g'_i} + sum_j B_ij c_2j
 fn right_side(
     lowering: &mut Lowering,
-    brackets: &Brackets<'_>,
+    brackets: &BracketsOfRows<'_>,
     energy: &Option<Monomial>,
     rates: &[IntegralId],
     i: usize,
@@ -150,7 +146,11 @@ fn right_side(
 }
 
 /// c from C^T c = {H, f}.
-fn solve_general(lowering: &mut Lowering, brackets: &Brackets<'_>, members: &[IntegralId]) -> Vec<Option<Monomial>> {
+fn solve_general(
+    lowering: &mut Lowering,
+    brackets: &BracketsOfRows<'_>,
+    members: &[IntegralId],
+) -> Vec<Option<Monomial>> {
     let m = members.len();
     let mut c: Matrix = vec![vec![None; m]; m];
     for i in 0..m {

@@ -11,20 +11,16 @@ use num_rational::BigRational;
 use num_traits::One;
 
 use super::Value;
-use super::lower::{Lowering, Order};
+use super::lower::{Lowering, TermOrder};
 use super::monomial::{Monomial, is_moderate};
 use crate::derivation::table::Table;
-use crate::derivation::{Constraints, Derivation, IntegralId};
-use crate::expression::Symbol;
-
-/// A sparse row: entries of the state in their order, with what is in their columns.
-pub(super) type Row = Vec<(Symbol, Monomial)>;
+use crate::derivation::{Constraints, Derivation, IntegralId, SparseRow};
 
 /// The integrals and their gradients, normalised.
 #[derive(Clone, Debug)]
 pub(super) struct Normalised {
     /// dF_r = factors[r] rows[r]
-    pub(super) rows: Table<IntegralId, Row>,
+    pub(super) rows: Table<IntegralId, SparseRow<Monomial>>,
     pub(super) factors: Table<IntegralId, Monomial>,
     /// F_r = scales[r] (forms[r] + offsets[r])
     forms: Table<IntegralId, Vec<Monomial>>,
@@ -57,7 +53,7 @@ impl Normalised {
     /// f for each integral.
     pub(super) fn integrals(&self, lowering: &mut Lowering) -> Vec<Value> {
         let mut value = |form: &Vec<Monomial>| {
-            let sum = lowering.sum_in(Order::Written, form.clone());
+            let sum = lowering.sum_in(TermOrder::Written, form.clone());
             lowering.materialise(&sum)
         };
         self.forms.rows().map(&mut value).collect()
@@ -65,7 +61,7 @@ impl Normalised {
 
     /// F itself.
     pub(super) fn value(&self, lowering: &mut Lowering, id: IntegralId) -> Monomial {
-        let form = lowering.sum_in(Order::Written, self.forms[id].clone());
+        let form = lowering.sum_in(TermOrder::Written, self.forms[id].clone());
         let sum = if self.offsets[id].is_zero() { form } else { lowering.sum(vec![form, self.offsets[id].clone()]) };
         sum.times(&self.scales[id])
     }
@@ -76,7 +72,7 @@ impl Normalised {
 fn take_factors_out(
     derivation: &Derivation,
     lowering: &mut Lowering,
-    rows: &mut Table<IntegralId, Row>,
+    rows: &mut Table<IntegralId, SparseRow<Monomial>>,
 ) -> Table<IntegralId, Monomial> {
     let pairs = match derivation.constraints() {
         Some(Constraints::Holonomic { pairs, .. }) => &pairs[..],
@@ -101,7 +97,7 @@ fn take_factors_out(
     factors
 }
 
-fn divide(row: &mut Row, factor: &Monomial) {
+fn divide(row: &mut SparseRow<Monomial>, factor: &Monomial) {
     let inverse = factor.inverse();
     row.iter_mut().for_each(|(_, entry)| *entry = entry.clone().times(&inverse));
 }

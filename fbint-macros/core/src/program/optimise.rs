@@ -38,7 +38,7 @@ pub(super) struct Optimiser {
 impl Optimiser {
     /// All passes over a program. `Err` names the first pass that changed a result.
     pub(super) fn optimise(&mut self, function: &'static str, program: &mut Program) -> Result<(), Fault> {
-        let expected = Expected::of(&self.preparation, program);
+        let expected = Original::of(&self.preparation, program);
         for (name, rewrite) in PASSES {
             match rewrite {
                 Rewrite::Alone(rewrite) => rewrite(program),
@@ -80,13 +80,13 @@ impl Optimiser {
 }
 
 /// A program before the passes, and its results at the first point where all are finite.
-struct Expected {
+struct Original {
     program: Program,
     prepare: Program,
     results: Vec<(Point<'static>, Vec<f64>)>,
 }
 
-impl Expected {
+impl Original {
     fn of(preparation: &Preparation, program: &Program) -> Self {
         let prepare = preparation.program();
         let results = sample_points().filter_map(|point| Some((point, results_at(&point, &prepare, program)?)));
@@ -185,19 +185,13 @@ impl Preparation {
             _ => None,
         });
         let wanted = || read.iter().map(|index| &by_parameters[self.outputs[*index].index()]);
-        let mut needed = vec![false; differentiated.len()];
-        wanted().flat_map(Tangent::values).for_each(|slope| needed[slope.index()] = true);
-        for index in (last..needed.len()).rev() {
-            if needed[index] {
-                let instruction = differentiated.instruction(Value::at(index));
-                instruction.operands().for_each(|operand| needed[operand.index()] = true);
-            }
-        }
+        let program = differentiated.finish(wanted().flat_map(Tangent::values).copied().collect());
         let slopes: Vec<Tangent<Symbol>> = wanted().cloned().collect();
-        let mut copies: Vec<Value> = (0..needed.len()).map(Value::at).collect();
-        for index in last..needed.len() {
-            if needed[index] {
-                let copied = differentiated.instruction(Value::at(index)).map(|operand| copies[operand.index()]);
+        let live = program.live();
+        let mut copies: Vec<Value> = (0..live.len()).map(Value::at).collect();
+        for (index, instruction) in program.instructions.into_iter().enumerate().skip(last) {
+            if live[index] {
+                let copied = instruction.map(|operand| copies[operand.index()]);
                 copies[index] = self.builder.push(copied.ordered());
             }
         }
@@ -217,15 +211,7 @@ impl Preparation {
 
 /// Drops instructions that no result depends on, and renumbers.
 pub(super) fn eliminate_dead_values(program: &mut Program) {
-    let mut live = vec![false; program.instructions.len()];
-    for value in &program.outputs {
-        live[value.index()] = true;
-    }
-    for (index, instruction) in program.instructions.iter().enumerate().rev() {
-        if live[index] {
-            instruction.operands().for_each(|operand| live[operand.index()] = true);
-        }
-    }
+    let live = program.live();
     let mut new = vec![Value(0); program.instructions.len()];
     let mut instructions = Vec::new();
     for (index, instruction) in program.instructions.iter().enumerate() {

@@ -19,7 +19,7 @@ use crate::numbers::precise::Real;
 pub(super) struct Oracle<'a, N> {
     pub(super) derivation: &'a Derivation,
     point: &'a Point<'a>,
-    errors: Errors<'a>,
+    errors: RelativeErrors<'a>,
     /// F
     pub(super) integrals: Table<IntegralId, N>,
     /// DF
@@ -31,10 +31,10 @@ pub(super) struct Oracle<'a, N> {
 }
 
 /// What gives the error of a value, relative to the terms that it is made of.
-type Errors<'a> = Option<&'a dyn Fn() -> f64>;
+type RelativeErrors<'a> = Option<&'a dyn Fn() -> f64>;
 
 /// The value of an expression with an error, where the symbols have these values.
-fn evaluate<N: Numeric>(expression: &Expression, symbol: impl Fn(Symbol) -> N, errors: Errors) -> N {
+fn evaluate<N: Numeric>(expression: &Expression, symbol: impl Fn(Symbol) -> N, errors: RelativeErrors) -> N {
     match errors {
         None => N::evaluate(expression, &symbol),
         Some(error) => {
@@ -49,7 +49,7 @@ fn solved<N: Numeric>(
     implicit: &Implicit,
     mut known: BTreeMap<Symbol, N>,
     point: &Point,
-    errors: Errors,
+    errors: RelativeErrors,
 ) -> BTreeMap<Symbol, N> {
     for LinearSystem { unknowns, matrix, right_side } in &implicit.systems {
         if unknowns.iter().all(|unknown| known.contains_key(unknown)) {
@@ -65,7 +65,7 @@ fn solved<N: Numeric>(
 }
 
 impl<'a, N: Numeric + From<Real>> Oracle<'a, N> {
-    pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, errors: Errors<'a>) -> Self {
+    pub(super) fn at(derivation: &'a Derivation, point: &'a Point<'a>, errors: RelativeErrors<'a>) -> Self {
         let value = |expression: &Expression| evaluate(expression, |symbol| N::of_symbol(point, symbol), errors);
         let integrals = derivation.integrals.map(|integral| value(&integral.value));
         let gradients = derivation.integrals.map(|integral| {

@@ -5,14 +5,13 @@
 //! wait for equally many divisions are eliminated as a pair, which makes the chain of divisions half as long, and after the last division
 //! only a product and a sum are left.
 
-use super::factor::{Ldl, Matrix, Pivots, add, product};
+use super::factor::{Ldl, Matrix, Pivots, add, product, symmetric};
 use super::fields::{Parts, dot_product};
 use super::lower::Lowering;
 use super::monomial::Monomial;
-use super::normalise::Row;
 use super::{Program, Value};
-use crate::derivation::Derivation;
 use crate::derivation::table::Table;
+use crate::derivation::{Derivation, SparseRow};
 use crate::expression::Symbol;
 
 /// e, the damping of a projection relative to the diagonal D of DF S DF^T: at a relative equilibrium, where DF loses rank, a
@@ -30,7 +29,7 @@ pub(super) fn projection(parts: &Parts<'_>) -> Program {
     let mut violations = Vec::new();
     let mut noise = Vec::new();
     for (id, integral) in derivation.integrals.iter() {
-        let mut row: Row =
+        let mut row: SparseRow<Monomial> =
             integral.gradient.iter().map(|(column, entry)| (*column, lowering.monomial(entry))).collect();
         let factor = lowering.take_constant_factor(row.iter_mut().map(|(_, entry)| entry));
         let violation = lowering.weighed(law, id).times(&factor.to_power(-1));
@@ -59,7 +58,7 @@ pub(super) fn projection(parts: &Parts<'_>) -> Program {
 fn pulled(
     lowering: &mut Lowering,
     derivation: &Derivation,
-    moved: &[Row],
+    moved: &[SparseRow<Monomial>],
     y: &[Option<Value>],
 ) -> Table<Symbol, Option<Value>> {
     let mut sums = derivation.symbols.over_states(|_| Vec::new());
@@ -74,7 +73,7 @@ fn pulled(
 }
 
 /// DF S, each entry computed once: every row of the Gram matrix from this one on reads it.
-fn moved_rows(lowering: &mut Lowering, rows: &[Row]) -> Vec<Row> {
+fn moved_rows(lowering: &mut Lowering, rows: &[SparseRow<Monomial>]) -> Vec<SparseRow<Monomial>> {
     let mut moved = |(column, entry): &(Symbol, Monomial)| {
         let product = entry.clone().times(&lowering.variance(*column));
         (*column, lowering.opaque(&product))
@@ -83,21 +82,23 @@ fn moved_rows(lowering: &mut Lowering, rows: &[Row]) -> Vec<Row> {
 }
 
 /// DF S DF^T + e D + R, from DF and DF S.
-fn damped_gram_matrix(lowering: &mut Lowering, rows: &[Row], moved: &[Row], noise: &[Value]) -> Matrix {
-    let mut gram: Matrix = vec![vec![None; rows.len()]; rows.len()];
-    for i in 0..rows.len() {
-        for j in 0..i {
-            gram[i][j] = sum_in_halves(lowering, dot_product(&rows[i], &moved[j]));
-            gram[j][i] = gram[i][j];
+fn damped_gram_matrix(
+    lowering: &mut Lowering,
+    rows: &[SparseRow<Monomial>],
+    moved: &[SparseRow<Monomial>],
+    noise: &[Value],
+) -> Matrix {
+    symmetric(rows.len(), |i, j| {
+        let product = sum_in_halves(lowering, dot_product(&rows[i], &moved[j]));
+        if i != j {
+            return product;
         }
-        let diagonal = sum_in_halves(lowering, dot_product(&rows[i], &moved[i]));
-        gram[i][i] = Some(diagonal.map_or(noise[i], |diagonal| {
+        Some(product.map_or(noise[i], |diagonal| {
             let factor = lowering.builder.constant(1.0 + DAMPING);
             let damped = lowering.builder.mul(diagonal, factor);
             lowering.builder.add(damped, noise[i])
-        }));
-    }
-    gram
+        }))
+    })
 }
 
 /// The value of a sum, unless everything in it cancels. Of many terms, of which no two cancel, the halves are added up at once.

@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Signed};
 
-use super::lower::{DependsOn, Lowering, Order};
+use super::lower::{DependsOn, Lowering, TermOrder};
 use super::monomial::{Monomial, merge_like_terms, pair};
 use super::{Instruction, Value};
 
 impl Lowering<'_> {
     /// Several sums, which share pairs of terms as well as single ones.
-    pub(super) fn sums(&mut self, order: Order, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
+    pub(super) fn sums(&mut self, order: TermOrder, rows: Vec<Vec<Monomial>>) -> Vec<Value> {
         let mut rows: Vec<Vec<Monomial>> = rows
             .into_iter()
             .map(|row| {
                 let mut terms = merge_like_terms(row);
-                if order == Order::Arranged {
+                if order == TermOrder::Arranged {
                     self.arrange(&mut terms);
                 }
                 self.collect(terms).iter().map(|term| self.opaque(term)).collect()
@@ -26,11 +26,11 @@ impl Lowering<'_> {
         rows.into_iter()
             .map(|mut terms| {
                 match order {
-                    Order::Arranged => {
+                    TermOrder::Arranged => {
                         self.arrange(&mut terms);
                         terms.sort_by_cached_key(|term| (self.is_product(term), term.coefficient.is_negative()));
                     }
-                    Order::Written => {
+                    TermOrder::Written => {
                         terms.sort_by_cached_key(|term| self.is_product(term));
                         begin_without_a_sign(&mut terms);
                     }

@@ -27,7 +27,7 @@ const LARGEST: f64 = 160.0;
 /// Sizes that balance the terms, in each of some turns the terms of other sums best; none where terms are of similar size anyway.
 pub(super) fn balanced(derivation: &Derivation, turns: usize) -> Vec<Sizes> {
     let all = equations(derivation);
-    let equations: Vec<&Term> = all.iter().step_by(all.len() / MOST_EQUATIONS + 1).collect();
+    let equations: Vec<&Magnitude> = all.iter().step_by(all.len() / MOST_EQUATIONS + 1).collect();
     if equations.iter().all(|equation| equation.logarithm.abs() < SIMILAR) {
         return Vec::new();
     }
@@ -41,7 +41,7 @@ pub(super) fn balanced(derivation: &Derivation, turns: usize) -> Vec<Sizes> {
 }
 
 /// The binary logarithms of sizes that solve the equations.
-fn solution<'a>(derivation: &Derivation, equations: impl Iterator<Item = &'a Term> + Clone) -> Table<Symbol, f64> {
+fn solution<'a>(derivation: &Derivation, equations: impl Iterator<Item = &'a Magnitude> + Clone) -> Table<Symbol, f64> {
     let mut logarithms: Table<Symbol, f64> = derivation.symbols.unknowns().map(|_| 0.0).collect();
     let mut before = f64::INFINITY;
     for _ in 0..SWEEPS {
@@ -65,13 +65,13 @@ fn solution<'a>(derivation: &Derivation, equations: impl Iterator<Item = &'a Ter
 
 /// A product of powers of unknowns, as far as its size is concerned.
 #[derive(Clone, Debug, Default)]
-struct Term {
+struct Magnitude {
     /// The binary logarithm of the coefficient.
     logarithm: f64,
     degrees: Vec<(Symbol, f64)>,
 }
 
-impl Term {
+impl Magnitude {
     /// What an expression is like in size; a sum is like its first term that is not a number.
     fn of(expression: &Expression) -> Self {
         let mut term = Self::default();
@@ -121,7 +121,7 @@ fn logarithm(number: &BigRational) -> f64 {
 }
 
 /// What should be of size one: quotients of the terms of a sum, and arguments of functions.
-fn equations(derivation: &Derivation) -> Vec<Term> {
+fn equations(derivation: &Derivation) -> Vec<Magnitude> {
     let mut found = Vec::new();
     let integrals = derivation.integrals.rows().map(|integral| &integral.value);
     let outputs = derivation.outputs.iter().map(|output| &output.value);
@@ -150,14 +150,14 @@ fn equations(derivation: &Derivation) -> Vec<Term> {
     found
 }
 
-fn collect(expression: &Expression, found: &mut Vec<Term>) {
+fn collect(expression: &Expression, found: &mut Vec<Magnitude>) {
     match expression {
         Expression::Sum(terms) => {
-            let first = Term::of(&terms[0]);
-            found.extend(terms[1..].iter().map(|term| Term::of(term).divided_by(&first)));
+            let first = Magnitude::of(&terms[0]);
+            found.extend(terms[1..].iter().map(|term| Magnitude::of(term).divided_by(&first)));
         }
         Expression::Call(function, arguments) if *function != Function::Abs => {
-            found.extend(arguments.iter().map(Term::of));
+            found.extend(arguments.iter().map(Magnitude::of));
         }
         _ => {}
     }

@@ -42,54 +42,35 @@ pub(super) fn tangents<K: Copy + Ord>(
 
 fn tangent<K: Copy + Ord>(builder: &mut Builder, value: Value, tangents: &[Tangent<K>]) -> Tangent<K> {
     let of = |value: Value| &tangents[value.index()];
-    match builder.instruction(value) {
+    let instruction = builder.instruction(value);
+    match instruction {
         Instruction::Constant(_) | Instruction::Input(_) | Instruction::Weigh(_) | Instruction::Weighed(..) => {
             Tangent::new()
         }
         Instruction::Add(a, b) => combined(builder, of(a), of(b), Builder::add),
         Instruction::Sub(a, b) => combined(builder, of(a), of(b), Builder::sub),
-        Instruction::Neg(a) => mapped(builder, of(a), |builder, entry| builder.neg(entry)),
+        Instruction::Neg(a) => mapped(builder, of(a), Builder::neg),
         Instruction::Mul(a, b) => product(builder, (a, of(a)), (b, of(b))),
-        // d(a/b) = (da - (a/b) db)/b
-        Instruction::Div(a, b) => {
-            let moved = scaled(builder, of(b), value);
-            let numerator = combined(builder, of(a), &moved, Builder::sub);
-            mapped(builder, &numerator, |builder, entry| builder.push(Instruction::Div(entry, b)))
-        }
+        Instruction::Div(a, b) => quotient(builder, value, of(a), (b, of(b))),
         // d(1/a) = -(1/a)^2 da
         Instruction::Recip(a) => {
             let square = builder.mul(value, value);
             let slope = builder.neg(square);
             scaled(builder, of(a), slope)
         }
-        // d sqrt(a) = da / (2 sqrt(a))
         Instruction::Sqrt(a) => {
-            let reciprocal = builder.recip(value);
-            let half = builder.constant(0.5);
-            let slope = builder.mul(half, reciprocal);
+            let slope = slope_of_root(builder, value);
             scaled(builder, of(a), slope)
         }
-        Instruction::MulAdd(a, b, c) => {
+        Instruction::MulAdd(a, b, c)
+        | Instruction::NegMulAdd(a, b, c)
+        | Instruction::MulSub(a, b, c)
+        | Instruction::NegMulSub(a, b, c) => {
             let product = product(builder, (a, of(a)), (b, of(b)));
-            combined(builder, &product, of(c), Builder::add)
+            fused(builder, &instruction, &product, of(c))
         }
-        Instruction::NegMulAdd(a, b, c) => {
-            let product = product(builder, (a, of(a)), (b, of(b)));
-            combined(builder, of(c), &product, Builder::sub)
-        }
-        Instruction::MulSub(a, b, c) => {
-            let product = product(builder, (a, of(a)), (b, of(b)));
-            combined(builder, &product, of(c), Builder::sub)
-        }
-        Instruction::NegMulSub(a, b, c) => {
-            let product = product(builder, (a, of(a)), (b, of(b)));
-            let sum = combined(builder, &product, of(c), Builder::add);
-            mapped(builder, &sum, |builder, entry| builder.neg(entry))
-        }
+        Instruction::Unary(_, a) if of(a).is_empty() => Tangent::new(),
         Instruction::Unary(function, a) => {
-            if of(a).is_empty() {
-                return Tangent::new();
-            }
             let slope = slope(builder, function, a, value);
             scaled(builder, of(a), slope)
         }
@@ -99,6 +80,31 @@ fn tangent<K: Copy + Ord>(builder: &mut Builder, value: Value, tangents: &[Tange
             combined(builder, &first, &second, Builder::add)
         }
     }
+}
+
+/// The tangent of a product and a sum, from those of the product and of what is added.
+fn fused<K: Copy + Ord>(
+    builder: &mut Builder,
+    instruction: &Instruction,
+    product: &Tangent<K>,
+    other: &Tangent<K>,
+) -> Tangent<K> {
+    match instruction {
+        Instruction::NegMulAdd(..) => combined(builder, other, product, Builder::sub),
+        Instruction::MulSub(..) => combined(builder, product, other, Builder::sub),
+        Instruction::NegMulSub(..) => {
+            let sum = combined(builder, product, other, Builder::add);
+            mapped(builder, &sum, Builder::neg)
+        }
+        _ => combined(builder, product, other, Builder::add),
+    }
+}
+
+/// d sqrt(a) = da / (2 sqrt(a)), from the root.
+pub(super) fn slope_of_root(builder: &mut Builder, root: Value) -> Value {
+    let reciprocal = builder.recip(root);
+    let half = builder.constant(0.5);
+    builder.mul(half, reciprocal)
 }
 
 /// The derivative of a function of one argument.
@@ -179,6 +185,18 @@ fn product<K: Copy + Ord>(
 ) -> Tangent<K> {
     let (first, second) = (scaled(builder, db, a), scaled(builder, da, b));
     combined(builder, &first, &second, Builder::add)
+}
+
+/// d(a/b) = (da - (a/b) db)/b
+fn quotient<K: Copy + Ord>(
+    builder: &mut Builder,
+    value: Value,
+    da: &Tangent<K>,
+    (b, db): (Value, &Tangent<K>),
+) -> Tangent<K> {
+    let moved = scaled(builder, db, value);
+    let numerator = combined(builder, da, &moved, Builder::sub);
+    mapped(builder, &numerator, |builder, entry| builder.push(Instruction::Div(entry, b)))
 }
 
 /// The sum or the difference of two tangents.

@@ -1,4 +1,4 @@
-//! Elementary functions at a [`Point`]: elements with the relations of the functions, and no others.
+//! Elementary functions at a [`ModularPoint`]: elements with the relations of the functions, and no others.
 
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -6,11 +6,12 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
 use super::linear_form::terms;
-use super::point::{Key, Point};
+use super::point::{Key, ModularPoint};
 use crate::expression::{Expression, Function};
+use crate::numbers::power;
 use crate::numbers::ring::Element;
 
-impl Point {
+impl ModularPoint {
     pub(super) fn call(&mut self, function: Function, arguments: &[Expression]) -> Option<Element> {
         let argument = &arguments[0];
         match function {
@@ -21,18 +22,7 @@ impl Point {
                 Some(self.ring.multiply(&sine, &self.ring.inverse(&cosine)?))
             }
             Function::Exp => self.exponential(argument),
-            Function::Sinh | Function::Cosh | Function::Tanh => {
-                let grown = self.exponential(argument)?;
-                let decayed = self.ring.inverse(&grown)?;
-                let sine = self.ring.subtract(&grown, &decayed);
-                let cosine = self.ring.add(&grown, &decayed);
-                let half = self.ring.inverse(&self.ring.number(2))?;
-                Some(match function {
-                    Function::Sinh => self.ring.multiply(&sine, &half),
-                    Function::Cosh => self.ring.multiply(&cosine, &half),
-                    _ => self.ring.multiply(&sine, &self.ring.inverse(&cosine)?),
-                })
-            }
+            Function::Sinh | Function::Cosh | Function::Tanh => self.hyperbolic(function, argument),
             Function::Abs => {
                 let value = self.evaluate(argument)?;
                 let square = self.ring.multiply(&value, &value);
@@ -54,6 +44,17 @@ impl Point {
             }
             Function::Powf => self.symbolic_power(argument, &arguments[1]),
         }
+    }
+
+    /// Hyperbolic sine, cosine or tangent.
+    fn hyperbolic(&mut self, function: Function, argument: &Expression) -> Option<Element> {
+        let grown = self.exponential(argument)?;
+        let decayed = self.ring.inverse(&grown)?;
+        let sine = self.ring.subtract(&grown, &decayed);
+        let cosine = self.ring.add(&grown, &decayed);
+        let divisor = if function == Function::Tanh { cosine.clone() } else { self.ring.number(2) };
+        let dividend = if function == Function::Cosh { cosine } else { sine };
+        Some(self.ring.multiply(&dividend, &self.ring.inverse(&divisor)?))
     }
 
     /// f(-x) = -f(x)
@@ -203,17 +204,9 @@ impl Point {
 
     /// The multiple of an angle.
     fn turned(&self, (cosine, sine): (Element, Element), times: &BigInt) -> Option<(Element, Element)> {
-        let mut square = (cosine, if times.is_negative() { self.ring.negative(&sine) } else { sine });
-        let mut rest = times.abs().to_u64()?;
-        let mut turned = (self.ring.one(), Element::new());
-        while rest > 0 {
-            if rest & 1 == 1 {
-                turned = self.composed(&turned, &square);
-            }
-            square = self.composed(&square, &square);
-            rest >>= 1;
-        }
-        Some(turned)
+        let own = (cosine, if times.is_negative() { self.ring.negative(&sine) } else { sine });
+        let turned = power(own, times.abs().to_u64()?, |a, b| self.composed(a, b));
+        Some(turned.unwrap_or_else(|| (self.ring.one(), Element::new())))
     }
 
     /// Cosine and sine of a sum of angles.

@@ -55,9 +55,9 @@ fn find_fault(derivation: &Derivation) -> Option<Doubt> {
         return None;
     }
     let flat = members.iter().filter(|member| derivation.has_reaction(**member)).find(|&&member| {
-        let slope = |state: &Values| gradient(derivation, member, state).1.sqrt();
         let is_flat = |(start, end): &(Values, Values)| {
-            slope(end) < FLAT * slope(start) && is_multiple_zero(derivation, member, end)
+            slope(derivation, member, end) < FLAT * slope(derivation, member, start)
+                && is_multiple_zero(derivation, member, end)
         };
         found.iter().all(is_flat)
     });
@@ -174,10 +174,8 @@ fn precise_state(derivation: &Derivation, near: &Values) -> Option<State> {
     None
 }
 
-/// The gradient of a constraint, and the square of its length.
-fn gradient(derivation: &Derivation, member: IntegralId, state: &Values) -> (Vec<(Symbol, f64)>, f64) {
-    let entry = |(symbol, entry): &(Symbol, Expression)| (*symbol, states::evaluate(entry, state));
-    let entries: Vec<(Symbol, f64)> = derivation.integrals[member].gradient.iter().map(entry).collect();
-    let square = entries.iter().map(|(_, entry)| entry * entry).sum();
-    (entries, square)
+/// The length of the gradient of a constraint.
+fn slope(derivation: &Derivation, member: IntegralId, state: &Values) -> f64 {
+    let entries = derivation.integrals[member].gradient.iter().map(|(_, entry)| states::evaluate(entry, state));
+    entries.map(|entry| entry * entry).sum::<f64>().sqrt()
 }

@@ -27,7 +27,7 @@ use siphasher::sip::SipHasher24;
 
 use super::degree::Degree;
 use super::linear_form::denominators;
-use super::point::{Point, Set};
+use super::point::{ModularPoint, Set};
 use super::rotation;
 use crate::expression::Expression;
 use crate::numbers::field::primes;
@@ -54,7 +54,7 @@ pub(super) fn vanish_on(
     parts: &[&Expression],
     set: &Set<'_>,
     factor: u64,
-    identity: impl Fn(&mut Point) -> Option<Element>,
+    identity: impl Fn(&mut ModularPoint) -> Option<Element>,
 ) -> bool {
     let constraints = set.constraints.iter().map(|constraint| constraint.value);
     let all: Vec<&Expression> = parts.iter().copied().chain(constraints).collect();
@@ -78,7 +78,7 @@ pub(super) fn vanish_on(
 
 /// The points for an identity that is made of these expressions, its degree at most `factor` times the degrees of all of them; none
 /// where that is too high.
-pub(super) fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = Point> {
+pub(super) fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item = ModularPoint> {
     let degree = parts.iter().map(|part| Degree::of(part).total()).fold(0, u64::saturating_add);
     let scale = common_denominator(parts);
     let scale = scale.filter(|scale| degree.saturating_mul(factor).saturating_mul(*scale) <= HIGHEST_DEGREE);
@@ -87,7 +87,7 @@ pub(super) fn points(parts: &[&Expression], factor: u64) -> impl Iterator<Item =
     let seed = hasher.finish();
     let points = scale.map(|scale| {
         let numbered = primes(seed).zip(1..).take(TRIED);
-        numbered.map(move |(field, number)| Point::new(field, seed ^ number << 32, scale))
+        numbered.map(move |(field, number)| ModularPoint::new(field, seed ^ number << 32, scale))
     });
     points.into_iter().flatten()
 }
@@ -108,7 +108,7 @@ mod tests {
     use super::super::point::Constraint;
     use super::*;
     use crate::expression::{Function, Symbol};
-    use crate::numbers::field::Field;
+    use crate::numbers::field::PrimeField;
 
     fn powers(base: Expression, numerator: i64, denominator: i64) -> Expression {
         base.power(BigRational::new(numerator.into(), denominator.into())).expect("the base is not 0")
@@ -217,7 +217,7 @@ mod tests {
         let x = || Expression::from(Symbol(0));
         let mersenne = (1_i64 << 61) - 1;
         assert!(!vanishes_identically(&(Expression::integer(mersenne) * x())));
-        for Field(prime) in points(&[&x()], 1).map(|point| point.ring.field) {
+        for PrimeField(prime) in points(&[&x()], 1).map(|point| point.ring.field) {
             let prime = prime as i64;
             assert!(!vanishes_identically(&(Expression::integer(prime) * x())), "{prime}");
             assert!(!vanishes_identically(&(powers(x(), prime, 1) - x())), "{prime}");

@@ -2,9 +2,9 @@
 
 use super::identities::vanishes_identically;
 use super::states::{State, general};
-use super::velocity::{Row, bracket, row};
+use super::velocity::{bracket, row};
 use crate::derivation::table::Table;
-use crate::derivation::{Bracket, Claim, Coefficient, Derivation, IntegralId, Involution, Kind};
+use crate::derivation::{Bracket, Claim, Coefficient, Derivation, IntegralId, Involution, Kind, SparseRow};
 use crate::expression::Expression;
 use crate::numbers::precise::Real;
 
@@ -36,32 +36,33 @@ pub fn beside_energy(derivation: &Derivation, (a, b): (IntegralId, IntegralId)) 
 pub fn is_contradicted(derivation: &Derivation, claims: &Table<IntegralId, Claim>, involution: &Involution) -> bool {
     let states = general(&derivation.symbols).take(TRIED);
     let states = states.filter_map(|values| Gradients::at(derivation, State::new(&values))).take(STATES);
-    let comparison = Comparison { derivation, states: states.collect() };
+    let samples = Samples { derivation, states: states.collect() };
     let pairs = pairs(derivation);
     let mut others = involution.others.iter().peekable();
     let (mut known, mut proved) = (0, 0);
     for &pair in &pairs {
         let listed = others.next_if(|(a, b, _)| (*a, *b) == pair).map(|(.., bracket)| bracket);
-        let verdict = match (beside_energy(derivation, pair), listed) {
+        let knowledge = match (beside_energy(derivation, pair), listed) {
             (Some(other), None) => match claims[other] {
-                Claim::Proved(_) => Verdict::Proved,
-                Claim::Open { .. } => Verdict::Unknown,
+                Claim::Proved(_) => Knowledge::Proved,
+                Claim::Open { .. } => Knowledge::Unknown,
             },
             (Some(_), Some(_)) => return true,
-            (None, Some(bracket)) if comparison.agrees(pair, bracket.as_ref()) => Verdict::Proved,
+            (None, Some(bracket)) if samples.agrees(pair, bracket.as_ref()) => Knowledge::Proved,
             (None, Some(_)) => return true,
-            (None, None) if comparison.vanishes(pair) => Verdict::Known,
+            (None, None) if samples.vanishes(pair) => Knowledge::Known,
             (None, None) => return true,
         };
-        known += usize::from(verdict != Verdict::Unknown);
-        proved += usize::from(verdict == Verdict::Proved || verdict == Verdict::Known && comparison.is_proved(pair));
+        known += usize::from(knowledge != Knowledge::Unknown);
+        proved +=
+            usize::from(knowledge == Knowledge::Proved || knowledge == Knowledge::Known && samples.is_proved(pair));
     }
     others.next().is_some() || !(proved..=known).contains(&involution.pairs)
 }
 
 /// What is known of a pair.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum Knowledge {
     Proved,
     Known,
     Unknown,
@@ -70,7 +71,7 @@ enum Verdict {
 /// A state with DF in it.
 struct Gradients {
     state: State,
-    rows: Table<IntegralId, Row>,
+    rows: Table<IntegralId, SparseRow<Real>>,
 }
 
 impl Gradients {
@@ -86,12 +87,12 @@ impl Gradients {
     }
 }
 
-struct Comparison<'a> {
+struct Samples<'a> {
     derivation: &'a Derivation,
     states: Vec<Gradients>,
 }
 
-impl Comparison<'_> {
+impl Samples<'_> {
     /// Whether the bracket of two integrals vanishes in all states.
     fn vanishes(&self, (a, b): (IntegralId, IntegralId)) -> bool {
         let mut brackets = self.states.iter().filter_map(|state| state.bracket(self.derivation, a, b));
@@ -128,10 +129,8 @@ impl Comparison<'_> {
         let slopes = self.derivation.integrals[a].gradient.iter().map(|(symbol, slope)| (*symbol, slope));
         let terms =
             self.derivation.structure.bracket(&self.derivation.symbols, slopes, |y| self.derivation.entry(b, y));
-        let term = |(f, entry, g): (&Expression, Coefficient<'_>, &Expression)| match entry {
-            Coefficient::One => f.clone() * g.clone(),
-            Coefficient::MinusOne => -(f.clone() * g.clone()),
-            Coefficient::Function(entry) => Expression::product([f.clone(), entry.clone(), g.clone()]),
+        let term = |(f, entry, g): (&Expression, Coefficient<'_>, &Expression)| {
+            Expression::product([f.clone(), entry.expression(), g.clone()])
         };
         vanishes_identically(&Expression::sum(terms.into_iter().map(term)))
     }

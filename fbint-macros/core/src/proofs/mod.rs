@@ -39,7 +39,7 @@ pub(crate) use identities::vanishes_identically;
 pub(crate) use kinetic_energy::kinetic_energy;
 pub use mistakes::is_mistake;
 pub use rank::rank;
-pub(crate) use regularity::{Dependence, dependence};
+pub(crate) use regularity::{DependentColumns, dependence};
 pub use search::{Found, Witness};
 pub use states::Values;
 pub(crate) use states::{State, consistent, general};

@@ -5,7 +5,7 @@
 //! matrix is in doubles. Functions satisfy the relations of [`identities`](super::identities).
 
 use super::identities::{POINTS, points};
-use super::point::Point;
+use super::point::ModularPoint;
 use crate::expression::Expression;
 use crate::numbers::linear::Echelon;
 use crate::numbers::ring::{Element, LARGEST_DIMENSION};
@@ -26,7 +26,7 @@ pub(super) fn are_dependent(rows: &[Vec<Expression>], columns: &[usize]) -> bool
 }
 
 /// `None` where an entry is not defined, or elimination meets no pivot that has an inverse.
-fn rank(point: &mut Point, rows: &[Vec<Expression>], columns: &[usize]) -> Option<usize> {
+fn rank(point: &mut ModularPoint, rows: &[Vec<Expression>], columns: &[usize]) -> Option<usize> {
     let mut entries = Vec::new();
     for row in rows {
         entries.push(columns.iter().map(|&column| point.evaluate(&row[column])).collect::<Option<Vec<Element>>>()?);

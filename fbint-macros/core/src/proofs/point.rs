@@ -11,7 +11,7 @@ use super::rotation::Rotation;
 use crate::derivation::{Derivation, Integral, Kind, Role};
 use crate::expression::{Expression, Function, Symbol};
 use crate::numbers::bounds::is_never_zero;
-use crate::numbers::field::Field;
+use crate::numbers::field::PrimeField;
 use crate::numbers::random::Random;
 use crate::numbers::ring::{Element, Ring};
 
@@ -70,7 +70,7 @@ impl<'a> Constraint<'a> {
 }
 
 /// An element for each unknown.
-pub(super) struct Point {
+pub(super) struct ModularPoint {
     pub(super) ring: Ring,
     random: Random,
     /// What exponents are multiplied with to become integers.
@@ -93,14 +93,14 @@ pub(super) enum Key {
     Function(Function, Vec<Element>),
 }
 
-impl Point {
-    pub(super) fn new(field: Field, seed: u64, scale: u64) -> Self {
+impl ModularPoint {
+    pub(super) fn new(field: PrimeField, seed: u64, scale: u64) -> Self {
         let ring = Ring::new(field);
         Self { ring, random: Random(seed), scale, symbols: HashMap::new(), functions: HashMap::new() }
     }
 
     pub(super) fn random(&mut self) -> Element {
-        let Field(prime) = self.ring.field;
+        let PrimeField(prime) = self.ring.field;
         self.ring.number(self.random.next() % prime)
     }
 

@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use super::identities::vanish_on;
-use super::point::{Constraint, Point, Set};
+use super::point::{Constraint, ModularPoint, Set};
 use super::rotation::Rotation;
 use crate::derivation::table::Table;
 use crate::derivation::{
-    Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role, column_of,
+    Coefficient, Constraints, Derivation, Field, Implicit, IntegralId, LinearSystem, Role, SparseRow, column_of,
 };
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::solution;
@@ -47,7 +47,7 @@ fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> boo
     match &derivation.field {
         Field::Given(rates) => {
             let parts: Vec<&Expression> = slopes(integral).chain(rates.rows()).collect();
-            let rate = |point: &mut Point| rate_of_given(point, derivation, integral);
+            let rate = |point: &mut ModularPoint| rate_along(point, derivation, integral, rates);
             vanish_on(&parts, set, LARGEST_DIMENSION as u64, rate)
         }
         Field::Implicit(implicit) => {
@@ -61,7 +61,7 @@ fn vanishes(derivation: &Derivation, integral: IntegralId, set: &Set<'_>) -> boo
             // What is solved for is a quotient of minors, and what is solved for next is made of it.
             let growth =
                 systems.iter().fold(1, |growth: u64, system| growth.saturating_mul(system.unknowns.len() as u64 + 2));
-            let rate = |point: &mut Point| rate_of_implicit(point, derivation, &systems, implicit, integral);
+            let rate = |point: &mut ModularPoint| rate_of_implicit(point, derivation, &systems, implicit, integral);
             vanish_on(&parts, set, growth.saturating_mul(LARGEST_DIMENSION as u64), rate)
         }
         Field::Dirac(acting) => {
@@ -90,7 +90,7 @@ fn needed<'a>(implicit: &'a Implicit, expressions: &[&Expression]) -> Vec<&'a Li
 }
 
 fn rate_of_implicit(
-    point: &mut Point,
+    point: &mut ModularPoint,
     derivation: &Derivation,
     systems: &[&LinearSystem],
     implicit: &Implicit,
@@ -107,13 +107,8 @@ fn rate_of_implicit(
     rate_along(point, derivation, integral, &implicit.rates)
 }
 
-fn rate_of_given(point: &mut Point, derivation: &Derivation, integral: IntegralId) -> Option<Element> {
-    let Field::Given(rates) = &derivation.field else { return None };
-    rate_along(point, derivation, integral, rates)
-}
-
 fn rate_along(
-    point: &mut Point,
+    point: &mut ModularPoint,
     derivation: &Derivation,
     integral: IntegralId,
     rates: &Table<Symbol, Expression>,
@@ -136,8 +131,6 @@ struct System<'a> {
     right_side: Vec<Expression>,
 }
 
-type Row = Vec<(Symbol, Element)>;
-
 impl<'a> System<'a> {
     fn new(derivation: &'a Derivation, constraints: &Constraints) -> Self {
         Self {
@@ -149,7 +142,7 @@ impl<'a> System<'a> {
     }
 
     /// y(I) - sum_j c_j ({I, f_j} + dI/dW drive(f_j)), for the work W.
-    fn rate(&self, point: &mut Point, integral: IntegralId) -> Option<Element> {
+    fn rate(&self, point: &mut ModularPoint, integral: IntegralId) -> Option<Element> {
         let own = self.gradient(point, integral)?;
         let energy = self.gradient(point, self.derivation.integrals.energy()?)?;
         let free = self.drive(point, &own)?;
@@ -169,12 +162,12 @@ impl<'a> System<'a> {
         Some(rate)
     }
 
-    fn gradient(&self, point: &mut Point, integral: IntegralId) -> Option<Row> {
+    fn gradient(&self, point: &mut ModularPoint, integral: IntegralId) -> Option<SparseRow<Element>> {
         let gradient = self.derivation.integrals[integral].gradient.iter();
         gradient.map(|(symbol, slope)| Some((*symbol, point.evaluate(slope)?))).collect()
     }
 
-    fn bracket(&self, point: &mut Point, f: &Row, g: &Row) -> Option<Element> {
+    fn bracket(&self, point: &mut ModularPoint, f: &SparseRow<Element>, g: &SparseRow<Element>) -> Option<Element> {
         let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
         let other = |symbol: Symbol| column_of(g, symbol);
         let mut sum = Element::new();
@@ -194,7 +187,7 @@ impl<'a> System<'a> {
     }
 
     /// {f, g} + df/dW drive(g)
-    fn with_work(&self, point: &mut Point, f: &Row, g: &Row) -> Option<Element> {
+    fn with_work(&self, point: &mut ModularPoint, f: &SparseRow<Element>, g: &SparseRow<Element>) -> Option<Element> {
         let bracket = self.bracket(point, f, g)?;
         let Some(by_work) = self.derivation.drive.work.and_then(|work| column_of(f, work)) else {
             return Some(bracket);
@@ -204,7 +197,7 @@ impl<'a> System<'a> {
     }
 
     /// drive(f)
-    fn drive(&self, point: &mut Point, f: &Row) -> Option<Element> {
+    fn drive(&self, point: &mut ModularPoint, f: &SparseRow<Element>) -> Option<Element> {
         let mut sum = Element::new();
         for (slope, force) in self.derivation.drive.terms(|symbol| column_of(f, symbol)) {
             let term = match force {
@@ -220,7 +213,7 @@ impl<'a> System<'a> {
     }
 
     /// c
-    fn multipliers(&self, point: &mut Point) -> Option<Vec<Element>> {
+    fn multipliers(&self, point: &mut ModularPoint) -> Option<Vec<Element>> {
         let n = self.members.len();
         let mut rows = Vec::new();
         for i in 0..n {

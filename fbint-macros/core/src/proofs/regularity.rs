@@ -13,22 +13,22 @@ use crate::numbers::points::sample_points;
 use crate::numbers::precise::Real;
 
 /// Columns of a matrix that look dependent at every point that was tried.
-pub(crate) struct Dependence {
+pub(crate) struct DependentColumns {
     pub(crate) columns: Vec<usize>,
     /// Whether they are proved to be dependent in every state.
     pub(crate) is_proved: bool,
 }
 
 /// The dependence of the columns of a matrix, given by its rows, if precise numbers do not disprove it.
-pub(crate) fn dependence(rows: &[Vec<Expression>]) -> Option<Dependence> {
+pub(crate) fn dependence(rows: &[Vec<Expression>]) -> Option<DependentColumns> {
     let mut found: Option<Vec<usize>> = None;
     let mut may_be_lost = false;
     for point in sample_points() {
         let doubles = rows.iter().map(|row| row.iter().map(|entry| point.evaluate(entry)).collect()).collect();
         let columns = match rank(doubles) {
-            Rank::Full => return None,
-            Rank::Undefined => continue,
-            Rank::Deficient(columns) => columns,
+            ColumnRank::Full => return None,
+            ColumnRank::Undefined => continue,
+            ColumnRank::Deficient(columns) => columns,
         };
         let value = |entry: &Expression| Real::evaluate(entry, &|symbol| Real::from(point.symbol(symbol)));
         let precise = rows.iter().map(|row| row.iter().map(value).collect()).collect::<Option<Vec<Vec<Real>>>>();
@@ -41,13 +41,13 @@ pub(crate) fn dependence(rows: &[Vec<Expression>]) -> Option<Dependence> {
     }
     let columns = found?;
     let is_proved = are_dependent(rows, &columns);
-    (is_proved || !may_be_lost).then_some(Dependence { columns, is_proved })
+    (is_proved || !may_be_lost).then_some(DependentColumns { columns, is_proved })
 }
 
 /// The dependence of the constraints by whose matrix multipliers are determined.
 pub(super) fn find_singularity(derivation: &Derivation) -> Option<Vec<IntegralId>> {
     let (members, rows) = derivation.multiplier_matrix();
-    let Dependence { columns, .. } = dependence(&rows)?;
+    let DependentColumns { columns, .. } = dependence(&rows)?;
     Some(columns.into_iter().map(|column| members[column]).collect())
 }
 
@@ -62,8 +62,8 @@ pub(crate) fn is_singular(derivation: &Derivation, members: &[IntegralId]) -> bo
 pub(super) fn deficient(derivation: &Derivation, value: &impl Fn(&Expression) -> f64) -> Option<Vec<IntegralId>> {
     let (members, rows) = derivation.multiplier_matrix();
     match rank(rows.iter().map(|row| row.iter().map(value).collect()).collect()) {
-        Rank::Deficient(columns) => Some(columns.into_iter().map(|column| members[column]).collect()),
-        Rank::Full | Rank::Undefined => None,
+        ColumnRank::Deficient(columns) => Some(columns.into_iter().map(|column| members[column]).collect()),
+        ColumnRank::Full | ColumnRank::Undefined => None,
     }
 }
 
@@ -75,7 +75,7 @@ pub(super) fn is_regular(derivation: &Derivation, state: &State) -> bool {
 }
 
 /// The rank of the columns of a matrix in doubles.
-enum Rank {
+enum ColumnRank {
     Full,
     /// The columns that a vector of the null space involves.
     Deficient(Vec<usize>),
@@ -83,11 +83,11 @@ enum Rank {
     Undefined,
 }
 
-fn rank(rows: Vec<Vec<f64>>) -> Rank {
-    let Some(mut matrix) = Balanced::of(rows) else { return Rank::Undefined };
+fn rank(rows: Vec<Vec<f64>>) -> ColumnRank {
+    let Some(mut matrix) = Balanced::of(rows) else { return ColumnRank::Undefined };
     match matrix.dependent() {
-        Some(column) => Rank::Deficient(matrix.involved(column).into_iter().chain([column]).collect()),
-        None => Rank::Full,
+        Some(column) => ColumnRank::Deficient(matrix.involved(column).into_iter().chain([column]).collect()),
+        None => ColumnRank::Full,
     }
 }
 

@@ -4,7 +4,7 @@
 //! relation, so that a random one gives a point in general position of each of the two parts.
 
 use super::identities::vanishes_identically;
-use super::point::{Constraint, Point};
+use super::point::{Constraint, ModularPoint};
 use crate::expression::{Expression, Symbol};
 
 /// How many times the degree of an expression in the entries its degree in a quaternion is, at most: entries are quotients of
@@ -42,9 +42,9 @@ impl Rotation {
     }
 
     /// Binds the entries to those of a random rotation.
-    pub(super) fn bind(&self, point: &mut Point) -> Option<()> {
+    pub(super) fn bind(&self, point: &mut ModularPoint) -> Option<()> {
         let quaternion = [0; 4].map(|_| point.random());
-        let product = |point: &Point, i: usize, j: usize| point.ring.multiply(&quaternion[i], &quaternion[j]);
+        let product = |point: &ModularPoint, i: usize, j: usize| point.ring.multiply(&quaternion[i], &quaternion[j]);
         let squares = [0, 1, 2, 3].map(|i| product(point, i, i));
         let norm = squares.iter().skip(1).fold(squares[0].clone(), |sum, square| point.ring.add(&sum, square));
         let mut scale = point.ring.inverse(&norm)?;

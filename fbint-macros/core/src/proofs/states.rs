@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use num_traits::Signed;
 
 use crate::derivation::table::Table;
-use crate::derivation::{Coefficient, Derivation, IntegralId, Symbols};
+use crate::derivation::{Coefficient, Derivation, IntegralId, SparseRow, Symbols};
 use crate::expression::{Expression, Symbol, to_f64};
 use crate::numbers::linear::Balanced;
 use crate::numbers::points::search_points;
@@ -68,7 +68,7 @@ impl State {
     }
 
     /// States as far from this one as these weights of rows of DF are meant, too: where the constraints hold exactly.
-    fn widen(&mut self, rows: &[Row], weights: &[f64]) {
+    fn widen(&mut self, rows: &[SparseRow<f64>], weights: &[f64]) {
         let mut errors = self.values.map(|_| 0.0);
         for (row, weight) in rows.iter().zip(weights) {
             row.iter().for_each(|(symbol, entry)| errors[*symbol] += SLACK * (weight * entry).abs());
@@ -200,16 +200,13 @@ fn values(equations: &[Equation<'_>], x: &Values) -> Vec<f64> {
     equations.iter().map(|equation| evaluate(equation.value, x)).collect()
 }
 
-/// A sparse row of DF: entries of the state in their order, each with the derivative.
-type Row = Vec<(Symbol, f64)>;
-
-fn rows(equations: &[Equation<'_>], x: &Values) -> Vec<Row> {
+fn rows(equations: &[Equation<'_>], x: &Values) -> Vec<SparseRow<f64>> {
     let entry = |(symbol, entry): &(Symbol, Expression)| (*symbol, evaluate(entry, x));
     equations.iter().map(|equation| equation.gradient.iter().map(entry).collect()).collect()
 }
 
 /// x - DF^T (DF DF^T + damping D)^-1 F with D the diagonal.
-fn stepped(x: &Values, rows: &[Row], damping: f64, residual: &[f64]) -> Option<Values> {
+fn stepped(x: &Values, rows: &[SparseRow<f64>], damping: f64, residual: &[f64]) -> Option<Values> {
     let weights = normal_equations(rows, damping)?.solve(residual);
     let mut step = x.map(|_| 0.0);
     for (row, weight) in rows.iter().zip(weights) {
@@ -219,15 +216,15 @@ fn stepped(x: &Values, rows: &[Row], damping: f64, residual: &[f64]) -> Option<V
     is_finite.then(|| x.rows().zip(step.rows()).map(|(x, step)| x - step).collect())
 }
 
-fn normal_equations(rows: &[Row], damping: f64) -> Option<Balanced<f64>> {
+fn normal_equations(rows: &[SparseRow<f64>], damping: f64) -> Option<Balanced<f64>> {
     if rows.iter().all(Vec::is_empty) {
         return None;
     }
-    let entry = |row: &Row, symbol: Symbol| {
+    let entry = |row: &SparseRow<f64>, symbol: Symbol| {
         let place = row.binary_search_by_key(&symbol, |(symbol, _)| *symbol).ok()?;
         Some(row[place].1)
     };
-    let dot = |row: &Row, other: &Row| -> f64 {
+    let dot = |row: &SparseRow<f64>, other: &SparseRow<f64>| -> f64 {
         other.iter().filter_map(|&(symbol, slope)| Some(slope * entry(row, symbol)?)).sum()
     };
     let mut matrix: Vec<Vec<f64>> = rows.iter().map(|row| rows.iter().map(|other| dot(row, other)).collect()).collect();

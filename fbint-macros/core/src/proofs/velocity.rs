@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::states::State;
 use crate::derivation::table::Table;
-use crate::derivation::{Derivation, Field, Implicit, IntegralId, column_of};
+use crate::derivation::{Derivation, Field, Implicit, IntegralId, SparseRow, column_of};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::linear::Balanced;
 use crate::numbers::precise::Real;
@@ -21,11 +21,8 @@ pub(crate) struct Velocity {
 type Components = Table<Symbol, (Real, f64)>;
 type Solved = BTreeMap<Symbol, Real>;
 
-/// The entries of a gradient that do not vanish, in the order of the state.
-pub(super) type Row = Vec<(Symbol, Real)>;
-
 /// A row of DF in a state, where it is defined.
-pub(super) fn row(derivation: &Derivation, state: &State, integral: IntegralId) -> Option<Row> {
+pub(super) fn row(derivation: &Derivation, state: &State, integral: IntegralId) -> Option<SparseRow<Real>> {
     let entries = derivation.integrals[integral].gradient.iter();
     entries.map(|(symbol, entry)| Some((*symbol, state.evaluate(entry)?))).collect()
 }
@@ -83,7 +80,7 @@ fn components(rates: &Table<Symbol, Expression>, state: &State, known: Solved) -
 /// J (grad H - Df^T c)
 fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Option<(Components, Solved)> {
     let row = |integral: IntegralId| row(derivation, state, integral);
-    let constraints: Vec<Row> = members.iter().map(|&member| row(member)).collect::<Option<_>>()?;
+    let constraints: Vec<SparseRow<Real>> = members.iter().map(|&member| row(member)).collect::<Option<_>>()?;
     let energy = row(derivation.integrals.energy()?)?;
     let multipliers = multipliers(derivation, state, &constraints, &energy)?;
     let mut covector = derivation.symbols.over_states(|_| (Real::zero(), 0.0));
@@ -123,9 +120,14 @@ fn dirac(derivation: &Derivation, members: &[IntegralId], state: &State) -> Opti
 }
 
 /// c with C^T c = b, from the brackets of gradients.
-fn multipliers(derivation: &Derivation, state: &State, constraints: &[Row], energy: &Row) -> Option<Vec<Real>> {
+fn multipliers(
+    derivation: &Derivation,
+    state: &State,
+    constraints: &[SparseRow<Real>],
+    energy: &SparseRow<Real>,
+) -> Option<Vec<Real>> {
     let n = constraints.len();
-    let bracket = |f: &Row, g: &Row| bracket(derivation, state, f, g);
+    let bracket = |f: &SparseRow<Real>, g: &SparseRow<Real>| bracket(derivation, state, f, g);
     let mut rows = vec![vec![Real::zero(); n + 1]; n];
     for i in 0..n {
         for j in i + 1..n {
@@ -151,7 +153,12 @@ pub(crate) fn solve(mut rows: Vec<Vec<Real>>) -> Option<Vec<Real>> {
 }
 
 /// {f, g}, from the entries of the gradients that do not vanish.
-pub(super) fn bracket(derivation: &Derivation, state: &State, f: &Row, g: &Row) -> Option<Real> {
+pub(super) fn bracket(
+    derivation: &Derivation,
+    state: &State,
+    f: &SparseRow<Real>,
+    g: &SparseRow<Real>,
+) -> Option<Real> {
     let slopes = f.iter().map(|(symbol, slope)| (*symbol, slope));
     let other = |symbol: Symbol| column_of(g, symbol);
     let terms = derivation.structure.bracket(&derivation.symbols, slopes, other);

@@ -88,16 +88,22 @@ fn times(exponent: AtomView<'_>) -> usize {
 /// the thousands of terms of a power of the distance of two bodies would cancel in their force.
 fn keep_powers(view: AtomView<'_>) -> Atom {
     match view {
-        AtomView::Num(_) | AtomView::Var(_) => view.to_owned(),
-        AtomView::Add(sum) => Atom::add_many(sum.iter().map(keep_powers)),
-        AtomView::Mul(product) => Atom::mul_many(product.iter().map(keep_powers)),
         AtomView::Pow(power) => {
             let base = keep_powers(power.get_base());
             let is_kept = matches!(base.as_view(), AtomView::Add(_)) && !is_low_power(&base, power.get_exp());
             let base = if is_kept { kept_symbol().call_args([base]) } else { base };
             base.pow(power.get_exp().to_owned())
         }
-        AtomView::Fun(_) => view.to_owned(),
+        other => with_parts(other, keep_powers),
+    }
+}
+
+/// A sum or a product with other parts; anything else as it is.
+fn with_parts(view: AtomView<'_>, to: fn(AtomView<'_>) -> Atom) -> Atom {
+    match view {
+        AtomView::Add(sum) => Atom::add_many(sum.iter().map(to)),
+        AtomView::Mul(product) => Atom::mul_many(product.iter().map(to)),
+        other => other.to_owned(),
     }
 }
 
@@ -111,14 +117,11 @@ fn is_low_power(sum: &Atom, exponent: AtomView<'_>) -> bool {
 /// Undoes [`keep_powers`].
 fn give_back_powers(view: AtomView<'_>) -> Atom {
     match view {
-        AtomView::Num(_) | AtomView::Var(_) => view.to_owned(),
-        AtomView::Add(sum) => Atom::add_many(sum.iter().map(give_back_powers)),
-        AtomView::Mul(product) => Atom::mul_many(product.iter().map(give_back_powers)),
         AtomView::Pow(power) => give_back_powers(power.get_base()).pow(power.get_exp().to_owned()),
         AtomView::Fun(function) if function.get_symbol() == kept_symbol() => {
             Atom::add_many(function.iter().map(give_back_powers))
         }
-        AtomView::Fun(_) => view.to_owned(),
+        other => with_parts(other, give_back_powers),
     }
 }
 

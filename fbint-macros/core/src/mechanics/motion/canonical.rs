@@ -7,8 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
-use crate::derivation::table::Table;
+use super::{Motion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
 use crate::derivation::{Implicit, IntegralId, LinearSystem, Problem, Role};
 use crate::expression::{Expression, Symbol};
 
@@ -21,7 +20,7 @@ struct System<'a> {
     problem: &'a Problem,
     /// dH
     slope: Row,
-    forces: Vec<Force>,
+    forces: Vec<ReactionForce>,
     /// The functions of integrals that are not declared.
     derived: BTreeMap<IntegralId, Expression>,
 }
@@ -32,7 +31,7 @@ impl<'a> System<'a> {
         let slope = slopes(symbols, hamiltonian)?;
         let forces = forces(problem, |constraint| slopes(symbols, constraint))?;
         let mut system = Self { problem, slope, forces, derived: BTreeMap::new() };
-        for Force { kept, row, .. } in system.forces.iter().filter(|force| force.is_holonomic) {
+        for ReactionForce { kept, row, .. } in system.forces.iter().filter(|force| force.is_holonomic) {
             let rate = along(row, |symbol| system.free(symbol));
             system.derived.insert(*kept, rate);
         }
@@ -62,83 +61,119 @@ impl<'a> System<'a> {
         }
     }
 
-    /// The rates of all entries of the state, the work's among them, from those without constraints, with what constraints add to each,
-    /// and the multipliers with the gradients of what they hold.
-    fn rates(&self, of: impl Fn(Symbol) -> Expression, holding: &[(Symbol, &Row)]) -> Table<Symbol, Expression> {
-        let symbols = &self.problem.symbols;
-        let power = || {
-            let of_forces = self
-                .problem
-                .forces
-                .iter()
-                .filter_map(|(momentum, force)| Some(force.clone() * of(self.partner(*momentum)?)));
-            let of_constraints =
-                holding.iter().map(|(multiplier, row)| -(Expression::from(*multiplier) * by_time(symbols, row)));
-            let of_energy = by_time(symbols, &self.slope);
-            Expression::sum(of_forces.chain([of_energy]).chain(of_constraints).collect::<Vec<_>>())
-        };
-        let rate = |symbol: Symbol| match symbols[symbol].role {
-            Role::Work => power(),
-            _ => of(symbol),
-        };
-        symbols.states().map(rate).collect()
+    /// {q, f_kept} along the row of another reaction: an entry of S.
+    fn product(&self, row: &Row, slopes: &Row) -> Expression {
+        along(row, |q| self.partner(q).map_or_else(Expression::zero, |p| entry(slopes, p)))
     }
 
     fn field(&self) -> Option<Implicit> {
-        let Self { problem, forces, .. } = self;
-        let symbols = &problem.symbols;
-        let of_kept: Vec<Row> =
-            forces.iter().map(|force| slopes(symbols, self.value(force.kept)?)).collect::<Option<_>>()?;
-        let dirac: Vec<usize> = (0..forces.len()).filter(|&r| forces[r].is_holonomic).collect();
-        let multiplier = |id: IntegralId| symbols.multiplier(id);
-        // S
-        let product = |r: usize, s: usize| {
-            let by_momentum = |q| self.partner(q).map_or_else(Expression::zero, |p| entry(&of_kept[s], p));
-            along(&forces[r].row, by_momentum)
+        let multiplier = |id: IntegralId| self.problem.symbols.multiplier(id);
+        let of_force = |force: &ReactionForce| {
+            Some(Kept {
+                multiplier: multiplier(force.constraint)?,
+                of_rate: if force.is_holonomic { Some(multiplier(force.kept)?) } else { None },
+                row: force.row.clone(),
+                value: self.value(force.kept)?.clone(),
+                slopes: slopes(&self.problem.symbols, self.value(force.kept)?)?,
+            })
         };
-        let mut systems = Vec::new();
-        if !dirac.is_empty() {
-            systems.push(LinearSystem {
-                unknowns: dirac.iter().map(|&r| multiplier(forces[r].kept)).collect::<Option<_>>()?,
-                matrix: dirac.iter().map(|&r| dirac.iter().map(|&s| product(r, s)).collect()).collect(),
-                right_side: dirac.iter().map(|&r| self.value(forces[r].kept).cloned()).collect::<Option<_>>()?,
-            });
+        let kept = self.forces.iter().map(of_force).collect::<Option<_>>()?;
+        Some(ConstrainedFlow { system: self, kept }.implicit())
+    }
+}
+
+/// What a reaction keeps.
+struct Kept {
+    /// The symbol of c1.
+    multiplier: Symbol,
+    /// The symbol of c2, of the rate of a holonomic constraint.
+    of_rate: Option<Symbol>,
+    /// A
+    row: Row,
+    /// f
+    value: Expression,
+    /// df
+    slopes: Row,
+}
+
+/// The linear systems and the rates.
+struct ConstrainedFlow<'a> {
+    system: &'a System<'a>,
+    kept: Vec<Kept>,
+}
+
+impl ConstrainedFlow<'_> {
+    fn implicit(&self) -> Implicit {
+        let rates = self.system.problem.symbols.states().map(|symbol| self.rate(symbol)).collect();
+        Implicit { systems: self.shifts().into_iter().chain(self.reactions()).collect(), rates }
+    }
+
+    /// The rates of holonomic constraints, each with its multiplier c2.
+    fn rates_of_constraints(&self) -> impl Iterator<Item = (Symbol, &Kept)> {
+        self.kept.iter().filter_map(|kept| Some((kept.of_rate?, kept)))
+    }
+
+    /// S c2 = f
+    fn shifts(&self) -> Option<LinearSystem> {
+        let kept = || self.rates_of_constraints().map(|(_, kept)| kept);
+        let row = |r: &Kept| kept().map(|s| self.system.product(&r.row, &s.slopes)).collect();
+        let shifts = LinearSystem {
+            unknowns: self.rates_of_constraints().map(|(multiplier, _)| multiplier).collect(),
+            matrix: kept().map(row).collect(),
+            right_side: kept().map(|kept| kept.value.clone()).collect(),
+        };
+        (!shifts.unknowns.is_empty()).then_some(shifts)
+    }
+
+    /// S c1 = -df.y, with the rates without the forces A^T c1 as y.
+    fn reactions(&self) -> Option<LinearSystem> {
+        let row = |r: &Kept| self.kept.iter().map(|s| self.system.product(&r.row, &s.slopes)).collect();
+        let reactions = LinearSystem {
+            unknowns: self.kept.iter().map(|kept| kept.multiplier).collect(),
+            matrix: self.kept.iter().map(row).collect(),
+            right_side: self.kept.iter().map(|kept| -along(&kept.slopes, |symbol| self.free(symbol))).collect(),
+        };
+        (!self.kept.is_empty()).then_some(reactions)
+    }
+
+    /// The sum of c2 df / d symbol over the rates of holonomic constraints.
+    fn shifted(&self, symbol: Symbol) -> Expression {
+        let term = |(multiplier, kept): (Symbol, &Kept)| {
+            Some(Expression::from(multiplier) * kept.slopes.get(&symbol)?.clone())
+        };
+        Expression::sum(self.rates_of_constraints().filter_map(term))
+    }
+
+    /// The rate of an entry of the state without the forces A^T c1.
+    fn free(&self, symbol: Symbol) -> Expression {
+        match self.system.problem.symbols[symbol].role {
+            Role::Coordinate { momentum } => self.system.free(symbol) - self.shifted(momentum),
+            Role::Momentum { coordinate } => self.shifted(coordinate) + self.system.free(symbol),
+            _ => self.system.free(symbol),
         }
-        // sum over the Dirac rows of c2 df / d symbol
-        let shifted = |symbol: Symbol| {
-            Expression::sum(dirac.iter().filter_map(|&r| {
-                let slope = of_kept[r].get(&symbol)?;
-                Some(Expression::from(multiplier(forces[r].kept)?) * slope.clone())
-            }))
-        };
-        // The rates without the forces A^T c1.
-        let free = |symbol: Symbol| match symbols[symbol].role {
-            Role::Coordinate { momentum } => self.free(symbol) - shifted(momentum),
-            Role::Momentum { coordinate } => shifted(coordinate) + self.free(symbol),
-            _ => self.free(symbol),
-        };
-        if !forces.is_empty() {
-            systems.push(LinearSystem {
-                unknowns: forces.iter().map(|force| multiplier(force.constraint)).collect::<Option<_>>()?,
-                matrix: (0..forces.len()).map(|r| (0..forces.len()).map(|s| product(r, s)).collect()).collect(),
-                right_side: of_kept.iter().map(|row| -along(row, free)).collect(),
-            });
+    }
+
+    /// The rate of an entry of the state but for the work.
+    fn moved(&self, symbol: Symbol) -> Expression {
+        let Role::Momentum { coordinate } = self.system.problem.symbols[symbol].role else { return self.free(symbol) };
+        let reaction = |kept: &Kept| Some(kept.row.get(&coordinate)?.clone() * Expression::from(kept.multiplier));
+        self.free(symbol) + Expression::sum(self.kept.iter().filter_map(reaction))
+    }
+
+    /// The rate of an entry of the state: of the work, the power of forces, and what the time changes in the energy and in constraints.
+    fn rate(&self, symbol: Symbol) -> Expression {
+        let System { problem, slope, .. } = self.system;
+        if problem.symbols[symbol].role != Role::Work {
+            return self.moved(symbol);
         }
-        let reaction = |coordinate: Symbol| {
-            Expression::sum(forces.iter().filter_map(|force| {
-                let entry = force.row.get(&coordinate)?;
-                Some(entry.clone() * Expression::from(multiplier(force.constraint)?))
-            }))
+        let power = |(momentum, force): &(Symbol, Expression)| {
+            Some(force.clone() * self.moved(self.system.partner(*momentum)?))
         };
-        let rate = |symbol: Symbol| match symbols[symbol].role {
-            Role::Momentum { coordinate } => free(symbol) + reaction(coordinate),
-            _ => free(symbol),
-        };
-        let mut holding = Vec::new();
-        for &r in &dirac {
-            holding.push((multiplier(forces[r].constraint)?, &forces[r].row));
-            holding.push((multiplier(forces[r].kept)?, &of_kept[r]));
-        }
-        Some(Implicit { systems, rates: self.rates(rate, &holding) })
+        let of_constraints = self.rates_of_constraints().flat_map(|(of_rate, kept)| {
+            [(kept.multiplier, &kept.row), (of_rate, &kept.slopes)]
+                .map(|(multiplier, row)| -(Expression::from(multiplier) * by_time(&problem.symbols, row)))
+        });
+        let of_energy = by_time(&problem.symbols, slope);
+        Expression::sum(problem.forces.iter().filter_map(power).chain([of_energy]).chain(of_constraints))
     }
 }

@@ -51,7 +51,7 @@ pub(super) const CLOSE: f64 = 1e-9;
 
 /// The brackets of the frame that do not vanish, of pairs of velocities that do not both vanish.
 pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<FrameBracket>, Misfit> {
-    let frame = Frame::of(symbols, declared).ok_or(Misfit::Undefined)?;
+    let frame = Kinematics::of(symbols, declared).ok_or(Misfit::Undefined)?;
     if let Some(dependent) = frame.dependent() {
         return Err(Misfit::Dependent(dependent));
     }
@@ -82,12 +82,12 @@ pub(crate) fn brackets(symbols: &Symbols, declared: &Lagrangian) -> Result<Vec<F
 }
 
 /// U, by directions.
-struct Frame {
+struct Kinematics {
     coordinates: Vec<Symbol>,
     directions: BTreeMap<Symbol, Row>,
 }
 
-impl Frame {
+impl Kinematics {
     fn of(symbols: &Symbols, declared: &Lagrangian) -> Option<Self> {
         let coordinates = declared.kinematics.iter().map(|(coordinate, _)| *coordinate).collect();
         Some(Self { coordinates, directions: directions(symbols, declared)? })
@@ -169,7 +169,7 @@ impl Frame {
                 if vanishes_identically(&remainder) { Expression::zero() } else { remainder }
             };
             let right: Vec<Expression> = rows.iter().map(remainder).collect();
-            let matrix =
+            let matrix: Vec<Vec<Expression>> =
                 rows.iter().map(|x| directions.iter().map(|a| entry(&self.directions[a], *x)).collect()).collect();
             let Some(solution) = by_cramer(&matrix, &right)? else { return Ok(None) };
             coefficients.extend(directions.into_iter().zip(solution).filter(|(_, c)| !c.is_zero()));
@@ -208,7 +208,7 @@ impl Frame {
         }
         let dot = |a: &Row, b: &Row| settled(super::along(a, |x| entry(b, x)));
         let columns = || frame.directions.values();
-        let gram: Matrix = columns().map(|a| columns().map(|b| dot(a, b)).collect()).collect();
+        let gram: Vec<Vec<Expression>> = columns().map(|a| columns().map(|b| dot(a, b)).collect()).collect();
         let right: Vec<Expression> = columns().map(|a| dot(a, vector)).collect();
         let solution = by_cramer(&gram, &right)?;
         Ok(solution.map(|solution| rest.iter().copied().zip(solution).filter(|(_, c)| !c.is_zero()).collect()))
@@ -266,8 +266,6 @@ fn rational(number: f64) -> Option<BigRational> {
     Some(BigRational::new(BigInt::from(numerator.round().to_i64()?), BigInt::from(denominator)))
 }
 
-type Matrix = Vec<Vec<Expression>>;
-
 /// Directions that are solved for together, and the coordinates from whose rates they are.
 struct Group {
     directions: Vec<Symbol>,
@@ -278,7 +276,7 @@ struct Group {
 struct Excess;
 
 /// The solution of a square system by Cramer's rule.
-fn by_cramer(matrix: &Matrix, right: &[Expression]) -> Result<Option<Vec<Expression>>, Excess> {
+fn by_cramer(matrix: &[Vec<Expression>], right: &[Expression]) -> Result<Option<Vec<Expression>>, Excess> {
     let parts = |row: &[Expression], right: &Expression| row.iter().chain([right]).map(Expression::size).sum::<usize>();
     let bound = matrix.iter().zip(right).map(|(row, right)| parts(row, right)).fold(1, usize::saturating_mul);
     if matrix.len() > 1 && bound > LARGEST_DETERMINANT {
@@ -286,7 +284,7 @@ fn by_cramer(matrix: &Matrix, right: &[Expression]) -> Result<Option<Vec<Express
     }
     let whole = determinant(matrix);
     let solution = (0..matrix.len()).map(|place| {
-        let mut replaced = matrix.clone();
+        let mut replaced = matrix.to_vec();
         replaced.iter_mut().zip(right).for_each(|(row, right)| row[place] = right.clone());
         let numerator = determinant(&replaced);
         if vanishes_identically(&numerator) {

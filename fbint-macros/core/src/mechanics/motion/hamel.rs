@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
-use super::{Force, Motion, Row, along, by_time, driving_force, entry, forces, slopes};
+use super::{Motion, ReactionForce, Row, along, by_time, driving_force, entry, forces, slopes};
 use crate::derivation::{Hamel, Implicit, IntegralId, Lagrangian, LinearSystem, Problem, Role, Symbols};
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
 
 pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion> {
-    let frame = Frame::of(problem, declared)?;
+    let frame = LagrangianFrame::of(problem, declared)?;
     let symbols = &problem.symbols;
     let mut derived = BTreeMap::new();
-    for Force { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
+    for ReactionForce { kept, row, .. } in frame.forces.iter().filter(|force| force.is_holonomic) {
         derived.insert(*kept, frame.contracted(row) + by_time(symbols, row));
     }
     derived.insert(problem.energy()?, problem.balanced(frame.energy()?));
@@ -34,7 +34,7 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
             Some((value, slopes))
         })
         .collect::<Option<_>>()?;
-    let field = Field::new(&frame, problem, &kept).implicit()?;
+    let field = HamelEquations::new(&frame, problem, &kept).implicit()?;
     let hamel = Hamel {
         lagrangian: frame.lagrangian.clone(),
         momenta: frame.momenta.iter().map(|(velocity, momentum)| (*velocity, momentum.value.clone())).collect(),
@@ -45,13 +45,13 @@ pub(super) fn motion(problem: &Problem, declared: &Lagrangian) -> Option<Motion>
 }
 
 /// An expression with its derivatives by the entries of the state.
-struct Differentiated {
+struct Momentum {
     value: Expression,
     slopes: Row,
 }
 
 /// U, L, the momenta and the rows A, with the vanishing velocities put to zero.
-struct Frame<'a> {
+struct LagrangianFrame<'a> {
     declared: &'a Lagrangian,
     positions: Vec<Symbol>,
     /// The velocities that do not vanish.
@@ -61,11 +61,11 @@ struct Frame<'a> {
     slopes_of_lagrangian: Row,
     /// u_a by the velocity a: its entries by coordinates.
     directions: BTreeMap<Symbol, Row>,
-    momenta: BTreeMap<Symbol, Differentiated>,
-    forces: Vec<Force>,
+    momenta: BTreeMap<Symbol, Momentum>,
+    forces: Vec<ReactionForce>,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> LagrangianFrame<'a> {
     fn of(problem: &Problem, declared: &'a Lagrangian) -> Option<Self> {
         let symbols = &problem.symbols;
         let positions = symbols.with(|role| role == Role::Position);
@@ -83,7 +83,7 @@ impl<'a> Frame<'a> {
         for &velocity in directions.keys() {
             let value = without(symbols, &entry(&slopes_by_velocity, velocity));
             let slopes = slopes(symbols, &value)?;
-            momenta.insert(velocity, Differentiated { value, slopes });
+            momenta.insert(velocity, Momentum { value, slopes });
         }
         let forces = forces(problem, |constraint| {
             let slope = slopes(symbols, constraint)?;
@@ -159,8 +159,8 @@ impl<'a> Frame<'a> {
 }
 
 /// The reactions of all constraints.
-pub(super) fn forces_of(problem: &Problem, declared: &Lagrangian) -> Option<Vec<Force>> {
-    Some(Frame::of(problem, declared)?.forces)
+pub(super) fn forces_of(problem: &Problem, declared: &Lagrangian) -> Option<Vec<ReactionForce>> {
+    Some(LagrangianFrame::of(problem, declared)?.forces)
 }
 
 /// u_a by the velocity a.
@@ -202,8 +202,8 @@ fn without(symbols: &Symbols, expression: &Expression) -> Expression {
 }
 
 /// The linear systems and the rates.
-struct Field<'a> {
-    frame: &'a Frame<'a>,
+struct HamelEquations<'a> {
+    frame: &'a LagrangianFrame<'a>,
     problem: &'a Problem,
     symbols: &'a Symbols,
     /// The symbols of roles that only one symbol has.
@@ -216,8 +216,8 @@ struct Field<'a> {
     rates_of_positions: BTreeMap<Symbol, Expression>,
 }
 
-impl<'a> Field<'a> {
-    fn new(frame: &'a Frame<'a>, problem: &'a Problem, kept: &'a [(Expression, Row)]) -> Self {
+impl<'a> HamelEquations<'a> {
+    fn new(frame: &'a LagrangianFrame<'a>, problem: &'a Problem, kept: &'a [(Expression, Row)]) -> Self {
         let symbols = &problem.symbols;
         let roles = symbols.iter().map(|(symbol, info)| (info.role, symbol)).collect();
         let dirac = (0..frame.forces.len()).filter(|&r| frame.forces[r].is_holonomic).collect();
@@ -238,8 +238,8 @@ impl<'a> Field<'a> {
 
     /// W = M^-1 A^T, row by row of A.
     fn responses(&self) -> Option<Vec<LinearSystem>> {
-        let Frame { free, forces, .. } = self.frame;
-        let system = |force: &Force| {
+        let LagrangianFrame { free, forces, .. } = self.frame;
+        let system = |force: &ReactionForce| {
             let unknowns = free.iter().map(|&of| self.response(of, force)).collect::<Option<_>>()?;
             Some(self.with_mass(unknowns, free.iter().map(|&j| entry(&force.row, j)).collect()))
         };
@@ -267,11 +267,11 @@ impl<'a> Field<'a> {
 
     /// A W c1 = -(df/dq q' + df/dt + A a)
     fn reactions(&self) -> Option<Option<LinearSystem>> {
-        let Frame { free, forces, .. } = self.frame;
+        let LagrangianFrame { free, forces, .. } = self.frame;
         if forces.is_empty() {
             return Some(None);
         }
-        let right_side = |(force, (_, slopes)): (&Force, &(Expression, Row))| {
+        let right_side = |(force, (_, slopes)): (&ReactionForce, &(Expression, Row))| {
             let accelerated =
                 free.iter().filter_map(|&j| Some(force.row.get(&j)?.clone() * Expression::from(self.acceleration(j)?)));
             -(along(slopes, |x| self.rate_of_position(x)) + Expression::sum(accelerated))
@@ -323,7 +323,7 @@ impl<'a> Field<'a> {
 
     /// U (xi - y); as it is declared, where the velocities are not shifted.
     fn moved(&self, x: Symbol) -> Expression {
-        let Frame { free, directions, declared, .. } = self.frame;
+        let LagrangianFrame { free, directions, declared, .. } = self.frame;
         if self.is_shifted() {
             let directions = free.iter().filter_map(|j| Some((*j, directions[j].get(&x)?)));
             return Expression::sum(directions.map(|(j, entry)| entry.clone() * self.velocity(j)));
@@ -369,7 +369,7 @@ impl<'a> Field<'a> {
 
     /// Q . (xi - y) - dL/dt + y . dp/dt - c1 dg/dt - c2 df/dt
     fn power(&self) -> Expression {
-        let Frame { free, forces, momenta, slopes_of_lagrangian, .. } = self.frame;
+        let LagrangianFrame { free, forces, momenta, slopes_of_lagrangian, .. } = self.frame;
         let acting = self.problem.forces.iter().filter(|(j, _)| free.contains(j));
         let of_forces = acting.map(|(j, force)| force.clone() * self.velocity(*j));
         let of_momenta = free.iter().filter(|_| self.is_shifted()).map(|j| {
@@ -377,7 +377,7 @@ impl<'a> Field<'a> {
             if by_time.is_zero() { by_time } else { by_time * self.shift(*j) }
         });
         let of_constraints = self.dirac.iter().flat_map(|&r| {
-            let Force { constraint, kept, row, .. } = &forces[r];
+            let ReactionForce { constraint, kept, row, .. } = &forces[r];
             let rows = [(constraint, row), (kept, &self.kept[r].1)];
             rows.map(|(id, row)| Some(-(Expression::from(self.multiplier(*id)?) * by_time(self.symbols, row))))
         });
@@ -388,14 +388,14 @@ impl<'a> Field<'a> {
 
     /// M z = b
     fn with_mass(&self, unknowns: Vec<Symbol>, right_side: Vec<Expression>) -> LinearSystem {
-        let Frame { free, momenta, .. } = self.frame;
+        let LagrangianFrame { free, momenta, .. } = self.frame;
         let row = |j: &Symbol| free.iter().map(|i| entry(&momenta[j].slopes, *i)).collect();
         LinearSystem { unknowns, matrix: free.iter().map(row).collect(), right_side }
     }
 
     /// A M^-1 A^T
     fn compliance(&self, rows: &[usize]) -> Vec<Vec<Expression>> {
-        let Frame { free, forces, .. } = self.frame;
+        let LagrangianFrame { free, forces, .. } = self.frame;
         let entry = |r: usize, s: usize| {
             // The matrix is symmetric: one entry stands for both.
             let (r, s) = (r.min(s), r.max(s));
@@ -406,7 +406,7 @@ impl<'a> Field<'a> {
         rows.iter().map(|&r| rows.iter().map(|&s| entry(r, s)).collect()).collect()
     }
 
-    fn response(&self, of: Symbol, force: &Force) -> Option<Symbol> {
+    fn response(&self, of: Symbol, force: &ReactionForce) -> Option<Symbol> {
         self.roles.get(&Role::Response { of, to: force.kept }).copied()
     }
 

@@ -90,7 +90,7 @@ fn along(row: &Row, vector: impl Fn(Symbol) -> Expression) -> Expression {
 }
 
 /// A reaction: the integral that it keeps, and the row A along which it acts.
-struct Force {
+struct ReactionForce {
     /// The constraint that has the multiplier: g, or f itself.
     constraint: IntegralId,
     /// What is linear in the velocities: g', or f itself.
@@ -102,16 +102,16 @@ struct Force {
 }
 
 /// The reactions of all constraints, with the rows of holonomic ones as they are given.
-fn forces(problem: &Problem, holonomic_row: impl Fn(&Expression) -> Option<Row>) -> Option<Vec<Force>> {
+fn forces(problem: &Problem, holonomic_row: impl Fn(&Expression) -> Option<Row>) -> Option<Vec<ReactionForce>> {
     let mut forces = Vec::new();
     for (constraint, rate) in problem.holonomic_pairs() {
         let row = holonomic_row(problem.integrals[constraint].value.as_ref()?)?;
-        forces.push(Force { constraint, kept: rate, is_holonomic: true, row });
+        forces.push(ReactionForce { constraint, kept: rate, is_holonomic: true, row });
     }
     for reaction in &problem.reactions {
         let row = reaction.along.iter().cloned().collect();
         let constraint = reaction.constraint;
-        forces.push(Force { constraint, kept: constraint, is_holonomic: false, row });
+        forces.push(ReactionForce { constraint, kept: constraint, is_holonomic: false, row });
     }
     Some(forces)
 }

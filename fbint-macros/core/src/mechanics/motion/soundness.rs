@@ -16,7 +16,7 @@ use crate::numbers::derivative;
 use crate::numbers::linear::Balanced;
 use crate::numbers::number::Numeric;
 use crate::numbers::points::{Point, sample_points};
-use crate::proofs::{Dependence, State, consistent, dependence, general, vanishes_identically};
+use crate::proofs::{DependentColumns, State, consistent, dependence, general, vanishes_identically};
 
 /// States on the constraint set at which rates are evaluated, of those that are tried.
 const STATES: usize = 3;
@@ -109,11 +109,11 @@ pub(crate) fn unsound_mass(problem: &Problem) -> Option<Unsound> {
     let simplified = |entry: &Expression| if vanishes_identically(entry) { Expression::zero() } else { entry.clone() };
     let matrix: Vec<Vec<Expression>> = system.matrix.iter().map(|row| row.iter().map(simplified).collect()).collect();
     match dependence(&matrix) {
-        Some(Dependence { is_proved: true, .. }) => {
+        Some(DependentColumns { is_proved: true, .. }) => {
             let kernel = whole_kernel(&matrix).unwrap_or_default();
             Some(Unsound::Singular(velocities.into_iter().zip(kernel).collect()))
         }
-        Some(Dependence { is_proved: false, .. }) => Some(Unsound::Doubtful { is_indefinite: false }),
+        Some(DependentColumns { is_proved: false, .. }) => Some(Unsound::Doubtful { is_indefinite: false }),
         None if is_certainly_indefinite(&matrix) => Some(Unsound::Indefinite),
         None => {
             let is_indefinite = sample_points().all(|point| is_indefinite(&matrix, &|entry| point.evaluate(entry)));
@@ -174,7 +174,7 @@ pub(crate) fn massless(problem: &Problem) -> Option<Dependent> {
     }
     let motion = motion(problem)?;
     let system = motion.field.systems.last()?;
-    let Dependence { columns, is_proved } = dependence(&system.matrix)?;
+    let DependentColumns { columns, is_proved } = dependence(&system.matrix)?;
     let member = |column: usize| problem.symbols.constraint(system.unknowns[column]);
     Some(Dependent { members: columns.into_iter().filter_map(member).collect(), is_proved })
 }
@@ -186,7 +186,7 @@ pub(crate) fn dependent_rows(problem: &Problem) -> Option<Dependent> {
     // Transposed: what is dependent are rows.
     let of_column = |column: &Symbol| rows.iter().map(|(_, row)| entry(row, *column)).collect();
     let matrix: Vec<Vec<Expression>> = columns.iter().map(of_column).collect();
-    let Dependence { columns, is_proved } = dependence(&matrix)?;
+    let DependentColumns { columns, is_proved } = dependence(&matrix)?;
     Some(Dependent { members: columns.into_iter().map(|row| rows[row].0).collect(), is_proved })
 }
 
@@ -209,7 +209,7 @@ pub(crate) fn are_integrable(problem: &Problem) -> Option<bool> {
         }
     };
     let frame = OfFrame { symbols, directions: frame, brackets };
-    let forms: Vec<Form> = forms.iter().map(|form| frame.form(form)).collect::<Option<_>>()?;
+    let forms: Vec<OneForm> = forms.iter().map(|form| frame.form(form)).collect::<Option<_>>()?;
     Some(sample_points().all(|point| {
         let value = |entry: &Expression| point.evaluate(entry);
         let allowed = kernel(forms.iter().map(|form| form.entries.iter().map(value).collect()).collect());
@@ -225,13 +225,13 @@ struct OfFrame<'a> {
 }
 
 /// w_i, and d w (u_i, u_j) by the places i < j.
-struct Form {
+struct OneForm {
     entries: Vec<Expression>,
     derivative: Vec<(usize, usize, Expression)>,
 }
 
 impl OfFrame<'_> {
-    fn form(&self, row: &Row) -> Option<Form> {
+    fn form(&self, row: &Row) -> Option<OneForm> {
         let axes: Vec<Symbol> = self.directions.keys().copied().collect();
         let mut derivative = Vec::new();
         for (place, &i) in axes.iter().enumerate() {
@@ -239,7 +239,7 @@ impl OfFrame<'_> {
                 derivative.push((place, other, self.derivative(row, i, j)?));
             }
         }
-        Some(Form { entries: axes.iter().map(|axis| entry(row, *axis)).collect(), derivative })
+        Some(OneForm { entries: axes.iter().map(|axis| entry(row, *axis)).collect(), derivative })
     }
 
     /// d w (u_i, u_j)
@@ -255,7 +255,7 @@ impl OfFrame<'_> {
     }
 }
 
-impl Form {
+impl OneForm {
     /// Whether d w (X, Y) = 0 for all of these vectors at a point.
     fn is_closed_on(&self, allowed: &[Vec<f64>], value: &impl Fn(&Expression) -> f64) -> bool {
         let terms: Vec<(usize, usize, f64)> =
