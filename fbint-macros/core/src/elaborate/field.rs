@@ -9,23 +9,23 @@ use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
-use crate::syntax::{Declaration, Named, Shape, System, plain};
+use crate::syntax::{Declaration, Formalism, Named, Shape, plain};
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
 pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dynamics> {
     let symbols = scope.symbols;
     let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));
-    match declaration.system {
-        System::Canonical => {
+    match declaration.formalism {
+        Formalism::Canonical => {
             let hamiltonian = hamiltonian.ok_or(Poison)??;
             scope.settlement = Some(velocities(symbols, &hamiltonian).ok_or(Poison)?);
             return Ok(Dynamics::Canonical { hamiltonian });
         }
-        System::Lagrangian => {
+        Formalism::Lagrangian => {
             let positions = symbols.with(|role| role == Role::Position);
             return lagrangian(scope, declaration, &positions);
         }
-        System::State => scope.settlement = Some(Settlement::default()),
+        Formalism::Poisson | Formalism::Given => scope.settlement = Some(Settlement::default()),
     }
     let variables = symbols.with(|role| role == Role::State).len();
     let matrix = declaration.poisson.as_ref().map(|expression| poisson_matrix(scope, expression, variables));
@@ -47,7 +47,8 @@ pub(super) fn forces(scope: &mut Scope, declaration: &Declaration) -> Outcome<Ve
 
 fn force(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<Vec<(Symbol, Expression)>> {
     let value = scope.evaluate(&named.value)?;
-    let along = if declaration.system == System::Canonical { &declaration.momenta } else { &declaration.velocities };
+    let along =
+        if declaration.formalism == Formalism::Canonical { &declaration.momenta } else { &declaration.velocities };
     // What acts along nothing was reported by `syntax`.
     let variable = along.iter().find(|variable| plain(&variable.name) == plain(&named.name)).ok_or(Poison)?;
     scope.same_shape("the force along", variable, &value, &named.value)?;

@@ -17,7 +17,7 @@ use crate::mechanics::motion::{Misfit, brackets, keeps};
 use crate::notation;
 use crate::numbers::derivative;
 use crate::proofs::vanishes_identically;
-use crate::syntax::{ASSUME, Declaration, KEPT, Named, System, plain};
+use crate::syntax::{ASSUME, Declaration, Formalism, KEPT, Keyword, Named, plain};
 
 impl Scope<'_> {
     /// `rate(q)`, of the shape of q.
@@ -40,9 +40,9 @@ impl Scope<'_> {
         let stand_in = |symbol: Symbol| Role::Conjugate { of: symbol };
         let Some(momenta) = self.stand_ins(&value, stand_in) else {
             let written = argument.to_token_stream().to_string();
-            let message = match self.declaration.system {
-                System::Lagrangian => format!("`{written}` is not a velocity; only velocities have a `momentum`"),
-                System::Canonical | System::State => {
+            let message = match self.declaration.formalism {
+                Formalism::Lagrangian => format!("`{written}` is not a velocity; only velocities have a `momentum`"),
+                Formalism::Canonical | Formalism::Poisson | Formalism::Given => {
                     "only the velocities of a Lagrangian system have a `momentum`".to_owned()
                 }
             };
@@ -147,7 +147,7 @@ impl Scope<'_> {
             why_linear: ". D'Alembert's principle says nothing about such constraints; an `invariant` may be meant",
             why_homogeneous: "a moving constraint does work, and the energy is not conserved. Only homogeneous ones are supported",
         };
-        if self.declaration.system == System::Canonical {
+        if self.declaration.formalism == Formalism::Canonical {
             let symbols = self.symbols;
             let is_rate = |symbol: Symbol| matches!(symbols[symbol].role, Role::Rate { .. });
             let row = self.linear_form(&named.value, value, &is_rate, form)?;
@@ -291,7 +291,7 @@ fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) 
         Misfit::Undefined => {
             let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
             Err(scope.fail_at(
-                declaration.place("kinematics"),
+                declaration.place(Keyword::Kinematics),
                 format!("`kinematics` has no finite real derivative: {reason}"),
             ))
         }
@@ -313,7 +313,7 @@ fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) 
                 name(&i),
                 name(&j)
             );
-            Err(scope.fail_at(declaration.place("kinematics"), message))
+            Err(scope.fail_at(declaration.place(Keyword::Kinematics), message))
         }
         Misfit::Open { of: (i, j), bracket } => {
             let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
@@ -324,7 +324,7 @@ fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) 
                  `velocity_constraint(name = velocity)`",
                 entries.join(", ")
             );
-            Err(scope.fail_at(declaration.place("kinematics"), message))
+            Err(scope.fail_at(declaration.place(Keyword::Kinematics), message))
         }
     }
 }

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
-use syn::{Expr, Ident};
+use syn::Ident;
 
 pub use self::definedness::{Undefined, is_root, roots, undefined_part};
 use self::integrals::{Kept, Listed, latex};
@@ -40,7 +40,7 @@ use crate::derivation::table::Table;
 use crate::derivation::{Declared, Doubt, Dynamics, IntegralId, Kind, Output, Problem, Reaction, Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Declaration, Named, System, Variable, plain};
+use crate::syntax::{Declaration, Formalism, Named, Variable, plain};
 
 /// The meaning of a declaration, and where everything in it is declared.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ pub fn elaborate(declaration: &Declaration, errors: &Errors) -> Option<Model> {
     let used = scope.used();
 
     let is_understood = !declaration.hidden_names && !declaration.hidden_uses && declaration.broken.is_empty();
-    if is_understood && declaration.system == System::Canonical {
+    if is_understood && declaration.formalism == Formalism::Canonical {
         count(&kept, &outputs.symbols, errors);
     }
     if !declaration.hidden_uses {
@@ -118,7 +118,7 @@ impl Outputs {
         let mut symbols = scope.symbols.clone();
         let acting =
             if declaration.has_reactions() { add_multipliers(&listed.integrals, &mut symbols) } else { Vec::new() };
-        if declaration.system == System::Lagrangian && !lagrangian::exceed(listed, &symbols, scope.errors) {
+        if declaration.formalism == Formalism::Lagrangian && !lagrangian::exceed(listed, &symbols, scope.errors) {
             add_responses(&listed.integrals, &mut symbols);
         }
         scope.multipliers = Some(multipliers(scope, kept, &acting));
@@ -188,7 +188,7 @@ fn add_responses(integrals: &Table<IntegralId, Declared>, symbols: &mut Symbols)
 /// Adds symbols for rates and momenta, where expressions name any.
 fn add_stand_ins(declaration: &Declaration, unknowns: &mut Unknowns) {
     let calls =
-        |function: &str| expressions(declaration).any(|expression| calls(expression.to_token_stream(), function));
+        |function: &str| declaration.expressions().any(|expression| calls(expression.to_token_stream(), function));
     let all = |variables: &[symbols::Unknown]| -> Vec<Symbol> {
         variables.iter().flat_map(|variable| variable.symbols.iter().copied()).collect()
     };
@@ -231,51 +231,35 @@ fn count(kept: &Kept, symbols: &Symbols, errors: &Errors) {
 /// mistake, a name that occurs anywhere counts as used.
 fn report_unused(declaration: &Declaration, mut used: BTreeSet<String>, mistaken: bool, errors: &Errors) {
     if mistaken {
-        for expression in expressions(declaration) {
+        for expression in declaration.expressions() {
             collect_words(expression.to_token_stream(), &mut used);
         }
     }
     used.extend(declaration.broken.iter().map(plain));
     let is_used = |name: &Ident| used.contains(&plain(name));
+    let report = |name: &Ident, message: String| {
+        if !is_used(name) {
+            errors.push(name.span(), message);
+        }
+    };
     for (coordinate, momentum) in declaration.coordinates.iter().zip(&declaration.momenta) {
         let (q, p) = (&coordinate.name, &momentum.name);
-        if !is_used(q) && !is_used(p) {
-            errors.push(q.span(), format_args!("nothing uses the coordinate `{q}` or its momentum `{p}`: remove both"));
+        if !is_used(p) {
+            report(q, format!("nothing uses the coordinate `{q}` or its momentum `{p}`: remove both"));
         }
     }
     for Variable { name, .. } in &declaration.inputs {
-        if !is_used(name) {
-            errors.push(
-                name.span(),
-                format_args!("nothing uses the input `{name}`: let a force depend on it, or remove it"),
-            );
-        }
+        report(name, format!("nothing uses the input `{name}`: let a force depend on it, or remove it"));
     }
     for Variable { name, .. } in declaration.time.iter().filter(|_| declaration.inputs.is_empty()) {
-        if !is_used(name) {
-            errors.push(name.span(), format_args!("nothing depends on the time `{name}`: remove `time({name})`"));
-        }
+        report(name, format!("nothing depends on the time `{name}`: remove `time({name})`"));
     }
     for Variable { name, .. } in &declaration.parameters {
-        if !is_used(name) {
-            errors.push(name.span(), format_args!("nothing uses the parameter `{name}`: remove the field"));
-        }
+        report(name, format!("nothing uses the parameter `{name}`: remove the field"));
     }
     for Named { name, .. } in &declaration.defines {
-        if !is_used(name) {
-            errors.push(name.span(), format_args!("nothing uses the definition `{name}`: remove it"));
-        }
+        report(name, format!("nothing uses the definition `{name}`: remove it"));
     }
-}
-
-fn expressions(declaration: &Declaration) -> impl Iterator<Item = &Expr> {
-    let quantities = declaration.constraints.iter().chain(&declaration.phase_constraints);
-    let quantities = quantities.chain(&declaration.velocity_constraints).chain(&declaration.kinematics);
-    let named = quantities.chain(&declaration.invariants).chain(&declaration.outputs);
-    let named = named.chain(&declaration.defines).chain(&declaration.dynamics).chain(&declaration.forces);
-    let named = named.map(|named| &named.value);
-    let alone = declaration.hamiltonian.iter().chain(&declaration.lagrangian).chain(&declaration.poisson);
-    alone.chain(named)
 }
 
 /// Returns `true` if a function is called somewhere. A variable may have its name.

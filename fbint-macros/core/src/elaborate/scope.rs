@@ -14,7 +14,7 @@ use super::value::{Scalar, Value};
 use crate::derivation::{Role, Symbols};
 use crate::diagnostics::Errors;
 use crate::expression::{Expression, Symbol};
-use crate::syntax::{Declaration, Named, System, Variable, nearest, plain};
+use crate::syntax::{Declaration, Formalism, Keyword, Named, Variable, nearest, plain};
 
 /// A mistake that has been reported already.
 #[derive(Clone, Copy, Debug)]
@@ -121,44 +121,43 @@ impl<'a> Scope<'a> {
             work: 0,
             exhausted: false,
         };
+        scope.declare_names();
+        scope
+    }
+
+    fn declare_names(&mut self) {
+        let (declaration, unknowns) = (self.declaration, self.unknowns);
         for name in &declaration.broken {
-            scope.declare(name, Meaning::Broken);
+            self.declare(name, Meaning::Broken);
         }
-        scope.variables(&declaration.coordinates, &unknowns.coordinates);
-        scope.variables(&declaration.momenta, &unknowns.momenta);
-        scope.variables(&declaration.velocities, &unknowns.velocities);
-        scope.variables(&declaration.states, &unknowns.states);
-        scope.variables(declaration.time.as_slice(), &unknowns.time);
-        scope.variables(&declaration.parameters, &unknowns.parameters);
-        scope.variables(&declaration.inputs, &unknowns.inputs);
+        self.variables(&declaration.coordinates, &unknowns.coordinates);
+        self.variables(&declaration.momenta, &unknowns.momenta);
+        self.variables(&declaration.velocities, &unknowns.velocities);
+        self.variables(&declaration.states, &unknowns.states);
+        self.variables(declaration.time.as_slice(), &unknowns.time);
+        self.variables(&declaration.parameters, &unknowns.parameters);
+        self.variables(&declaration.inputs, &unknowns.inputs);
         if let Some(work) = &declaration.work {
-            scope.declare(&work.name, Meaning::Work);
+            self.declare(&work.name, Meaning::Work);
         }
         for (index, define) in declaration.defines.iter().enumerate() {
-            scope.declare(&define.name, Meaning::Definition(index));
+            self.declare(&define.name, Meaning::Definition(index));
         }
-        let quantities = [
-            (&declaration.constraints, "a constraint"),
-            (&declaration.phase_constraints, "a phase constraint"),
-            (&declaration.velocity_constraints, "a velocity constraint"),
-            (&declaration.invariants, "an invariant"),
-        ];
-        for (named, kind) in quantities.into_iter().flat_map(|(list, kind)| list.iter().map(move |named| (named, kind)))
-        {
-            scope.declare(&named.name, Meaning::Quantity(kind));
-        }
-        for output in &declaration.outputs {
-            scope.declare(&output.name, Meaning::Output);
+        for (key, named) in declaration.named().filter(|(key, _)| *key != Keyword::Define) {
+            let meaning =
+                if key == Keyword::Output { Some(Meaning::Output) } else { key.meaning().map(Meaning::Quantity) };
+            if let Some(meaning) = meaning {
+                self.declare(&named.name, meaning);
+            }
         }
         // A field that is given has no Hamiltonian.
         if declaration.dynamics.is_empty() {
-            let meaning = match declaration.system {
-                System::Lagrangian => "the integral of `lagrangian`",
-                System::Canonical | System::State => "the integral of `hamiltonian`",
+            let meaning = match declaration.formalism {
+                Formalism::Lagrangian => "the integral of `lagrangian`",
+                Formalism::Canonical | Formalism::Poisson | Formalism::Given => "the integral of `hamiltonian`",
             };
-            scope.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Quantity(meaning));
+            self.names.entry(declaration.energy_name().to_owned()).or_insert(Meaning::Quantity(meaning));
         }
-        scope
     }
 
     fn variables(&mut self, variables: &[Variable], unknowns: &'a [Unknown]) {

@@ -5,7 +5,7 @@ use syn::Ident;
 use crate::derivation::table::Table;
 use crate::derivation::{Declared, IntegralId, Role, SymbolInfo, Symbols};
 use crate::expression::Symbol;
-use crate::syntax::{Declaration, Shape, System, Variable, plain};
+use crate::syntax::{Declaration, Formalism, Shape, Variable, plain};
 
 /// The place of a symbol in the declaration.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ pub(super) struct Unknowns {
 impl Unknowns {
     pub(super) fn of(declaration: &Declaration) -> Self {
         let mut unknowns = Self::default();
-        let of_coordinates = if declaration.system == System::Lagrangian { Role::Position } else { Role::State };
+        let of_coordinates = if declaration.formalism == Formalism::Lagrangian { Role::Position } else { Role::State };
         unknowns.coordinates = unknowns.entries(&declaration.coordinates, of_coordinates);
         unknowns.momenta = unknowns.entries(&declaration.momenta, Role::State);
         let (vanishing, free): (Vec<Variable>, Vec<Variable>) =
