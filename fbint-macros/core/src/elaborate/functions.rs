@@ -79,19 +79,7 @@ impl Scope<'_> {
                 Series::Sum => self.empty_sum(&index, members.start, &closure.body),
             };
         }
-        let mut values: Vec<Value> = Vec::new();
-        for member in members {
-            let value = self.with_index(&index, member, |scope| scope.evaluate(&closure.body))?;
-            if let Some(first) = values.first()
-                && first.shape() != value.shape()
-            {
-                let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
-                return Err(self.fail(&closure.body, message));
-            }
-            let nodes = values.last().map_or(0, Value::nodes).saturating_add(value.nodes());
-            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
-            values.push(value);
-        }
+        let values = self.members(call, &index, members, &closure.body)?;
         match series {
             Series::Sum => {
                 let nodes = values.iter().fold(0, |sum: usize, value| sum.saturating_add(value.nodes()));
@@ -108,6 +96,30 @@ impl Scope<'_> {
                 })
             }
         }
+    }
+
+    /// The members of a series, which have one shape.
+    fn members(
+        &mut self,
+        call: &ExprMethodCall,
+        index: &Ident,
+        members: std::ops::Range<i64>,
+        body: &Expr,
+    ) -> Outcome<Vec<Value>> {
+        let mut values: Vec<Value> = Vec::new();
+        for member in members {
+            let value = self.with_index(index, member, |scope| scope.evaluate(body))?;
+            if let Some(first) = values.first()
+                && first.shape() != value.shape()
+            {
+                let message = format!("the members of this series differ: {} and {}", first.shape(), value.shape());
+                return Err(self.fail(body, message));
+            }
+            let nodes = values.last().map_or(0, Value::nodes).saturating_add(value.nodes());
+            fits(nodes).map_err(|message| self.fail(&call.method, message))?;
+            values.push(value);
+        }
+        Ok(values)
     }
 
     fn closure_index(&mut self, closure: &ExprClosure) -> Outcome<Ident> {
@@ -219,22 +231,13 @@ impl Scope<'_> {
             };
             return Err(self.fail(&call.path, message));
         };
-        let rows = match call.parse_body_with(rows) {
-            Ok(rows) => rows,
-            Err(error) => {
-                let message = format!("this is not a list of expressions: {error}");
-                return Err(self.fail_at(error.span(), message));
-            }
-        };
-        if rows.first().is_none_or(Punctuated::is_empty) {
-            return Err(self.fail(&call.path, format!("`{name}!` needs at least one entry")));
-        }
+        let rows = self.rows(call, &name)?;
+        let width = rows[0].len();
         if constructor == Constructor::Vector && rows.len() > 1 {
             return Err(
                 self.fail(&rows[1], "a vector has one row of entries, separated by commas; `matrix![..; ..]` has more")
             );
         }
-        let width = rows[0].len();
         if let Some(row) = rows.iter().find(|row| row.len() != width) {
             let message =
                 format!("the rows of a matrix have one length: the first has {width}, this one {}", row.len());
@@ -258,6 +261,17 @@ impl Scope<'_> {
                 Value::from_fn(rows.len(), width, |row, column| entries[row * width + column].clone())
             }
         })
+    }
+
+    /// The rows of a macro, of which there is one that is not empty.
+    fn rows(&self, call: &Macro, name: &str) -> Outcome<Vec<Punctuated<Expr, Token![,]>>> {
+        let rows = call
+            .parse_body_with(rows)
+            .map_err(|error| self.fail_at(error.span(), format!("this is not a list of expressions: {error}")))?;
+        match rows.first() {
+            Some(first) if !first.is_empty() => Ok(rows),
+            _ => Err(self.fail(&call.path, format!("`{name}!` needs at least one entry"))),
+        }
     }
 
     /// The matrix made of a rectangle of blocks, in which `0` is a block of zeros.

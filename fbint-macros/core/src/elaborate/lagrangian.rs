@@ -282,49 +282,49 @@ fn rate(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<
 /// The brackets of the frame. Reports a frame that has none.
 fn frame(scope: &mut Scope, declaration: &Declaration, lagrangian: &Lagrangian) -> Outcome<Vec<FrameBracket>> {
     let symbols = scope.symbols;
+    brackets(symbols, lagrangian).map_err(|misfit| {
+        let span = match &misfit {
+            Misfit::Dependent(velocities) => {
+                let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
+                let span = declaration.velocities.iter().find(|velocity| plain(&velocity.name) == last);
+                span.map_or_else(|| declaration.item.ident.span(), |velocity| velocity.name.span())
+            }
+            _ => declaration.place(Keyword::Kinematics),
+        };
+        scope.fail_at(span, misfit_in_words(symbols, &misfit))
+    })
+}
+
+/// Why a frame has no brackets, and what to do.
+fn misfit_in_words(symbols: &Symbols, misfit: &Misfit) -> String {
     let name = |symbol: &Symbol| format!("`{}`", symbols[*symbol].name);
-    let misfit = match brackets(symbols, lagrangian) {
-        Ok(brackets) => return Ok(brackets),
-        Err(misfit) => misfit,
-    };
     match misfit {
         Misfit::Undefined => {
             let reason = "some part of it divides by zero or takes the root of a negative number; remove that part";
-            Err(scope.fail_at(
-                declaration.place(Keyword::Kinematics),
-                format!("`kinematics` has no finite real derivative: {reason}"),
-            ))
+            format!("`kinematics` has no finite real derivative: {reason}")
         }
         Misfit::Dependent(velocities) => {
             let names: Vec<String> = velocities.iter().map(name).collect();
-            let last = velocities.last().map(|last| plain_stem(&symbols[*last].name)).unwrap_or_default();
-            let span = declaration.velocities.iter().find(|velocity| plain(&velocity.name) == last);
-            let span = span.map_or_else(|| declaration.item.ident.span(), |velocity| velocity.name.span());
-            let message = match &names[..] {
+            match &names[..] {
                 [only] => format!("{only} moves no coordinate: remove it"),
                 _ => format!("{} move the coordinates in the same way: remove one", joined(&names)),
-            };
-            Err(scope.fail_at(span, message))
+            }
         }
-        Misfit::Large { of: (i, j) } => {
-            let message = format!(
-                "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame; take \
-                 rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions",
-                name(&i),
-                name(&j)
-            );
-            Err(scope.fail_at(declaration.place(Keyword::Kinematics), message))
-        }
+        Misfit::Large { of: (i, j) } => format!(
+            "the bracket of the directions of {} and {} is too long to be written out: it divides by determinants of the frame; take \
+             rates of coordinates for some of the velocities, and hold what they have to satisfy by reactions",
+            name(i),
+            name(j)
+        ),
         Misfit::Open { of: (i, j), bracket } => {
             let entries: Vec<String> = bracket.iter().map(|entry| notation::short(entry, symbols)).collect();
-            let (i, j) = (name(&i), name(&j));
-            let message = format!(
+            let (i, j) = (name(i), name(j));
+            format!(
                 "the directions of {i} and {j} do not close: their bracket is ({}), which no velocity moves along. L written in {i} \
                  and {j} alone does not know the inertia in that direction: add a velocity for it and put it to zero by \
                  `velocity_constraint(name = velocity)`",
                 entries.join(", ")
-            );
-            Err(scope.fail_at(declaration.place(Keyword::Kinematics), message))
+            )
         }
     }
 }

@@ -154,25 +154,9 @@ const FOREIGN: [(&str, &str); 16] = [
 impl Scope<'_> {
     /// `receiver.method(arguments)`.
     pub(super) fn method(&mut self, call: &ExprMethodCall) -> Outcome<Value> {
-        let name = plain(&call.method);
-        let method = Method::named(&name);
-        if let Some(Method::Series(series)) = method {
+        let method = self.method_called(call)?;
+        if let Method::Series(series) = method {
             return self.series(call, series);
-        }
-        if let Some(turbofish) = &call.turbofish {
-            return Err(self.fail(turbofish, "types have no meaning here: drop `::<..>`"));
-        }
-        if name == "map" {
-            return Err(self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`"));
-        }
-        let Some(method) = method else {
-            let _ = self.evaluate(&call.receiver);
-            return Err(self.unknown_method(&call.method));
-        };
-        if call.args.len() != method.arguments() {
-            let _ = self.evaluate(&call.receiver);
-            let message = format!("`{name}` takes {}, not {}", arguments(method.arguments()), call.args.len());
-            return Err(self.fail(&call.method, message));
         }
         let receiver = self.evaluate(&call.receiver);
         match method {
@@ -196,6 +180,31 @@ impl Scope<'_> {
                 self.pairwise(method, &call.method, (receiver?, argument?), &call.args[0])
             }
         }
+    }
+
+    /// The method that is called. Reports calls that no method allows.
+    fn method_called(&mut self, call: &ExprMethodCall) -> Outcome<Method> {
+        let name = plain(&call.method);
+        let method = Method::named(&name);
+        if let Some(series @ Method::Series(_)) = method {
+            return Ok(series);
+        }
+        if let Some(turbofish) = &call.turbofish {
+            return Err(self.fail(turbofish, "types have no meaning here: drop `::<..>`"));
+        }
+        if name == "map" {
+            return Err(self.fail(&call.method, "`map` belongs into a sum: `(a..b).map(|i| ..).sum()`"));
+        }
+        let Some(method) = method else {
+            let _ = self.evaluate(&call.receiver);
+            return Err(self.unknown_method(&call.method));
+        };
+        if call.args.len() != method.arguments() {
+            let _ = self.evaluate(&call.receiver);
+            let message = format!("`{name}` takes {}, not {}", arguments(method.arguments()), call.args.len());
+            return Err(self.fail(&call.method, message));
+        }
+        Ok(method)
     }
 
     fn unknown_method(&mut self, method: &Ident) -> Poison {

@@ -128,27 +128,7 @@ fn member(
         }
     }
     if let Some(constant) = quantities.iter().find(|quantity| is_constant(&quantity.value, kind, symbols)) {
-        let name = &constant.name;
-        let message = match kind {
-            Purpose::VelocityConstraint if has_vanished => {
-                format!("`{name}` restricts no velocity: those in it are put to zero already; remove it")
-            }
-            Purpose::Holonomic => {
-                format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing")
-            }
-            Purpose::InvariantSet | Purpose::PhaseConstraint | Purpose::VelocityConstraint => {
-                let what = match kind {
-                    Purpose::PhaseConstraint => "phase constraint",
-                    Purpose::VelocityConstraint => "velocity constraint",
-                    _ => "constraint",
-                };
-                format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
-            }
-            Purpose::Invariant | Purpose::Output => {
-                format!("the invariant `{name}` is constant by itself: it contains no variable of the state; remove it")
-            }
-        };
-        return Err(scope.fail_at(named.name.span(), message));
+        return Err(scope.fail_at(named.name.span(), constancy(&constant.name, kind, has_vanished)));
     }
     let places = if merges(kind, shape) {
         merge(quantities, &mut all.kept)
@@ -159,6 +139,26 @@ fn member(
     };
     all.members.push(Member { shape, places });
     Ok(())
+}
+
+/// What is wrong with a quantity that is constant.
+fn constancy(name: &str, kind: Purpose, has_vanished: bool) -> String {
+    let what = match kind {
+        Purpose::VelocityConstraint if has_vanished => {
+            return format!("`{name}` restricts no velocity: those in it are put to zero already; remove it");
+        }
+        Purpose::Holonomic => {
+            return format!("the constraint `{name}` is constant: it contains no coordinate and restricts nothing");
+        }
+        Purpose::Invariant | Purpose::Output => {
+            let message = "is constant by itself: it contains no variable of the state; remove it";
+            return format!("the invariant `{name}` {message}");
+        }
+        Purpose::InvariantSet => "constraint",
+        Purpose::PhaseConstraint => "phase constraint",
+        Purpose::VelocityConstraint => "velocity constraint",
+    };
+    format!("the {what} `{name}` is constant: it contains no variable of the state and restricts nothing")
 }
 
 fn entries(named: &Named, value: Value, suffix: &str) -> Vec<Quantity> {

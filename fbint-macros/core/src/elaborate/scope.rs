@@ -282,14 +282,6 @@ impl<'a> Scope<'a> {
                 Ok(Value::variable(unknown.shape, &unknown.symbols))
             }
             Meaning::Definition(index) => {
-                if let Progress::Running = self.progress[index] {
-                    self.progress[index] = Progress::Done(Err(Poison));
-                    let define = &self.declaration.defines[index].name;
-                    let message = format!(
-                        "the definition of `{define}` needs `{define}` itself, directly or by way of others: write one of them out"
-                    );
-                    return Err(self.fail_at(define.span(), message));
-                }
                 let value = self.definition(index)?;
                 if let Some((motion, kind)) = self.motion_in[index].clone() {
                     self.motion(name, &plain(name), Some(&motion), kind)?;
@@ -326,12 +318,22 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// The value of a definition, which is evaluated when it is first needed. Reports one that needs itself.
     fn definition(&mut self, index: usize) -> Outcome<Value> {
-        if let Progress::Done(value) = &self.progress[index] {
-            return value.clone();
-        }
-        self.progress[index] = Progress::Running;
         let define: &'a Named = &self.declaration.defines[index];
+        match std::mem::replace(&mut self.progress[index], Progress::Running) {
+            Progress::Waiting => {}
+            Progress::Running => {
+                self.progress[index] = Progress::Done(Err(Poison));
+                let name = &define.name;
+                let message = format!("the definition of `{name}` needs `{name}` itself, directly or by way of others");
+                return Err(self.fail_at(name.span(), format!("{message}: write one of them out")));
+            }
+            Progress::Done(value) => {
+                self.progress[index] = Progress::Done(value.clone());
+                return value;
+            }
+        }
         let user = self.user.replace(index);
         let indices = std::mem::take(&mut self.indices);
         let restricted = self.restricted.take();

@@ -69,23 +69,25 @@ impl AttributeReader<'_> {
             let message = "expected a key, as in `coordinates(q: [3])` or `hamiltonian = p * p / (2 * m)`";
             return self.errors.push(tokens[0].span(), message);
         };
-        let key = match Keyword::spelled(&plain(word)) {
+        let key = match Keyword::spelled(&plain(word)).or_else(|| self.unknown_key(word)) {
             Some(key) => key,
-            None => match self.unknown_key(word) {
-                Some(key) => key,
-                // `key = value` declares no name, whatever the key is.
-                None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
-                    (self.declaration.hidden_uses, self.declaration.uncertain) = (true, true);
-                    return;
-                }
-                None => return self.lose_entry(),
-            },
+            // `key = value` declares no name, whatever the key is.
+            None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
+                (self.declaration.hidden_uses, self.declaration.uncertain) = (true, true);
+                return;
+            }
+            None => return self.lose_entry(),
         };
         let repeated = self.declaration.has(key) && !key.repeats();
         if repeated {
             self.errors.push(word.span(), key.repetition());
         }
         self.declaration.seen.push((key, word.span()));
+        self.read_value(key, word, rest, repeated);
+    }
+
+    /// Reads what follows a key, and stores it where the key's row says. Of a key that is repeated, it is not kept.
+    fn read_value(&mut self, key: Keyword, word: &Ident, rest: &[TokenTree], repeated: bool) {
         match key.row().syntax {
             Syntax::Path(target) => {
                 let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";

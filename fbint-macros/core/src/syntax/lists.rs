@@ -130,15 +130,7 @@ impl AttributeReader<'_> {
     }
 
     fn definition(&mut self, key: Keyword, tokens: &[TokenTree]) -> Option<Named> {
-        let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
-        let (head, value) = match equals {
-            Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
-            _ => (tokens, &[][..]),
-        };
-        let (assume, head) = match head {
-            [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..]),
-            _ => (None, head),
-        };
+        let (assume, head, value) = parts(tokens);
         if let ([name @ TokenTree::Ident(_)], []) = (head, value)
             && key.takes_definitions()
         {
@@ -157,53 +149,48 @@ impl AttributeReader<'_> {
                 return None;
             }
         };
+        let content = self.family_and_value(key, &name, index, value);
+        if content.is_none() {
+            self.declaration.broken.push(name.clone());
+            self.declaration.hidden_uses = true;
+        }
+        let (family, value) = content?;
+        Some(Named { name, assume, family, value })
+    }
+
+    fn family_and_value(
+        &mut self,
+        key: Keyword,
+        name: &Ident,
+        index: Option<&Group>,
+        value: &[TokenTree],
+    ) -> Option<(Option<Family>, Expr)> {
         let family = match index {
+            Some(index) => Some(self.family(key, name, index)?),
             None => None,
-            Some(index) => match self.family(key, &name, index) {
-                Some(family) => Some(family),
-                None => {
-                    self.declaration.broken.push(name);
-                    self.declaration.hidden_uses = true;
-                    return None;
-                }
-            },
         };
         if value.len() == 1 {
-            self.declaration.hidden_uses = true;
             self.errors.push(value[0].span(), format_args!("no expression after `=`, as in `{}`", key.row().usage));
-            self.declaration.broken.push(name);
             return None;
         }
-        match self.parsed(&value[1..], Expr::parse, None) {
-            Some(value) => Some(Named { name, assume, family, value }),
-            None => {
-                self.declaration.broken.push(name);
-                None
-            }
-        }
+        Some((family, self.parsed(&value[1..], Expr::parse, None)?))
     }
 
     fn family(&mut self, key: Keyword, name: &Ident, index: &Group) -> Option<Family> {
-        if key == Keyword::Define {
-            let message = format!("`define` names one thing; drop `[..]` after `{name}` and index what it is made of");
+        let refuse = |message: String| {
             self.errors.push(index.span_open(), message);
-            return None;
+            None
+        };
+        if key == Keyword::Define {
+            return refuse(format!(
+                "`define` names one thing; drop `[..]` after `{name}` and index what it is made of"
+            ));
         }
         if key == Keyword::Dynamics || key == Keyword::Kinematics {
             let key = key.name();
-            let message = format!("`{key}` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`");
-            self.errors.push(index.span_open(), message);
-            return None;
+            return refuse(format!("`{key}` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`"));
         }
-        let written = |input: ParseStream| {
-            let index: Ident = input.parse()?;
-            input.parse::<Token![in]>()?;
-            let start = bound(input)?;
-            let limits: RangeLimits = input.parse()?;
-            let end = bound(input)?;
-            Ok((index, start, limits, end))
-        };
-        let (variable, start, limits, end) = match written.parse2(index.stream()) {
+        let family = match written_family.parse2(index.stream()) {
             Ok(family) => family,
             Err(error) => {
                 // What is missing has no token.
@@ -214,23 +201,41 @@ impl AttributeReader<'_> {
                 return None;
             }
         };
-        let end = match limits {
-            RangeLimits::HalfOpen(_) => end,
-            RangeLimits::Closed(_) => end.saturating_add(1),
-        };
-        let length = end.saturating_sub(start);
-        if length <= 0 {
-            self.errors
-                .push(index.span_open(), format_args!("the family `{name}` is empty: its range contains no index"));
-            return None;
+        match family.range.end.saturating_sub(family.range.start) {
+            ..=0 => refuse(format!("the family `{name}` is empty: its range contains no index")),
+            length if length > MAX_ENTRIES as i64 => {
+                refuse(format!("the family `{name}` has more than {MAX_ENTRIES} members"))
+            }
+            _ => Some(family),
         }
-        if length > MAX_ENTRIES as i64 {
-            self.errors
-                .push(index.span_open(), format_args!("the family `{name}` has more than {MAX_ENTRIES} members"));
-            return None;
-        }
-        Some(Family { index: variable, range: start..end })
     }
+}
+
+/// The word `assume`, what stands before `=`, and the rest.
+fn parts(tokens: &[TokenTree]) -> (Option<Ident>, &[TokenTree], &[TokenTree]) {
+    let equals = tokens.iter().position(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '='));
+    let (head, value) = match equals {
+        Some(at) if matches!(&tokens[at], TokenTree::Punct(punct) if is_equals(punct)) => tokens.split_at(at),
+        _ => (tokens, &[][..]),
+    };
+    match head {
+        [TokenTree::Ident(word), TokenTree::Ident(_), ..] if word == ASSUME => (Some(word.clone()), &head[1..], value),
+        _ => (None, head, value),
+    }
+}
+
+/// `i in 0..8`
+fn written_family(input: ParseStream) -> syn::Result<Family> {
+    let index: Ident = input.parse()?;
+    input.parse::<Token![in]>()?;
+    let start = bound(input)?;
+    let limits: RangeLimits = input.parse()?;
+    let end = bound(input)?;
+    let end = match limits {
+        RangeLimits::HalfOpen(_) => end,
+        RangeLimits::Closed(_) => end.saturating_add(1),
+    };
+    Ok(Family { index, range: start..end })
 }
 
 fn bound(input: ParseStream) -> syn::Result<i64> {
