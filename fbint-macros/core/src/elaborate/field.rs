@@ -3,16 +3,16 @@
 use syn::Expr;
 
 use super::lagrangian::lagrangian;
-use super::scope::{Outcome, Poison, Scope, Settlement};
+use super::scope::{Poison, Reported, Scope, Settlement};
 use super::value::Value;
 use crate::derivation::{Dynamics, Role, Symbols};
 use crate::expression::factored::collected;
 use crate::expression::{Expression, Symbol};
 use crate::numbers::derivative;
-use crate::syntax::{Declaration, Formalism, Named, Shape, plain};
+use crate::syntax::{Declaration, Formalism, NamedExpression, Shape, plain};
 
 /// The field of the declaration. Determines what `rate(..)` and `momentum(..)` stand for.
-pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dynamics> {
+pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Reported<Dynamics> {
     let symbols = scope.symbols;
     let hamiltonian = declaration.hamiltonian.as_ref().map(|expression| energy(scope, expression));
     match declaration.formalism {
@@ -39,13 +39,13 @@ pub(super) fn field(scope: &mut Scope, declaration: &Declaration) -> Outcome<Dyn
 }
 
 /// The entries of the forces by the momenta or velocities along which they act.
-pub(super) fn forces(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<(Symbol, Expression)>> {
-    let all: Vec<Outcome<Vec<(Symbol, Expression)>>> =
+pub(super) fn forces(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<(Symbol, Expression)>> {
+    let all: Vec<Reported<Vec<(Symbol, Expression)>>> =
         declaration.forces.iter().map(|named| force(scope, declaration, named)).collect();
-    Ok(all.into_iter().collect::<Outcome<Vec<_>>>()?.concat())
+    Ok(all.into_iter().collect::<Reported<Vec<_>>>()?.concat())
 }
 
-fn force(scope: &mut Scope, declaration: &Declaration, named: &Named) -> Outcome<Vec<(Symbol, Expression)>> {
+fn force(scope: &mut Scope, declaration: &Declaration, named: &NamedExpression) -> Reported<Vec<(Symbol, Expression)>> {
     let value = scope.evaluate(&named.value)?;
     let along =
         if declaration.formalism == Formalism::Canonical { &declaration.momenta } else { &declaration.velocities };
@@ -82,7 +82,7 @@ fn velocities(symbols: &Symbols, hamiltonian: &Expression) -> Option<Settlement>
     Some(settlement)
 }
 
-fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
+fn energy(scope: &mut Scope, expression: &Expr) -> Reported<Expression> {
     let value = scope.evaluate(expression)?;
     let stands_for = |role| matches!(role, Role::Rate { .. });
     scope.refuse_stand_ins(
@@ -99,7 +99,7 @@ fn energy(scope: &mut Scope, expression: &Expr) -> Outcome<Expression> {
 }
 
 /// J, row by row.
-fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Outcome<Vec<Vec<Expression>>> {
+fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Reported<Vec<Vec<Expression>>> {
     let value = scope.evaluate(expression)?;
     scope.refuse_inputs(expression, &value, "the Poisson matrix")?;
     if !scope.state_is_certain() {
@@ -115,8 +115,8 @@ fn poisson_matrix(scope: &mut Scope, expression: &Expr, dimension: usize) -> Out
 }
 
 /// The rates of all entries in the order of the state.
-fn rates(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<Expression>> {
-    let all: Vec<(String, Outcome<Value>)> = declaration
+fn rates(scope: &mut Scope, declaration: &Declaration) -> Reported<Vec<Expression>> {
+    let all: Vec<(String, Reported<Value>)> = declaration
         .dynamics
         .iter()
         .map(|rate| (plain(&rate.name), rate_value(scope, declaration, &plain(&rate.name), &rate.value)))
@@ -131,7 +131,7 @@ fn rates(scope: &mut Scope, declaration: &Declaration) -> Outcome<Vec<Expression
     Ok(rates)
 }
 
-fn rate_value(scope: &mut Scope, declaration: &Declaration, name: &str, expression: &Expr) -> Outcome<Value> {
+fn rate_value(scope: &mut Scope, declaration: &Declaration, name: &str, expression: &Expr) -> Reported<Value> {
     let value = scope.evaluate(expression)?;
     let Some(variable) = declaration.states.iter().find(|variable| plain(&variable.name) == name) else {
         return Err(Poison);

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident};
 
-use super::key::{self, Keyword, Syntax};
+use super::key::{self, AttributeKey, Syntax};
 use super::{Declaration, Variable, limits, nearest, plain, whole};
 use crate::diagnostics::Errors;
 
@@ -26,7 +26,7 @@ pub(super) struct AttributeReader<'e> {
     pub(super) errors: &'e Errors,
     pub(super) declaration: &'e mut Declaration,
     /// Variables whose shape could not be read, with their places in the list.
-    pub(super) shapeless: Vec<(Keyword, usize, Ident)>,
+    pub(super) shapeless: Vec<(AttributeKey, usize, Ident)>,
 }
 
 impl AttributeReader<'_> {
@@ -69,7 +69,7 @@ impl AttributeReader<'_> {
             let message = "expected a key, as in `coordinates(q: [3])` or `hamiltonian = p * p / (2 * m)`";
             return self.errors.push(tokens[0].span(), message);
         };
-        let key = match Keyword::spelled(&plain(word)).or_else(|| self.unknown_key(word)) {
+        let key = match AttributeKey::spelled(&plain(word)).or_else(|| self.unknown_key(word)) {
             Some(key) => key,
             // `key = value` declares no name, whatever the key is.
             None if matches!(rest.first(), Some(TokenTree::Punct(punct)) if is_equals(punct)) => {
@@ -87,7 +87,7 @@ impl AttributeReader<'_> {
     }
 
     /// Reads what follows a key, and stores it where the key's row says. Of a key that is repeated, it is not kept.
-    fn read_value(&mut self, key: Keyword, word: &Ident, rest: &[TokenTree], repeated: bool) {
+    fn read_value(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree], repeated: bool) {
         match key.row().syntax {
             Syntax::Path(target) => {
                 let hint = "`crate` takes a path, as in `crate = my_crate::fbint_runtime`";
@@ -127,19 +127,19 @@ impl AttributeReader<'_> {
     }
 
     /// Reports the unknown key and reads on with the one that was most likely meant.
-    fn unknown_key(&mut self, word: &Ident) -> Option<Keyword> {
+    fn unknown_key(&mut self, word: &Ident) -> Option<AttributeKey> {
         if let Some(advice) = key::foreign(&plain(word)) {
             self.errors.push(word.span(), format_args!("there is no key `{word}`: {advice}"));
             return None;
         }
-        let candidates = Keyword::ALL.iter().map(|key| key.name());
-        let key = nearest(&plain(word), candidates).and_then(Keyword::spelled);
+        let candidates = AttributeKey::ALL.iter().map(|key| key.name());
+        let key = nearest(&plain(word), candidates).and_then(AttributeKey::spelled);
         match key {
             Some(key) => {
                 self.errors.push(word.span(), format_args!("unknown key `{word}`; did you mean `{}`?", key.name()))
             }
             None => {
-                let known: Vec<&str> = Keyword::ALL.iter().map(|key| key.name()).collect();
+                let known: Vec<&str> = AttributeKey::ALL.iter().map(|key| key.name()).collect();
                 self.errors.push(word.span(), format_args!("unknown key `{word}`; the keys are {}", known.join(", ")));
             }
         }
@@ -147,7 +147,7 @@ impl AttributeReader<'_> {
     }
 
     /// Reads the value after `key =`.
-    fn value<'t>(&mut self, key: Keyword, word: &Ident, rest: &'t [TokenTree]) -> Option<&'t [TokenTree]> {
+    fn value<'t>(&mut self, key: AttributeKey, word: &Ident, rest: &'t [TokenTree]) -> Option<&'t [TokenTree]> {
         match rest {
             [TokenTree::Punct(equals), value @ ..] if is_equals(equals) && !value.is_empty() => return Some(value),
             [TokenTree::Punct(equals)] if is_equals(equals) => {
@@ -171,7 +171,7 @@ impl AttributeReader<'_> {
     }
 
     /// Reads the parenthesised list of a key.
-    pub(super) fn list(&mut self, key: Keyword, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
+    pub(super) fn list(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
         match rest {
             [TokenTree::Group(list), after @ ..] => {
                 if list.delimiter() != Delimiter::Parenthesis {
@@ -198,7 +198,7 @@ impl AttributeReader<'_> {
         }
     }
 
-    pub(super) fn name(&mut self, key: Keyword, token: &TokenTree) -> Option<Ident> {
+    pub(super) fn name(&mut self, key: AttributeKey, token: &TokenTree) -> Option<Ident> {
         match syn::parse2::<Ident>(token.clone().into()) {
             Ok(name) => Some(name),
             Err(_) => {
@@ -255,7 +255,7 @@ impl AttributeReader<'_> {
     fn leftover(&mut self, tokens: &[TokenTree]) {
         match tokens {
             [TokenTree::Ident(word), TokenTree::Group(_) | TokenTree::Punct(_), ..]
-                if Keyword::spelled(&plain(word)).is_some() =>
+                if AttributeKey::spelled(&plain(word)).is_some() =>
             {
                 self.errors.push(word.span(), format_args!("a comma is missing before `{word}`"));
                 self.entry(tokens);
@@ -277,23 +277,25 @@ impl AttributeReader<'_> {
     }
 
     /// Reports a mistake that makes the value of `key` unreadable.
-    pub(super) fn spoil(&mut self, key: Keyword, span: Span, message: impl std::fmt::Display) {
+    pub(super) fn spoil(&mut self, key: AttributeKey, span: Span, message: impl std::fmt::Display) {
         self.lose(key);
         self.errors.push(span, message);
     }
 
     /// Notes that a part of the value of `key` is unreadable.
-    pub(super) fn lose(&mut self, key: Keyword) {
+    pub(super) fn lose(&mut self, key: AttributeKey) {
         self.declaration.hidden_uses = true;
         self.declaration.hidden_names |= key.gives_values();
     }
 
     /// Gives a variable whose shape cannot be read the shape of its conjugate, so that the state has all of its fields.
     fn adopt_shapes(&mut self) {
-        for (key, conjugate) in [(Keyword::Coordinates, Keyword::Momenta), (Keyword::Momenta, Keyword::Coordinates)] {
+        for (key, conjugate) in
+            [(AttributeKey::Coordinates, AttributeKey::Momenta), (AttributeKey::Momenta, AttributeKey::Coordinates)]
+        {
             let Declaration { coordinates, momenta, unclear, .. } = &mut *self.declaration;
             let (variables, conjugates) =
-                if key == Keyword::Coordinates { (coordinates, &*momenta) } else { (momenta, &*coordinates) };
+                if key == AttributeKey::Coordinates { (coordinates, &*momenta) } else { (momenta, &*coordinates) };
             let shapeless: Vec<_> = self.shapeless.iter().filter(|(of, ..)| *of == key).collect();
             if !unclear.contains(&conjugate) && conjugates.len() == variables.len() + shapeless.len() {
                 for (_, place, name) in shapeless {

@@ -5,14 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::Ident;
 
 use super::{
-    ASSUME, Declaration, Formalism, KEPT, Keyword, MAX_ENTRIES, Named, RESERVED_NAMES, Variable, nearest, plain,
+    ASSUME, AttributeKey, Declaration, Formalism, KEPT, MAX_ENTRIES, NamedExpression, RESERVED_NAMES, Variable,
+    nearest, plain,
 };
 use crate::diagnostics::Errors;
 
 /// Checks that coordinates and momenta are conjugate in pairs.
 pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
     let Declaration { coordinates, momenta, .. } = declaration;
-    if !declaration.is_clear(Keyword::Coordinates) || !declaration.is_clear(Keyword::Momenta) {
+    if !declaration.is_clear(AttributeKey::Coordinates) || !declaration.is_clear(AttributeKey::Momenta) {
         return;
     }
     if let Some(extra) = coordinates.get(momenta.len()) {
@@ -52,7 +53,7 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
 /// Checks that velocities can be the rates of the coordinates, where no rates are given.
 pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
     let Declaration { coordinates, velocities, kinematics, .. } = declaration;
-    let is_clear = declaration.is_clear(Keyword::Coordinates) && declaration.is_clear(Keyword::Velocities);
+    let is_clear = declaration.is_clear(AttributeKey::Coordinates) && declaration.is_clear(AttributeKey::Velocities);
     if !kinematics.is_empty() || !is_clear {
         return;
     }
@@ -62,7 +63,7 @@ pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
     let remedy = format!("say how they move them by `kinematics({})`", names.join(", "));
     if own != needed {
         let message = format!("`velocities` has {own} {} and `coordinates` {needed}", entry(own));
-        let place = declaration.place(Keyword::Velocities);
+        let place = declaration.place(AttributeKey::Velocities);
         errors.push(place, format_args!("{message}, so they are not the coordinates' rates: {remedy}"));
         return;
     }
@@ -88,12 +89,12 @@ fn entry(count: usize) -> &'static str {
 
 /// Refuses `assume` where there is nothing to be proved.
 pub(super) fn assumptions(declaration: &Declaration, errors: &Errors) {
-    for (key, Named { name, assume, .. }) in declaration.named() {
+    for (key, NamedExpression { name, assume, .. }) in declaration.named() {
         let Some(word) = assume else { continue };
         let reason = match key {
-            Keyword::Constraint if declaration.formalism == Formalism::Canonical => KEPT,
-            Keyword::PhaseConstraint | Keyword::VelocityConstraint => KEPT,
-            Keyword::Constraint | Keyword::Invariant => continue,
+            AttributeKey::Constraint if declaration.formalism == Formalism::Canonical => KEPT,
+            AttributeKey::PhaseConstraint | AttributeKey::VelocityConstraint => KEPT,
+            AttributeKey::Constraint | AttributeKey::Invariant => continue,
             _ => "is not an integral, and only the conservation of integrals can be assumed",
         };
         errors.push(word.span(), format_args!("`{name}` {reason}: remove `{ASSUME}`"));
@@ -105,17 +106,17 @@ pub(super) fn names(declaration: &Declaration, errors: &Errors) -> Vec<Ident> {
     let mut names = Names { taken: BTreeMap::new(), clashing: Vec::new(), declaration, errors };
     names.claim_given();
     for (key, variable) in declaration.variables() {
-        if key != Keyword::Time || declaration.has(key) {
+        if key != AttributeKey::Time || declaration.has(key) {
             names.claim(&variable.name, key.meaning().unwrap_or_default());
         }
     }
     for (key, named) in declaration.named() {
         let Some(meaning) = key.meaning() else { continue };
         match key {
-            Keyword::Define => _ = names.claim(&named.name, meaning),
-            Keyword::Constraint => names.claim_constraint(named, meaning),
-            Keyword::VelocityConstraint => names.claim_velocity_constraint(named, meaning),
-            Keyword::Invariant if names.is_energy(&named.name) => {}
+            AttributeKey::Define => _ = names.claim(&named.name, meaning),
+            AttributeKey::Constraint => names.claim_constraint(named, meaning),
+            AttributeKey::VelocityConstraint => names.claim_velocity_constraint(named, meaning),
+            AttributeKey::Invariant if names.is_energy(&named.name) => {}
             _ => _ = names.claim_quantity(named, meaning),
         }
     }
@@ -148,11 +149,14 @@ impl Names<'_> {
             self.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
         }
         if declaration.has_energy() {
-            let key =
-                if declaration.formalism == Formalism::Lagrangian { Keyword::Lagrangian } else { Keyword::Hamiltonian };
+            let key = if declaration.formalism == Formalism::Lagrangian {
+                AttributeKey::Lagrangian
+            } else {
+                AttributeKey::Hamiltonian
+            };
             self.taken.insert(declaration.energy_name().to_owned(), format!("the integral that `{}` adds", key.name()));
         }
-        if let Some(time) = declaration.time.iter().find(|_| !declaration.has(Keyword::Time)) {
+        if let Some(time) = declaration.time.iter().find(|_| !declaration.has(AttributeKey::Time)) {
             self.claim(&time.name, "the time, an entry of the state of systems with inputs");
         }
         if let Some(work) = &declaration.work {
@@ -167,7 +171,7 @@ impl Names<'_> {
         }
     }
 
-    fn claim_constraint(&mut self, constraint: &Named, meaning: &str) {
+    fn claim_constraint(&mut self, constraint: &NamedExpression, meaning: &str) {
         // A name that is refused brings no partner: its clash would be the same mistake.
         if self.claim_quantity(constraint, meaning) && self.declaration.has_reactions() {
             self.claim_partner(&constraint.name);
@@ -175,7 +179,7 @@ impl Names<'_> {
     }
 
     /// Takes the name of a velocity constraint. Reports one that puts a velocity to zero that another puts to zero already.
-    fn claim_velocity_constraint(&mut self, constraint: &Named, meaning: &str) {
+    fn claim_velocity_constraint(&mut self, constraint: &NamedExpression, meaning: &str) {
         let name = &constraint.name;
         if self.is_derived(name) || !self.claim_quantity(constraint, meaning) {
             return;
@@ -219,13 +223,13 @@ impl Names<'_> {
 
     /// Takes the name of a constraint, an invariant or an output, which may be the name of a definition if the value is that definition.
     /// Returns `true` if it was free.
-    fn claim_quantity(&mut self, named: &Named, meaning: &str) -> bool {
+    fn claim_quantity(&mut self, named: &NamedExpression, meaning: &str) -> bool {
         let (name, declaration) = (&named.name, self.declaration);
         if !named.is_definition() {
             return self.claim(name, meaning);
         }
         match self.taken.get(&plain(name)).map(String::as_str) {
-            Some(taken) if Some(taken) == Keyword::Define.meaning() => {
+            Some(taken) if Some(taken) == AttributeKey::Define.meaning() => {
                 self.taken.insert(plain(name), meaning.to_owned());
                 return true;
             }
@@ -251,7 +255,7 @@ impl Names<'_> {
 
     /// Reports a velocity constraint with the name of the rate of a constraint. Returns `true` if it has one.
     fn is_derived(&mut self, name: &Ident) -> bool {
-        let is_rate = |constraint: &&Named| format!("{}_rate", plain(&constraint.name)) == plain(name);
+        let is_rate = |constraint: &&NamedExpression| format!("{}_rate", plain(&constraint.name)) == plain(name);
         let of = self.declaration.constraints.iter().find(is_rate);
         let Some(of) = of.filter(|of| self.taken.get(&plain(name)) == Some(&partner_of(&of.name))) else {
             return false;

@@ -3,18 +3,18 @@
 use proc_macro2::Span;
 use syn::Ident;
 
-use super::{Declaration, Formalism, Keyword, Shape, TIME, Variable, WORK, nearest, plain};
+use super::{AttributeKey, Declaration, Formalism, Shape, TIME, Variable, WORK, nearest, plain};
 use crate::diagnostics::Errors;
 
 /// Adds what the state of a driven system has in addition: inputs depend on the time, and whatever acts from outside does work on a system
 /// that has an energy.
 pub(super) fn add_variables(declaration: &mut Declaration) {
     let named = |name: &str, span: Span| Variable { name: Ident::new(name, span), shape: Shape::Scalar };
-    if !declaration.has(Keyword::Time) {
-        declaration.time = declaration.occurrence(Keyword::Input).map(|span| named(TIME, span));
+    if !declaration.has(AttributeKey::Time) {
+        declaration.time = declaration.occurrence(AttributeKey::Input).map(|span| named(TIME, span));
     }
     if declaration.has_energy() {
-        let driving = [Keyword::Force, Keyword::Input, Keyword::Time];
+        let driving = [AttributeKey::Force, AttributeKey::Input, AttributeKey::Time];
         let driving = driving.into_iter().find_map(|key| declaration.occurrence(key));
         declaration.work = driving.map(|span| named(WORK, span));
     }

@@ -3,7 +3,7 @@
 use proc_macro2::Span;
 use syn::{DeriveInput, Expr, Ident};
 
-use super::{Formalism, Named, Variable};
+use super::{Formalism, NamedExpression, Variable};
 
 /// A row gives a key its name, the syntax after it with the field of [`Declaration`] for its value, how it is written, and the formalisms
 /// in which it has a meaning. `names` says what the names are that it declares, and `elsewhere` what to write in other formalisms; without
@@ -13,14 +13,14 @@ macro_rules! keys {
         $(, names $meaning:literal)? $(, elsewhere $advice:literal)?;)*) => {
         /// A key of the attribute.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Keyword { $($(#[$doc])* $key,)* }
+        pub enum AttributeKey { $($(#[$doc])* $key,)* }
 
-        impl Keyword {
+        impl AttributeKey {
             pub(super) const ALL: &[Self] = &[$(Self::$key),*];
 
-            pub(super) fn row(self) -> Row {
+            pub(super) fn row(self) -> Specification {
                 match self {
-                    $(Self::$key => Row {
+                    $(Self::$key => Specification {
                         name: $name,
                         syntax: Syntax::$syntax(Slot { get: |declaration| &declaration.$field, mutable: |declaration| &mut declaration.$field }),
                         usage: $usage,
@@ -51,9 +51,9 @@ macro_rules! keys {
             /// Set if a part could not be read at all: then no name can be called unused.
             pub hidden_uses: bool,
             /// The keys that occur, well-formed or not, and where.
-            pub(super) seen: Vec<(Keyword, Span)>,
+            pub(super) seen: Vec<(AttributeKey, Span)>,
             /// The keys with variables that could not all be read, so that they cannot be compared with others.
-            pub(super) unclear: Vec<Keyword>,
+            pub(super) unclear: Vec<AttributeKey>,
             /// Set if a key could not be read: then no other key can be called missing.
             pub(super) uncertain: bool,
         }
@@ -81,7 +81,7 @@ macro_rules! keys {
     (@type Expression) => { Option<Expr> };
     (@type Variables) => { Vec<Variable> };
     (@type Scalar) => { Option<Variable> };
-    (@type Named) => { Vec<Named> };
+    (@type Named) => { Vec<NamedExpression> };
     (@type Flag) => { bool };
     (@absent Path) => { syn::parse_quote!(::fbint_runtime) };
     (@absent $syntax:ident) => { Default::default() };
@@ -144,7 +144,7 @@ keys! {
 }
 
 /// What is known about a key.
-pub(super) struct Row {
+pub(super) struct Specification {
     pub(super) name: &'static str,
     pub(super) syntax: Syntax,
     /// How the key is written.
@@ -168,7 +168,7 @@ pub(super) enum Syntax {
     /// `key(x)`
     Scalar(Slot<Option<Variable>>),
     /// `key(name = expression)`
-    Named(Slot<Vec<Named>>),
+    Named(Slot<Vec<NamedExpression>>),
     /// `key`, alone.
     Flag(Slot<bool>),
 }
@@ -179,7 +179,7 @@ pub(super) struct Slot<T> {
     pub(super) mutable: fn(&mut Declaration) -> &mut T,
 }
 
-impl Keyword {
+impl AttributeKey {
     pub(super) fn name(self) -> &'static str {
         self.row().name
     }
@@ -243,8 +243,8 @@ pub(super) fn foreign(name: &str) -> Option<&'static str> {
 
 impl Declaration {
     /// The variables that keys declare, in the order of the keys.
-    pub(super) fn variables(&self) -> impl Iterator<Item = (Keyword, &Variable)> {
-        Keyword::ALL.iter().flat_map(|&key| {
+    pub(super) fn variables(&self) -> impl Iterator<Item = (AttributeKey, &Variable)> {
+        AttributeKey::ALL.iter().flat_map(|&key| {
             let variables = match key.row().syntax {
                 Syntax::Variables(slot) => (slot.get)(self),
                 Syntax::Scalar(slot) => (slot.get)(self).as_slice(),
@@ -255,9 +255,9 @@ impl Declaration {
     }
 
     /// What keys name, in the order of the keys.
-    pub fn named(&self) -> impl Iterator<Item = (Keyword, &Named)> {
-        Keyword::ALL.iter().flat_map(|&key| {
-            let named: &[Named] = match key.row().syntax {
+    pub fn named(&self) -> impl Iterator<Item = (AttributeKey, &NamedExpression)> {
+        AttributeKey::ALL.iter().flat_map(|&key| {
+            let named: &[NamedExpression] = match key.row().syntax {
                 Syntax::Named(slot) => (slot.get)(self),
                 _ => &[],
             };
@@ -266,13 +266,13 @@ impl Declaration {
     }
 
     /// Returns `true` if the key lists variables, all of which could be read, so that they can be compared with others.
-    pub(super) fn is_clear(&self, key: Keyword) -> bool {
+    pub(super) fn is_clear(&self, key: AttributeKey) -> bool {
         !self.unclear.contains(&key) && self.variables().any(|(of, _)| of == key)
     }
 
     /// All expressions.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
-        let alone = Keyword::ALL.iter().filter_map(|key| match key.row().syntax {
+        let alone = AttributeKey::ALL.iter().filter_map(|key| match key.row().syntax {
             Syntax::Expression(slot) => (slot.get)(self).as_ref(),
             _ => None,
         });
@@ -280,7 +280,7 @@ impl Declaration {
     }
 
     /// Forgets the value of a key. The names in it remain known, without a meaning.
-    pub(super) fn set_aside(&mut self, key: Keyword) {
+    pub(super) fn set_aside(&mut self, key: AttributeKey) {
         let names: Vec<Ident> = match key.row().syntax {
             Syntax::Variables(slot) => (slot.mutable)(self).drain(..).map(|variable| variable.name).collect(),
             Syntax::Named(slot) => (slot.mutable)(self).drain(..).map(|named| named.name).collect(),
@@ -293,16 +293,16 @@ impl Declaration {
     }
 
     /// Where a key occurs first.
-    pub(super) fn occurrence(&self, key: Keyword) -> Option<Span> {
+    pub(super) fn occurrence(&self, key: AttributeKey) -> Option<Span> {
         self.seen.iter().find(|(seen, _)| *seen == key).map(|(_, span)| *span)
     }
 
-    pub(super) fn has(&self, key: Keyword) -> bool {
+    pub(super) fn has(&self, key: AttributeKey) -> bool {
         self.occurrence(key).is_some()
     }
 
     /// Where a key occurs first; the model's name, if it does not occur.
-    pub fn place(&self, key: Keyword) -> Span {
+    pub fn place(&self, key: AttributeKey) -> Span {
         self.occurrence(key).unwrap_or_else(|| self.item.ident.span())
     }
 }

@@ -5,13 +5,13 @@ use syn::parse::{Parse, ParseStream, Parser};
 use syn::{Expr, Ident, LitInt, RangeLimits, Token};
 
 use super::attribute::{AttributeReader, END_OF_INPUT, is_equals};
-use super::{ASSUME, Family, Keyword, MAX_ENTRIES, Named, Shape, Variable, whole};
+use super::{ASSUME, AttributeKey, Family, MAX_ENTRIES, NamedExpression, Shape, Variable, whole};
 
 impl AttributeReader<'_> {
     /// `key(x, q: [3], r: [3, 3])`.
     pub(super) fn variables(
         &mut self,
-        key: Keyword,
+        key: AttributeKey,
         word: &Ident,
         rest: &[TokenTree],
         repeated: bool,
@@ -45,7 +45,13 @@ impl AttributeReader<'_> {
     }
 
     /// The entries of the list of a key, of which there must be some.
-    fn list_entries(&mut self, key: Keyword, word: &Ident, rest: &[TokenTree], remedy: &str) -> Vec<Vec<TokenTree>> {
+    fn list_entries(
+        &mut self,
+        key: AttributeKey,
+        word: &Ident,
+        rest: &[TokenTree],
+        remedy: &str,
+    ) -> Vec<Vec<TokenTree>> {
         let Some(list) = self.list(key, word, rest) else { return Vec::new() };
         let entries = self.entries(list.stream());
         if entries.is_empty() {
@@ -73,7 +79,7 @@ impl AttributeReader<'_> {
         Some(variable)
     }
 
-    fn shape(&mut self, key: Keyword, name: &Ident, tokens: &[TokenTree]) -> Option<Shape> {
+    fn shape(&mut self, key: AttributeKey, name: &Ident, tokens: &[TokenTree]) -> Option<Shape> {
         let sizes = match tokens {
             [] => return Some(Shape::Scalar),
             [TokenTree::Punct(colon), TokenTree::Group(sizes)]
@@ -104,7 +110,7 @@ impl AttributeReader<'_> {
         Some(shape)
     }
 
-    fn misshapen(&mut self, key: Keyword, name: &Ident, span: Span) -> Option<Shape> {
+    fn misshapen(&mut self, key: AttributeKey, name: &Ident, span: Span) -> Option<Shape> {
         let message = format!("write `{name}` for a scalar, `{name}: [3]` for a vector, `{name}: [3, 8]` for a matrix");
         self.errors.push(span, format_args!("this is not a shape in `{}`: {message}", key.name()));
         None
@@ -124,18 +130,18 @@ impl AttributeReader<'_> {
     }
 
     /// `key(name = expression, family[i in 0..8] = expression, definition)`.
-    pub(super) fn named(&mut self, key: Keyword, word: &Ident, rest: &[TokenTree]) -> Vec<Named> {
+    pub(super) fn named(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree]) -> Vec<NamedExpression> {
         let entries = self.list_entries(key, word, rest, "name something");
         entries.iter().filter_map(|entry| self.definition(key, entry)).collect()
     }
 
-    fn definition(&mut self, key: Keyword, tokens: &[TokenTree]) -> Option<Named> {
+    fn definition(&mut self, key: AttributeKey, tokens: &[TokenTree]) -> Option<NamedExpression> {
         let (assume, head, value) = parts(tokens);
         if let ([name @ TokenTree::Ident(_)], []) = (head, value)
             && key.takes_definitions()
         {
             let name = self.name(key, name)?;
-            return Some(Named { value: syn::parse_quote!(#name), assume, family: None, name });
+            return Some(NamedExpression { value: syn::parse_quote!(#name), assume, family: None, name });
         }
         let (name, index) = match head {
             [name @ TokenTree::Ident(_)] if !value.is_empty() => (self.name(key, name)?, None),
@@ -155,12 +161,12 @@ impl AttributeReader<'_> {
             self.declaration.hidden_uses = true;
         }
         let (family, value) = content?;
-        Some(Named { name, assume, family, value })
+        Some(NamedExpression { name, assume, family, value })
     }
 
     fn family_and_value(
         &mut self,
-        key: Keyword,
+        key: AttributeKey,
         name: &Ident,
         index: Option<&Group>,
         value: &[TokenTree],
@@ -176,17 +182,17 @@ impl AttributeReader<'_> {
         Some((family, self.parsed(&value[1..], Expr::parse, None)?))
     }
 
-    fn family(&mut self, key: Keyword, name: &Ident, index: &Group) -> Option<Family> {
+    fn family(&mut self, key: AttributeKey, name: &Ident, index: &Group) -> Option<Family> {
         let refuse = |message: String| {
             self.errors.push(index.span_open(), message);
             None
         };
-        if key == Keyword::Define {
+        if key == AttributeKey::Define {
             return refuse(format!(
                 "`define` names one thing; drop `[..]` after `{name}` and index what it is made of"
             ));
         }
-        if key == Keyword::Dynamics || key == Keyword::Kinematics {
+        if key == AttributeKey::Dynamics || key == AttributeKey::Kinematics {
             let key = key.name();
             return refuse(format!("`{key}` gives the rate of all of `{name}` at once: drop `[..]` after `{name}`"));
         }
@@ -256,7 +262,7 @@ fn head_span(tokens: &[TokenTree]) -> Span {
     }
 }
 
-fn head_message(key: Keyword, tokens: &[TokenTree]) -> String {
+fn head_message(key: AttributeKey, tokens: &[TokenTree]) -> String {
     match tokens {
         [TokenTree::Ident(name), TokenTree::Punct(punct), ..] if matches!(punct.as_char(), ':' | '=') => {
             format!("expected a single `=` after `{name}`, as in `{}`", key.row().usage)

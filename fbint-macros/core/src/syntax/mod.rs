@@ -21,7 +21,7 @@ use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::{Expr, Ident};
 
-pub use self::key::{Declaration, Keyword};
+pub use self::key::{AttributeKey, Declaration};
 use crate::diagnostics::Errors;
 
 /// The words of the expression language. None of them can name a part of a model.
@@ -63,24 +63,26 @@ impl Declaration {
     }
 
     /// The velocity constraint that is this velocity itself, which puts it to zero.
-    pub fn vanishing_by(&self, velocity: &Variable) -> Option<&Named> {
+    pub fn vanishing_by(&self, velocity: &Variable) -> Option<&NamedExpression> {
         self.velocity_constraints.iter().find(|constraint| constraint.is_alone(&velocity.name))
     }
 
     /// Returns `true` if a velocity constraint is a velocity itself, and so puts it to zero.
-    pub fn puts_to_zero(&self, constraint: &Named) -> bool {
+    pub fn puts_to_zero(&self, constraint: &NamedExpression) -> bool {
         self.velocities.iter().any(|velocity| constraint.is_alone(&velocity.name))
     }
 
     /// The velocity constraints that put no velocity to zero.
-    pub fn reactive_constraints(&self) -> impl Iterator<Item = &Named> {
+    pub fn reactive_constraints(&self) -> impl Iterator<Item = &NamedExpression> {
         self.velocity_constraints.iter().filter(|constraint| !self.puts_to_zero(constraint))
     }
 
     /// Returns `true` if the system has an energy, which is an integral of it.
     pub(super) fn has_energy(&self) -> bool {
         match self.formalism {
-            Formalism::Canonical | Formalism::Poisson => self.has(Keyword::Hamiltonian) && !self.has(Keyword::Dynamics),
+            Formalism::Canonical | Formalism::Poisson => {
+                self.has(AttributeKey::Hamiltonian) && !self.has(AttributeKey::Dynamics)
+            }
             Formalism::Lagrangian => true,
             Formalism::Given => false,
         }
@@ -137,7 +139,7 @@ pub enum Shape {
 /// `name = value`, the family `name[i in a..b] = value`, or `name` alone, which stands for `name = name`; in some lists with
 /// `assume` before the name.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NamedExpression {
     /// Its name.
     pub name: Ident,
     /// The word `assume` before the name.
@@ -148,7 +150,7 @@ pub struct Named {
     pub value: Expr,
 }
 
-impl Named {
+impl NamedExpression {
     /// Returns `true` for the definition of its own name: `invariant(l)`, or `invariant(l = l)`.
     pub fn is_definition(&self) -> bool {
         self.is_alone(&self.name)

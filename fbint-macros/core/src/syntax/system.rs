@@ -8,13 +8,13 @@
 //!
 //! Keys that exclude each other are one mistake, reported at the later key; nothing is called missing in addition.
 
-use super::{Declaration, Formalism, Keyword, Named, Variable, nearest, plain};
+use super::{AttributeKey, Declaration, Formalism, NamedExpression, Variable, nearest, plain};
 use crate::diagnostics::Errors;
 
 /// Decides on the formalism. Reports keys that exclude each other or are missing, and variables without a rate.
 pub(super) fn decide(declaration: &mut Declaration, errors: &Errors) {
     declaration.formalism = formalism(declaration);
-    for &key in Keyword::ALL {
+    for &key in AttributeKey::ALL {
         if !key.row().formalisms.contains(&declaration.formalism) {
             declaration.set_aside(key);
         }
@@ -57,7 +57,7 @@ fn is_compatible(declaration: &Declaration, errors: &Errors) -> bool {
 }
 
 /// What to do about two keys that exclude each other: keys that decide on the formalism, and have none in common.
-fn remedy(one: Keyword, other: Keyword) -> Option<&'static str> {
+fn remedy(one: AttributeKey, other: AttributeKey) -> Option<&'static str> {
     let (one, other) = (one.row(), other.row());
     let is_shared = one.formalisms.iter().any(|formalism| other.formalisms.contains(formalism));
     if is_shared || one.elsewhere.or(other.elsewhere).is_some() {
@@ -82,7 +82,7 @@ fn remedy(one: Keyword, other: Keyword) -> Option<&'static str> {
 
 /// Reports keys that have no meaning in this formalism, and constraints of two kinds.
 fn misplaced(declaration: &Declaration, errors: &Errors) {
-    for &key in Keyword::ALL {
+    for &key in AttributeKey::ALL {
         let row = key.row();
         if let (Some(span), Some(advice)) = (declaration.occurrence(key), row.elsewhere)
             && !row.formalisms.contains(&declaration.formalism)
@@ -90,9 +90,9 @@ fn misplaced(declaration: &Declaration, errors: &Errors) {
             errors.push(span, advice);
         }
     }
-    if let Some(span) = declaration.occurrence(Keyword::VelocityConstraint)
+    if let Some(span) = declaration.occurrence(AttributeKey::VelocityConstraint)
         && declaration.formalism == Formalism::Canonical
-        && declaration.has(Keyword::PhaseConstraint)
+        && declaration.has(AttributeKey::PhaseConstraint)
     {
         let message = "`velocity_constraint` cannot stand beside `phase_constraint`";
         errors.push(span, format_args!("{message}: a reaction holds the one, and a bracket the other; keep one kind"));
@@ -104,16 +104,16 @@ fn rates(declaration: &Declaration, errors: &Errors) {
     let dynamics = Rates {
         unknown: "is not a variable of the state, and only those have rates",
         missing: |name| format!("`dynamics` gives no rate of the state variable `{name}`: add `{name} = ..` to it"),
-        key: Keyword::Dynamics,
+        key: AttributeKey::Dynamics,
         given: &declaration.dynamics,
-        of: (Keyword::State, &declaration.states),
+        of: (AttributeKey::State, &declaration.states),
     };
     let kinematics = Rates {
         unknown: "is not a coordinate, and `kinematics` gives only the rates of coordinates",
         missing: |name| format!("`kinematics` does not give the rate of the coordinate `{name}`: add `{name} = ..`"),
-        key: Keyword::Kinematics,
+        key: AttributeKey::Kinematics,
         given: &declaration.kinematics,
-        of: (Keyword::Coordinates, &declaration.coordinates),
+        of: (AttributeKey::Coordinates, &declaration.coordinates),
     };
     for rates in [dynamics, kinematics] {
         rates.hold(declaration, errors);
@@ -122,10 +122,10 @@ fn rates(declaration: &Declaration, errors: &Errors) {
 
 /// The rates that a key gives.
 struct Rates<'d> {
-    key: Keyword,
-    given: &'d [Named],
+    key: AttributeKey,
+    given: &'d [NamedExpression],
     /// The variables whose rates they are, and their key.
-    of: (Keyword, &'d [Variable]),
+    of: (AttributeKey, &'d [Variable]),
     unknown: &'static str,
     missing: fn(&str) -> String,
 }
@@ -140,7 +140,7 @@ impl Rates<'_> {
         let states: Vec<String> = variables.iter().map(|variable| plain(&variable.name)).collect();
         let mut known = true;
         let mut given: Vec<String> = declaration.broken.iter().map(plain).collect();
-        for Named { name: rate, .. } in self.given {
+        for NamedExpression { name: rate, .. } in self.given {
             let name = plain(rate);
             if !states.contains(&name) {
                 known = false;
@@ -170,20 +170,23 @@ impl Rates<'_> {
 /// Returns `true` if nothing is missing.
 fn is_complete(declaration: &Declaration, errors: &Errors) -> bool {
     let model = &declaration.item.ident;
-    let has = |key: &Keyword| declaration.has(*key);
-    let needed: &[Keyword] = match declaration.formalism {
-        Formalism::Canonical => &[Keyword::Coordinates, Keyword::Momenta, Keyword::Hamiltonian],
-        Formalism::Lagrangian => &[Keyword::Coordinates, Keyword::Velocities, Keyword::Lagrangian],
-        Formalism::Poisson => &[Keyword::State, Keyword::Poisson, Keyword::Hamiltonian],
-        Formalism::Given => &[Keyword::State, Keyword::Dynamics],
+    let has = |key: &AttributeKey| declaration.has(*key);
+    let needed: &[AttributeKey] = match declaration.formalism {
+        Formalism::Canonical => &[AttributeKey::Coordinates, AttributeKey::Momenta, AttributeKey::Hamiltonian],
+        Formalism::Lagrangian => &[AttributeKey::Coordinates, AttributeKey::Velocities, AttributeKey::Lagrangian],
+        Formalism::Poisson => &[AttributeKey::State, AttributeKey::Poisson, AttributeKey::Hamiltonian],
+        Formalism::Given => &[AttributeKey::State, AttributeKey::Dynamics],
     };
-    let missing: Vec<Keyword> = needed.iter().copied().filter(|key| !has(key)).collect();
-    if missing == [Keyword::Poisson, Keyword::Hamiltonian] {
+    let missing: Vec<AttributeKey> = needed.iter().copied().filter(|key| !has(key)).collect();
+    if missing == [AttributeKey::Poisson, AttributeKey::Hamiltonian] {
         let remedy =
             "give its field by `dynamics(x = expression)`, or derive it by `poisson = hat(x)` and a `hamiltonian`";
-        errors.push(declaration.place(Keyword::State), format_args!("nothing says how this state changes: {remedy}"));
+        errors.push(
+            declaration.place(AttributeKey::State),
+            format_args!("nothing says how this state changes: {remedy}"),
+        );
     } else if !missing.is_empty() {
-        let quoted = |text: fn(&Keyword) -> &'static str| {
+        let quoted = |text: fn(&AttributeKey) -> &'static str| {
             missing.iter().map(|key| format!("`{}`", text(key))).collect::<Vec<_>>().join(", ")
         };
         let (names, usages) = (quoted(|key| key.name()), quoted(|key| key.row().usage));
