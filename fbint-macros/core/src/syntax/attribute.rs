@@ -172,30 +172,21 @@ impl AttributeReader<'_> {
 
     /// Reads the parenthesised list of a key.
     pub(super) fn list(&mut self, key: AttributeKey, word: &Ident, rest: &[TokenTree]) -> Option<Group> {
+        let usage = key.row().usage;
         match rest {
             [TokenTree::Group(list), after @ ..] => {
                 if list.delimiter() != Delimiter::Parenthesis {
-                    let message = format!("`{word}` takes round parentheses: `{}`", key.row().usage);
-                    self.errors.push(list.span_open(), message);
+                    self.errors.push(list.span_open(), format_args!("`{word}` takes round parentheses: `{usage}`"));
                 }
-                if !after.is_empty() {
-                    self.leftover(after);
-                }
-                Some(list.clone())
+                self.leftover(after);
+                return Some(list.clone());
             }
-            [] => {
-                self.spoil(key, word.span(), format_args!("`{word}` needs a list: `{}`", key.row().usage));
-                None
-            }
+            [] => self.spoil(key, word.span(), format_args!("`{word}` needs a list: `{usage}`")),
             [other, ..] => {
-                self.spoil(
-                    key,
-                    other.span(),
-                    format_args!("expected `(`: `{word}` takes a list, as in `{}`", key.row().usage),
-                );
-                None
+                self.spoil(key, other.span(), format_args!("expected `(`: `{word}` takes a list, as in `{usage}`"));
             }
         }
+        None
     }
 
     pub(super) fn name(&mut self, key: AttributeKey, token: &TokenTree) -> Option<Ident> {
@@ -228,9 +219,7 @@ impl AttributeReader<'_> {
         match parse.parse2(tokens.iter().cloned().collect()) {
             Ok((value, rest)) => {
                 let rest: Vec<TokenTree> = rest.into_iter().collect();
-                if !rest.is_empty() {
-                    self.leftover(&rest);
-                }
+                self.leftover(&rest);
                 Some(value)
             }
             Err(error) => {
@@ -261,19 +250,20 @@ impl AttributeReader<'_> {
                 self.entry(tokens);
             }
             [TokenTree::Ident(word), TokenTree::Punct(equals), ..] if is_equals(equals) => {
-                (self.declaration.hidden_names, self.declaration.hidden_uses) = (true, true);
-                self.errors.push(word.span(), format_args!("a comma is missing before `{word}`"));
+                self.lose_rest(word.span(), format_args!("a comma is missing before `{word}`"));
             }
             [TokenTree::Punct(punct), ..] if punct.as_char() == ';' => {
-                (self.declaration.hidden_names, self.declaration.hidden_uses) = (true, true);
-                self.errors.push(punct.span(), "entries are separated by commas");
+                self.lose_rest(punct.span(), "entries are separated by commas");
             }
-            [other, ..] => {
-                (self.declaration.hidden_names, self.declaration.hidden_uses) = (true, true);
-                self.errors.push(other.span(), "expected an operator or a comma before this");
-            }
+            [other, ..] => self.lose_rest(other.span(), "expected an operator or a comma before this"),
             [] => {}
         }
+    }
+
+    /// Reports a mistake after which any name may be declared or used.
+    fn lose_rest(&mut self, span: Span, message: impl std::fmt::Display) {
+        (self.declaration.hidden_names, self.declaration.hidden_uses) = (true, true);
+        self.errors.push(span, message);
     }
 
     /// Reports a mistake that makes the value of `key` unreadable.

@@ -16,29 +16,18 @@ pub(super) fn conjugates(declaration: &Declaration, errors: &Errors) {
     if !declaration.is_clear(AttributeKey::Coordinates) || !declaration.is_clear(AttributeKey::Momenta) {
         return;
     }
-    if let Some(extra) = coordinates.get(momenta.len()) {
-        let name = &extra.name;
-        errors.push(
-            name.span(),
-            format_args!(
-                "the coordinate `{name}` has no momentum: `momenta` lists {}, `coordinates` {}",
-                momenta.len(),
-                coordinates.len()
-            ),
-        );
-        return;
-    }
-    if let Some(extra) = momenta.get(coordinates.len()) {
-        let name = &extra.name;
-        errors.push(
-            name.span(),
-            format_args!(
-                "the momentum `{name}` has no coordinate: `coordinates` lists {}, `momenta` {}",
-                coordinates.len(),
-                momenta.len()
-            ),
-        );
-        return;
+    let (own, partners) = (coordinates.len(), momenta.len());
+    let extra = match (coordinates.get(partners), momenta.get(own)) {
+        (Some(extra), _) => {
+            Some((extra, "the coordinate", "momentum", format!("`momenta` lists {partners}, `coordinates` {own}")))
+        }
+        (_, Some(extra)) => {
+            Some((extra, "the momentum", "coordinate", format!("`coordinates` lists {own}, `momenta` {partners}")))
+        }
+        (None, None) => None,
+    };
+    if let Some((Variable { name, .. }, kind, partner, numbers)) = extra {
+        return errors.push(name.span(), format_args!("{kind} `{name}` has no {partner}: {numbers}"));
     }
     for (coordinate, momentum) in coordinates.iter().zip(momenta) {
         if coordinate.shape != momentum.shape {
@@ -67,19 +56,15 @@ pub(super) fn velocities(declaration: &Declaration, errors: &Errors) {
         errors.push(place, format_args!("{message}, so they are not the coordinates' rates: {remedy}"));
         return;
     }
-    for (index, velocity) in velocities.iter().enumerate() {
-        let coordinate = coordinates.get(index).filter(|coordinate| coordinate.shape == velocity.shape);
-        if coordinate.is_none() {
-            let v = &velocity.name;
-            let message = match coordinates.get(index) {
-                Some(Variable { name, shape }) => {
-                    format!("the velocity `{v}` is {}, and the coordinate `{name}` is {shape}", velocity.shape)
-                }
-                None => format!("the velocity `{v}` has no coordinate"),
-            };
-            errors.push(v.span(), format_args!("{message}, so it is not its rate: {remedy}"));
-            return;
-        }
+    for (index, Variable { name: v, shape: own }) in velocities.iter().enumerate() {
+        let message = match coordinates.get(index) {
+            Some(Variable { shape, .. }) if shape == own => continue,
+            Some(Variable { name, shape }) => {
+                format!("the velocity `{v}` is {own}, and the coordinate `{name}` is {shape}")
+            }
+            None => format!("the velocity `{v}` has no coordinate"),
+        };
+        return errors.push(v.span(), format_args!("{message}, so it is not its rate: {remedy}"));
     }
 }
 
@@ -149,11 +134,8 @@ impl Names<'_> {
             self.taken.insert(word.to_owned(), "a word of the expression language".to_owned());
         }
         if declaration.has_energy() {
-            let key = if declaration.formalism == Formalism::Lagrangian {
-                AttributeKey::Lagrangian
-            } else {
-                AttributeKey::Hamiltonian
-            };
+            let is_lagrangian = declaration.formalism == Formalism::Lagrangian;
+            let key = if is_lagrangian { AttributeKey::Lagrangian } else { AttributeKey::Hamiltonian };
             self.taken.insert(declaration.energy_name().to_owned(), format!("the integral that `{}` adds", key.name()));
         }
         if let Some(time) = declaration.time.iter().find(|_| !declaration.has(AttributeKey::Time)) {
